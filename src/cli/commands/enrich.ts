@@ -5,6 +5,7 @@ import { sourceOptions } from "../../inputs/open-input.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { chunkOptions } from "../../pipeline/chunks/options.js";
 import type { QueueOptions } from "../../pipeline/queue/enrich-by-queue.js";
+import { workName } from "../../pipeline/state/read-checkpoint.js";
 import { defineCommand } from "../command.js";
 import {
   enrichInput,
@@ -12,6 +13,7 @@ import {
   type LoadWork,
   runEnrichJob,
   runGroups,
+  stateFolderOf,
 } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
 
@@ -63,13 +65,11 @@ export const enrichCommand = defineCommand({
     const input = await enrichInput(call.operands, call.context, settings);
     const rows = call.given.has("rowsPerChunk") ? rowsPerChunk : undefined;
     const spread = { workers, work, rowsPerChunk: rows, environment: call.context.env };
+    const state = workers === undefined ? null : stateFolderOf(settings);
+    const chunks = work ?? (state === null ? null : join(state, workName));
+    const kept = chunks === null ? {} : { isKept: () => hasPlan(chunks) };
     return withServices(["intel"], call, ({ intel }) =>
-      runEnrichJob(
-        { ...call, settings, ...(work === undefined ? {} : { isKept: () => hasPlan(work) }) },
-        intel,
-        { input },
-        loadSpread(spread),
-      ),
+      runEnrichJob({ ...call, settings, ...kept }, intel, { input }, loadSpread(spread)),
     );
   },
 });

@@ -171,7 +171,11 @@ function isAlone({ json, output }: EnrichJobSettings, { reporter }: CliContext):
   return json && output === "-" && reporter.format === "text";
 }
 
-function stateFolderOf({ output, stateDir }: EnrichJobSettings): string | null {
+/** The state folder of a run; null if it keeps none. */
+export function stateFolderOf({
+  output,
+  stateDir,
+}: Pick<EnrichJobSettings, "output" | "stateDir">): string | null {
   return output === "-" ? null : statePath(outputBase(output, stateDir));
 }
 

@@ -1,5 +1,5 @@
 import { UsageError } from "../../core/errors.js";
-import type { StateFolder } from "../state/state-folder.js";
+import { readUnfinished, saveUnfinished } from "../state/unfinished-record.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { endingOfError } from "./exit-reason.js";
 
@@ -22,14 +22,14 @@ export function noteRecord(job: EnrichJob): NotedJob {
   return { job: noted, soFar: () => soFar?.() ?? null };
 }
 
-/** Records in the state folder why a run ended, with its counts so far. */
+/** Records in its state folder why a run ended, with its counts so far. */
 export async function recordEnding(
-  state: StateFolder,
+  folder: string,
   error: unknown,
   { soFar }: NotedJob,
 ): Promise<void> {
   // Wrong usage starts nothing, so the end before it still stands.
   if (error instanceof UsageError) return;
-  const record = soFar() ?? (await state.readRecord());
-  if (record !== null) await state.saveRecord({ ...record, ...endingOfError(error, true) });
+  const record = soFar() ?? (await readUnfinished(folder));
+  if (record !== null) await saveUnfinished(folder, { ...record, ...endingOfError(error, true) });
 }

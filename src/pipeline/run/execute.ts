@@ -174,7 +174,7 @@ export async function executeResumably(
     return manifest;
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
-    if (state.resumable) await recordEnding(state, error, noted);
+    if (state.resumable) await recordEnding(state.path, error, noted);
     else await removeParts(target, settings.rejects);
     await (state.resumable ? state.release() : state.remove());
     throw error;

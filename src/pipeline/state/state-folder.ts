@@ -1,13 +1,14 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError, startOver } from "../../core/errors.js";
-import { readJsonFile, replaceFile, sealJson } from "../../core/files/json-file.js";
+import { replaceFile, sealJson } from "../../core/files/json-file.js";
 import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 import type { Manifest } from "../types.js";
+import { saveUnfinished } from "./unfinished-record.js";
 import {
   belongsToRun,
   checkpointName,
@@ -16,7 +17,6 @@ import {
   readAnyCheckpoint,
   readCheckpoint,
   readMark,
-  recordName,
   removeEntries,
   refuseWorkers,
   removeState,
@@ -134,23 +134,9 @@ export class StateFolder {
     this.resumable = true;
   }
 
-  /**
-   * Saves the manifest of the unfinished run. Nothing relies on it, so failures are ignored.
-   */
-  async saveRecord(record: Manifest): Promise<void> {
-    const path = join(this.path, recordName);
-    const fresh = `${path}.new`;
-    try {
-      await writeFile(fresh, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
-      await rename(fresh, path);
-    } catch {
-      await rm(fresh, { force: true }).catch(() => undefined);
-    }
-  }
-
-  /** The manifest of the unfinished run; null if there is none. */
-  async readRecord(): Promise<Manifest | null> {
-    return (await readJsonFile(join(this.path, recordName)).catch(() => null)) as Manifest | null;
+  /** Saves the manifest of the unfinished run. */
+  saveRecord(record: Manifest): Promise<void> {
+    return saveUnfinished(this.path, record);
   }
 
   /** Records that the rows are complete: from here on, a resume publishes and looks nothing up. */

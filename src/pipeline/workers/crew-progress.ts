@@ -13,6 +13,7 @@ export class CrewProgress {
   readonly #plan: WorkPlan;
   readonly #settings: Pick<EnrichSettings, "rate" | "output">;
   readonly #done: Manifest[] = [];
+  readonly #stopped: Manifest[] = [];
   #rows = 0;
   #bytes = 0;
 
@@ -29,7 +30,12 @@ export class CrewProgress {
     this.#bytes += end - start;
   }
 
-  /** @param open progress of the chunks in progress */
+  /** A chunk was stopped. @param record its manifest so far */
+  stopped(record: Manifest): void {
+    this.#stopped.push(record);
+  }
+
+  /** @param open progress of the chunks in progress, and of those that were stopped */
   now(open: readonly RunProgress[]): RunProgress {
     const limit = perSecond(this.#settings.rate ?? []);
     const sum = (of: (each: RunProgress) => number): number =>
@@ -58,14 +64,15 @@ export class CrewProgress {
     };
   }
 
-  /** The manifest of the chunks that are done. */
+  /** The manifest of the chunks that are done or were stopped. */
   record({ command }: Pick<EnrichJob, "command">): Manifest {
     const { output: path } = this.#settings;
+    const rows = this.#stopped.reduce((sum, { output }) => sum + output.rows, this.#rows);
     const format = this.#plan.settings.to;
     return {
-      ...sumChunks(this.#plan, this.#done),
+      ...sumChunks(this.#plan, [...this.#done, ...this.#stopped]),
       command,
-      output: { path, format, bytes: null, rows: this.#rows, sha256: null },
+      output: { path, format, bytes: null, rows, sha256: null },
       ended_at: new Date().toISOString(),
       ...unknownEnding,
     };

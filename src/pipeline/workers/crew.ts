@@ -1,11 +1,11 @@
 import { FatalError, InterruptedError } from "../../core/errors.js";
-import type { RunProgress } from "../types.js";
+import type { Manifest, RunProgress } from "../types.js";
 import { receiveError, type Report, sendError, type WorkerStart } from "./messages.js";
 import type { SharedSlots } from "./paces.js";
 import type { AnswerDesk } from "./answer-desk.js";
 import type { StartWorker, Worker } from "./start-worker.js";
 
-/** How often a chunk may end with its worker before the run gives up. */
+/** How often a chunk may end with its worker, without a further row, before the run gives up. */
 const mostDeaths = 3;
 
 export interface CrewOptions {
@@ -20,13 +20,16 @@ export interface CrewOptions {
   readonly onWarning: (message: string) => void;
   /** Called when a chunk is done. */
   readonly onDone: (chunk: number) => Promise<void>;
+  /** Called with the manifest so far of a chunk that was stopped. */
+  readonly onStopped: (record: Manifest) => void;
 }
 
 /** Workers of this machine, and the chunks that they do. */
 export class Crew {
   readonly #options: CrewOptions;
   readonly #queue: number[];
-  readonly #deaths = new Map<number, number>();
+  /** Of chunks whose workers ended: the rows they had, and deaths since then. */
+  readonly #deaths = new Map<number, { readonly rows: number; readonly times: number }>();
   readonly #busy = new Map<Worker, { readonly chunk: number; progress: RunProgress | null }>();
   readonly #idle = new Set<Worker>();
   readonly #stopped: RunProgress[] = [];
@@ -109,6 +112,7 @@ export class Crew {
     else if (report.type === "failed") {
       const error = receiveError(report.error);
       if (work.progress !== null) this.#stopped.push(work.progress);
+      if (report.record !== null) this.#options.onStopped(report.record);
       if (this.#error === null) this.#stop(error);
       this.#assign(worker);
     } else {
@@ -133,20 +137,27 @@ export class Crew {
     this.#busy.delete(worker);
     this.#options.answers.drop(worker);
     if (work === undefined) return;
-    const deaths = (this.#deaths.get(work.chunk) ?? 0) + 1;
-    this.#deaths.set(work.chunk, deaths);
-    if (deaths < mostDeaths && this.#error === null) {
+    const times = this.#timesLost(work.chunk, work.progress?.rowsWritten ?? 0);
+    if (times < mostDeaths && this.#error === null) {
       this.#options.onWarning(`a worker ended (${how}); chunk ${work.chunk} is continued`);
       this.#queue.unshift(work.chunk);
       this.#hire();
       return;
     }
-    const what = `${deaths} workers ended during chunk ${work.chunk}, the last one with ${how}`;
+    const what = `${times} workers in a row ended during chunk ${work.chunk}, the last one with ${how}`;
     if (this.#error === null) {
       this.#stop(
         new FatalError("worker_failed", what, { hint: "check the memory of the machine" }),
       );
     }
     if (this.#busy.size === 0) this.#finish();
+  }
+
+  /** How often a chunk was lost since it had its latest row. */
+  #timesLost(chunk: number, rows: number): number {
+    const before = this.#deaths.get(chunk) ?? { rows: 0, times: 0 };
+    const times = rows > before.rows ? 1 : before.times + 1;
+    this.#deaths.set(chunk, { rows: Math.max(rows, before.rows), times });
+    return times;
   }
 }

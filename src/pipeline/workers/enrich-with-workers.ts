@@ -10,6 +10,7 @@ import { mergeWork } from "../chunks/merge-work.js";
 import { isFault, readResult } from "../chunks/chunk-result.js";
 import { localWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName, type WorkPlan } from "../chunks/work-plan.js";
+import { noteRecord, recordEnding } from "../finish/record-ending.js";
 import { openPaces } from "../lookup/open-connections.js";
 import type { OutputTarget } from "../output/open-output.js";
 import { endAt } from "../run/run-signals.js";
@@ -59,16 +60,18 @@ async function enrichLocally(run: DividedRun, options: WorkersOptions): Promise<
   const { settings } = job;
   const folder = statePath(run.base);
   const unlock = await openFolder(folder, target, settings);
+  const noted = noteRecord(job);
   try {
     const work = localWork(join(folder, workName));
     const { rowsPerChunk = guidedRows(options.workers) } = options;
     const plan = await planOf(run, work, rowsPerChunk, splitForWorkers);
-    await doChunks(job, options, { work, plan });
+    await doChunks(noted.job, options, { work, plan });
     const manifest = await mergeWork({ ...job, work, plan, target, isLocked: true });
     await removeFolder(folder);
     return manifest;
   } catch (error) {
-    if (!existsSync(join(folder, workName, planName))) await removeFolder(folder);
+    if (existsSync(join(folder, workName, planName))) await recordEnding(folder, error, noted);
+    else await removeFolder(folder);
     throw error;
   } finally {
     await unlock();
@@ -147,6 +150,7 @@ async function doChunks(
     chunks: left,
     signal: job.signal,
     onWarning,
+    onStopped: (record) => progress.stopped(record),
     async onDone(chunk) {
       const result = await readResult(work, plan, plan.chunks[chunk]!);
       if (result !== null && !isFault(result)) progress.done(result);

@@ -10,7 +10,7 @@ import {
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Rate } from "../../core/options.js";
 import type { ChunkJob } from "../chunks/run-chunk.js";
-import type { RunProgress } from "../types.js";
+import type { Manifest, RunProgress } from "../types.js";
 
 /** Name of a pace: that of the run, or of an endpoint. */
 export type PaceName = "run" | LookupEndpoint;
@@ -29,7 +29,7 @@ export interface WorkerStart extends Pick<
   /** Endpoints with a pace of their own. */
   readonly shares: readonly LookupEndpoint[];
   /** Most slots that a worker may hold in stock. */
-  readonly ahead: number;
+  readonly mostAhead: number;
 }
 
 /** From the parent to a worker. */
@@ -64,7 +64,8 @@ export type Report =
   | { readonly type: "progress"; readonly progress: RunProgress }
   | { readonly type: "warning"; readonly message: string }
   | { readonly type: "done" }
-  | { readonly type: "failed"; readonly error: SentError };
+  /** `record`: the manifest of the chunk so far; null if it did not begin. */
+  | { readonly type: "failed"; readonly error: SentError; readonly record: Manifest | null };
 
 /** An error as it travels between processes. */
 export interface SentError {

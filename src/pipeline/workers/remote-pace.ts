@@ -5,15 +5,16 @@ import type { RequestPace } from "../../lookup/pace/request-pace.js";
 import type { Outcomes, PaceName, TicketCount } from "./messages.js";
 
 /**
- * Slots in stock are dropped after `staleMs`, so that a pause soon holds every worker. Answers are
- * reported after `reportMs` at most.
+ * Slots in stock leave later than the pace has counted them, so there are few of them: this share of
+ * those of a second. They are dropped after `staleMs`, so that a pause soon holds every worker. Answers
+ * are reported after `reportMs` at most.
  */
-const stock = { staleMs: 100, reportMs: 20 };
+const stock = { share: 0.01, staleMs: 100, reportMs: 20 };
 
 export interface RemotePaceOptions {
   readonly name: PaceName;
-  /** Slots to have in stock; 0 to ask for each when a request needs it. */
-  readonly ahead: number;
+  /** Most slots to have in stock; 0 to ask for each when a request needs it. */
+  readonly mostAhead: number;
   readonly report: (outcomes: Outcomes) => void;
   /** @default the system clock */
   readonly clock?: Clock | undefined;
@@ -28,10 +29,18 @@ export class RemotePace implements RequestPace {
   readonly #report: (outcomes: Outcomes) => void;
   readonly #clock: Clock;
   readonly #queue = new FairQueue<number | Error>();
-  #ahead: number;
+  readonly #mostAhead: number;
+  /** Slots to have in stock: as the latest second shows, and none after a sign of a limit. */
+  #ahead = 0;
+  /** Slots granted since the time at which that was last measured. */
+  #granted = { sinceMs: 0, count: 0 };
   #stock: { readonly ticket: number; readonly atMs: number; count: number }[] = [];
   /** Slots asked for that have not arrived. */
   #asked = 0;
+  /** The latest ticket: each pause brings another. */
+  #ticket = 0;
+  /** Rates that the service declares, by source. */
+  readonly #advised = new Map<string, Rate>();
   #ended: Error | null = null;
   #succeeded = new Map<number, number>();
   #throttled: Outcomes["throttled"][number][] = [];
@@ -40,11 +49,12 @@ export class RemotePace implements RequestPace {
   #isDue = false;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor({ name, ahead, report, clock = systemClock }: RemotePaceOptions) {
+  constructor({ name, mostAhead, report, clock = systemClock }: RemotePaceOptions) {
     this.#name = name;
-    this.#ahead = ahead;
+    this.#mostAhead = mostAhead;
     this.#report = report;
     this.#clock = clock;
+    this.#granted.sinceMs = clock.monotonic();
   }
 
   take(signal: AbortSignal): Promise<number> {
@@ -63,7 +73,9 @@ export class RemotePace implements RequestPace {
   grant(granted: readonly TicketCount[]): void {
     for (const [ticket, count] of granted) {
       this.#asked -= count;
-      if (ticket > 0) this.#limited();
+      if (ticket > this.#ticket) this.#limited();
+      this.#ticket = Math.max(this.#ticket, ticket);
+      this.#measure(count);
       let left = count;
       while (left > 0 && this.#queue.release(ticket)) left--;
       if (left > 0) this.#stock.push({ ticket, atMs: this.#clock.monotonic(), count: left });
@@ -100,15 +112,29 @@ export class RemotePace implements RequestPace {
   }
 
   advise(by: string, rate: Rate): void {
+    const known = this.#advised.get(by);
+    if (known?.count === rate.count && known.perMs === rate.perMs) return;
+    this.#advised.set(by, rate);
     this.#limited();
     this.#advice.push({ by, rate });
     this.#soon();
   }
 
-  /** A service with a limit is asked request by request. */
+  /** Slots granted before a sign of a limit count for nothing. */
   #limited(): void {
     this.#ahead = 0;
     this.#stock = [];
+    this.#granted = { sinceMs: this.#clock.monotonic(), count: 0 };
+  }
+
+  #measure(count: number): void {
+    const now = this.#clock.monotonic();
+    this.#granted.count += count;
+    const seconds = (now - this.#granted.sinceMs) / 1000;
+    if (seconds < 1) return;
+    const share = Math.floor((stock.share * this.#granted.count) / seconds);
+    this.#ahead = Math.min(this.#mostAhead, share);
+    this.#granted = { sinceMs: now, count: 0 };
   }
 
   #fromStock(): number | null {

@@ -4,7 +4,7 @@ import { InterruptedError } from "../../core/errors.js";
 import { runChunk } from "../chunks/run-chunk.js";
 import { localWork } from "../chunks/work-folder.js";
 import { readPlan } from "../chunks/work-plan.js";
-import type { RunProgress } from "../types.js";
+import type { Manifest, RunProgress } from "../types.js";
 import { PassThrough } from "node:stream";
 import {
   type Order,
@@ -35,8 +35,8 @@ export function serveWorker(port: WorkerPort): void {
   const paces = new Map<string, RemotePace>();
   let begun: ReturnType<typeof begin> | null = null;
   const report = (outcomes: Outcomes): void => port.post(outcomes);
-  const paceOf = (name: PaceName, ahead: number): RemotePace => {
-    const known = paces.get(name) ?? new RemotePace({ name, ahead, report });
+  const paceOf = (name: PaceName, mostAhead: number): RemotePace => {
+    const known = paces.get(name) ?? new RemotePace({ name, mostAhead, report });
     paces.set(name, known);
     return known;
   };
@@ -59,17 +59,17 @@ export function serveWorker(port: WorkerPort): void {
 /** Prepares what all chunks share, and returns what does one of them. */
 function begin(
   start: WorkerStart,
-  paceOf: (name: PaceName, ahead: number) => RemotePace,
+  paceOf: (name: PaceName, mostAhead: number) => RemotePace,
   port: WorkerPort,
   signal: AbortSignal,
 ): {
   readonly answers: Promise<RemoteAnswers>;
   run(chunk: number): Promise<void>;
 } {
-  const { type: _type, work: path, shares: names, ahead, settings, ...rest } = start;
+  const { type: _type, work: path, shares: names, mostAhead, settings, ...rest } = start;
   const work = localWork(path);
   const plan = readPlan(work);
-  const shares = Object.fromEntries(names.map((name) => [name, paceOf(name, ahead)]));
+  const shares = Object.fromEntries(names.map((name) => [name, paceOf(name, mostAhead)]));
   const { intelUrl = "", concurrency } = settings;
   const connections = createDispatcher(intelUrl, { connections: concurrency });
   const onWarning = (message: string): void => port.post({ type: "warning", message });
@@ -78,6 +78,7 @@ function begin(
     .then((marks) => new RemoteAnswers(marks, (report) => port.post(report)));
   const run = async (chunk: number): Promise<void> => {
     let progress: () => RunProgress | null = () => null;
+    let record: () => Manifest | null = () => null;
     const tell = (): void => {
       const now = progress();
       if (now !== null) port.post({ type: "progress", progress: now });
@@ -89,15 +90,18 @@ function begin(
         settings,
         stdout: new PassThrough(),
         signal,
-        shared: { pace: paceOf("run", ahead), shares, connections, answers: await answers },
+        shared: { pace: paceOf("run", mostAhead), shares, connections, answers: await answers },
         onWarning,
-        onStart: (now: () => RunProgress) => void (progress = now),
+        onStart(now: () => RunProgress, soFar: () => Manifest) {
+          progress = now;
+          record = soFar;
+        },
       };
       await runChunk(job, work, await plan, chunk);
       port.post({ type: "done" });
     } catch (error) {
       tell();
-      port.post({ type: "failed", error: sendError(error) });
+      port.post({ type: "failed", error: sendError(error), record: record() });
     } finally {
       clearInterval(timer);
     }

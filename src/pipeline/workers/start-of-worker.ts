@@ -5,7 +5,7 @@ import { mayQueue, perSecond } from "../lookup/open-connections.js";
 import type { EnrichJob } from "../types.js";
 import type { WorkerStart } from "./messages.js";
 
-/** Slots that all workers may have in stock: this share of those of a second, and each at most. */
+/** Most slots that all workers may have in stock: this share of those of a second, and each at most. */
 const stock = { share: 0.01, most: 256 };
 
 /** What each of the workers of a job has to know. */
@@ -34,13 +34,13 @@ export function startOf(job: EnrichJob, work: WorkFolder, workers: number): Work
     command,
     work: work.name,
     shares: lookupEndpoints.filter((name) => ratesOf(name, settings).length > 0),
-    ahead: stockOf(settings, workers),
+    mostAhead: stockOf(settings, workers),
   };
 }
 
 /**
- * Slots in stock leave later than the pace has counted them, so there are few of them. Budgets and
- * quotas count each request when it leaves, and a pace in Redis hands out slots for a moment.
+ * Budgets and quotas count each request when it leaves, and a pace in Redis hands out slots for a
+ * moment: both forbid a stock.
  */
 function stockOf(settings: EnrichJob["settings"], workers: number): number {
   if (settings.pace !== undefined || !mayQueue(settings)) return 0;

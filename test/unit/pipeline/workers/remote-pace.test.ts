@@ -5,6 +5,7 @@ import { RemotePace } from "../../../../src/pipeline/workers/remote-pace.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 const { signal } = new AbortController();
+const rate = { count: 1_000, perMs: 1_000 };
 
 let reports: Outcomes[];
 let clock: ManualClock;
@@ -13,15 +14,32 @@ beforeEach(() => {
   clock = new ManualClock();
 });
 
-function paceOf(ahead: number): RemotePace {
-  return new RemotePace({ name: "run", ahead, clock, report: (each) => void reports.push(each) });
+function paceOf(mostAhead: number): RemotePace {
+  const report = (each: Outcomes): void => void reports.push(each);
+  return new RemotePace({ name: "run", mostAhead, clock, report });
 }
 
 const asked = (): readonly number[] => reports.map(({ take }) => take);
 
-/** Fills the stock, with one request answered. */
+/** A second of so many requests. */
+async function spend(pace: RemotePace, requests: number): Promise<void> {
+  for (const [after, many] of [
+    [0, requests - 1],
+    [1_000, 1],
+  ] as const) {
+    await clock.advance(after);
+    const taken = Array.from({ length: many }, () => pace.take(signal));
+    await turn();
+    pace.grant([[0, many]]);
+    await Promise.all(taken);
+  }
+  reports = [];
+}
+
+/** A pace with slots in stock, after a second of a hundred times as many and one request more. */
 async function stocked(ahead: number): Promise<RemotePace> {
   const pace = paceOf(ahead);
+  await spend(pace, ahead * 100);
   const first = pace.take(signal);
   await turn();
   pace.grant([[0, ahead + 1]]);
@@ -57,6 +75,14 @@ describe("a pace that the parent keeps", () => {
     expect(asked()).toEqual([11, 8]);
   });
 
+  test("has a hundredth of a second in stock", async () => {
+    const pace = paceOf(10);
+    await spend(pace, 350);
+    void pace.take(signal);
+    await turn();
+    expect(asked()).toEqual([4]);
+  });
+
   test("drops slots that have become old", async () => {
     const pace = await stocked(10);
     await clock.advance(101);
@@ -70,6 +96,7 @@ describe("a pace that the parent keeps", () => {
   test.each([
     ["a throttle answer here", (pace: RemotePace) => pace.throttled(null, 0)],
     ["a pause that the service asks for", (pace: RemotePace) => pace.hold(1_000)],
+    ["a rate that the service declares", (pace: RemotePace) => pace.advise("query", rate)],
     ["a pause because of another worker", (pace: RemotePace) => pace.grant([[1, 1]])],
   ])("gives up its stock after %s", async (_, pause) => {
     const pace = await stocked(10);
@@ -83,6 +110,18 @@ describe("a pace that the parent keeps", () => {
     void pace.take(signal);
     await turn();
     expect(asked().at(-1)).toBe(1);
+  });
+
+  test("has a stock again a second after a sign of a limit", async () => {
+    const pace = await stocked(10);
+    pace.advise("query", rate);
+    pace.throttled(null, 0);
+    await spend(pace, 1_000);
+    // The service declares its rate with each answer.
+    pace.advise("query", rate);
+    void pace.take(signal);
+    await turn();
+    expect(asked()).toEqual([11]);
   });
 
   test("reports answers together, by ticket", async () => {

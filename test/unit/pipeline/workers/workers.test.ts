@@ -7,8 +7,10 @@ import { enrichOptions } from "../../../../src/pipeline/options.js";
 import type { EnrichJob, RunProgress } from "../../../../src/pipeline/types.js";
 import { enrich } from "../../../../src/pipeline/run/execute.js";
 import { enrichWithWorkers } from "../../../../src/pipeline/workers/enrich-with-workers.js";
+import type { Report } from "../../../../src/pipeline/workers/messages.js";
 import type { StartWorker, Worker } from "../../../../src/pipeline/workers/start-worker.js";
 import { type Service, startService } from "../../../../src/service/service.js";
+import { aProgress } from "../../../helpers/a-progress.js";
 import { comparable, comparableCounts } from "../../../helpers/chunked-run.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -21,14 +23,20 @@ afterAll(() => service.close());
 const rows = Array.from({ length: 24 }, (_, n) => `192.0.2.${n},"note\n${n}"\n`);
 const csv = `ip,note\n${rows.join("")}`;
 
-/** A worker that is killed when it gets its first chunk. */
-function workerToDie(): Worker {
+/** A worker that is killed when it gets its first chunk, after it has reported so many rows. */
+function workerToDie(rowsWritten = 0): Worker {
   const exits: ((how: string) => void)[] = [];
+  const reports: ((report: Report) => void)[] = [];
+  const die = (): void => {
+    const progress = aProgress({ rowsWritten });
+    for (const report of reports) report({ type: "progress", progress });
+    for (const exit of exits) exit("SIGKILL");
+  };
   return {
     post(order) {
-      if (order.type === "chunk") setImmediate(() => exits.forEach((exit) => exit("SIGKILL")));
+      if (order.type === "chunk") setImmediate(die);
     },
-    onReport: () => undefined,
+    onReport: (receive) => void reports.push(receive),
     onExit: (receive) => void exits.push(receive),
     close: () => undefined,
   };
@@ -128,13 +136,22 @@ describe("a run with workers", () => {
 
   it("gives up when workers end again and again", async () => {
     const folder = await temporaryFolder();
-    await expect(run({ folder, startWorker: workerToDie })).rejects.toMatchObject({
+    await expect(run({ folder, startWorker: () => workerToDie() })).rejects.toMatchObject({
       code: "worker_failed",
       message: expect.stringMatching(
-        /^3 workers ended during chunk \d, the last one with SIGKILL$/,
+        /^3 workers in a row ended during chunk \d, the last one with SIGKILL$/,
       ),
     });
+    const record = await readFile(join(folder, "out.csv.state", "manifest.json"), "utf8");
+    expect(JSON.parse(record)).toMatchObject({ exit_code: 1, resumable: true });
     expect((await run({ folder, settings: { resume: true } })).output.rows).toBe(24);
+  });
+
+  it("goes on for as long as each worker does a row more than the one before", async () => {
+    const folder = await temporaryFolder();
+    let started = 0;
+    const startWorker = (): Worker => (++started <= 15 ? workerToDie(started) : workerHere());
+    expect((await run({ folder, startWorker })).output.rows).toBe(24);
   });
 
   it("spends one budget, and continues with what is left", async () => {
