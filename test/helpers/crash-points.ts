@@ -89,11 +89,16 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
 }
 
 /** The state when a folder was copied. */
-interface Moment {
+interface CopiedMoment {
   /** Lookups that were answered. */
   readonly answered: number;
   /** A commit was in progress. */
   readonly isCommitting: boolean;
+  /** Beginnings and ends of a database's statements. */
+  readonly statements: number;
+}
+
+interface Moment extends CopiedMoment {
   /** The next copy is the same: the operation between them, such as an `fsync`, changes nothing. */
   readonly isRepeated: boolean;
 }
@@ -136,16 +141,17 @@ class Bench {
       ...(database === undefined ? {} : { CRASH_KEEP: JSON.stringify(database.keep) }),
     });
     const lines = (await readFile(join(copies, "moments"), "utf8")).trimEnd().split("\n");
-    const moments = lines.map((line) => JSON.parse(line) as Omit<Moment, "isRepeated">);
+    const moments = lines.map((line) => JSON.parse(line) as CopiedMoment);
     const copyOf = (index: number): string => join(copies, String(index + 1));
     const contents = await Promise.all(moments.map((_, index) => contentsOf(copyOf(index))));
     for (const [index, moment] of moments.entries()) {
-      const isLocked = moment.isCommitting || moments[index + 1]?.isCommitting === true;
-      const isSame = contents[index] === contents[index + 1];
-      const isRepeated = isSame && !isLocked && database === undefined;
+      const next = moments[index + 1];
+      const isSame =
+        contents[index] === contents[index + 1] && moment.statements === next?.statements;
+      const isRepeated = isSame && !moment.isCommitting && !next.isCommitting;
       await rm(this.#folder, { recursive: true });
       await rename(copyOf(index), this.#folder);
-      if (!moment.isCommitting) await database?.restore(index + 1);
+      if (!moment.isCommitting && !isRepeated) await database?.restore(index + 1);
       yield { ...moment, isRepeated };
     }
     await rm(copies, { recursive: true });

@@ -18,6 +18,8 @@ const { appendFileSync, closeSync, cpSync, fstatSync, openSync, readlinkSync, rm
 let count = 0;
 /** Lookups that were answered. */
 let answered = 0;
+/** Beginnings and ends of statements of a database server: two copies with as many have the same data. */
+let statements = 0;
 /** Commits in progress, during which a copy of the database would be inconsistent. */
 let commits = 0;
 let isCopying = false;
@@ -52,7 +54,7 @@ function copyFolder(half) {
     closeSync(copied);
   }
   const isCommitting = commits > 0 || !keptDatabase();
-  const moment = JSON.stringify({ answered, isCommitting });
+  const moment = JSON.stringify({ answered, isCommitting, statements });
   appendFileSync(path.join(copies, "moments"), `${moment}\n`);
   isCopying = false;
 }
@@ -198,5 +200,15 @@ function patchDuckdb() {
 }
 
 function patchPostgres() {
-  aroundCommits(require("pg").Client.prototype, "query");
+  const { prototype } = require("pg").Client;
+  aroundCommits(prototype, "query");
+  const query = prototype.query;
+  prototype.query = function (...args) {
+    statements += 1;
+    const result = query.apply(this, args);
+    const end = () => (statements += 1);
+    // What COPY sends to a stream is visible only after the COMMIT.
+    if (typeof result?.then === "function") result.then(end, end);
+    return result;
+  };
 }
