@@ -19,7 +19,7 @@ beforeAll(async () => {
   }
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   await addSink();
-  const compile = ["node_modules/typescript/bin/tsc", "--declaration", "false"];
+  const compile = ["node_modules/typescript/bin/tsc", "--noCheck", "--declaration", "false"];
   execFileSync(process.execPath, compile, { cwd: copy });
 });
 
