@@ -16,7 +16,7 @@ export interface RunTypeScriptOptions {
 }
 
 /**
- * Checks programs against the types of `src/`, all at once, and runs each against the built package.
+ * Checks programs against the types of the package, all at once, and runs each against the built package.
  *
  * @returns what was wrong; empty when nothing was
  */
@@ -74,7 +74,7 @@ const config = {
     allowJs: true,
     checkJs: true,
     noPropertyAccessFromIndexSignature: false,
-    paths: { repute: ["../../src/index.ts"] },
+    paths: { repute: ["../../dist/index.d.ts"] },
   },
   include: ["docs-*.mts", "docs-*.mjs", "README-*.mts", "README-*.mjs"],
 };

@@ -3,15 +3,17 @@ import { describe, expect, test } from "vitest";
 import { raw, reply } from "../helpers/scripted-server.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
 import { ways } from "../helpers/connections.js";
-import { tryQuery } from "./lookup.js";
+import { queriesOf } from "./lookup.js";
 
 const whole = success(ipResult());
 const text = JSON.stringify(whole);
 const html = "<!doctype html><title>Sign in</title>";
 
 describe.each(ways)("%s", (_way, connect) => {
+  const tryQuery = queriesOf(connect);
+
   test("an HTML page with status 200 is requested again once", async () => {
-    const { finding } = await tryQuery(connect, reply(200, html, { "content-type": "text/html" }));
+    const { finding } = await tryQuery(reply(200, html, { "content-type": "text/html" }));
     expect(finding).toMatchObject({
       status: "failed",
       error: {
@@ -23,7 +25,7 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test("429 with seconds throttles for that long", async () => {
-    const { finding } = await tryQuery(connect, reply(429, "", { "retry-after": "3" }));
+    const { finding } = await tryQuery(reply(429, "", { "retry-after": "3" }));
     expect(finding).toMatchObject({
       error: { code: "http_429" },
       again: { policy: "throttled", afterMs: 3000 },
@@ -32,7 +34,6 @@ describe.each(ways)("%s", (_way, connect) => {
 
   test("429 with a date in the past throttles from now on", async () => {
     const { finding } = await tryQuery(
-      connect,
       reply(429, "", { "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }),
     );
     expect(finding.again).toEqual({ policy: "throttled", afterMs: 0 });
@@ -40,7 +41,7 @@ describe.each(ways)("%s", (_way, connect) => {
 
   test("keeps the data of a 503", async () => {
     const result = { ...ipResult(), asn: null };
-    const { finding, attempts } = await tryQuery(connect, reply(503, partialSuccess(result)));
+    const { finding, attempts } = await tryQuery(reply(503, partialSuccess(result)));
     expect(finding).toMatchObject({
       status: "partial",
       answers: { query: { result } },
@@ -50,7 +51,7 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test.each([401, 403])("%i stops the run", async (status) => {
-    await expect(tryQuery(connect, reply(status, failure("no")))).rejects.toMatchObject({
+    await expect(tryQuery(reply(status, failure("no")))).rejects.toMatchObject({
       name: "FatalError",
       message: expect.stringContaining(`${status} from the intelligence interface`),
     });
@@ -62,7 +63,6 @@ describe.each(ways)("%s", (_way, connect) => {
   ])("%s before an answer is ignored", async (status, header) => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`;
     const { finding } = await tryQuery(
-      connect,
       raw(`HTTP/1.1 ${status}\r\n${header}\r\n${head}${text}`, false),
     );
     expect(finding.status).toBe("complete");
@@ -70,7 +70,6 @@ describe.each(ways)("%s", (_way, connect) => {
 
   test.each(["000", "099"])("status %s is invalid HTTP, a transient fault", async (status) => {
     const { finding } = await tryQuery(
-      connect,
       raw(`HTTP/1.1 ${status} Nothing\r\ncontent-length: 0\r\n\r\n`, false),
     );
     expect(finding).toMatchObject({
@@ -81,7 +80,7 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test("429 that asks for 30 years throttles for an hour, with a warning", async () => {
-    const { finding } = await tryQuery(connect, reply(429, "", { "retry-after": "1000000000" }));
+    const { finding } = await tryQuery(reply(429, "", { "retry-after": "1000000000" }));
     expect(finding).toMatchObject({
       error: { message: expect.stringContaining("asks to wait for an hour or longer") },
       again: { policy: "throttled", afterMs: 3_600_000 },
@@ -89,12 +88,11 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test("does not follow a redirect", async () => {
-    const { finding, server } = await tryQuery(
-      connect,
+    const { finding, requests } = await tryQuery(
       reply(302, "", { location: "http://127.0.0.1:9/elsewhere" }),
     );
     expect(finding).toMatchObject({ status: "failed", error: { code: "http_302" } });
-    expect(server.requests.length).toBe(1);
+    expect(requests.length).toBe(1);
   });
 
   test.each([
@@ -106,7 +104,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ["identity", Buffer.from(text)],
     ["deflate, gzip", gzipSync(deflateSync(text))],
   ])("decodes a body encoded as %s, although none was requested", async (coding, body) => {
-    const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
+    const { finding } = await tryQuery(reply(200, body, { "content-encoding": coding }));
     expect(finding.status).toBe("complete");
   });
 
@@ -114,7 +112,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ["gzip", gzipSync(Buffer.alloc(64 * 1024 * 1024, " "))],
     ["br", brotliCompressSync(Buffer.alloc(16 * 1024 * 1024, " "))],
   ])("a small %s body that decompresses to a large one fails permanently", async (coding, body) => {
-    const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
+    const { finding } = await tryQuery(reply(200, body, { "content-encoding": coding }));
     expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
     expect(finding.again).toBeNull();
   });
@@ -125,7 +123,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ["zstd", Buffer.from(text), "unreadable_encoding"],
     ["gzip, gzip, gzip", Buffer.from(text), "unreadable_encoding"],
   ])("an invalid %s body is a transient fault", async (coding, body, code) => {
-    const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
+    const { finding } = await tryQuery(reply(200, body, { "content-encoding": coding }));
     expect(finding).toMatchObject({
       status: "failed",
       httpStatus: 200,
@@ -138,13 +136,12 @@ describe.each(ways)("%s", (_way, connect) => {
     ["a text of 7 MB", { ...ipResult(), intent: "x".repeat(7_000_000) }],
     ["an unknown member of 7 MB", { ...ipResult(), note: "x".repeat(7_000_000) }],
   ])("%s is data", async (_, result) => {
-    const { finding } = await tryQuery(connect, reply(200, success(result)));
+    const { finding } = await tryQuery(reply(200, success(result)));
     expect(finding.status).toBe("complete");
   });
 
   test("a text of 10 MB is too large", async () => {
     const { finding } = await tryQuery(
-      connect,
       reply(200, success({ ...ipResult(), item: "x".repeat(10_000_000) })),
     );
     expect(finding.error?.code).toBe("body_too_large");
@@ -168,7 +165,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ["wrong types throughout", text.replaceAll(/"[^"]+"(?=[,}\]])/g, "7")],
     ["a statusCode that contradicts the HTTP status", text.replace("200", "503")],
   ])("%s fails with response_schema", async (_, body) => {
-    const { finding } = await tryQuery(connect, reply(200, body));
+    const { finding } = await tryQuery(reply(200, body));
     expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
   });
 
@@ -177,7 +174,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ["an escaped __proto__", '"\\u005f_proto__":{"polluted":true,"tags":[]}'],
     ["constructor", '"constructor":{"prototype":{"polluted":true}}'],
   ])("a member named %s pollutes nothing, not even a copy", async (_, member) => {
-    const { finding } = await tryQuery(connect, reply(200, withMember(member)));
+    const { finding } = await tryQuery(reply(200, withMember(member)));
     const copy = Object.assign({}, finding.answers.query?.result);
     expect(finding.status).toBe("complete");
     expect([({} as Record<string, unknown>)["polluted"], copy["polluted"]]).toEqual([
@@ -187,14 +184,14 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test("the last of duplicate members counts", async () => {
-    const { finding } = await tryQuery(connect, reply(200, withMember('"intent":"none"')));
+    const { finding } = await tryQuery(reply(200, withMember('"intent":"none"')));
     expect(finding.answers.query?.result["intent"]).toBe("malicious");
   });
 
   test.each(["text/html", "application/octet-stream", "", "\u00ff"])(
     "ignores the content type %j of a valid body",
     async (type) => {
-      const { finding } = await tryQuery(connect, reply(200, whole, { "content-type": type }));
+      const { finding } = await tryQuery(reply(200, whole, { "content-type": type }));
       expect(finding.status).toBe("complete");
     },
   );

@@ -17,7 +17,7 @@ import {
   truncatedChunks,
 } from "../helpers/scripted-server.js";
 import { ipResult, success } from "../unit/api/answers.js";
-import { tryQuery } from "./lookup.js";
+import { queriesOf, tryQuery } from "./lookup.js";
 
 const address = { kind: "ip", value: "192.0.2.7" } as const;
 const whole = success(ipResult());
@@ -34,6 +34,8 @@ async function listener(onConnection: (socket: Socket) => void) {
 }
 
 describe.each(ways)("%s", (_way, connect) => {
+  const query = queriesOf(connect);
+
   test.each([
     ["a reset before the answer", reset(), "connection_reset"],
     ["a body shorter than its content-length", truncated(whole), "truncated_body"],
@@ -42,13 +44,13 @@ describe.each(ways)("%s", (_way, connect) => {
     ["something that is no HTTP", raw("220 mail.example.com ESMTP\r\n"), "invalid_http"],
     ["headers without an end", raw(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`), "invalid_http"],
   ])("%s is a transient fault", async (_, step, code) => {
-    const { finding, attempts } = await tryQuery(connect, step);
+    const { finding, attempts } = await query(step);
     expect(finding).toMatchObject({ status: "failed", error: { code }, again: mayPass });
     expect(attempts).toMatchObject([{ endpoint: "query", outcome: code, headers: null }]);
   });
 
   test("a reset within the body is a transient fault", async () => {
-    const { finding } = await tryQuery(connect, resetInBody());
+    const { finding } = await query(resetInBody());
     expect(finding).toMatchObject({ status: "failed", again: mayPass });
     expect(["connection_reset", "truncated_body"]).toContain(finding.error?.code);
   });
@@ -56,7 +58,7 @@ describe.each(ways)("%s", (_way, connect) => {
   test("a body longer than its content-length is cut there", async () => {
     const body = JSON.stringify(whole);
     const step = raw(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length - 1}\r\n\r\n${body}`);
-    expect((await tryQuery(connect, step)).finding.error?.code).toBe("response_schema");
+    expect((await query(step)).finding.error?.code).toBe("response_schema");
   });
 
   test("a server that never answers is a timeout", async () => {
@@ -73,7 +75,7 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test("an endless body is cut off and fails permanently", async () => {
-    const { finding } = await tryQuery(connect, endless());
+    const { finding } = await query(endless());
     expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
     expect(finding.again).toBeNull();
   });
@@ -82,11 +84,11 @@ describe.each(ways)("%s", (_way, connect) => {
     const start = JSON.stringify(success({ ...ipResult(), padding: "" })).slice(0, -3);
     const body = start + "x".repeat(8 * 1024 * 1024 - start.length - 3) + '"}}';
     expect(body.length).toBe(8 * 1024 * 1024);
-    expect((await tryQuery(connect, reply(200, body))).finding.status).toBe("complete");
+    expect((await query(reply(200, body))).finding.status).toBe("complete");
   });
 
   test("a body of 8 MiB and one byte fails permanently", async () => {
-    const { finding } = await tryQuery(connect, reply(200, "x".repeat(8 * 1024 * 1024 + 1)));
+    const { finding } = await query(reply(200, "x".repeat(8 * 1024 * 1024 + 1)));
     expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
     expect(finding.again).toBeNull();
   });
@@ -96,12 +98,12 @@ describe.each(ways)("%s", (_way, connect) => {
     const step = raw(
       `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
-    expect((await tryQuery(connect, step)).finding.status).toBe("complete");
+    expect((await query(step)).finding.status).toBe("complete");
   });
 
   test("headers named like object members do no harm", async () => {
     const headers = { __proto__x: "a", constructor: "b", "retry-after": ["1", "2"] };
-    const { finding } = await tryQuery(connect, reply(429, "", { ...headers, ["__proto__"]: "c" }));
+    const { finding } = await query(reply(429, "", { ...headers, ["__proto__"]: "c" }));
     expect(finding.again).toEqual({ policy: "throttled", afterMs: 1000 });
     expect(({} as Record<string, unknown>)["0"]).toBeUndefined();
   });

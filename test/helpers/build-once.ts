@@ -13,7 +13,7 @@ const stampFile = join(root, "dist/.sources");
 export function setup(): void {
   const stamp = sourceStamp();
   if (stamp === lastStamp()) return;
-  run("typescript/bin/tsc", "--noCheck", "--declaration", "false");
+  run("typescript/bin/tsc", "--noCheck");
   run("rolldown/bin/cli.mjs", "--config", "--log-level", "warn");
   writeFileSync(stampFile, stamp);
 }

@@ -202,10 +202,10 @@ function patchDuckdb() {
 function patchPostgres() {
   const { prototype } = require("pg").Client;
   aroundCommits(prototype, "query");
-  const query = prototype.query;
-  prototype.query = function (...args) {
+  const original = prototype["query"];
+  prototype["query"] = function (...args) {
     statements += 1;
-    const result = query.apply(this, args);
+    const result = original.apply(this, args);
     const end = () => (statements += 1);
     // What COPY sends to a stream is visible only after the COMMIT.
     if (typeof result?.then === "function") result.then(end, end);

@@ -126,7 +126,7 @@ test("no second exceeds the rate by more than 5%, whenever requests arrive", asy
         expect(mostWithin(left, 1000)).toBeLessThanOrEqual(Math.max(1.05 * rate.count, 1));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
 });
 
@@ -142,7 +142,7 @@ test("windows of a minute and more are exact", async () => {
         expect(mostWithin(left, 60_000)).toBeLessThanOrEqual(count);
       },
     ),
-    { numRuns: 30 },
+    { numRuns: 15 },
   );
 });
 
@@ -159,7 +159,7 @@ test("obeys every one of several rates", async () => {
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -199,6 +199,6 @@ test("requests leave in order of arrival", async () => {
       await clock.run(60_000);
       expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
     }),
-    { numRuns: 30 },
+    { numRuns: 15 },
   );
 });

@@ -45,8 +45,6 @@ export const retryCommand = defineCommand({
   groups,
   examples: {
     "repute retry enriched.csv -o enriched.2.csv": "retry in the morning what failed at night",
-    "repute retry enriched.ndjson.gz -o enriched.2.ndjson.gz --partial-retries 5":
-      "re-ask more often for partial answers",
     "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
       "retry only the query, and write what still fails to a separate file",
     "repute retry enriched.parquet -o enriched.2.parquet":

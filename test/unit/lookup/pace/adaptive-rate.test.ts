@@ -32,8 +32,8 @@ test.each(Object.entries(servers))("%s throttles few requests", async (_, server
 test.each(Object.entries(servers))(
   "%s of 150/s that asks for a wait of a second is found and used",
   async (_, server) => {
-    const seconds = await simulatePace(askingToWait(server(), 1_000), 120);
-    expect(used(seconds, 150, 20, 120)).toBeGreaterThanOrEqual(0.85);
+    const seconds = await simulatePace(askingToWait(server(), 1_000), 60);
+    expect(used(seconds, 150, 15, 60)).toBeGreaterThanOrEqual(0.85);
     expect(throttledShare(seconds)).toBeLessThanOrEqual(0.02);
   },
 );
