@@ -1,7 +1,6 @@
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { FatalError, UsageError } from "../core/errors.js";
 import { dataSetManifest } from "../core/files/make-folder.js";
-import { readJsonFile } from "../core/files/json-file.js";
 
 /** What a manifest tells of a data set. */
 interface DataSetRecord {
@@ -15,16 +14,20 @@ const readable: ReadonlySet<unknown> = new Set(["csv", "tsv", "ndjson", "parquet
  * The files of the data set in a folder, in order, as its manifest names them; null if the folder
  * holds none.
  *
+ * @param folder with a trailing slash
  * @param names what is in the folder
+ * @param read reads the JSON of a file
  * @throws UsageError `manifest_unreadable`, `data_set_format`; FatalError `output_corrupt` if a file is missing
  */
 export async function listDataSet(
   folder: string,
   names: readonly string[],
+  read: (path: string) => Promise<unknown>,
 ): Promise<readonly string[] | null> {
   if (!names.includes(dataSetManifest)) return null;
-  const path = join(folder, dataSetManifest);
-  const record = (await readJsonFile(path).catch((error: unknown) => {
+  const path = folder + dataSetManifest;
+  const record = (await read(path).catch((error: unknown) => {
+    if (error instanceof FatalError) throw error;
     throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
   })) as DataSetRecord | null;
   const { format, parts } = record?.output ?? {};
@@ -41,7 +44,7 @@ export async function listDataSet(
   return (parts as readonly { readonly name?: unknown }[]).map(({ name }) => {
     const file = basename(String(name));
     if (names.includes(file)) return file;
-    throw new FatalError("output_corrupt", `${join(folder, file)} is missing: ${path} names it`, {
+    throw new FatalError("output_corrupt", `${folder}${file} is missing: ${path} names it`, {
       hint: "restore it from a copy",
     });
   });

@@ -1,8 +1,9 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
+import { readJsonFile } from "../core/files/json-file.js";
 import { detectSourceFormat } from "../formats/registry.js";
-import { isObjectAddress } from "../objects/address.js";
+import { isObjectAddress, isObjectPrefix } from "../objects/address.js";
 import { listDataSet } from "./list-data-set.js";
 import type { NamedInput, SourceInput } from "./types.js";
 import { openError } from "./verify-input.js";
@@ -39,8 +40,7 @@ export async function listInputs(
       inputs.push({ name, input: stream() });
       continue;
     }
-    const isFile = isAddress(name) || !(await isDirectory(name));
-    const folder = isFile ? { files: [{ name, path: name }], skipped: [] } : await listFolder(name);
+    const folder = (await openFolder(name)) ?? { files: [{ name, path: name }], skipped: [] };
     for (const { name: shown, path } of folder.files) inputs.push({ name: shown, input: { path } });
     if (folder.skipped.length > 0) skipped.push(skippedNotice(name, folder.skipped));
   }
@@ -61,28 +61,58 @@ async function isDirectory(path: string): Promise<boolean> {
   return facts?.isDirectory() === true;
 }
 
-async function listFolder(
-  folder: string,
-): Promise<{ readonly files: readonly ListedFile[]; readonly skipped: readonly string[] }> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    throw openError(folder, error);
+/** A folder of files, or of objects. */
+export interface InputFolder {
+  /** With a trailing slash. */
+  readonly name: string;
+  /** What is in it. */
+  readonly entries: readonly string[];
+  pathOf(entry: string): string;
+  isFile(entry: string): Promise<boolean>;
+  /** Reads the JSON of a file. */
+  readonly read: (path: string) => Promise<unknown>;
+}
+
+/** What a name that is a folder stands for; null for any other name. */
+async function openFolder(name: string): Promise<FolderFiles | null> {
+  if (isObjectPrefix(name)) {
+    return listFolder(await (await import("./list-prefix.js")).openPrefix(name));
+  }
+  if (isAddress(name) || !(await isDirectory(name))) return null;
+  const entries = await readdir(name, { withFileTypes: true }).catch((error: unknown) => {
+    throw openError(name, error);
   });
-  const names = entries.map((entry) => entry.name).toSorted(byCodeUnit);
+  const pathOf = (entry: string): string => join(name, entry);
+  return listFolder({
+    name: `${withoutSlash(name)}/`,
+    entries: entries.map((entry) => entry.name),
+    pathOf,
+    isFile: async (entry) => (await stat(pathOf(entry)).catch(() => null))?.isFile() === true,
+    read: readJsonFile,
+  });
+}
+
+interface FolderFiles {
+  readonly files: readonly ListedFile[];
+  readonly skipped: readonly string[];
+}
+
+async function listFolder(folder: InputFolder): Promise<FolderFiles> {
+  const names = folder.entries.toSorted(byCodeUnit);
   const listed = (name: string): ListedFile => ({
-    name: `${withoutSlash(folder)}/${name}`,
-    path: join(folder, name),
+    name: folder.name + name,
+    path: folder.pathOf(name),
   });
-  const parts = await listDataSet(folder, names);
+  const parts = await listDataSet(folder.name, names, folder.read);
   if (parts !== null) return { files: parts.map(listed), skipped: [] };
   const files: ListedFile[] = [];
   const skipped: string[] = [];
   for (const name of names) {
-    const isFile = (await stat(join(folder, name)).catch(() => null))?.isFile() === true;
-    if (isFile && isReadable(name)) files.push(listed(name));
+    if (isReadable(name) && (await folder.isFile(name))) files.push(listed(name));
     else skipped.push(name);
   }
   if (files.length > 0) return { files, skipped };
-  throw new UsageError("input_folder_empty", `${folder} has no file of a known format`, {
+  throw new UsageError("input_folder_empty", `${folder.name} has no file of a known format`, {
     hint: "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, and .parquet",
   });
 }

@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
 import { isFolder } from "../core/files/make-folder.js";
 import type { RunInput } from "../inputs/types.js";
+import { isObjectPrefix } from "../objects/address.js";
 import type { Manifest } from "../pipeline/types.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
 import type { Parts } from "./parts.js";
@@ -59,7 +60,8 @@ async function runInput(
   input: string | readonly string[] | Readable,
   onNotice: EnrichFileOptions["onNotice"],
 ): Promise<RunInput> {
-  if (typeof input === "string" && !isFolder(input)) return { path: input };
+  if (typeof input === "string" && !isFolder(input) && !isObjectPrefix(input))
+    return { path: input };
   if (typeof input !== "string" && !isList(input)) return { stream: input, name: "the stream" };
   const names = typeof input === "string" ? [input] : input;
   if (names.length === 0) {

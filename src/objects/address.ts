@@ -11,6 +11,11 @@ export function isObjectAddress(name: string): boolean {
   return /^s3:/i.test(name);
 }
 
+/** Whether a name is an address that ends in `/`, which stands for the objects under it. */
+export function isObjectPrefix(name: string): boolean {
+  return isObjectAddress(name) && name.endsWith("/");
+}
+
 /** Parses `s3://BUCKET/KEY`. @throws UsageError `bad_object_address` */
 export function parseObjectAddress(address: string): ObjectAddress {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/([^?#]+)$/i.exec(address) ?? [];

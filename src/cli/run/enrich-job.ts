@@ -12,7 +12,7 @@ import { apiOptions } from "../../api/options.js";
 import { lookupOptions, paceOf } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { cliOptions, type ColorChoice } from "../options/option-spec.js";
-import { isObjectAddress } from "../../objects/address.js";
+import { isObjectAddress, isObjectPrefix } from "../../objects/address.js";
 import { outputBase } from "../../pipeline/output/check-paths.js";
 import { statePath } from "../../pipeline/state/state-folder.js";
 import { unattendedOptions, type UnattendedSettings } from "../unattended/options.js";
@@ -191,7 +191,7 @@ export async function enrichInput(
 ): Promise<RunInput> {
   const [path = "-", ...more] = operands;
   const stream = () => ({ stream: context.stdin(), name: "stdin" });
-  if (more.length > 0 || isFolder(path)) {
+  if (more.length > 0 || isFolder(path) || isObjectPrefix(path)) {
     const { listInputs } = await import("../../inputs/list-inputs.js");
     const { inputs, skipped } = await listInputs(operands, stream);
     for (const notice of quiet ? [] : skipped) context.reporter.print(`repute: ${notice}`);

@@ -89,7 +89,14 @@ export async function stageRun(
 function refuseInput(address: string | undefined, inputs: readonly string[]): void {
   if (address === undefined || !isObjectAddress(address)) return;
   const own = new Set([address, manifestPath(address)].map(plainAddress));
-  const input = inputs.find((each) => isObjectAddress(each) && own.has(plainAddress(each)));
+  const isReplaced = (input: string): boolean => {
+    const plain = plainAddress(input);
+    if (own.has(plain)) return true;
+    return (
+      address.endsWith("/") && plain.slice(0, plain.lastIndexOf("/") + 1) === plainAddress(address)
+    );
+  };
+  const input = inputs.find((each) => isObjectAddress(each) && isReplaced(each));
   if (input === undefined) return;
   throw new UsageError("output_is_input", `writing ${address} would replace the input ${input}`, {
     hint: "write to another object",
