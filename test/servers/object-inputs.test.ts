@@ -1,39 +1,21 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { type ObjectStoreServer, secret, startObjectStore } from "./object-store.js";
+import { done, indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
 
-const indicators = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
-
-let store: ObjectStoreServer;
+let tests: ObjectTests;
+let store: ObjectTests["store"];
 let cwd: string;
 
-beforeAll(async () => {
-  store = await startObjectStore();
+useObjectStore((given) => {
+  tests = given;
+  ({ store, cwd } = tests);
 });
-afterAll(() => store.close());
 
-beforeEach(async () => {
-  cwd = await temporaryFolder();
-  for (const [name, value] of Object.entries(store.env)) vi.stubEnv(name, value);
-  store.fault = () => null;
-  store.requests.length = 0;
-});
-afterEach(() => vi.unstubAllEnvs());
+const repute = (...args: readonly string[]) => tests.repute(args);
 
-async function repute(...args: readonly string[]) {
-  const result = await runRepute(args, { cwd, env: store.env });
-  expect(result.stdout + result.stderr).not.toContain(secret);
-  return result;
-}
-
-const enrich = (input: string, out: string, ...flags: readonly string[]) =>
-  repute("enrich", input, "-o", out, "--local", "--quiet", "--fail-on", "never", ...flags);
-
-const done = { code: 0, stderr: "" };
+const enrich: ObjectTests["enrich"] = (...args) => tests.enrich(...args);
 
 test("reads a Parquet object, whatever becomes of the connection", async () => {
   expect(await enrich(indicators, "s3://lake/in/rows.parquet")).toMatchObject(done);
@@ -95,15 +77,6 @@ test("a wrong byte in a download ends the run, if the store tells the checksum",
 test("removes KEY.failed of an earlier run, which its manifest identifies", async () => {
   const out = "s3://lake/night/rows.csv";
   const flags = ["--rejects", "s3://lake/night/left.csv"];
-  const unreachable = [
-    "--intel-url",
-    "http://127.0.0.1:1/beta",
-    "--retries",
-    "0",
-    "--timeout",
-    "1s",
-  ];
-  void unreachable;
   const bad = join(cwd, "bad.csv");
   await writeFile(bad, "ip\n192.0.2.1\n");
   for (const name of ["rows.csv.failed", "left.csv.failed"])

@@ -1,40 +1,22 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { uploadObject } from "../../src/objects/upload-object.js";
-import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { type Fault, type ObjectStoreServer, secret, startObjectStore } from "./object-store.js";
+import { type Fault, secret } from "./object-store.js";
+import { indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
 
-const indicators = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
-
-let store: ObjectStoreServer;
+let tests: ObjectTests;
+let store: ObjectTests["store"];
 let cwd: string;
 
-beforeAll(async () => {
-  store = await startObjectStore();
+useObjectStore((given) => {
+  tests = given;
+  ({ store, cwd } = tests);
 });
-afterAll(() => store.close());
 
-beforeEach(async () => {
-  cwd = await temporaryFolder();
-  for (const [name, value] of Object.entries(store.env)) vi.stubEnv(name, value);
-  store.fault = () => null;
-  store.tellsChecksums = true;
-  store.requests.length = 0;
-});
-afterEach(() => vi.unstubAllEnvs());
+const repute = (...args: readonly string[]) => tests.repute(args);
 
-/** Runs the program against the store; no output may show the secret. */
-async function repute(...args: readonly string[]) {
-  const result = await runRepute(args, { cwd, env: store.env });
-  expect(result.stdout + result.stderr).not.toContain(secret);
-  return result;
-}
-
-const enrich = (input: string, out: string, ...flags: readonly string[]) =>
-  repute("enrich", input, "-o", out, "--local", "--quiet", "--fail-on", "never", ...flags);
+const enrich: ObjectTests["enrich"] = (...args) => tests.enrich(...args);
 
 /** Rows as text without the times of the run. */
 function lasting(text: string): string {

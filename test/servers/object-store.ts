@@ -79,10 +79,13 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
     const isConditional = isConditionalWrite(incoming);
     const decide = async () => store.fault({ method, path: url, isConditional });
     const { port } = server;
-    void decide().then((fault) => {
-      const { tellsChecksums } = store;
-      return pass(incoming, outgoing, { port, fault, tellsChecksums, duties });
-    });
+    void decide()
+      .then((fault) => {
+        const { tellsChecksums } = store;
+        return pass(incoming, outgoing, { port, fault, tellsChecksums, duties });
+      })
+      // A program that is killed leaves half a request.
+      .catch(() => outgoing.destroy());
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;

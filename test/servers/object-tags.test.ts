@@ -1,41 +1,28 @@
 import { createHash } from "node:crypto";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { type ObjectStoreServer, secret, startObjectStore } from "./object-store.js";
+import { type ObjectTests, useObjectStore } from "./object-tests.js";
 
-let store: ObjectStoreServer;
+let tests: ObjectTests;
+let store: ObjectTests["store"];
 let cwd: string;
-let number = 0;
 let key: string;
 let lists: string;
 let clock: Clock;
 
-beforeAll(async () => {
-  store = await startObjectStore();
-});
-afterAll(() => store.close());
-
-beforeEach(async () => {
-  cwd = await temporaryFolder();
-  key = `lists-${number++}`;
+useObjectStore((given) => {
+  tests = given;
+  ({ store, cwd, key } = tests);
   lists = `s3://lake/${key}/`;
-  for (const [name, value] of Object.entries(store.env)) vi.stubEnv(name, value);
-  store.fault = () => null;
   store.pageSize = 3;
-  store.requests.length = 0;
   clock = systemClock;
 });
-afterEach(() => vi.unstubAllEnvs());
 
-async function repute(...args: readonly string[]) {
-  const result = await runRepute(args, { cwd, env: store.env, clock });
-  expect(result.stdout + result.stderr).not.toContain(secret);
-  return result;
-}
+const repute = (...args: readonly string[]) => tests.repute(args, { clock });
 
 const exportLists = (...args: readonly string[]) =>
   repute("tags", "export", "-o", lists, "--local", "--quiet", ...args);
@@ -139,8 +126,8 @@ test("exports the tags of a run beside its rows, and those seen in an object", a
 
 test.each([
   ["a list of the generation", /generations\/.*\.txt/],
-  ["the index", /^\/lake\/lists-\d+\/index\.json/],
-  ["a copy of a list", /^\/lake\/lists-\d+\/spam--snowshoe\.txt/],
+  ["the index", /^\/lake\/key-\d+\/index\.json/],
+  ["a copy of a list", /^\/lake\/key-\d+\/spam--snowshoe\.txt/],
 ])("readers see the earlier or the new export when %s cannot be written", async (_, refused) => {
   expect(await exportLists(snowshoe)).toMatchObject({ code: 0 });
   store.fault = ({ method, path }) => (method === "PUT" && refused.test(path) ? "denied" : null);

@@ -1,44 +1,27 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { comparable } from "../helpers/chunked-run.js";
-import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { type ObjectStoreServer, secret, startObjectStore } from "./object-store.js";
+import { done, indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
 
-const indicators = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
-
-let store: ObjectStoreServer;
+let tests: ObjectTests;
+let store: ObjectTests["store"];
 let cwd: string;
-let number = 0;
-/** A work folder for each test. */
 let key: string;
+/** A work folder for each test. */
 let work: string;
 
-beforeAll(async () => {
-  store = await startObjectStore();
-});
-afterAll(() => store.close());
-
-beforeEach(async () => {
-  cwd = await temporaryFolder();
-  key = `work-${number++}`;
+useObjectStore((given) => {
+  tests = given;
+  ({ store, cwd, key } = tests);
   work = `s3://lake/${key}`;
-  for (const [name, value] of Object.entries(store.env)) vi.stubEnv(name, value);
-  store.fault = () => null;
-  store.pageSize = null;
-  store.requests.length = 0;
 });
-afterEach(() => vi.unstubAllEnvs());
 
 /** Runs the program in a folder, which stands for a machine. */
-async function reputeIn(folder: string, ...args: readonly string[]) {
-  const result = await runRepute(args, { cwd: folder, env: store.env });
-  expect(result.stdout + result.stderr).not.toContain(secret);
-  return result;
-}
+const reputeIn = (folder: string, ...args: readonly string[]) =>
+  tests.repute(args, { cwd: folder });
 
 const repute = (...args: readonly string[]) => reputeIn(cwd, ...args);
 
@@ -58,8 +41,6 @@ async function single(): Promise<readonly unknown[]> {
   expect(await repute(...run)).toMatchObject({ code: 0 });
   return comparable(await readFile(out, "utf8"));
 }
-
-const done = { code: 0, stderr: "" };
 
 test("divides an input, does the chunks on two machines and joins them as one run", async () => {
   store.pageSize = 2;

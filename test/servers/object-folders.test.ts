@@ -1,0 +1,148 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { done, type ObjectTests, useObjectStore } from "./object-tests.js";
+
+let tests: ObjectTests;
+
+useObjectStore((given) => (tests = given));
+
+async function manifestOf(key: string): Promise<Manifest> {
+  return JSON.parse((await tests.store.get(key)).toString()) as Manifest;
+}
+
+/** Rows as text without the times of the run. */
+async function rowsIn(name: string): Promise<readonly string[]> {
+  const text = await readFile(join(tests.cwd, name), "utf8");
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .trimEnd()
+    .split("\n");
+}
+
+test("reads the objects under a prefix in order, page by page", async () => {
+  const { store, key, cwd, enrich } = tests;
+  store.pageSize = 2;
+  const files = { "b.csv": "n,ip\n3,192.0.2.3\n", "a.tsv": "ip\tn\n192.0.2.1\t1\n192.0.2.2\t2\n" };
+  for (const [name, content] of Object.entries(files)) await store.put(`${key}/${name}`, content);
+  const others = ["", "notes.md", "sub/c.csv", ".hidden.csv"];
+  for (const name of others) await store.put(`${key}/${name}`, "");
+  const args = ["enrich", `s3://lake/${key}/`, "-o", "all.csv", "--local", "--fail-on", "never"];
+  const run = await tests.repute(args);
+  expect(run).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`skipping .hidden.csv, notes.md, sub/ in s3://lake/${key}/`),
+  });
+  const [header = "", ...rows] = await rowsIn("all.csv");
+  const cells = rows.map((row) => row.split(","));
+  expect(cells.map(([ip, n]) => [ip, n])).toEqual([
+    ["192.0.2.1", "1"],
+    ["192.0.2.2", "2"],
+    ["192.0.2.3", "3"],
+  ]);
+  const place = header.split(",").indexOf("rep_file");
+  const names = ["a.tsv", "a.tsv", "b.csv"].map((name) => `s3://lake/${key}/${name}`);
+  expect(cells.map((row) => row[place])).toEqual(names);
+  const own = `s3://lake/${key}/`;
+  expect(await enrich(own, own, "--to", "csv")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("would replace the input"),
+  });
+  expect((await readdir(cwd)).sort()).toEqual(["all.csv", "all.csv.manifest.json"]);
+});
+
+test("continues in the object where it stopped, and refuses other versions", async () => {
+  const { store, key, enrich } = tests;
+  const service = await startAnsweringServer();
+  onTestFinished(() => service.close());
+  for (const [n, name] of ["a.csv", "b.csv", "c.csv"].entries()) {
+    const rows = Array.from({ length: 4 }, (_, row) => `h-${4 * n + row}.example.com\n`);
+    await store.put(`${key}/${name}`, `domain\n${rows.join("")}`);
+  }
+  const flags = ["--intel-url", service.url, "--rate", "1000000/s", "--lookups", "query"];
+  const run = (...more: readonly string[]) =>
+    tests.repute(["enrich", `s3://lake/${key}/`, "-o", "all.csv", "--quiet", ...flags, ...more]);
+  expect(await run("--max-requests", "6")).toMatchObject({ code: 75 });
+  const b = await store.get(`${key}/b.csv`);
+  await store.put(`${key}/b.csv`, `${b.toString()}\n`);
+  expect(await run("--resume")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("b.csv has changed"),
+  });
+  await store.put(`${key}/b.csv`, b);
+  expect(await run("--resume")).toMatchObject(done);
+  expect(service.total).toBe(12);
+  const items = (await rowsIn("all.csv")).map((row) => row.split(",")[0]);
+  expect(items).toEqual(["domain", ...Array.from({ length: 12 }, (_, n) => `h-${n}.example.com`)]);
+  expect(await enrich(`s3://lake/${key}/none/`, "none.csv")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("has no file of a known format"),
+  });
+});
+
+/** A data set of 30 rows in files of 10, of which row 12 failed. */
+async function failedOnce(to: string): Promise<{
+  readonly set: string;
+  readonly service: AnsweringServer;
+  readonly flags: readonly string[];
+}> {
+  const service = await startAnsweringServer();
+  onTestFinished(() => service.close());
+  const rows = Array.from({ length: 30 }, (_, n) => `h-${n + 1}.example.com\n`);
+  await writeFile(join(tests.cwd, "in.csv"), `domain\n${rows.join("")}`);
+  const set = `s3://lake/${tests.key}/set/`;
+  const flags = ["--intel-url", service.url, "--rate", "1000000/s", "--lookups", "query"];
+  service.absent.add("h-12.example.com");
+  const write = ["enrich", "in.csv", "-o", set, "--to", to, "--rows-per-file", "10", "--quiet"];
+  expect(await tests.repute([...write, ...flags, "--retries", "0"])).toMatchObject({ code: 3 });
+  service.absent.clear();
+  return { set, service, flags };
+}
+
+test("a data set is an input under its prefix", async () => {
+  const { set } = await failedOnce("parquet");
+  const flags = ["--prefix", "again_"];
+  expect(await tests.enrich(set, "all.csv", ...flags)).toMatchObject(done);
+  expect(await rowsIn("all.csv")).toHaveLength(31);
+  const { store, key } = tests;
+  await store.remove(`${key}/set/part-00001.parquet`);
+  expect(await tests.enrich(set, "left.csv", ...flags)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("part-00001.parquet is missing"),
+  });
+});
+
+test.each(["csv", "parquet"])(
+  "retries a data set of %s, also after a failed upload",
+  async (to) => {
+    const { set, service, flags } = await failedOnce(to);
+    const { store, key, cwd, repute } = tests;
+    const before = await manifestOf(`${key}/set/_manifest.json`);
+    const asked = service.total;
+    const retry = ["retry", set, "--quiet", ...flags];
+    store.fault = ({ method, path }) =>
+      method === "PUT" && path.includes("_manifest.json") ? "denied" : null;
+    expect(await repute(retry)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("AccessDenied"),
+    });
+    expect(await manifestOf(`${key}/set/_manifest.json`)).toEqual(before);
+    store.fault = () => null;
+    expect(await repute([...retry, "--resume"])).toMatchObject(done);
+    expect(service.total - asked).toBe(1);
+    expect(await manifestOf(`${key}/set/_manifest.json`)).toMatchObject({
+      run_id: before.run_id,
+      output: { path: set, rows: 30 },
+      statuses: { complete: 30 },
+    });
+    expect(await store.keys(`${key}/set/`)).toEqual(
+      ["_manifest.json", ...[0, 2, 4].map((n) => `part-0000${n}.${to}`)].map(
+        (name) => `${key}/set/${name}`,
+      ),
+    );
+    expect(await repute(["verify", set])).toMatchObject({ code: 0 });
+    expect(await readdir(cwd)).toEqual(["in.csv"]);
+  },
+);
