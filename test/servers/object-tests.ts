@@ -18,9 +18,16 @@ export interface ObjectTests {
   /** A key that no other test has. */
   readonly key: string;
   /** Runs the program, by default in the test's folder. No output may show the secret. */
-  repute(args: readonly string[], options?: RunReputeOptions): Promise<RunReputeResult>;
+  readonly repute: (
+    args: readonly string[],
+    options?: RunReputeOptions,
+  ) => Promise<RunReputeResult>;
   /** Enriches with the embedded service. */
-  enrich(input: string, out: string, ...flags: readonly string[]): Promise<RunReputeResult>;
+  readonly enrich: (
+    input: string,
+    out: string,
+    ...flags: readonly string[]
+  ) => Promise<RunReputeResult>;
 }
 
 /** Starts a store for the tests of a file, and calls `before` before each of them. */
