@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { openCopiedFile } from "../../src/outputs/parquet/copied-file.js";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
@@ -15,13 +16,22 @@ interface Prepared {
   readonly query: (sql: string) => ReturnType<typeof queryDuckdb>;
 }
 
+/** A text that cannot be compressed: the file is then longer than what identifies it. */
+const noteOf = (n: number): string =>
+  Array.from({ length: 12 }, (_, part) => sha256(`${n} ${part}`)).join("");
+
+const sha256 = (content: string | Buffer): string =>
+  createHash("sha256").update(content).digest("hex");
+
 /** `out.parquet` of 400 rows, of which every fourth failed. */
 async function prepared(...flags: readonly string[]): Promise<Prepared> {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
-  const lines = Array.from({ length: 400 }, (_, n) => `\uFEFF${n},host-${n}.example.com,\n`);
-  await writeFile(join(cwd, "in.csv"), `n,item,empty\n${lines.join("")}`);
+  const lines = Array.from({ length: 400 }, (_, n) => {
+    return `\uFEFF${n},host-${n}.example.com,,${noteOf(n)}\n`;
+  });
+  await writeFile(join(cwd, "in.csv"), `n,item,empty,note\n${lines.join("")}`);
   const service = ["--intel-url", server.url, "--rate", "1000000/s"];
   const run = (...args: readonly string[]): Promise<RunReputeResult> =>
     runRepute([...args, ...service], { cwd });
@@ -45,10 +55,7 @@ it("writes a new file, in which only the failed rows differ", async () => {
     count(rep_query) AS answers, count(rep_error_code) AS errors FROM ${file} o`;
   const [before] = await query(sums("out.parquet"));
   expect(before).toMatchObject({ answers: 300n, errors: 100n });
-  const hash = async () =>
-    createHash("sha256")
-      .update(await readFile(join(cwd, "out.parquet")))
-      .digest("hex");
+  const hash = async () => sha256(await readFile(join(cwd, "out.parquet")));
   const [earlier, asked] = [await hash(), server.total];
 
   const retried = await run(
@@ -88,6 +95,33 @@ it("continues an interrupted retry", async () => {
     "again.parquet",
     "again.parquet.manifest.json",
   ]);
+});
+
+it("refuses to continue with a file that has changed in the middle", async () => {
+  const { cwd, run } = await prepared("--lookups", "query");
+  const path = join(cwd, "out.parquet");
+  const args = ["retry", "out.parquet", "-o", "again.parquet", "--lookups", "query"];
+  expect(await run(...args, "--max-requests", "30")).toMatchObject({ code: 75 });
+  const whole = await readFile(path);
+  const changed = Buffer.from(whole);
+  changed[whole.length >> 1]! ^= 1;
+  await writeFile(path, changed);
+  expect(await run(...args, "--resume")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("out.parquet has changed since it was read"),
+  });
+  await writeFile(path, whole);
+  expect(await run(...args, "--resume")).toMatchObject({ code: 0 });
+});
+
+it("ends when the file is replaced while it is read", async () => {
+  const { cwd } = await prepared("--lookups", "query");
+  const path = join(cwd, "out.parquet");
+  const file = await openCopiedFile(path, "rep_");
+  await writeFile(`${path}.new`, await readFile(path));
+  await rename(`${path}.new`, path);
+  const reading = file.cells(0).next();
+  await expect(reading).rejects.toMatchObject({ code: "input_changed" });
 });
 
 it("reads an output that another program has written again", async () => {

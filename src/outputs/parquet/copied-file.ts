@@ -6,7 +6,7 @@ import {
   optionalColumnsIn,
   schemaVersion,
 } from "../../core/columns.js";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError, startOver, UsageError } from "../../core/errors.js";
 import type { CellValue } from "../../formats/typed-column.js";
 import { savedColumns } from "../warehouse/saved-rows.js";
 import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
@@ -35,7 +35,7 @@ export interface CopiedFile {
   /**
    * The cells of the rows from `first` (0-based) on, in the order of `schema`.
    *
-   * @throws FatalError `parquet_unreadable`; UsageError `not_an_output`
+   * @throws FatalError `parquet_unreadable`, `input_changed`; UsageError `not_an_output`
    */
   cells(first: number): AsyncGenerator<readonly (readonly CellValue[])[]>;
 }
@@ -62,7 +62,14 @@ export async function openCopiedFile(path: string, prefix: string): Promise<Copi
   const noted = (key: string): string | undefined =>
     metadata.key_value_metadata?.find((entry) => entry.key === key)?.value;
   const rows = Number(metadata.num_rows);
-  const cells = (first: number) => cellsFrom(path, opened, schema, first);
+  const mustBeUnchanged = async (): Promise<void> => {
+    const now = await stat(path).catch(() => null);
+    const isSame = (["ino", "size", "mtimeMs"] as const).every(
+      (fact) => now?.[fact] === facts[fact],
+    );
+    if (!isSame) throw changed(path);
+  };
+  const cells = (first: number) => cellsFrom(path, opened, schema, { first, mustBeUnchanged });
   return {
     runId: noted("repute.run_id") ?? (await firstRunId(cells)) ?? "",
     schemaVersion: Number(noted("repute.schema_version") ?? schemaVersion),
@@ -80,11 +87,18 @@ async function firstRunId(cells: CopiedFile["cells"]): Promise<string | null> {
   return null;
 }
 
+interface CellsOptions {
+  /** Index of the first row. */
+  readonly first: number;
+  /** Checks that the file is still the one that was opened. It is opened again for each slice. */
+  readonly mustBeUnchanged: () => Promise<void>;
+}
+
 async function* cellsFrom(
   path: string,
   { file, metadata }: OpenedFile,
   { columns }: TableSchema,
-  first: number,
+  { first, mustBeUnchanged }: CellsOptions,
 ): AsyncGenerator<readonly (readonly CellValue[])[]> {
   const compressors = await compressorsFor(path, metadata);
   const names = columns.map(({ name }) => name);
@@ -92,12 +106,14 @@ async function* cellsFrom(
     if (to <= first) continue;
     const rowStart = Math.max(from, first);
     const slice = { file, metadata, compressors, parsers, columns: names, rowStart, rowEnd: to };
-    const rows = await readRows(slice).catch((error: unknown) => {
+    const rows = await readRows(slice).catch(async (error: unknown) => {
+      await mustBeUnchanged();
       throw unreadable(path, `rows ${rowStart + 1} to ${to} cannot be read`, error);
     });
     if (rows.length !== to - rowStart) {
       throw unreadable(path, `rows ${rowStart + 1} to ${to} are not all there`);
     }
+    await mustBeUnchanged();
     yield rows.map((row) =>
       columns.map(({ name, type }, index) => {
         const cell = cellOf(row[index], type);
@@ -140,6 +156,12 @@ const parsers = {
   timestampFromMicroseconds: (units: bigint) => units,
   timestampFromNanoseconds: (units: bigint) => units / 1000n,
 } as unknown as ParquetParsers;
+
+function changed(path: string): FatalError {
+  return new FatalError("input_changed", `${path} was changed while it was read`, {
+    hint: `restore it and continue with --resume, or ${startOver}`,
+  });
+}
 
 function notCopied(path: string, what: string): UsageError {
   return new UsageError("not_an_output", `${path} is not an output of repute: ${what}`, {

@@ -3,10 +3,8 @@ import type { EarlierRecord } from "../../formats/types.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { recordOf, type SavedColumns, savedColumns } from "../warehouse/saved-rows.js";
 import type { SavedRows, SavedRowsOptions } from "../warehouse/types.js";
+import { slices } from "./parquet-file.js";
 import { corrupt } from "./read-back.js";
-
-/** Rows decoded at a time. */
-const sliceRows = 10_000;
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 
@@ -25,7 +23,7 @@ export async function parquetRows(path: string, options: SavedRowsOptions): Prom
   });
   const names = parquetSchema(metadata).children.map(({ element }) => element.name);
   const columns = savedColumns(path, names, options);
-  return { columns: columns.own, records: slices({ path, file, metadata, columns }, options) };
+  return { columns: columns.own, records: recordsIn({ path, file, metadata, columns }, options) };
 }
 
 interface OpenedParquet {
@@ -35,15 +33,13 @@ interface OpenedParquet {
   readonly columns: SavedColumns;
 }
 
-async function* slices(
+async function* recordsIn(
   { path, file, metadata, columns }: OpenedParquet,
   { prefix }: SavedRowsOptions,
 ): AsyncGenerator<readonly EarlierRecord[]> {
   const { parquetReadObjects } = await loadReader();
   const names = [...columns.added.map((name) => prefix + name), ...columns.own];
-  const total = Number(metadata.num_rows);
-  for (let rowStart = 0; rowStart < total; rowStart += sliceRows) {
-    const rowEnd = Math.min(total, rowStart + sliceRows);
+  for (const { from: rowStart, to: rowEnd } of slices(metadata)) {
     const slice = { file, metadata, columns: names, rowStart, rowEnd };
     const rows = await parquetReadObjects(slice).catch((error: unknown) => {
       throw corrupt(path, `rows ${rowStart + 1} to ${rowEnd} cannot be read`, error);

@@ -7,8 +7,11 @@ import type { TableDatabase, TableSession, TableTarget } from "./table-database.
 import type { Connect } from "./table-warehouse.js";
 import type { SavedRows, SavedRowsOptions } from "./types.js";
 
-/** Rows fetched at a time. */
-const pageRows = 10_000;
+/** Most rows fetched at a time. The first page is small, because rows may be large. */
+const pageRows = { first: 100, most: 10_000 };
+
+/** Characters that a page should have. */
+const pageCharacters = 8 * 1024 * 1024;
 
 /** Columns to read: the added ones without their prefix, and the input's own. */
 export interface SavedColumns {
@@ -93,18 +96,31 @@ async function* pages(
 ): AsyncGenerator<readonly EarlierRecord[]> {
   try {
     if (runId === null) return;
+    let limit = pageRows.first;
     for (let after = 0; ;) {
-      const page = await database.transaction(({ query }) => query(sql, [runId, after]));
+      const limited = `${sql} LIMIT ${limit}`;
+      const page = await database.transaction(({ query }) => query(limited, [runId, after]));
       if (page.length === 0) {
         if (after === 0) throw noSuchRun(display, runId);
         return;
       }
       yield page.map(([, ...values]) => recordOf(columns, values));
       after = Number(page.at(-1)?.[0]);
+      limit = nextLimit(page);
     }
   } finally {
     await database.close();
   }
+}
+
+/** How many rows like those of a page make the next one. */
+function nextLimit(page: readonly (readonly unknown[])[]): number {
+  let characters = 0;
+  for (const row of page) {
+    for (const value of row) if (typeof value === "string") characters += value.length;
+  }
+  const fitting = Math.floor((pageCharacters * page.length) / Math.max(1, characters));
+  return Math.max(1, Math.min(pageRows.most, fitting));
 }
 
 async function pageQuery(
@@ -127,7 +143,7 @@ async function pageQuery(
   });
   // PostgreSQL names a cast after its column, and would order by that text: 1, 10, 2.
   const sql = `SELECT CAST(${ours("row")} AS varchar) AS position, ${cells.join(", ")} FROM ${from}
-    WHERE ${ours("run_id")} = $1 AND ${ours("row")} > $2 ORDER BY ${ours("row")} LIMIT ${pageRows}`;
+    WHERE ${ours("run_id")} = $1 AND ${ours("row")} > $2 ORDER BY ${ours("row")}`;
   if (typeof runId === "string") return { sql, runId, columns };
   const [newest] = await session.query(
     `SELECT ${ours("run_id")} FROM ${from} GROUP BY 1

@@ -1,8 +1,11 @@
+import { open } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
+import type { ChecksumState } from "../../core/files/running-checksum.js";
 import type { CellValue } from "../../formats/typed-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
+import { verifyInput } from "../../inputs/verify-input.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { type CopiedFile, openCopiedFile } from "../../outputs/parquet/copied-file.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
@@ -49,11 +52,30 @@ export async function retryParquet(
       runId: file.runId,
       // Retry exists to complete partial answers.
       partialsFromCache: false,
-      open: (resume) => Promise.resolve(openRows(path, file, prefix, resume?.row ?? 0)),
+      async open(resume) {
+        const checksum = await verifyFile(copy?.path ?? path, path, resume?.input ?? null);
+        const rows = openRows(path, file, prefix, resume?.row ?? 0);
+        return { ...rows, checksum: () => checksum };
+      },
       start: retryStart,
     });
   } finally {
     await copy?.remove();
+  }
+}
+
+/** Compares a file with what earlier sessions read. @throws FatalError `input_changed` */
+async function verifyFile(
+  path: string,
+  name: string,
+  before: ChecksumState | null,
+): Promise<ChecksumState> {
+  const handle = await open(path);
+  try {
+    const { size } = await handle.stat();
+    return (await verifyInput({ name, handle }, before, size)).state();
+  } finally {
+    await handle.close();
   }
 }
 
