@@ -2,7 +2,7 @@ import { commandNamed, commandNames, loadCommand } from "./command-list.js";
 import type { CliContext } from "./command.js";
 import { exitCodeOfError } from "./exit-code.js";
 import { isBrokenPipe, runProgram } from "./program.js";
-import { earlySetting, isOn } from "./unattended/early-setting.js";
+import { type EarlyOptions, earlySetting, isOn } from "./unattended/early-setting.js";
 import { RunWatch } from "./unattended/run-watch.js";
 
 export interface EndOptions {
@@ -55,15 +55,15 @@ export function printError(
  * to report errors from the bare arguments, since the errors may be about these.
  */
 async function openWatch(args: readonly string[], context: CliContext): Promise<RunWatch | null> {
-  const early = (key: string, alias?: string): string | undefined =>
-    earlySetting(key, args, context.env, alias);
+  const early = (key: string, options?: EarlyOptions): string | undefined =>
+    earlySetting(key, args, context.env, options);
   const command = await loadCommand(commandNamed(args, commandNames));
   if (early("logFormat") === "json") context.reporter.format = "json";
   if (command?.isJob !== true) return null;
   return new RunWatch(command.name, args, context, {
-    json: isOn(early("json")),
-    quiet: isOn(early("quiet", "q")),
-    output: early("output", "o") ?? "-",
+    json: isOn(early("json", { bare: "true" })),
+    quiet: isOn(early("quiet", { alias: "q", bare: "true" })),
+    output: early("output", { alias: "o" }) ?? "-",
     metrics: early("metrics"),
     ping: early("ping"),
   });

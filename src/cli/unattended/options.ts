@@ -25,6 +25,7 @@ export const unattendedOptions = z.strictObject({
 
 export type UnattendedSettings = z.output<typeof unattendedOptions>;
 
-function isWebAddress(text: string): boolean {
+/** Whether a ping can be sent there. */
+export function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

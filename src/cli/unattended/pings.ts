@@ -49,8 +49,8 @@ export class Pings {
   async #send(suffix: string, body: string | null, signal: AbortSignal): Promise<void> {
     const { origin, pathname, search, username, password } = this.#url;
     const path = pathname.replace(/\/+$/, "") + suffix || "/";
-    const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
     try {
+      const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
       const dispatcher = createDispatcher(origin, { connections: 1, env: this.#options.env });
       try {
         const transport = new Transport({

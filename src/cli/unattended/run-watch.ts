@@ -11,6 +11,7 @@ import { zeros } from "../../pipeline/run/tally.js";
 import type { CliContext } from "../command.js";
 import { shownCommand } from "../options/redact.js";
 import type { MetricsFile } from "./metrics-file.js";
+import { isWebAddress } from "./options.js";
 import type { Pings } from "./pings.js";
 
 /** A record of a run, or of as much of it as there was. */
@@ -132,7 +133,8 @@ export class RunWatch {
       const { MetricsFile } = await import("./metrics-file.js");
       this.#metrics = new MetricsFile(metrics, { clock, onWarning });
     }
-    if (ping !== undefined) {
+    // An invalid address is reported as a setting; nobody can be told.
+    if (ping !== undefined && isWebAddress(ping)) {
       const { Pings } = await import("./pings.js");
       this.#pings = new Pings(ping, { clock, env, onWarning });
     }
