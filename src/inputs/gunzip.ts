@@ -77,8 +77,9 @@ async function* inflate(bytes: ByteReader, name: string): AsyncGenerator<Buffer>
   const inflater = createInflateRaw({ chunkSize: 65_536 });
   let output: Buffer[] = [];
   let fault: Error | null = null;
+  let failed = (_error: Error): void => undefined;
   inflater.on("data", (data: Buffer) => output.push(data));
-  inflater.on("error", (error) => void (fault ??= error));
+  inflater.on("error", (error) => failed((fault ??= error)));
   // `end` follows the last data event.
   const ended = new Promise((resolve) => inflater.once("end", resolve));
   let checksum = 0;
@@ -89,6 +90,8 @@ async function* inflate(bytes: ByteReader, name: string): AsyncGenerator<Buffer>
       if (chunk === null) throw cutOff(name, bytes);
       fed += chunk.length;
       const error = await new Promise<Error | null>((resolve) => {
+        // After output of the same chunk, an error never reaches the callback.
+        failed = resolve;
         inflater.write(chunk, (failure) => resolve(failure ?? null));
       });
       if (error !== null) throw damaged(name, bytes, (fault ?? error).message, error);

@@ -77,6 +77,17 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
   });
 });
 
+describe("gunzip of a member larger than one chunk of output", () => {
+  const lines = Array.from({ length: 20_000 }, (_, n) => `${n},${(n * 7919) % 10_007}\n`).join("");
+  const large = gzipSync(lines);
+
+  it.each([0.01, 0.05, 0.5])("reports damage after %d of it", async (share) => {
+    const damaged = Buffer.from(large);
+    damaged.write("XXXX", Math.floor(large.length * share));
+    await expect(unzipped(damaged, 65_536)).rejects.toMatchObject({ code: "input_gzip" });
+  });
+});
+
 describe("an input declared as gzip", () => {
   it.each(["", "item\n"])("is rejected if it is %j", async (content) => {
     await expect(openInput(piped(content), { gzip: true, offset: 0 })).rejects.toMatchObject({
