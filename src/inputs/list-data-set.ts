@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { FatalError, UsageError } from "../core/errors.js";
 import { dataSetManifest } from "../core/files/make-folder.js";
+import { jsonFileFault } from "../core/files/json-file.js";
 
 /** What a manifest tells of a data set. */
 interface DataSetRecord {
@@ -28,7 +29,10 @@ export async function listDataSet(
   const path = folder + dataSetManifest;
   const record = (await read(path).catch((error: unknown) => {
     if (error instanceof FatalError) throw error;
-    throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
+    throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
+      cause: error,
+      hint: "restore it from a copy",
+    });
   })) as DataSetRecord | null;
   const { format, parts } = record?.output ?? {};
   if (!Array.isArray(parts)) return null;

@@ -31,6 +31,20 @@ export interface Audit extends Counted {
  *   malformed
  */
 export async function auditOutput(path: string, options: AuditOptions): Promise<Audit> {
+  return countOutput(path, options).catch((error: unknown) => {
+    const { code, message } = error as Partial<NodeJS.ErrnoException>;
+    const isDamaged = code === "output_corrupt";
+    // Error codes of zlib, such as Z_BUF_ERROR at a premature end.
+    if (!isDamaged && code?.startsWith("Z_") !== true) throw error;
+    const what = isDamaged ? message : `its gzip data is damaged or cut off (${message})`;
+    throw new FatalError("output_corrupt", `${path}: ${what}`, {
+      cause: error,
+      hint: "restore it from a copy, or run again",
+    });
+  });
+}
+
+async function countOutput(path: string, options: AuditOptions): Promise<Audit> {
   const hash = createHash("sha256");
   let bytes = 0;
   let crc = 0;
@@ -63,7 +77,7 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
   if (options.gzip) await pipeline(read, createGunzip(), count);
   else await count(read());
   if (splitter.end() !== null) {
-    throw new FatalError("output_corrupt", `the last line of the output is incomplete`);
+    throw new FatalError("output_corrupt", "the last line of the output is incomplete");
   }
   return { bytes, crc, ...counter.counted(), sha256: hash.digest("hex") };
 }

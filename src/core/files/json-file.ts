@@ -1,5 +1,6 @@
-import { open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename, rm } from "node:fs/promises";
 import { crc32 } from "node:zlib";
+import { faultReason } from "./system-fault.js";
 
 /** Writes JSON atomically: after a crash or power cut, readers find the old or the new file. */
 export async function writeJsonFile(path: string, value: unknown, mode = 0o644): Promise<void> {
@@ -11,12 +12,17 @@ export async function replaceFile(path: string, text: string, mode: number): Pro
   const fresh = `${path}.new`;
   const handle = await open(fresh, "w", mode);
   try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => undefined);
+    throw error;
   }
-  await rename(fresh, path);
 }
 
 /** Reads a JSON file; null if it doesn't exist. @throws SyntaxError, or the read error */
@@ -27,6 +33,11 @@ export async function readJsonFile(path: string): Promise<unknown> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
+}
+
+/** Why a JSON file cannot be read, as the end of a sentence. */
+export function jsonFileFault(error: unknown): string {
+  return error instanceof SyntaxError ? "it is not valid JSON" : faultReason(error);
 }
 
 /** The last member of a sealed object: the CRC-32 of all bytes before it. */

@@ -1,7 +1,7 @@
 import { systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
+import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
@@ -145,7 +145,10 @@ export async function findManifest(base: string): Promise<Partial<Manifest> | nu
     const found = text === undefined ? await readJsonFile(path) : JSON.parse(text ?? "null");
     return found as Partial<Manifest> | null;
   } catch (error) {
-    throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
+    throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
+      cause: error,
+      hint: "restore it from a copy",
+    });
   }
 }
 

@@ -138,7 +138,24 @@ describe("auditOutput", () => {
   ])("refuses %s", async (_, text) => {
     const path = join(await temporaryFolder(), "out.csv");
     await writeFile(path, text);
-    await expect(auditOutput(path, csv)).rejects.toMatchObject({ code: "output_corrupt" });
+    await expect(auditOutput(path, csv)).rejects.toMatchObject({
+      code: "output_corrupt",
+      message: expect.stringContaining(`${path}: `) as string,
+      hint: expect.any(String) as string,
+    });
+  });
+
+  it.each([
+    ["cut off", (whole: Buffer) => whole.subarray(0, -12)],
+    ["damaged", (whole: Buffer) => Buffer.concat([whole.subarray(0, 12), Buffer.alloc(9, 0xff)])],
+    ["empty", () => Buffer.alloc(0)],
+  ])("refuses gzip data that is %s", async (_, change) => {
+    const path = join(await temporaryFolder(), "out.csv.gz");
+    await writeFile(path, change(gzipSync("a,b,rep_item,rep_kind,rep_status\n1,2,3,4,complete\n")));
+    await expect(auditOutput(path, { ...csv, gzip: true })).rejects.toMatchObject({
+      code: "output_corrupt",
+      message: expect.stringContaining(path) as string,
+    });
   });
 });
 
