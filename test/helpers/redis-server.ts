@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,8 @@ export interface RedisServerOptions {
   readonly password?: string;
   /** More settings, as in redis.conf. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Paths of the files that it needs for TLS. By default it speaks without. */
+  readonly tls?: { readonly key: string; readonly cert: string; readonly ca: string };
 }
 
 /** A Redis server in a temporary folder, on a free port of 127.0.0.1. */
@@ -39,17 +42,19 @@ export class RedisServer {
 
   /** Address of a database, without the password. */
   url(db = 0): string {
-    return `redis://127.0.0.1:${this.port}/${db}`;
+    const protocol = this.#options.tls === undefined ? "redis" : "rediss";
+    return `${protocol}://127.0.0.1:${this.port}/${db}`;
   }
 
   /** A client that the caller closes. */
   client(db = 0): Redis {
-    const { password } = this.#options;
+    const { password, tls } = this.#options;
     const client = new Redis({
       port: this.port,
       host: "127.0.0.1",
       db,
       ...(password !== undefined && { password }),
+      ...(tls !== undefined && { tls: { ca: readFileSync(tls.ca) } }),
     });
     client.on("error", () => undefined);
     return client;
@@ -67,9 +72,10 @@ export class RedisServer {
 
   /** Starts the server and waits until it answers. Data written by an earlier one is loaded. */
   async startServer(): Promise<void> {
-    const { password, settings = {} } = this.#options;
+    const { password, settings = {}, tls } = this.#options;
+    const port = String(this.port);
     const all = {
-      port: String(this.port),
+      ...(tls === undefined ? { port } : secured(port, tls)),
       bind: "127.0.0.1",
       dir: this.#folder,
       save: "",
@@ -116,4 +122,15 @@ export class RedisServer {
     await this.kill();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+function secured(port: string, { key, cert, ca }: NonNullable<RedisServerOptions["tls"]>) {
+  return {
+    port: "0",
+    "tls-port": port,
+    "tls-key-file": key,
+    "tls-cert-file": cert,
+    "tls-ca-cert-file": ca,
+    "tls-auth-clients": "no",
+  };
 }

@@ -1,3 +1,4 @@
+import { isCertificateFault } from "../../core/certificate-fault.js";
 import { transportCodes } from "../../core/error-codes/service-codes.js";
 import { ReputeError } from "../../core/errors.js";
 
@@ -103,10 +104,6 @@ const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFau
   ["HOSTNAME_MISMATCH", "certificate_rejected"],
 ]);
 
-/** Error codes of OpenSSL's verification and Node.js's host name check (Node.js documentation: tls, X509 certificate error codes). */
-const certificateCode =
-  /^(?:CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERR_TLS_CERT_)/;
-
 function faultOf(error: unknown, code: string | null, answered: boolean): TransportFault {
   // undici's WebAssembly parser reserves gigabytes of address space.
   if (error instanceof RangeError && /memory/i.test(error.message)) return "out_of_memory";
@@ -117,7 +114,7 @@ function faultOf(error: unknown, code: string | null, answered: boolean): Transp
   if (fault !== undefined) {
     return fault === "connection_reset" && answered ? "truncated_body" : fault;
   }
-  if (certificateCode.test(code)) return "certificate_rejected";
+  if (isCertificateFault(code)) return "certificate_rejected";
   if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_")) return "tls_failure";
   if (code.startsWith("HPE")) return "invalid_http";
   return answered ? "truncated_body" : "connect_failed";

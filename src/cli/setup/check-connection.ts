@@ -1,3 +1,4 @@
+import { unknownAuthority } from "../../core/certificate-fault.js";
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
@@ -154,5 +155,5 @@ function remedyFor(fault: string, host: string): string {
     return "check this machine's clock; else the service's operator has to renew it";
   }
   if (/ALTNAME/.test(fault)) return `it is not for ${host}: check the host of the address`;
-  return "for an authority of your own, set NODE_EXTRA_CA_CERTS to its PEM file";
+  return unknownAuthority;
 }

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { RedisAddress } from "./redis-address.js";
 
 /** Bounds of the pause before another attempt to connect, in milliseconds. */
@@ -12,7 +13,7 @@ export function again(times: number): number {
 export function serverOf({ host, port, db, tls, sentinel, username, password }: RedisAddress) {
   const server =
     sentinel === null
-      ? { host, port, ...(tls && { tls: { servername: host } }) }
+      ? { host, port, ...(tls && { tls: isIP(host) === 0 ? { servername: host } : {} }) }
       : {
           // The others are learned from this one.
           sentinels: [{ host, port }],

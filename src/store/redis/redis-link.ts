@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Redis } from "ioredis";
+import { isCertificateFault, unknownAuthority } from "../../core/certificate-fault.js";
 import { systemClock, type Clock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
@@ -162,7 +163,8 @@ export class RedisLink implements ScriptServer {
 
   async #check(): Promise<void> {
     try {
-      await this.#redis.exists("repute");
+      // Of different slots, so that any cluster refuses them.
+      await this.#redis.exists("repute:a", "repute:b");
     } catch (error) {
       if (isRefusal(error as Error)) throw this.#refused(error as Error);
       this.#noteAway(error as Error);
@@ -206,10 +208,11 @@ function readAddress(
   }
 }
 
-/** Whether waiting can't help: login, database, permission, or something other than Redis. */
-function isRefusal({ message, name }: Error): boolean {
+/** Whether waiting can't help: login, database, permission, certificate, or something other than Redis. */
+function isRefusal({ message, name, code }: NodeJS.ErrnoException): boolean {
   return (
-    /^(?:WRONGPASS|NOAUTH|NOPERM|MOVED|DENIED)\b/.test(message) ||
+    isCertificateFault(code) ||
+    /^(?:WRONGPASS|NOAUTH|NOPERM|MOVED|CROSSSLOT|DENIED)\b/.test(message) ||
     /invalid DB index|DB index is out of range|without any password|invalid (?:username-)?password/i.test(
       message,
     ) ||
@@ -217,8 +220,13 @@ function isRefusal({ message, name }: Error): boolean {
   );
 }
 
-function remedyOf({ message, name }: Error): string {
-  if (message.startsWith("MOVED")) return "name a single Redis server: clusters are not supported";
+function remedyOf({ message, name, code }: NodeJS.ErrnoException): string {
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "name the host as the certificate does";
+  if (code === "CERT_HAS_EXPIRED") return "check this machine's clock, and renew the certificate";
+  if (isCertificateFault(code)) return unknownAuthority;
+  if (/^(?:MOVED|CROSSSLOT)/.test(message)) {
+    return "name a single Redis server: clusters are not supported";
+  }
   if (/DB index/i.test(message)) return "name a database that the server has, such as /0";
   if (message.startsWith("NOPERM")) {
     return "allow this user the commands eval, evalsha and those of keys named repute:*";

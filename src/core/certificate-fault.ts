@@ -1,0 +1,12 @@
+/** Error codes of OpenSSL's verification and Node.js's host name check (Node.js documentation: tls, X509 certificate error codes). */
+const certificateCode =
+  /^(?:CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERR_TLS_CERT_)/;
+
+/** Whether an error code says that a certificate was rejected. */
+export function isCertificateFault(code: string | undefined): boolean {
+  return code !== undefined && certificateCode.test(code);
+}
+
+/** What to do about a certificate that no known authority has signed. */
+export const unknownAuthority =
+  "for an authority of your own, set NODE_EXTRA_CA_CERTS to its PEM file";
