@@ -1,12 +1,11 @@
 import { isAscii } from "node:buffer";
+import { Parser } from "csv-parse";
 import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
 import { countLineEnds, endsLine } from "../reading/sample.js";
 import { limits } from "../reading/lines.js";
 import type { TextBytes } from "../types.js";
-import { type ParsedRecord, RecordParser } from "./record-parser.js";
 import { type CsvDialect, scanCells } from "./scan-cells.js";
-import { cutSimpleRecords, maySimplify, type SimpleRecords } from "./simple-records.js";
 
 export interface CsvRecord {
   readonly cells: string[];
@@ -41,8 +40,7 @@ export async function* readRecords(
 class RecordReader {
   readonly #input: TextBytes;
   readonly #dialect: CsvDialect;
-  /** Reads the rest of the input; null as long as its records are simple. */
-  #parser: RecordParser | null = null;
+  readonly #parser: RecordParser;
   /** Bytes after the last complete record, in pieces. */
   #pending: Buffer[] = [];
   #pendingLength = 0;
@@ -56,7 +54,7 @@ class RecordReader {
     this.#dialect = dialect;
     this.#end = input.start;
     this.#line = linesBefore;
-    if (!maySimplify(dialect)) this.#startParser(input.start);
+    this.#parser = new RecordParser(dialect);
   }
 
   async read(chunk: Buffer | null): Promise<CsvRecord[]> {
@@ -64,15 +62,15 @@ class RecordReader {
       this.#pending.push(chunk);
       this.#pendingLength += chunk.length;
     }
-    const parsed = await this.#parse(chunk);
+    this.#error = await this.#parser.feed(chunk);
+    const parsed = this.#parser.takeRecords();
     if (parsed.length === 0) return [];
     const bytes = this.#takePending();
     const from = this.#end;
     const ascii = isAscii(bytes);
-    const whole = bytes.toString("latin1");
     const records = parsed.map(({ cells, end }): CsvRecord => {
-      const text = whole.slice(this.#end - from, end - from);
-      this.#end = end;
+      const text = bytes.toString("latin1", this.#end - from, this.#input.start + end - from);
+      this.#end = this.#input.start + end;
       const line = this.#line + 1;
       this.#line += this.#linesIn(text);
       // More than one line: some were skipped, or cells contain line ends.
@@ -83,32 +81,6 @@ class RecordReader {
     this.#pending = [bytes.subarray(this.#end - from)];
     this.#pendingLength = bytes.length - (this.#end - from);
     return records;
-  }
-
-  /** The records that the chunk completes, with offsets in the input. */
-  async #parse(chunk: Buffer | null): Promise<readonly ParsedRecord[]> {
-    if (this.#parser !== null) return this.#feed(this.#parser, chunk);
-    const bytes = this.#takePending();
-    this.#pending = [bytes];
-    const { records, stuck } = chunk === null ? noRecords : cutSimpleRecords(bytes, this.#dialect);
-    const simple = records.map(({ cells, end }) => ({ cells, end: this.#end + end }));
-    const isLong = records.length === 0 && bytes.length > longRecord;
-    if (chunk !== null && !stuck && !isLong) return simple;
-    const cut = records.at(-1)?.end ?? 0;
-    const parser = this.#startParser(this.#end + cut);
-    const rest = bytes.length > cut ? await this.#feed(parser, bytes.subarray(cut)) : [];
-    const last = chunk === null && this.#error === null ? await this.#feed(parser, null) : [];
-    return [...simple, ...rest, ...last];
-  }
-
-  async #feed(parser: RecordParser, chunk: Buffer | null): Promise<readonly ParsedRecord[]> {
-    this.#error = await parser.feed(chunk);
-    return parser.takeRecords();
-  }
-
-  /** @param from offset of the first byte that it will read */
-  #startParser(from: number): RecordParser {
-    return (this.#parser = new RecordParser(this.#dialect, from));
   }
 
   /** Throws if the parser failed or the unfinished record has become too long. */
@@ -173,10 +145,58 @@ function decodeCells(cells: string[]): void {
 
 const notAscii = /[^\u0000-\u007f]/;
 
-const noRecords: SimpleRecords = { records: [], stuck: false };
+interface ParsedRecord {
+  readonly cells: string[];
+  /** Byte offset after the record's line end. */
+  readonly end: number;
+}
 
-/** Bytes of an incomplete record from which it is left to the parser, which reads each byte once. */
-const longRecord = 256 * 1024;
+/**
+ * csv-parse with records taken before the stream queues them. The queue costs one promise per
+ * record, and `info` no longer tells where a record ended by the time it is read from there.
+ */
+class RecordParser extends Parser {
+  #records: ParsedRecord[] = [];
+
+  constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
+    super({
+      delimiter,
+      comment: comment === null ? null : Buffer.from(comment, "utf8").toString("latin1"),
+      comment_no_infix: true,
+      encoding: "latin1",
+      ltrim: spaced,
+      record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+    });
+    // Errors arrive through the callbacks below, but the event must have a listener.
+    this.on("error", () => {});
+  }
+
+  override push(cells: string[] | null): boolean {
+    if (cells === null) return super.push(null);
+    this.#records.push({ cells, end: this.info.bytes });
+    // csv-parse compares each record's length with the first one's. For every difference it creates
+    // an error with a stack (25 µs) and then ignores it. Resetting the count makes every record the
+    // first.
+    (this.info as { records: number }).records = 0;
+    return true;
+  }
+
+  /** @returns the parser's error, or null */
+  feed(chunk: Buffer | null): Promise<Error | null> {
+    return new Promise((resolve) => {
+      const done = (error?: Error | null): void => resolve(error ?? null);
+      if (chunk === null) this.end(done);
+      else this.write(chunk, done);
+    });
+  }
+
+  takeRecords(): ParsedRecord[] {
+    return this.#records.splice(0);
+  }
+}
 
 function recordTooLong(name: string, line: number, quoteLine: number | null): FatalError {
   const message =
