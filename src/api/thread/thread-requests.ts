@@ -84,7 +84,7 @@ export class ThreadRequests implements Requests {
     if (this.#willSend) return;
     this.#willSend = true;
     // Sent together with all other orders of this turn.
-    process.nextTick(this.#send);
+    setImmediate(this.#send);
   }
 
   readonly #send = (): void => {
