@@ -28,19 +28,22 @@ export class RecordSplitter {
   push(chunk: Buffer): Buffer[] {
     const records: Buffer[] = [];
     let start = 0;
-    let from = 0;
-    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, end + 1)) {
-      if (this.#endsQuoted(chunk, from, end)) {
-        from = end + 1;
-        continue;
+    let quoteAt = this.#quoting ? chunk.indexOf(quote) : -1;
+    const passQuotes = (end: number): void => {
+      for (; quoteAt !== -1 && quoteAt < end; quoteAt = chunk.indexOf(quote, quoteAt + 1)) {
+        this.#quoted = !this.#quoted;
       }
+    };
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, end + 1)) {
+      passQuotes(end);
+      if (this.#quoted) continue;
       const piece = chunk.subarray(start, end + 1);
       records.push(this.#restLength === 0 ? piece : Buffer.concat([...this.#rest, piece]));
       this.#rest = [];
       this.#restLength = 0;
-      start = from = end + 1;
+      start = end + 1;
     }
-    this.#endsQuoted(chunk, from, chunk.length);
+    passQuotes(chunk.length);
     if (start < chunk.length) this.#rest.push(Buffer.from(chunk.subarray(start)));
     this.#restLength += chunk.length - start;
     return records;
@@ -52,13 +55,6 @@ export class RecordSplitter {
     this.#rest = [];
     this.#restLength = 0;
     return rest;
-  }
-
-  /** Whether the bytes end inside quotes; keeps the state for the next call. */
-  #endsQuoted(chunk: Buffer, from: number, to: number): boolean {
-    if (!this.#quoting) return false;
-    for (let at = from; at < to; at++) if (chunk[at] === quote) this.#quoted = !this.#quoted;
-    return this.#quoted;
   }
 }
 
