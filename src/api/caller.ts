@@ -70,20 +70,20 @@ export class Caller {
     if (signal.aborted) return Promise.reject(signal.reason);
     const { clock } = this.context;
     const start = clock.monotonic();
-    const report = (outcome: Pick<AttemptReport, "httpStatus" | "outcome" | "headers">): void =>
-      this.#onAttempt({ endpoint, ms: clock.monotonic() - start, ...outcome });
     return new Promise<Answer>((answered, failed) => {
       this.#requests.get(path, signal, { answered, failed });
     }).then(
       (answer) => {
         const { status, headers } = answer;
-        report({ httpStatus: status, outcome: String(status), headers });
+        const ms = clock.monotonic() - start;
+        this.#onAttempt({ endpoint, ms, httpStatus: status, outcome: String(status), headers });
         return answer;
       },
       (error: unknown) => {
         const isFault = error instanceof TransportError;
         const [httpStatus, outcome] = isFault ? [error.httpStatus, error.code] : [null, "aborted"];
-        report({ httpStatus, outcome, headers: null });
+        const ms = clock.monotonic() - start;
+        this.#onAttempt({ endpoint, ms, httpStatus, outcome, headers: null });
         throw error;
       },
     );

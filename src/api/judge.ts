@@ -1,4 +1,4 @@
-import type { Clock } from "../core/clock.js";
+import { type Clock, timestamp } from "../core/clock.js";
 import type { Again, Attempt } from "../core/attempt.js";
 import {
   type Finding,
@@ -92,7 +92,7 @@ function answered(
     source: "live",
     httpStatus: status,
     attempts: 1,
-    lookedUpAt: new Date(context.clock.now()).toISOString(),
+    lookedUpAt: timestamp(context.clock.now()),
     error: null,
   };
   return {
@@ -117,7 +117,7 @@ function failed(
     source: "live",
     httpStatus,
     attempts: 1,
-    lookedUpAt: new Date(clock.now()).toISOString(),
+    lookedUpAt: timestamp(clock.now()),
     error: { code, message },
   };
   return { finding, outcome: String(httpStatus), again, drift: [] };

@@ -29,6 +29,14 @@ export const systemClock: Clock = {
   },
 };
 
+let latest = { ms: Number.NaN, text: "" };
+
+/** A time in RFC 3339, in UTC. Cheap for the same millisecond again, as with answers in bursts. */
+export function timestamp(ms: number): string {
+  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
+  return latest.text;
+}
+
 const dateTime =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-]\d\d):(\d\d))$/;
 

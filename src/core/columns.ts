@@ -29,7 +29,7 @@ const count = columnsOf("count", (value) =>
   Array.isArray(value) ? value.length : typeof value === "number" ? value : null,
 );
 const list = columnsOf("text[]", (value) =>
-  Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : null,
+  Array.isArray(value) ? (value.every(isString) ? value : value.filter(isString)) : null,
 );
 
 /** The added columns, in output order. The header never depends on the data. */
@@ -164,8 +164,12 @@ function raw(endpoint: LookupEndpoint, what: string): Column {
   );
 }
 
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
 function stringIn(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
+  return isString(value) ? value : null;
 }
 
 /** Reads the member at a path in an endpoint's result. */

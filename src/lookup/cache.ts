@@ -1,5 +1,10 @@
 import { mismatch } from "../api/answer-match.js";
-import { type Finding, firstAnswer, type LookupEndpoint } from "../core/finding.js";
+import {
+  type Finding,
+  firstAnswer,
+  type LookupEndpoint,
+  lookupEndpoints,
+} from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { cacheKeys } from "../store/cache/cache-key.js";
 import type { Claims, FindingStore } from "../store/store.js";
@@ -116,6 +121,6 @@ export function attemptKey(endpoint: LookupEndpoint, item: Item, attempt: number
 }
 
 /** The endpoint in a key made by `itemKey` or `attemptKey`. */
-export function endpointOf(key: string): string {
-  return key.slice(0, key.search(/[ #]/));
+export function endpointOf(key: string): LookupEndpoint {
+  return lookupEndpoints.find((endpoint) => key.startsWith(endpoint))!;
 }

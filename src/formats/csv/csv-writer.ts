@@ -30,13 +30,13 @@ import { scanCells } from "./scan-cells.js";
 export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) => string {
   const special = new RegExp(`["\\r\\n\\${delimiter}]`);
   const quoted = (cell: string): string =>
-    special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+    cell !== "" && special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
   return (cells) => `${cells.map(quoted).join(delimiter)}\n`;
 }
 
 /** Neutralises a cell that a spreadsheet would run as a formula (OWASP, CSV Injection). */
 export function withoutFormula(cell: string): string {
-  return formulaStarts.has(cell.charAt(0)) ? `'${cell}` : cell;
+  return cell !== "" && formulaStarts.has(cell.charAt(0)) ? `'${cell}` : cell;
 }
 
 const formulaStarts: ReadonlySet<string> = new Set("=+-@\t\r");
@@ -50,7 +50,7 @@ export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encod
   return {
     ...linesEncoder((enriched) => {
       const added = own.map((column) => shown(cellOf(column.value(enriched))));
-      return write([...inputCells(enriched.row.cells, width), ...added]);
+      return write(inputCells(enriched.row.cells, width).concat(added));
     }),
     header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns, own)]),
   };

@@ -47,6 +47,10 @@ export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
 
 function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Finding {
   const last = attempts.at(-1) as Attempt;
+  if (attempts.length === 1) {
+    if (history !== undefined) history.drift = last.drift;
+    return last.finding;
+  }
   const partials = attempts.filter(({ finding }) => finding.status === "partial");
   const [first, ...others] = last.finding.status === "complete" ? [] : partials;
   if (history !== undefined) history.drift = (partials.at(-1) ?? last).drift;
@@ -54,7 +58,6 @@ function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Fin
     first === undefined
       ? last.finding
       : mergePartials([first.finding, ...others.map(({ finding }) => finding)]);
-  if (attempts.length === 1) return finding;
   return { ...finding, attempts: attempts.reduce((sum, { finding }) => sum + finding.attempts, 0) };
 }
 

@@ -14,8 +14,11 @@ export function obeyHints(
   }: { readonly pace: RequestPace; readonly slots: Slots; readonly clock: Clock },
 ): void {
   if (headers === null) return;
-  if (tellsLimit(headers)) slots.limited();
-  else if (outcome === "200") slots.answered();
+  if (!tellsLimit(headers)) {
+    if (outcome === "200") slots.answered();
+    return;
+  }
+  slots.limited();
   const hint = rateLimitHintMs(headers, clock);
   if (hint !== null) pace.hold(hint);
   const allowed = rateLimitPolicy(headers);
