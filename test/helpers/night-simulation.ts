@@ -1,19 +1,15 @@
 import type { Attempt } from "../../src/core/attempt.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
-import type { Row } from "../../src/core/row.js";
-import { endpointOf } from "../../src/lookup/cache.js";
 import { composeLookup } from "../../src/lookup/compose.js";
 import { Outage } from "../../src/lookup/attempt/outage.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { Slots } from "../../src/lookup/pace/slots.js";
-import { moveRows } from "../../src/pipeline/run/move-rows.js";
 import { readingOf } from "../../src/pipeline/run/reading.js";
-import { RunSignals } from "../../src/pipeline/run/run-signals.js";
 import { Tally, type TallySnapshot } from "../../src/pipeline/run/tally.js";
-import { MemoryStore } from "../../src/store/memory-store.js";
 import { complete, failed, partial, quick } from "../unit/lookup/attempts.js";
 import { ManualClock } from "./manual-clock.js";
 import { seeded } from "./seeded.js";
+import { allRows, countingStore, moveBatches } from "./simulated-rows.js";
 
 const concurrency = 32;
 
@@ -124,14 +120,9 @@ export async function simulateNight(
     stretch.timers = Math.max(stretch.timers, clock.pending);
     return behave;
   };
-  const store = new MemoryStore();
   const slots = new Slots({ concurrency });
   const rows = readingOf({ path }, {});
-  const source = await rows.open(null);
-  const batches: (readonly Row[])[] = [];
-  for await (const batch of source.rows) batches.push(batch);
-  await source.close();
-  const signals = new RunSignals(new AbortController().signal);
+  const batches = await allRows(rows);
   const lookup = composeLookup({
     client: {
       async attempt(endpoint) {
@@ -157,24 +148,12 @@ export async function simulateNight(
       answered: () => tally.answered,
       clock,
     }),
-    store: {
-      get: (key) => store.get(key),
-      put(key, record) {
-        tally.journalled(endpointOf(key), record);
-        return store.put(key, record);
-      },
-      sync: () => store.sync(),
-      close: () => store.close(),
-    },
+    store: countingStore(tally),
     clock,
     random,
   });
-  async function* read() {
-    yield* batches;
-  }
   await clock.run(
-    moveRows({
-      source: { rows: read() },
+    moveBatches(batches, {
       start: rows.start(lookup),
       sink: {
         async write(list) {
@@ -184,17 +163,10 @@ export async function simulateNight(
       },
       tally,
       clock,
-      ordered: true,
       concurrency,
       slots,
-      signals,
-      skip: new Set(),
-      startOffset: 0,
-      onRead: () => undefined,
-      onWritten: () => Promise.resolve(),
     }),
   );
-  signals.close();
   const seconds = clock.monotonic() / 1000;
   return { stretches, tally: tally.snapshot(), seconds, written, answers, left: clock.pending };
 }

@@ -3,18 +3,15 @@ import type { Attempt } from "../../src/core/attempt.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
 import type { Row } from "../../src/core/row.js";
 import { ProgressMeter, type Speed } from "../../src/cli/terminal/progress-meter.js";
-import { endpointOf } from "../../src/lookup/cache.js";
 import { composeLookup } from "../../src/lookup/compose.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { Slots } from "../../src/lookup/pace/slots.js";
 import { countLookups } from "../../src/pipeline/plan/count-lookups.js";
 import type { RowJob } from "../../src/pipeline/run/reading.js";
-import { moveRows } from "../../src/pipeline/run/move-rows.js";
-import { RunSignals } from "../../src/pipeline/run/run-signals.js";
 import { Tally } from "../../src/pipeline/run/tally.js";
-import { MemoryStore } from "../../src/store/memory-store.js";
 import { aProgress } from "./a-progress.js";
 import { ManualClock } from "./manual-clock.js";
+import { allRows, countingStore, moveBatches } from "./simulated-rows.js";
 
 export interface RunSimulation {
   readonly rows: RowJob;
@@ -81,15 +78,6 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
   return { moments, seconds: seconds() };
 }
 
-/** Reads the input in advance: real reading takes no simulated time. */
-async function allRows(rows: RowJob): Promise<readonly (readonly Row[])[]> {
-  const source = await rows.open(null);
-  const batches: (readonly Row[])[] = [];
-  for await (const batch of source.rows) batches.push(batch);
-  await source.close();
-  return batches;
-}
-
 function move(
   rows: RowJob,
   batches: readonly (readonly Row[])[],
@@ -97,7 +85,6 @@ function move(
   clock: ManualClock,
   { answer, random, pace }: Omit<RunSimulation, "rows"> & { readonly pace: Pace },
 ): Promise<void> {
-  const store = new MemoryStore();
   const concurrency = 32;
   const slots = new Slots({ concurrency });
   const lookup = composeLookup({
@@ -116,34 +103,16 @@ function move(
     pace,
     retries: 5,
     partialRetries: 2,
-    store: {
-      get: (key) => store.get(key),
-      put(key, record) {
-        tally.journalled(endpointOf(key), record);
-        return store.put(key, record);
-      },
-      sync: () => store.sync(),
-      close: () => store.close(),
-    },
+    store: countingStore(tally),
     clock,
     random,
   });
-  async function* read(): AsyncGenerator<readonly Row[]> {
-    yield* batches;
-  }
-  return moveRows({
-    source: { rows: read() },
+  return moveBatches(batches, {
     start: rows.start(lookup),
     sink: { write: () => Promise.resolve() },
     tally,
     clock,
-    ordered: true,
     concurrency,
     slots,
-    signals: new RunSignals(new AbortController().signal),
-    skip: new Set(),
-    startOffset: 0,
-    onRead: () => undefined,
-    onWritten: () => Promise.resolve(),
   });
 }

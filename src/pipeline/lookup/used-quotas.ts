@@ -2,7 +2,7 @@ import { lookupEndpoints } from "../../core/finding.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { type EndpointRates, ratesOf } from "../../lookup/options.js";
 import { quotaName } from "../../store/quota/quota.js";
-import type { QuotaLocations } from "../../store/quota/open-quotas.js";
+import type * as OpenQuotas from "../../store/quota/open-quotas.js";
 import type { RedisQuotaStore } from "../../store/redis/redis-quota-store.js";
 import { quotaOfAll } from "./open-connections.js";
 
@@ -13,7 +13,7 @@ export interface ScopedQuota {
 }
 
 /** Where the quotas of a service are counted. */
-export interface QuotaCounter extends Pick<QuotaLocations, "service" | "onWarning"> {
+export interface QuotaCounter extends Pick<OpenQuotas.QuotaLocations, "service" | "onWarning"> {
   /** Address of the Redis that counts them for every run of a shared pace. */
   readonly pace?: string | undefined;
   readonly stateFolder: string | null;
@@ -37,21 +37,15 @@ export function quotasOf(
  *
  * @throws UsageError `driver_missing`; FatalError `redis_refused`
  */
-export async function usedQuotas(
+export function usedQuotas(
   counter: QuotaCounter,
   quotas: readonly ScopedQuota[],
   nowMs: number,
 ): Promise<readonly number[] | null> {
-  const { pace, service, stateFolder, onWarning } = counter;
-  if (pace !== undefined) {
-    return askRedis({ ...counter, pace }, (store) =>
-      Promise.all(quotas.map(({ scope, rate }) => store.spent(quotaName(scope, rate)))),
-    );
-  }
-  if (stateFolder === null) return null;
-  const { readSpent } = await import("../../store/quota/open-quotas.js");
-  const spentOf = readSpent({ service, stateFolder, onWarning });
-  return quotas.map(({ scope, rate }) => spentOf(scope, rate, nowMs));
+  return askEach(counter, quotas, nowMs, {
+    inRedis: (store, { scope, rate }) => store.spent(quotaName(scope, rate)),
+    inFolder: ({ readSpent }) => readSpent,
+  });
 }
 
 /**
@@ -59,21 +53,41 @@ export async function usedQuotas(
  *
  * @throws as `usedQuotas`
  */
-export async function freeQuotas(
+export function freeQuotas(
   counter: QuotaCounter,
   quotas: readonly ScopedQuota[],
   nowMs: number,
 ): Promise<readonly number[] | null> {
+  return askEach(counter, quotas, nowMs, {
+    inRedis: (store, quota) => freeInRedis(store, quota, nowMs),
+    inFolder: ({ readFree }) => readFree,
+  });
+}
+
+type FolderQuotas = typeof OpenQuotas;
+
+/** A question about a quota, to either place where quotas are counted. */
+interface QuotaQuestion {
+  readonly inRedis: (store: RedisQuotaStore, quota: ScopedQuota) => Promise<number>;
+  readonly inFolder: (module: FolderQuotas) => FolderQuotas["readSpent"];
+}
+
+async function askEach(
+  counter: QuotaCounter,
+  quotas: readonly ScopedQuota[],
+  nowMs: number,
+  { inRedis, inFolder }: QuotaQuestion,
+): Promise<readonly number[] | null> {
   const { pace, service, stateFolder, onWarning } = counter;
   if (pace !== undefined) {
     return askRedis({ ...counter, pace }, (store) =>
-      Promise.all(quotas.map((quota) => freeInRedis(store, quota, nowMs))),
+      Promise.all(quotas.map((quota) => inRedis(store, quota))),
     );
   }
   if (stateFolder === null) return null;
-  const { readFree } = await import("../../store/quota/open-quotas.js");
-  const freeAt = readFree({ service, stateFolder, onWarning });
-  return quotas.map(({ scope, rate }) => freeAt(scope, rate, nowMs));
+  const read = inFolder(await import("../../store/quota/open-quotas.js"));
+  const answerTo = read({ service, stateFolder, onWarning });
+  return quotas.map(({ scope, rate }) => answerTo(scope, rate, nowMs));
 }
 
 /** Reserves a request for a moment: only the server knows when the next one is free. */

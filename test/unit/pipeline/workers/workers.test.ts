@@ -93,6 +93,22 @@ describe("a run with workers", () => {
     ]);
   });
 
+  it("gives that of a list with comments and tabs, with some addresses twice", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "list.txt");
+    const list = Array.from({ length: 60 }, (_, n) => `198.51.100.${n % 50}\t${n % 9}\n`);
+    await writeFile(path, `# About: a list\n# address\tlists\n#\n${list.join("")}`);
+    const more = { input: { path } };
+    const manifest = await run({ folder, more });
+    const one = await enrich(await jobIn({ folder, more }, "one.csv"));
+    const [out, single] = await Promise.all(
+      ["out.csv", "one.csv"].map((name) => readFile(join(folder, name), "utf8")),
+    );
+    expect(comparable(out!)).toEqual(comparable(single!));
+    expect(comparableCounts(manifest)).toEqual(comparableCounts(one));
+    expect(manifest.statuses.complete + manifest.statuses.partial).toBe(60);
+  });
+
   it("continues the chunk of a worker that was killed", async () => {
     const folder = await temporaryFolder();
     const warnings: string[] = [];

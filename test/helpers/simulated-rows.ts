@@ -1,0 +1,58 @@
+import type { Row } from "../../src/core/row.js";
+import { endpointOf } from "../../src/lookup/cache.js";
+import { moveRows, type RowMoveOptions } from "../../src/pipeline/run/move-rows.js";
+import type { RowJob } from "../../src/pipeline/run/reading.js";
+import { RunSignals } from "../../src/pipeline/run/run-signals.js";
+import type { Tally } from "../../src/pipeline/run/tally.js";
+import { MemoryStore } from "../../src/store/memory-store.js";
+import type { LookupStore } from "../../src/store/store.js";
+
+/** Reads the input in advance: real reading takes no simulated time. */
+export async function allRows(rows: RowJob): Promise<readonly (readonly Row[])[]> {
+  const source = await rows.open(null);
+  const batches: (readonly Row[])[] = [];
+  for await (const batch of source.rows) batches.push(batch);
+  await source.close();
+  return batches;
+}
+
+/** A store in memory that counts its records like the journal of a run. */
+export function countingStore(tally: Tally): LookupStore {
+  const store = new MemoryStore();
+  return {
+    get: (key) => store.get(key),
+    put(key, record) {
+      tally.journalled(endpointOf(key), record);
+      return store.put(key, record);
+    },
+    sync: () => store.sync(),
+    close: () => store.close(),
+  };
+}
+
+type SimulatedMove = Pick<
+  RowMoveOptions,
+  "start" | "sink" | "tally" | "clock" | "concurrency" | "slots"
+>;
+
+/** Moves rows as a run does, in order. */
+export async function moveBatches(
+  batches: readonly (readonly Row[])[],
+  options: SimulatedMove,
+): Promise<void> {
+  const signals = new RunSignals(new AbortController().signal);
+  async function* rows(): AsyncGenerator<readonly Row[]> {
+    yield* batches;
+  }
+  await moveRows({
+    ...options,
+    source: { rows: rows() },
+    ordered: true,
+    signals,
+    skip: new Set(),
+    startOffset: 0,
+    onRead: () => undefined,
+    onWritten: () => Promise.resolve(),
+  });
+  signals.close();
+}
