@@ -24,12 +24,12 @@ const cluster = await startPostgres(folder);
 /** Form of a name, and flags that an output of it needs. */
 const forms = [
   { name: "CSV", at: (name) => `${name}.csv` },
-  { name: "NDJSON", at: (name) => `${name}.ndjson`, flags: ["--shape", "flat"] },
   { name: "Parquet", at: (name) => `${name}.parquet` },
   { name: "DuckDB", at: (name) => `duckdb:${name}.duckdb?table=t` },
   ...(cluster === null
     ? []
     : [{ name: "PostgreSQL", at: (name) => `${cluster.url}?table=${name}` }]),
+  { name: "NDJSON", at: (name) => `${name}.ndjson`, flags: ["--shape", "flat"] },
   { name: "data set of Parquet", at: (name) => `${name}/`, flags: ["--to", "parquet"] },
 ];
 
@@ -42,10 +42,13 @@ try {
   const ratios = new Map();
   for (let round = 0; round < rounds; round++) {
     const [csv] = forms;
-    const base = run(csv.at("in"), csv, `out${round}`).cpu;
-    for (const from of forms) {
+    const base = run(csv.at("in"), csv, `base${round}`).cpu;
+    for (const [index, from] of forms.entries()) {
       for (const to of forms) {
-        const { cpu, peak } = run(from.at("in"), to, `out${round}`);
+        const { cpu, peak } = run(from.at("in"), to, `out${round}_${index}`);
+        process.stderr.write(
+          `${from.name} → ${to.name}: ${(base / cpu).toFixed(2)}, ${cpu.toFixed(1)} s\n`,
+        );
         const key = `${from.name} → ${to.name}`;
         ratios.set(key, [...(ratios.get(key) ?? []), { ratio: base / cpu, cpu, peak }]);
       }
