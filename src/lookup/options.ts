@@ -119,7 +119,7 @@ export const lookupOptions = z.strictObject({
   }),
   outagePatience: option(duration().prefault("10m"), {
     description:
-      "How long to wait while every request fails. The service is probed meanwhile; then the run stops and can be resumed",
+      "How long to wait while every request fails, 15s at most before the first answer. The service is probed meanwhile; then the run stops and can be resumed",
     value: "TIME",
   }),
   partialRetries: option(wholeNumber(0, 100).prefault(2), {

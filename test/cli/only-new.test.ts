@@ -56,6 +56,8 @@ describe("--only-new", () => {
     expect(await runRepute(["verify", table], { cwd })).toMatchObject({ code: 0 });
     const again = await enrich("second.csv", "--only-new");
     expect(again.stderr).toMatch(/204 read, 1 written, 203 skipped \(already in the table\)/);
+    const nothingNew = await enrich("first.csv", "--only-new", "--quiet");
+    expect(nothingNew).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("decides by the table as it was when the run began, also after --resume", async () => {

@@ -1,13 +1,13 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, readFile, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ReputeError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
+import { faultReason } from "../../core/files/system-fault.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { packagePath } from "../../core/program.js";
 import { formatBytes } from "../../core/quantity.js";
 import type { DoctorCall } from "../commands/doctor.js";
-import { fileFault } from "../terminal/reporter.js";
 import { type Check, fail, ok, warn } from "./check.js";
 
 /** Checks that need no service. */
@@ -17,6 +17,7 @@ export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, voi
   const profile = settings.profile === undefined ? "" : `, profile ${settings.profile}`;
   yield ok("config", configFile === null ? "no config file" : configFile + profile);
   for (const [name, folder] of foldersOf(call)) yield await diskCheck(name, folder);
+  yield* outputCheck(call.settings.output);
   yield await cacheCheck(settings.cache);
   if (settings.pace !== undefined) yield await redisCheck("pace", settings.pace);
 }
@@ -42,13 +43,20 @@ function foldersOf({
   settings,
   context,
 }: DoctorCall): readonly (readonly [string, string | null])[] {
-  const { cache, output } = settings;
-  const isFile = output !== "-" && !/^[\w+.-]+:/.test(output);
+  const { cache } = settings;
   return [
     ["state folder", userStateFolder(context.env)],
     ...(cache === undefined || cache.includes("://") ? [] : [["cache folder", cache] as const]),
-    ...(isFile ? [["output folder", dirname(output)] as const] : []),
   ];
+}
+
+/** The folder of an output, which a run does not create. */
+async function* outputCheck(output: string): AsyncGenerator<Check, void, undefined> {
+  if (output === "-" || /^[\w+.-]+:/.test(output)) return;
+  const folder = resolve(dirname(output));
+  yield existsSync(folder)
+    ? await diskCheck("output folder", folder)
+    : fail("output folder", `${folder} does not exist`, "create it, or name another folder");
 }
 
 /** Free space, in bytes, below which a folder is warned about, and below which it fails. */
@@ -80,8 +88,8 @@ export async function diskCheck(
   } catch (error) {
     return fail(
       name,
-      `cannot write to ${path}: ${fileFault(error)}`,
-      "correct its permissions, or name another folder",
+      `cannot write to ${path}: ${faultReason(error)}`,
+      "name another folder, or correct the permissions of this one",
     );
   }
 }
@@ -111,7 +119,7 @@ async function cacheCheck(cache: string | undefined): Promise<Check> {
   if (isRedisAddress(cache)) return redisCheck("cache", cache);
   const { cacheBytes, cacheFault, hasCache, openCacheFile } =
     await import("../../store/cache/cache-file.js");
-  if (!hasCache(cache)) return ok("cache", `${cache} is empty; the first run fills it`);
+  if (!hasCache(cache)) return ok("cache", `${cache} has no answers yet`);
   const notes: string[] = [];
   try {
     const onWarning = (message: string): void => void notes.push(message);

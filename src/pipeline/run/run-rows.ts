@@ -142,7 +142,7 @@ function closingWarnings(
 ): readonly CountedWarning[] {
   // Of a chunk, the merge judges all of them together.
   const unlikely = job.chunk === true ? null : unlikelyColumn(source, tally.snapshot());
-  const empty = tally.rows === 0 && job.chunk !== true ? [noRows] : [];
+  const empty = tally.rows + tally.skipped === 0 && job.chunk !== true ? [noRows] : [];
   const messages = [...empty, ...addressWarnings, ...(unlikely === null ? [] : [unlikely])];
   for (const message of messages) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];

@@ -63,6 +63,17 @@ test("finds nothing wrong with the embedded service", async () => {
   }
 });
 
+test("fails for an output in a folder that does not exist, as a run does", async () => {
+  const folder = `${await temporaryFolder()}/none`;
+  const { code, of } = await doctor(["--local", "-o", `${folder}/out.csv`]);
+  expect(code).toBe(1);
+  expect(of("output folder")).toMatchObject({
+    status: "fail",
+    finding: `${folder} does not exist`,
+    remedy: expect.stringContaining("create it") as string,
+  });
+});
+
 test("prints a line for each check", async () => {
   const env = { HOME: await temporaryFolder() };
   const { stdout } = await runInProcess(["doctor", "--local"], { env });
@@ -208,7 +219,7 @@ describe("a cache", () => {
   test("that does not exist yet passes and is not created", async () => {
     const cache = join(await temporaryFolder(), "none");
     const { of } = await doctor(["--local", "--cache", cache]);
-    expect(of("cache")?.finding).toContain("is empty");
+    expect(of("cache")?.finding).toContain("no answers yet");
     expect(of("cache folder")?.status).toBe("ok");
   });
 });
