@@ -5,8 +5,8 @@ import type { RequestPace } from "../../lookup/pace/request-pace.js";
 import type { Outcomes, PaceName, TicketCount } from "./messages.js";
 
 /**
- * Slots in stock leave later than the pace has counted them, so there are few of them: this share of
- * those of a second. They are dropped after `staleMs`, so that a pause soon holds every worker. Answers
+ * Slots in stock leave later than the pace has counted them: under a limit, there are as few as this
+ * share of those of a second. They are dropped after `staleMs`, so that a pause soon holds every worker. Answers
  * are reported after `reportMs` at most.
  */
 const stock = { share: 0.01, staleMs: 100, reportMs: 20 };
@@ -22,7 +22,7 @@ export interface RemotePaceOptions {
 
 /**
  * A pace that the parent process keeps for all workers. What happens within one turn of the event
- * loop travels as one message; at high rates, slots are taken from a stock until a pause.
+ * loop travels as one message; at high rates, slots are taken from a stock.
  */
 export class RemotePace implements RequestPace {
   readonly #name: PaceName;
@@ -30,10 +30,10 @@ export class RemotePace implements RequestPace {
   readonly #clock: Clock;
   readonly #queue = new FairQueue<number | Error>();
   readonly #mostAhead: number;
-  /** Slots to have in stock: as the latest second shows, and none after a sign of a limit. */
-  #ahead = 0;
-  /** Slots granted since the time at which that was last measured. */
-  #granted = { sinceMs: 0, count: 0 };
+  /** Slots to have in stock: none after a sign of a limit, then as the latest second shows. */
+  #ahead: number;
+  /** Slots granted since the time at which that was last measured; null without a limit. */
+  #granted: { readonly sinceMs: number; count: number } | null = null;
   #stock: { readonly ticket: number; readonly atMs: number; count: number }[] = [];
   /** Slots asked for that have not arrived. */
   #asked = 0;
@@ -54,7 +54,7 @@ export class RemotePace implements RequestPace {
     this.#mostAhead = mostAhead;
     this.#report = report;
     this.#clock = clock;
-    this.#granted.sinceMs = clock.monotonic();
+    this.#ahead = mostAhead;
   }
 
   take(signal: AbortSignal): Promise<number> {
@@ -128,6 +128,7 @@ export class RemotePace implements RequestPace {
   }
 
   #measure(count: number): void {
+    if (this.#granted === null) return;
     const now = this.#clock.monotonic();
     this.#granted.count += count;
     const seconds = (now - this.#granted.sinceMs) / 1000;
