@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../core/clock.js";
-import { type CallName, type CallResult, calls } from "./calls.js";
+import type { CallName, CallResult } from "./calls.js";
 import { readBare, readResult } from "./read-answer.js";
 import type { JudgeContext } from "./judge.js";
 import { credentialHeader, describeService, type ServiceName } from "./service-description.js";
@@ -94,11 +94,12 @@ export class Caller {
    *
    * @throws ServiceError, FatalError, or the signal's reason
    */
-  call<Name extends CallName>(
+  async call<Name extends CallName>(
     name: Name,
     { subject, argument = "", query = "" }: Call,
     options: CallOptions,
   ): Promise<CallResult<Name>> {
+    const { calls } = await import("./calls.js");
     const { service, path, schema } = calls[name];
     const signal = options.signal ?? new AbortController().signal;
     const target = path.replace(/\{\w+\}/, () => pathSegment(argument)) + query;

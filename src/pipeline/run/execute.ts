@@ -6,7 +6,6 @@ import { type ResourceStack, withResources } from "../../core/resource-stack.js"
 import { raceAbort } from "../../core/abort.js";
 import { noteRecord, recordEnding } from "../finish/record-ending.js";
 import { finishEarlier } from "../finish/finished-run.js";
-import { recordStream } from "../finish/stream-record.js";
 import { discardRows, removeParts } from "../finish/publish.js";
 import { isObjectAddress } from "../../objects/address.js";
 import type { StagedRun } from "../output/staged-run.js";
@@ -15,7 +14,6 @@ import type { CopyPlace } from "../copy/copied-input.js";
 import { inputReading } from "../copy/find-table-input.js";
 import { type FoundRun, openStateFolder, type StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import { KnownItems, needsTable, readKnownItems, withoutKnown } from "./known-items.js";
 import type { RowJob } from "./reading.js";
 import { inputPaths } from "../../inputs/types.js";
 import { runRows } from "./run-rows.js";
@@ -47,7 +45,9 @@ async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun):
   const inputFormat = () => raceAbort(rows.inputFormat(), signal);
   const chosen = await chooseOutput(settings.output, settings, inputFormat, inputFiles(job, rows));
   const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
-  if (settings.onlyNew && (target.warehouse?.fill ?? null) === null) throw needsTable(target.name);
+  if (settings.onlyNew && (target.warehouse?.fill ?? null) === null) {
+    throw (await import("./known-items.js")).needsTable(target.name);
+  }
   if (job.durable === false) {
     if (target.warehouse === null) return executeInMemory(job, rows, target);
     throw new UsageError(
@@ -104,6 +104,7 @@ async function prepare(job: EnrichJob, rows: RowJob, options: Preparation): Prom
   await rows.copied?.make(copyPlace(job, options), options.isResumed);
   const fill = options.target.warehouse?.fill ?? null;
   if (!job.settings.onlyNew || fill === null) return placed;
+  const { KnownItems, readKnownItems, withoutKnown } = await import("./known-items.js");
   const known = options.isResumed
     ? await KnownItems.restore(options.folder)
     : await readKnownItems(job, fill, options.folder);
@@ -135,6 +136,7 @@ function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Pr
     const scratch = await scratchFolder(stack);
     const ready = await prepare(job, rows, { target, folder: scratch, isResumed: false });
     const journalPath = join(scratch, "journal");
+    const { recordStream } = await import("../finish/stream-record.js");
     return recordStream(ready.job, (recorded) =>
       runRows(recorded, ready.rows, { target, state: null, journalPath }),
     );
