@@ -112,7 +112,8 @@ async function listFolder(folder: InputFolder): Promise<FolderFiles> {
     else skipped.push(name);
   }
   if (files.length > 0) return { files, skipped };
-  throw new UsageError("input_folder_empty", `${folder.name} has no file of a known format`, {
+  const named = withoutSlash(folder.name);
+  throw new UsageError("input_folder_empty", `${named} has no file of a known format`, {
     hint: "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, and .parquet",
   });
 }
