@@ -61,7 +61,7 @@ export function refusal(status: number, service: ServiceDescription): FatalError
   const source = `${status}${said} from ${service.name}`;
   const steps = advice === undefined ? "" : `${advice} `;
   return configured
-    ? new FatalError(code, `${source}: the ${name} in ${variable} was not accepted`, {
+    ? new FatalError(code, `${source}: the ${name} was not accepted`, {
         hint: `${steps}Check that ${variable} (or the file given with ${flag}) holds a valid ${name} for this address.`,
       })
     : new FatalError(code, `${source}: it requires an ${name}, and none is configured`, {

@@ -44,6 +44,15 @@ describe("-h", () => {
   });
 });
 
+test("a file whose name begins with a dash is named as a path", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "-dash.csv"), "ip\n192.0.2.1\n");
+  expect(await runRepute(["enrich", "-dash.csv", "--local"], { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("\n  for the file of that name: ./-dash.csv\n"),
+  });
+});
+
 describe("a usage error exits with 2 and names", () => {
   test.each([
     [

@@ -149,7 +149,7 @@ describe("customers", () => {
     const { code, stderr } = await runInProcess(["customers"], { env });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^repute: 401 from the operations interface: the access token in REPUTE_ACCESS_TOKEN was not accepted \(\w+\)\n/,
+      /^repute: 401 from the operations interface: the access token was not accepted \(\w+\)\n/,
     );
   });
 

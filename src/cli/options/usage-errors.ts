@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { Command, CommandGroup } from "../command.js";
@@ -75,6 +76,10 @@ export function unknownFlag(
     optionSpecs(options).some((spec) => spec.flag === flag),
   );
   const message = `${command.name} has no flag ${written}`;
+  const file = args.find((arg) => arg.startsWith("-") && existsSync(arg));
+  if (file !== undefined) {
+    return new UsageError("unknown_flag", message, { hint: `for the file of that name: ./${file}` });
+  }
   if (owners.length > 0) {
     const names = owners.map(({ name }) => `repute ${name}`).join(", ");
     return new UsageError("unknown_flag", message, { hint: `it is a flag of: ${names}` });

@@ -305,7 +305,7 @@ describe("other statuses", () => {
         service: describeService("intel", true),
       });
     expect(refused).toThrow(
-      "403 from the intelligence interface: the API key in REPUTE_API_KEY was not accepted",
+      "403 from the intelligence interface: the API key was not accepted",
     );
   });
 

@@ -75,7 +75,7 @@ describe("customers", () => {
     expect(error).toMatchObject({
       code: "unauthorized",
       message:
-        "401 from the operations interface: the access token in REPUTE_ACCESS_TOKEN was not accepted",
+        "401 from the operations interface: the access token was not accepted",
     });
   });
 
@@ -85,7 +85,7 @@ describe("customers", () => {
     await expect(collected(ops.customers())).rejects.toMatchObject({
       code: "authentication_failed",
       message:
-        '200 ("Authentication Failed") from the operations interface: the access token in REPUTE_ACCESS_TOKEN was not accepted',
+        '200 ("Authentication Failed") from the operations interface: the access token was not accepted',
     });
   });
 
@@ -171,7 +171,7 @@ describe("case context", () => {
   test("names the rejected key", async () => {
     const cases = new CaseClient({ ...(await options([reply(403)])), apiKey: "secret" });
     await expect(cases.context("c-1")).rejects.toThrow(
-      "403 from the case management instance: the API key in REPUTE_CASE_API_KEY was not accepted",
+      "403 from the case management instance: the API key was not accepted",
     );
   });
 });
