@@ -1,30 +1,39 @@
 /** Default number of chains; 5 million records give chains of 1.2 on average. */
 const defaultChains = 2 ** 22;
 
+/** A page has `2 ** pageBits` chains and is allocated when its first record is added. */
+const pageBits = 14;
+const pageChains = 2 ** pageBits;
+
 /**
  * Finds records by the hash of their key. Each hash maps to a chain; the index holds the offset of
  * the newest record per chain, and each record holds the offset of the one before it. Memory use
- * is at most 16 MiB; the system provides it where records are added.
+ * is at most 16 MiB.
  */
 export class OffsetIndex {
   /** Offsets of the newest records, by chain. */
-  readonly #newest: Uint32Array;
+  readonly #pages: (Uint32Array | undefined)[];
+  readonly #chains: number;
   /** Record offset → previous offset, for records whose own link is broken. */
   readonly #relinked = new Map<number, number>();
 
   /** @param chains a power of two */
   constructor(chains = defaultChains) {
-    this.#newest = new Uint32Array(chains);
+    this.#chains = chains;
+    this.#pages = Array.from({ length: Math.ceil(chains / pageChains) });
   }
 
   /** Offset of the newest record in the hash's chain; 0 for none. */
   newest(hash: number): number {
-    return this.#newest[hash & (this.#newest.length - 1)]!;
+    const chain = hash & (this.#chains - 1);
+    return this.#pages[chain >>> pageBits]?.[chain & (pageChains - 1)] ?? 0;
   }
 
   /** Adds a new record, whose `previous` must be the chain's newest. */
   add(hash: number, offset: number): void {
-    this.#newest[hash & (this.#newest.length - 1)] = offset;
+    const chain = hash & (this.#chains - 1);
+    const page = (this.#pages[chain >>> pageBits] ??= new Uint32Array(pageChains));
+    page[chain & (pageChains - 1)] = offset;
   }
 
   /**
