@@ -14,13 +14,14 @@ let copy: string;
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), "repute-test-"));
-  for (const name of ["src", "samples", "package.json", "tsconfig.json"]) {
+  for (const name of ["src", "samples", "package.json", "tsconfig.json", "rolldown.config.mjs"]) {
     await cp(join(root, name), join(copy, name), { recursive: true });
   }
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   await addSink();
   const compile = ["node_modules/typescript/bin/tsc", "--noCheck", "--declaration", "false"];
-  execFileSync(process.execPath, compile, { cwd: copy });
+  const bundle = ["node_modules/rolldown/bin/cli.mjs", "--config", "--log-level", "warn"];
+  for (const args of [compile, bundle]) execFileSync(process.execPath, args, { cwd: copy });
 });
 
 afterAll(() => rm(copy, { recursive: true, force: true }));
@@ -48,7 +49,7 @@ interface Ended {
 }
 
 function repute(...args: readonly string[]): Promise<Ended> {
-  const program = join(copy, "dist", "cli", "main.js");
+  const program = join(copy, "dist", "program", "repute.js");
   return run(process.execPath, [program, ...args], { cwd: copy }).then(
     (streams) => ({ code: 0, ...streams }),
     (error: unknown) => error as Ended,

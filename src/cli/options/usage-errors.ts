@@ -78,7 +78,9 @@ export function unknownFlag(
   const message = `${command.name} has no flag ${written}`;
   const file = args.find((arg) => arg.startsWith("-") && existsSync(arg));
   if (file !== undefined) {
-    return new UsageError("unknown_flag", message, { hint: `for the file of that name: ./${file}` });
+    return new UsageError("unknown_flag", message, {
+      hint: `for the file of that name: ./${file}`,
+    });
   }
   if (owners.length > 0) {
     const names = owners.map(({ name }) => `repute ${name}`).join(", ");

@@ -304,9 +304,7 @@ describe("other statuses", () => {
         ...judgeContext(),
         service: describeService("intel", true),
       });
-    expect(refused).toThrow(
-      "403 from the intelligence interface: the API key was not accepted",
-    );
+    expect(refused).toThrow("403 from the intelligence interface: the API key was not accepted");
   });
 
   test.each([404, 405, 410, 418])("%i is final", (status) => {

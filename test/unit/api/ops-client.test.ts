@@ -74,8 +74,7 @@ describe("customers", () => {
     expect(error).toBeInstanceOf(FatalError);
     expect(error).toMatchObject({
       code: "unauthorized",
-      message:
-        "401 from the operations interface: the access token was not accepted",
+      message: "401 from the operations interface: the access token was not accepted",
     });
   });
 
@@ -154,7 +153,7 @@ describe("case context", () => {
     expect(error).toBeInstanceOf(FatalError);
     expect(error).toMatchObject({
       message: expect.stringMatching(
-        /^\d+.* from the case management instance: the API key in REPUTE_CASE_API_KEY was not/,
+        /^\d+.* from the case management instance: the API key was not accepted/,
       ) as string,
       hint: expect.stringMatching(
         /Step 1: generate an API key in the Settings tab.*Step 2: use Bearer.*"Authorization: Bearer <API_KEY>"/,
