@@ -5,7 +5,7 @@ const inCi = process.env["CI"] === "true";
 
 /** Tests that replace a module for all who import it. */
 const replacing = [
-  "test/cli/terminal-widths.test.ts",
+  "test/cli/{terminal-widths,workers-ends}.test.ts",
   "test/unit/store/journal/{journal-full,journal-partial-writes,record-log-disk}.test.ts",
 ];
 
