@@ -1,13 +1,14 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const inCi = process.env["CI"] === "true";
 
 /** Tests that replace a module for all who import it. */
-const replacing = [
-  "test/cli/{terminal-widths,workers-ends}.test.ts",
-  "test/unit/store/journal/{journal-full,journal-partial-writes,record-log-disk}.test.ts",
-];
+const replacing = readdirSync("test", { recursive: true, encoding: "utf8" })
+  .filter((name) => /^(?!long\b|servers\b).*\.test\.ts$/.test(name))
+  .map((name) => `test/${name}`)
+  .filter((path) => readFileSync(path, "utf8").includes("vi.mock("));
 
 export default defineConfig({
   test: {

@@ -23,7 +23,11 @@ async function rowsOf(path: string, range: InputRange | null, options: SourceOpt
   const input = range === null ? { path } : { path, range };
   const source = await openSource(input, options);
   const rows: Row[] = [];
-  for await (const batch of source.rows) rows.push(...batch);
+  try {
+    for await (const batch of source.rows) rows.push(...batch);
+  } finally {
+    await source.close();
+  }
   return { rows, columns: source.columns, bytes: source.bytesTotal };
 }
 
@@ -38,13 +42,15 @@ async function split(path: string, options: SourceOptions, rowsPerPart: number):
     copy: async (bytes) => void copied.push(Buffer.from(bytes)),
   });
   const opened = await splitter.open({ path }, { gzip: options.gzip, offset: 0 });
-  const { rows, columns, reading } = await openSource(opened, options);
+  const source = await openSource(opened, options);
+  const { rows, columns, reading } = source;
   const parts: Split["parts"][number][] = [];
   for await (const part of splitter.parts(rows, () => rowsPerPart)) {
     const { start, end, row, line, crc } = part;
     const checksum = { bytes: end - start, crc, marks: [] };
     parts.push({ ...part, range: { start, end, row, line, columns, reading, checksum } });
   }
+  await source.close();
   return { parts, copy: Buffer.concat(copied) };
 }
 
@@ -124,6 +130,7 @@ describe("a split input", () => {
     const resume = { ...position, columns, reading, input: source.checksum()! };
     const { rows } = await rowsOf(path, range, { ...plain, resume });
     expect(rows.map(({ number, itemText }) => [number, itemText])).toEqual([[4, "192.0.2.4"]]);
+    await source.close();
   });
 
   it.each(["ip\n192.0.2.1\n192\n", "ip\n192.0.2.1\n192.0.2.9\n"])(
