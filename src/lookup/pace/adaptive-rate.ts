@@ -13,9 +13,9 @@ const cut = { to: 0.9, backMs: 2_000, apartMs: 500 };
 
 /**
  * Beyond the last good rate, the climb doubles it in this time: `leastMs`, or so many times the wait
- * that the service asks for when the climb goes too far. Waits then take a few percent of the time.
+ * that the service asks for when the climb goes too far. Waits then take less than a tenth of the time.
  */
-const doubled = { leastMs: 10_000, waits: 40, mostMs: 600_000 };
+const doubled = { leastMs: 10_000, waits: 20, mostMs: 600_000 };
 
 /**
  * A noise trial: its rate as a fraction of the last good one, and its maximum duration. A search below
