@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import { Transport } from "../api/http/transport.js";
 import { TransportError } from "../api/http/transport-error.js";
 import type { Answer } from "../api/types.js";
-import { CredentialMask } from "../core/credential-mask.js";
+import { CredentialMask } from "../core/redaction/credential-mask.js";
 import type { PreparedCall } from "./prepare.js";
 
 /** A receiver's answer, safe to display. */

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { CredentialMask } from "../../core/credential-mask.js";
+import type { CredentialMask } from "../../core/redaction/credential-mask.js";
 import type { Abortable, AbortGroups, Leave } from "../../core/abort.js";
 import { decodeBody } from "./decode-body.js";
 import type { ShiftedAnswers } from "./shifted-answers.js";

@@ -1,6 +1,6 @@
 import { AbortGroups, type Abortable } from "../../core/abort.js";
 import type { Dispatcher } from "undici";
-import { CredentialMask } from "../../core/credential-mask.js";
+import { CredentialMask } from "../../core/redaction/credential-mask.js";
 import { parseBase } from "../options.js";
 import { Exchange, type ExchangeBounds } from "./exchange.js";
 import { proxyOf } from "./proxy.js";

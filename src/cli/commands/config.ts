@@ -4,7 +4,7 @@ import { sourceOptions } from "../../inputs/open-input.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { cliOptions, flagName, optionSpecs } from "../options/option-spec.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
 import type { GivenSetting } from "../options/settings.js";
 import { runGroups } from "../run/enrich-job.js";

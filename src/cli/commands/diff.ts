@@ -10,7 +10,7 @@ import type { OutputDiff } from "../../report/diff/diff-outputs.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 import { paintFor } from "../terminal/colors.js";
 import { writeProse, writeText } from "../terminal/data-output.js";
 import { TerminalTable } from "../terminal/terminal-table.js";

@@ -5,7 +5,7 @@ import { runOptions } from "../../pipeline/options.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 
 const { json, quiet, config, profile } = cliOptions.shape;
 

@@ -4,7 +4,7 @@ import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import { allowedWords, explainIssue } from "../../core/option-issue.js";
 import { optionSpecs } from "./option-spec.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 
 /** Where settings come from, strongest first. */
 export const settingLevels = ["flag", "variable", "profile", "file"] as const;

@@ -3,7 +3,7 @@ import { readOutput } from "../../pipeline/retry/output-rows.js";
 import { diffOutputs, type OutputDiff } from "../../report/diff/diff-outputs.js";
 import { comparedColumns } from "../../report/diff/observation.js";
 import type { Changes } from "../../report/types.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 
 /** Changes that a report lists. */
 const mostListed = 25;

@@ -12,7 +12,7 @@ import type { Manifest } from "../../pipeline/types.js";
 import { historyOf } from "../../report/history.js";
 import { tallyReport } from "../../report/report-tally.js";
 import type { Report, RunFacts } from "../../report/types.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 
 /** What a report compares the output with. */
 export interface ComparedWith {

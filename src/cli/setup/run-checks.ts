@@ -1,6 +1,6 @@
 import { ReputeError } from "../../core/errors.js";
 import type { DoctorCall } from "../commands/doctor.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 import { withServices } from "../services/services.js";
 import { writeProse, writeText } from "../terminal/data-output.js";
 import type { Check } from "./check.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { findingStatuses, verdicts } from "../../core/finding.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 import { programInfo } from "../../core/program.js";
 import { endingOfError, exitCodes, type RunEnding } from "../../pipeline/finish/exit-reason.js";
 import { checkpointName, markName, recordName } from "../../pipeline/state/read-checkpoint.js";

@@ -7,7 +7,7 @@ import {
   UsageError,
 } from "../../core/errors.js";
 import type { FindingStatus } from "../../core/finding.js";
-import { redactAddress } from "../../core/redact-address.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 import { OutputClosedError } from "../../outputs/file-destination.js";
 import type { FailOn } from "../run/failure-limits.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { shownCommand } from "../../../../src/cli/options/redact.js";
-import { redactAddress } from "../../../../src/core/redact-address.js";
+import { redactAddress } from "../../../../src/core/redaction/redact-address.js";
 
 test.each([
   ["https://me:secret@intel.example/beta", "https://***@intel.example/beta"],
