@@ -25,6 +25,7 @@ export function commandTree(
     .version(false)
     .exitProcess(false)
     .fail(false)
+    .recommendCommands()
     .parserConfiguration({
       "camel-case-expansion": false,
       "dot-notation": false,

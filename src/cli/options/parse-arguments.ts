@@ -6,7 +6,7 @@ import { commandNamed } from "../command-list.js";
 import { commandTree } from "./command-tree.js";
 import { type OptionSpec, optionSpecs } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
-import { type CommandLine, unknownCommand, unknownFlag, unknownMember } from "./usage-errors.js";
+import { type CommandLine, unknownCommand, unknownFlag } from "./usage-errors.js";
 
 /** What the command line asks for. */
 export type ParsedArguments =
@@ -56,13 +56,28 @@ export function parseArguments(
     visit: (found, argv) => {
       parsed = isCommand(found)
         ? parsedCommand(found, argv, { args: words, command: found, specs, commands })
-        : groupHelp(found, argv, words, commands);
+        : groupHelp(found, argv, words);
     },
   });
   // A flag in front of the command would reach the command, had it been written behind it.
-  if (words[0]?.startsWith("-") === false) tree.parseSync([...normaliseArguments(words, specs)]);
-  if (parsed === null) throw unknownCommand(words[0] ?? "", commands, groups);
+  let recommended: string | null = null;
+  if (words[0]?.startsWith("-") === false) {
+    const line = [...normaliseArguments(words, specs)];
+    try {
+      tree.parseSync(line);
+    } catch (error) {
+      recommended = recommendedBy(error);
+    }
+  }
+  if (parsed === null) throw unknownCommand(words, commands, groups, recommended);
   return parsed;
+}
+
+/** The command that yargs recommends for an unknown one. @throws any other error */
+function recommendedBy(error: unknown): string {
+  const [, name] = /^Did you mean (.+)\?$/.exec(error instanceof Error ? error.message : "") ?? [];
+  if (name === undefined) throw error;
+  return name;
 }
 
 const noOptions = { shape: {} };
@@ -81,18 +96,14 @@ function parsedCommand(command: Command, argv: Arguments, line: CommandLine): Pa
   return { action: "run", command, flags: given, operands };
 }
 
-/** The help of a group; any second word but `help` names no command. */
+/** The help of a group; null if the second word names no command. */
 function groupHelp(
   group: CommandGroup,
   argv: Arguments,
-  words: readonly string[],
-  commands: readonly Command[],
-): ParsedArguments {
-  const second = words[1];
-  if (second === undefined || ["--help", "-h", "help"].includes(second)) {
-    return { action: "help", topic: group, brief: argv["h"] === true };
-  }
-  throw unknownMember(second, group.name, commands);
+  [, second = "help"]: readonly string[],
+): ParsedArguments | null {
+  if (!["--help", "-h", "help"].includes(second)) return null;
+  return { action: "help", topic: group, brief: argv["h"] === true };
 }
 
 /**

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { Command, CommandGroup } from "../command.js";
-import { membersOf } from "./command-tree.js";
 import { type OptionSpec, optionSpecs } from "./option-spec.js";
 import { secretHint, secretNamed } from "./secrets.js";
 
@@ -16,42 +15,39 @@ export interface CommandLine {
   readonly commands: readonly Command[];
 }
 
-/** Explains a word that names no command, or a flag in front of the command. */
+/**
+ * Explains words that name no command, or a flag in front of the command.
+ *
+ * @param recommended the command that yargs found most like it; a distant one is not mentioned
+ */
 export function unknownCommand(
-  word: string,
+  [first = "", second = ""]: readonly string[],
   commands: readonly Command[],
   groups: readonly CommandGroup[],
+  recommended: string | null,
 ): UsageError {
-  if (word.startsWith("-")) return commandMissing(word, commands[0]?.name ?? "COMMAND");
-  const single = commands.map(({ name }) => name).filter((name) => !name.includes(" "));
-  const names = [...single, ...groups.map(({ name }) => name)];
-  // The two words of a command joined or separated otherwise: `tags-list`.
-  const member = commands.find(({ name }) => name === word.replaceAll(/[-_:]/g, " "));
-  const meant = didYouMean(word, names) ?? member?.name;
-  return new UsageError("unknown_command", `there is no command ${JSON.stringify(word)}`, {
+  const group = groups.find(({ name }) => name === first)?.name;
+  const word = group === undefined ? first : second;
+  const prefix = group === undefined ? "" : `${group} `;
+  const known = [...commands, ...groups].map(({ name }) => name);
+  const names = known
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length))
+    .filter((name) => !name.includes(" "));
+  if (word.startsWith("-")) return commandMissing(word, `${prefix}${names[0] ?? "COMMAND"}`);
+  const near = didYouMean(word, recommended === null ? [] : [recommended]);
+  // In capitals, or the two words of a command joined or separated otherwise: `tags-list`.
+  const spelled = `${prefix}${word}`.toLowerCase().replaceAll(/[-_:]/g, " ");
+  const meant = near === null ? known.find((name) => name === spelled) : `${prefix}${near}`;
+  const [whose, enrich] =
+    group === undefined ? ["", "; to enrich a file: repute enrich FILE"] : [` of ${group}`, ""];
+  const what = JSON.stringify(`${prefix}${word}`);
+  return new UsageError("unknown_command", `there is no command ${what}`, {
     hint:
       meant === undefined
-        ? `the commands are ${names.join(", ")}; to enrich a file: repute enrich FILE`
+        ? `the commands${whose} are ${names.join(", ")}${enrich}`
         : `did you mean ${meant}?`,
   });
-}
-
-/** Explains a word after a group's name that names none of its commands. */
-export function unknownMember(
-  word: string,
-  group: string,
-  commands: readonly Command[],
-): UsageError {
-  const members = membersOf(group, commands);
-  if (word.startsWith("-")) return commandMissing(word, members[0]?.name ?? group);
-  const names = members.map(({ name }) => name.slice(group.length + 1));
-  const meant = didYouMean(word, names);
-  const hint =
-    meant === null
-      ? `the commands of ${group} are ${names.join(", ")}`
-      : `did you mean ${group} ${meant}?`;
-  const what = JSON.stringify(`${group} ${word}`);
-  return new UsageError("unknown_command", `there is no command ${what}`, { hint });
 }
 
 function commandMissing(flag: string, example: string): UsageError {

@@ -117,6 +117,9 @@ describe("commands of a group", () => {
       "--json stands where the command should be",
       "repute tags list --json",
     ],
+    [["TAGS", "list"], 'there is no command "TAGS"', "did you mean tags?"],
+    [["tags", "LIST"], 'there is no command "tags LIST"', "did you mean tags list?"],
+    [["ls"], 'there is no command "ls"', "the commands are enrich,"],
     [["help", "webhok"], 'there is no command "webhok"', "did you mean webhook?"],
   ])("%j is refused", async (args, message, hint) => {
     await expect(parse(...args)).rejects.toMatchObject({
