@@ -3,6 +3,12 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
+/** A count and what it counts: `1 row`, `12,345 rows`, `2 addresses`. */
+export function counted(count: number, noun: string): string {
+  const plural = noun.endsWith("s") ? `${noun}es` : `${noun}s`;
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
+}
+
 /** Names with their counts, the most frequent first, on one line; "" without any. */
 export function formatCounts(
   counts: Readonly<Record<string, number>>,

@@ -1,4 +1,4 @@
-import { formatCount, formatPercent } from "../core/quantity.js";
+import { counted, formatCount, formatPercent } from "../core/quantity.js";
 import type { Outcome, Report, TopCounts } from "./types.js";
 
 /** What each outcome is called; `none` never reads as safe. */
@@ -16,7 +16,7 @@ export function headline({ rows, outcomes }: Report): string {
   if (outcomes.unchecked === rows) {
     return rows === 1
       ? "The only row could not be checked."
-      : `None of the ${rowsText(rows)} could be checked.`;
+      : `None of the ${counted(rows, "row")} could be checked.`;
   }
   const found = (["malicious", "suspicious", "listed"] as const).filter(
     (name) => outcomes[name] > 0,
@@ -27,13 +27,13 @@ export function headline({ rows, outcomes }: Report): string {
   if (first === undefined) {
     return rows === 1
       ? "Nothing is known against the only row."
-      : `Nothing is known against any of the ${rowsText(rows)}.`;
+      : `Nothing is known against any of the ${counted(rows, "row")}.`;
   }
   const list =
     others.length === 0
       ? first
       : `${[first, ...others.slice(0, -1)].join(", ")} and ${others.at(-1)}`;
-  return `Of ${rowsText(rows)}, ${list.replace(" ", outcomes[found[0]!] === 1 ? " is " : " are ")}.`;
+  return `Of ${counted(rows, "row")}, ${list.replace(" ", outcomes[found[0]!] === 1 ? " is " : " are ")}.`;
 }
 
 /** What the sentence leaves open. */
@@ -60,10 +60,6 @@ export function headlineDetail({ rows, outcomes, statuses }: Report): string {
 /** What a list by frequency leaves out; "" for nothing. */
 export function moreText({ entries, distinct, uncounted }: TopCounts): string {
   const more = distinct - entries.length;
-  const rest = `, and ${rowsText(uncounted)} whose names were too many to tell apart`;
+  const rest = `, and ${counted(uncounted, "row")} whose names were too many to tell apart`;
   return more > 0 ? `${formatCount(more)} more${uncounted > 0 ? rest : ""}` : "";
-}
-
-export function rowsText(rows: number): string {
-  return rows === 1 ? "1 row" : `${formatCount(rows)} rows`;
 }

@@ -1,5 +1,5 @@
 import { printable } from "../core/printable.js";
-import { formatCount, formatPercent, wrapText } from "../core/quantity.js";
+import { counted, formatCount, formatPercent, wrapText } from "../core/quantity.js";
 import { changesLines, historyLines } from "./compared-text.js";
 import { defang } from "./defang.js";
 import { headline, headlineDetail, moreText, outcomeNames } from "./headline.js";
@@ -126,8 +126,8 @@ function offenderLines(
 function about({ tags, observations, network, abuseEmail, rows }: Offender): string[] {
   const facts = [
     ...tags,
-    observations > 0 ? `${formatCount(observations)} observations` : "",
-    rows > 1 ? `${formatCount(rows)} rows` : "",
+    observations > 0 ? counted(observations, "observation") : "",
+    rows > 1 ? counted(rows, "row") : "",
   ].filter((text) => text !== "");
   return [facts.join(", "), [network, abuseEmail].filter((text) => text !== "").join(", ")].filter(
     (line) => line !== "",

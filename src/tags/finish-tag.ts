@@ -1,3 +1,4 @@
+import { counted } from "../core/quantity.js";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import {
@@ -125,7 +126,7 @@ function warnOfMapped(list: AddressList, { name, options }: FinishTagOptions): v
   if (mapped === 0) return;
   // RFC 4291 section 2.5.5.2: a representation inside programs, not on the wire.
   options.onWarning?.(
-    `tag ${name}: ${mapped} addresses are IPv4-mapped IPv6 addresses (::ffff:…); they are exported unchanged, but match no traffic in a firewall`,
+    `tag ${name}: ${counted(mapped, "IPv4-mapped IPv6 address")} (::ffff:…) exported unchanged; a firewall sees no such traffic`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../../core/quantity.js";
 import { writeProse } from "../terminal/data-output.js";
 import { sinkOptions } from "../../outputs/options.js";
 import type { Audit } from "../../outputs/audit-output.js";
@@ -67,5 +68,5 @@ function versionNote({ verdicts, indicators }: Audit): string {
 }
 
 function countOf({ rows, indicators }: Audit): string {
-  return indicators === undefined ? `${rows} rows` : `${indicators} indicators`;
+  return indicators === undefined ? counted(rows ?? 0, "row") : counted(indicators, "indicator");
 }

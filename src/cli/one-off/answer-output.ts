@@ -1,4 +1,4 @@
-import { formatCount } from "../../core/quantity.js";
+import { counted } from "../../core/quantity.js";
 import { printable } from "../../core/printable.js";
 import { paintFor } from "../terminal/colors.js";
 import {
@@ -61,7 +61,7 @@ function shownCell(text = ""): string {
 function errorLines({ context }: OutputCall, errors: ReadonlyMap<string, number>): string {
   const width = context.stdout.columns || 80;
   const lines = [...errors].flatMap(([text, count]) => {
-    const times = count > 1 ? ` (${formatCount(count)} items)` : "";
+    const times = count > 1 ? ` (${counted(count, "item")})` : "";
     return wrapWords(printable(text.replaceAll("\n", " ")) + times, width - 2);
   });
   return `\n${lines.join("\n")}\n`;

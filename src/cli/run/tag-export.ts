@@ -1,3 +1,4 @@
+import { counted } from "../../core/quantity.js";
 import type { IntelClient } from "../../api/intel-client.js";
 import { isObjectAddress } from "../../objects/address.js";
 import type { CommandCall } from "../command.js";
@@ -87,7 +88,7 @@ export function exportSummary(report: ExportReport): string {
   const lines = report.tags.map(({ name, status, error, total, added, removed }) =>
     status === "failed"
       ? `  ${name}: failed, ${error?.message ?? "no reason"}`
-      : `  ${name}: ${total} addresses, ${added} added, ${removed} removed${status === "unchanged" ? " (unchanged)" : ""}`,
+      : `  ${name}: ${counted(total ?? 0, "address")}, ${added} added, ${removed} removed${status === "unchanged" ? " (unchanged)" : ""}`,
   );
   const kept = report.kept > 0 ? `, ${report.kept} kept from the previous export` : "";
   const head = `repute: ${report.exported + report.unchanged} of ${report.tags.length} lists exported to ${report.folder}${kept}`;

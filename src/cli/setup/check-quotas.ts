@@ -1,6 +1,6 @@
 import { ReputeError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
-import { formatCount } from "../../core/quantity.js";
+import { counted, formatCount } from "../../core/quantity.js";
 import { readRedisAddress } from "../../store/redis/redis-address.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { type Check, ok, warn } from "./check.js";
@@ -37,7 +37,7 @@ export async function* checkQuotas(
     const spent = Math.min(rate.count, used?.[at] ?? 0);
     const of = scope === quotaOfAll ? "" : ` of ${scope}`;
     const hours = rate.perMs / 3_600_000;
-    const share = `${formatCount(spent)} of ${formatCount(rate.count)} requests${of}`;
+    const share = `${formatCount(spent)} of ${counted(rate.count, "request")}${of}`;
     yield judge(spent / rate.count, `${share} used in ${hours} h${place}`);
   }
 }

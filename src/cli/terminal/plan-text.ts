@@ -3,7 +3,13 @@ import type { Expiring } from "../../pipeline/plan/expiry-times.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
 import type { PlannedPart } from "../../pipeline/plan/planned-order.js";
-import { formatCount, formatCounts, formatSeconds, wrapText } from "../../core/quantity.js";
+import {
+  counted,
+  formatCount,
+  formatCounts,
+  formatSeconds,
+  wrapText,
+} from "../../core/quantity.js";
 
 /** Maximum number of reasons to list; `--json` has all. */
 const mostReasons = 8;
@@ -41,14 +47,14 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
     [
       "time",
       chosen.seconds === null
-        ? `${formatCount(chosen.requests)} requests, no rate given`
-        : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${formatCount(chosen.requests)} requests (--lookups ${chosen.lookups})`,
+        ? `${counted(chosen.requests, "request")}, no rate given`
+        : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${counted(chosen.requests, "request")} (--lookups ${chosen.lookups})`,
     ],
     [
       "meanwhile",
       chosen.expiring_meanwhile === 0
         ? ""
-        : `at most ${formatCount(chosen.expiring_meanwhile)} fresh answers expire before the run is over, and are asked for again`,
+        : `${counted(chosen.expiring_meanwhile, "fresh answer")} may expire before the run is over, to be asked for again`,
     ],
     ...quotaLines(chosen),
     ...orderLines(chosen),
@@ -78,7 +84,7 @@ function quotaLines({ quotas, quota_ends: ends }: Plan["chosen"]): readonly Plan
       ]),
     ...ends.map((end): PlanLine => [
       label("quota", end.endpoint),
-      `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${formatCount(end.left)} requests left`,
+      `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${counted(end.left, "request")} left`,
     ]),
   ];
 }
@@ -102,7 +108,7 @@ function orderLines({ limits, order, requests }: Plan["chosen"]): readonly PlanL
   const isLimited = limit !== undefined && limit.requests < requests;
   if (!isLimited && order[0]?.part === "all") return [];
   const lines: PlanLine[] = isLimited
-    ? [["limit", `${limitNames[limit.by]} allows ${formatCount(limit.requests)} requests`]]
+    ? [["limit", `${limitNames[limit.by]} allows ${counted(limit.requests, "request")}`]]
     : [];
   for (const part of order) {
     if (part.items > 0) lines.push(["order", partText(part, isLimited)]);
@@ -119,10 +125,6 @@ function partText(part: PlannedPart, isLimited: boolean): string {
   if (covered === 0) return `${what}, not covered`;
   const age = until === null || newest === until ? "" : `, those answered until ${until}`;
   return `${what}, of which the first ${formatCount(covered)} ${covered === 1 ? "is" : "are"} covered${age}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function expiringText({ after_seconds: after, until_seconds: until, answers }: Expiring): string {

@@ -1,4 +1,4 @@
-import { formatCount, formatSeconds, formatSpeed } from "../../core/quantity.js";
+import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/quantity.js";
 import type { RunProgress } from "../../pipeline/types.js";
 import type { Speed } from "./progress-meter.js";
 
@@ -18,15 +18,15 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
       text: share === null || width === Number.POSITIVE_INFINITY ? "" : bar(share, width),
     },
     { rank: 2, text: share === null ? "" : `${percentOf(share)}%` },
-    { rank: 1, text: `${formatCount(progress.rowsWritten)} rows` },
+    { rank: 1, text: counted(progress.rowsWritten, "row") },
     { rank: 3, text: endOf(speed) },
-    { rank: 5, text: counted(statuses.failed, "failed") },
-    { rank: 6, text: counted(verdicts.malicious, "malicious") },
-    { rank: 7, text: counted(verdicts.suspicious, "suspicious") },
-    { rank: 9, text: counted(verdicts.listed, "listed") },
-    { rank: 10, text: counted(statuses.partial, "partial") },
-    { rank: 11, text: counted(statuses.invalid, "invalid") },
-    { rank: 12, text: counted(statuses.unsupported, "unsupported") },
+    { rank: 5, text: some(statuses.failed, "failed") },
+    { rank: 6, text: some(verdicts.malicious, "malicious") },
+    { rank: 7, text: some(verdicts.suspicious, "suspicious") },
+    { rank: 9, text: some(verdicts.listed, "listed") },
+    { rank: 10, text: some(statuses.partial, "partial") },
+    { rank: 11, text: some(statuses.invalid, "invalid") },
+    { rank: 12, text: some(statuses.unsupported, "unsupported") },
     { rank: 8, text: `${formatSpeed(speed.requestsPerSecond)} requests/s` },
     { rank: 13, text: `${formatSpeed(speed.rowsPerSecond)} rows/s` },
   ].filter((part) => part.text !== "");
@@ -55,7 +55,7 @@ function joined(parts: readonly { readonly text: string }[]): string {
   return parts.map((part) => part.text).join("  ");
 }
 
-function counted(count: number, name: string): string {
+function some(count: number, name: string): string {
   return count === 0 ? "" : `${formatCount(count)} ${name}`;
 }
 

@@ -9,6 +9,7 @@ import type { Manifest, RequestCounts } from "../../pipeline/types.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import {
+  counted,
   formatBytes,
   formatCount,
   formatCounts,
@@ -72,7 +73,7 @@ export function formatSummary(
         .replaceAll("\n", `\n${" ".repeat(column)}`),
   );
   return [
-    `repute: ${formatCount(output.rows)} rows in ${formatSeconds(seconds)}${speed}`,
+    `repute: ${counted(output.rows, "row")} in ${formatSeconds(seconds)}${speed}`,
     ...body,
     ...retryLines(manifest, prefix),
   ].join("\n");
@@ -117,7 +118,7 @@ function shownBase({ exit_reason }: Manifest, output: string, stateDir?: string)
 
 function writtenText({ rows, indicators }: Manifest["output"]): string {
   if (indicators === undefined) return `${formatCount(rows)} written`;
-  return `${formatCount(indicators)} indicators written`;
+  return `${counted(indicators, "indicator")} written`;
 }
 
 function skippedText({ skipped }: Manifest): string {

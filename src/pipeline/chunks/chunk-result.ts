@@ -1,3 +1,4 @@
+import { counted } from "../../core/quantity.js";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { ReputeError } from "../../core/errors.js";
@@ -68,7 +69,7 @@ export async function readResult(
     return { chunk, what: `${name} belongs to another plan` };
   }
   if (result.rows !== rows) {
-    return { chunk, what: `${name} has ${result.rows} rows instead of ${rows}` };
+    return { chunk, what: `${name} has ${counted(result.rows, "row")} instead of ${rows}` };
   }
   return result;
 }

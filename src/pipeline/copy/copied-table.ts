@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../../core/clock.js";
 import { FatalError, UsageError, startOver } from "../../core/errors.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
-import { formatCount } from "../../core/quantity.js";
+import { counted } from "../../core/quantity.js";
 import type { Row } from "../../core/row.js";
 import { mapLists } from "../../formats/reading/lines.js";
 import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
@@ -135,7 +135,7 @@ async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
   } catch (error) {
     throw outputFault(path, error);
   }
-  onNotice?.(`read ${formatCount(seal.rows)} rows from ${table.name}`);
+  onNotice?.(`read ${counted(seal.rows, "row")} from ${table.name}`);
 }
 
 /** Checks the copy that an interrupted run made. @throws FatalError `copy_damaged` */

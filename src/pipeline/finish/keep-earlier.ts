@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { formatCount } from "../../core/quantity.js";
+import { counted } from "../../core/quantity.js";
 import { manifestPath } from "../output/check-paths.js";
 import type { OutputTarget } from "../output/open-output.js";
 import type { Manifest } from "../types.js";
@@ -21,7 +21,7 @@ export async function keepEarlier(
   const { name, staged } = target;
   const earlier = (await staged?.earlierRows()) ?? (await rowsOf(target));
   if (earlier === 0) return;
-  const kept = `${name} keeps the ${formatCount(earlier)} rows of the run before`;
+  const kept = `${name} keeps the ${counted(earlier, "row")} of the run before`;
   throw new FatalError("input_empty", `the input has no rows; ${kept}`, {
     hint: `check the export that makes the input; if there is nothing to check, remove ${name} first`,
   });

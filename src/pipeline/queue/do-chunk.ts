@@ -1,3 +1,4 @@
+import { counted } from "../../core/quantity.js";
 import { setTimeout as delay } from "node:timers/promises";
 import { PassThrough } from "node:stream";
 import { FatalError, UsageError } from "../../core/errors.js";
@@ -70,7 +71,7 @@ export class ChunkDoer {
         onStart: (now) => void (progress = now),
       });
       this.#answeredPlan = id;
-      this.#options.onNotice(`chunk ${chunk} of ${path}: ${commit.rows} rows`);
+      this.#options.onNotice(`chunk ${chunk} of ${path}: ${counted(commit.rows, "row")}`);
       return commit;
     } catch (error) {
       // They may be the reason: a quota that is used up, a lost connection.

@@ -1,3 +1,4 @@
+import { counted } from "../../core/quantity.js";
 import { stat } from "node:fs/promises";
 import { type OptionalColumns, schemaVersion } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
@@ -112,7 +113,9 @@ export async function openParts(
         yield batch.map((row) => numbered(row, first));
       }
       if (read === before) continue;
-      throw corrupt(`${part.path} has ${read - first} rows, and its manifest says ${part.rows}`);
+      throw corrupt(
+        `${part.path} has ${counted(read - first, "row")}, and its manifest says ${part.rows}`,
+      );
     }
   };
   return {

@@ -1,3 +1,4 @@
+import { counted } from "../../core/quantity.js";
 import { FatalError } from "../../core/errors.js";
 import type { UnsupportedCode } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
@@ -155,14 +156,18 @@ export function unlikelyColumn(
 ): string | null {
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
   if (idle === 0 || idle < rows * unlikelyShare) return null;
+  const have = idle === 1 ? "has" : "have";
   const [where, remedy] =
     notices !== undefined
-      ? ["have no indicator", "choose the column with --item-column"]
+      ? [`${have} no indicator`, "choose the column with --item-column"]
       : format === "text"
         ? [
-            "have no indicator",
+            `${have} no indicator`,
             "the input was read as one item per line; set its format with --from",
           ]
-        : [`have no indicator in column ${shownColumn(item)}`, "choose another with --item-column"];
-  return `${idle} of ${rows} rows ${where}; ${remedy}`;
+        : [
+            `${have} no indicator in column ${shownColumn(item)}`,
+            "choose another with --item-column",
+          ];
+  return `${idle} of ${counted(rows, "row")} ${where}; ${remedy}`;
 }

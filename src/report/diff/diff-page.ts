@@ -1,4 +1,4 @@
-import { formatCount } from "../../core/quantity.js";
+import { counted, formatCount } from "../../core/quantity.js";
 import { html, type Html } from "../page/html.js";
 import { itemName } from "../page/offender-table.js";
 import { pageOf } from "../page/shell.js";
@@ -27,8 +27,8 @@ export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: Di
         ${tiles}
       </ul>
       <p class="soft">
-        ${formatCount(counts.same)} items are the
-        same${counts.unanswered > 0 && `; ${formatCount(counts.unanswered)} have no answer on one side`}.
+        ${counted(counts.same, "item")} ${counts.same === 1 ? "is" : "are"} the
+        same${counts.unanswered > 0 && `; ${formatCount(counts.unanswered)} ${counts.unanswered === 1 ? "has" : "have"} no answer on one side`}.
       </p>
     </header>
     <main>
@@ -46,7 +46,7 @@ export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: Di
 
 function headline(worse: number, added: number, total: number): string {
   if (total === 0) return "Nothing changed.";
-  const got = worse === 1 ? "1 item got worse" : `${formatCount(worse)} items got worse`;
+  const got = `${counted(worse, "item")} got worse`;
   if (added === 0) return `${got}.`;
   return `${got}, ${formatCount(added)} ${added === 1 ? "is" : "are"} new.`;
 }

@@ -1,7 +1,6 @@
-import { formatCount } from "../../core/quantity.js";
+import { counted, formatCount } from "../../core/quantity.js";
 import { cutText } from "../cut-text.js";
 import { defang, defangLinks } from "../defang.js";
-import { rowsText } from "../headline.js";
 import type { Offender, Report } from "../types.js";
 import { html, type Html } from "./html.js";
 import { numberTitle, tableOf, title } from "./table.js";
@@ -29,7 +28,7 @@ const heads = [
 function offenderRow(offender: Offender): Html {
   const { kind, item, verdict, rows, observations, lastSeen, network, abuseEmail, own } = offender;
   const seen = [
-    rows > 1 && `in ${rowsText(rows)}`,
+    rows > 1 && `in ${counted(rows, "row")}`,
     lastSeen !== "" && `last seen ${lastSeen.slice(0, 10)}`,
   ].filter((text) => text !== false);
   const cells = own.map(

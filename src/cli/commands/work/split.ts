@@ -5,7 +5,7 @@ import { lookupOptions } from "../../../lookup/options.js";
 import { sinkOptions } from "../../../outputs/options.js";
 import { chunkOptions } from "../../../pipeline/chunks/options.js";
 import { runOptions } from "../../../pipeline/options.js";
-import { formatCount } from "../../../core/quantity.js";
+import { counted, formatCount } from "../../../core/quantity.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
@@ -102,7 +102,7 @@ async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
       chunks.length === 1
         ? "1 chunk: 0"
         : `${formatCount(chunks.length)} chunks: 0 to ${chunks.length - 1}`;
-    context.reporter.print(`repute: ${formatCount(input.rows)} rows in ${many}`);
+    context.reporter.print(`repute: ${counted(input.rows, "row")} in ${many}`);
   }
   return 0;
 }
