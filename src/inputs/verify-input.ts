@@ -1,4 +1,4 @@
-import type { Stats } from "node:fs";
+import { existsSync, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { FatalError, type ReputeError, UsageError, startOver } from "../core/errors.js";
 import {
@@ -93,7 +93,9 @@ export function openError(name: string, cause: unknown): ReputeError {
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new UsageError("input_not_found", `there is no file ${name}`, {
       cause,
-      hint: "check the path",
+      hint: existsSync(`${name}.state`)
+        ? "its run was interrupted: repeat the command of that run with --resume"
+        : "check the path",
     });
   }
   if (code === "EISDIR") return directoryError(name);

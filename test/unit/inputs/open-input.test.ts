@@ -95,6 +95,15 @@ describe("openInput", () => {
     });
   });
 
+  it("points to --resume if the run of a missing output was interrupted", async () => {
+    const path = join(await temporaryFolder(), "absent.csv");
+    await mkdir(`${path}.state`);
+    await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
+      message: `there is no file ${path}`,
+      hint: expect.stringContaining("--resume") as string,
+    });
+  });
+
   it("reports a file below something that isn't a folder", async () => {
     const { path } = await fileOf("");
     const opening = openInput({ path: join(path, "a.csv") }, fromStart);
