@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { builtSources } from "./test/helpers/built-sources.js";
 
 const inCi = process.env["CI"] === "true";
 
@@ -23,7 +24,9 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        resolve: builtSources.resolve,
         test: {
+          ...builtSources.test,
           name: "tests",
           include: ["test/{unit,contract,property,fault,cli,samples,docs}/**/*.test.ts"],
           exclude: replacing,
