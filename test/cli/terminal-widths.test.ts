@@ -1,19 +1,15 @@
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { commandNames, commandNamed } from "../../src/cli/command-list.js";
 import { runToEnd } from "../../src/cli/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { displayWidth } from "../../src/cli/terminal/text-layout.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { workerHere } from "../helpers/worker-here.js";
 import { fakeContext, FakeStream } from "../unit/cli/fake-context.js";
-
-vi.mock("../../src/pipeline/workers/start-worker.js", async () => {
-  const { workerHere } = await import("../helpers/worker-here.js");
-  return { startWorker: workerHere };
-});
 
 const samples = fileURLToPath(new URL("../../samples", import.meta.url));
 const local = ["--local", "--synthetic", "7"];
@@ -134,7 +130,14 @@ async function typed(args: readonly string[], columns: number): Promise<string> 
   const fake = fakeContext({ env, ...(name === "init" ? { typed: typedAnswers } : {}) });
   // Stops once it has printed its addresses.
   if (name === "serve") fake.controller.abort();
-  const context = { ...fake, stdout: screen, stderr: screen, reporter, clock };
+  const context = {
+    ...fake,
+    stdout: screen,
+    stderr: screen,
+    reporter,
+    clock,
+    startWorker: workerHere,
+  };
   const code = await clock.run(runToEnd(args, context, { debug: false }));
   const end = code === 0 ? "" : `[exit code ${code}]\n`;
   const text = name === "init" ? screen.text.replaceAll(answers, "$1\n") : screen.text;

@@ -1,14 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-
-vi.mock("../../src/pipeline/workers/start-worker.js", async () => {
-  const { workerHere } = await import("../helpers/worker-here.js");
-  return { startWorker: workerHere };
-});
+import { workerHere } from "../helpers/worker-here.js";
 
 test("a run with workers says whether it can be resumed", async () => {
   const cwd = await temporaryFolder();
@@ -19,7 +15,10 @@ test("a run with workers says whether it can be resumed", async () => {
   const spread = ["--workers", "2", "--rows-per-chunk", "10", "--lookups", "query"];
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", server.url, ...spread];
   const end = async (...flags: readonly string[]): Promise<unknown> => {
-    const { code, stdout } = await runRepute([...args, "--json", ...flags], { cwd });
+    const { code, stdout } = await runRepute([...args, "--json", ...flags], {
+      cwd,
+      startWorker: workerHere,
+    });
     const said = JSON.parse(stdout) as { readonly exit_code: number };
     expect(said.exit_code).toBe(code);
     return said;

@@ -6,6 +6,7 @@ import { runToEnd } from "../../src/cli/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";
+import type { StartWorker } from "../../src/pipeline/workers/start-worker.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 
@@ -19,6 +20,8 @@ export interface RunReputeOptions {
   readonly signal?: AbortSignal;
   /** Not for a process of its own. @default the system clock */
   readonly clock?: Clock;
+  /** Not for a process of its own. @default a process */
+  readonly startWorker?: StartWorker;
   /** Runs the built program in a separate process. @default false */
   readonly ownProcess?: boolean;
 }
@@ -66,6 +69,7 @@ async function runHere(
     cwd,
     signal = new AbortController().signal,
     clock = systemClock,
+    startWorker,
   }: RunReputeOptions,
 ): Promise<RunReputeResult> {
   const [before, folder] = [process.env, process.cwd()];
@@ -86,6 +90,7 @@ async function runHere(
       signal,
       clock,
       reporter,
+      startWorker,
       beforeExit: (step: () => void) => void lastSteps.push(step),
     };
     const code = await runToEnd(args, context, { debug });

@@ -4,6 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { chunkOptions } from "../../pipeline/chunks/options.js";
+import type { StartWorker } from "../../pipeline/workers/start-worker.js";
 import type { QueueOptions } from "../../pipeline/queue/enrich-by-queue.js";
 import { workName } from "../../pipeline/state/read-checkpoint.js";
 import { defineCommand } from "../command.js";
@@ -64,7 +65,8 @@ export const enrichCommand = defineCommand({
     }
     const input = await enrichInput(call.operands, call.context, settings);
     const rows = call.given.has("rowsPerChunk") ? rowsPerChunk : undefined;
-    const spread = { workers, work, rowsPerChunk: rows, environment: call.context.env };
+    const { env: environment, startWorker } = call.context;
+    const spread = { workers, work, rowsPerChunk: rows, environment, startWorker };
     const state = workers === undefined ? null : stateFolderOf(settings);
     const chunks = work ?? (state === null ? null : join(state, workName));
     const kept = chunks === null ? {} : { isKept: () => hasPlan(chunks) };
@@ -82,10 +84,16 @@ interface Spread extends Omit<QueueOptions, "queue" | "rowsPerChunk"> {
   readonly rowsPerChunk: number | undefined;
   /** A number of processes, or the address of a queue. */
   readonly workers: number | string | undefined;
+  readonly startWorker: StartWorker | undefined;
 }
 
 /** The main job, spread over processes; undefined if it is not. */
-function loadSpread({ workers, rowsPerChunk, ...options }: Spread): LoadWork | undefined {
+function loadSpread({
+  workers,
+  rowsPerChunk,
+  startWorker,
+  ...options
+}: Spread): LoadWork | undefined {
   if (workers === undefined) return undefined;
   if (typeof workers === "string") {
     return async () => {
@@ -96,7 +104,7 @@ function loadSpread({ workers, rowsPerChunk, ...options }: Spread): LoadWork | u
   }
   return async () => {
     const { enrichWithWorkers } = await import("../../pipeline/workers/enrich-with-workers.js");
-    return (job) => enrichWithWorkers(job, { workers, rowsPerChunk });
+    return (job) => enrichWithWorkers(job, { workers, rowsPerChunk, startWorker });
   };
 }
 

@@ -32,7 +32,7 @@ export interface WorkersOptions {
   /** @default more at the start of the input than at its end */
   readonly rowsPerChunk?: number | undefined;
   /** @default a process for each */
-  readonly startWorker?: StartWorker;
+  readonly startWorker?: StartWorker | undefined;
 }
 
 /**
