@@ -104,7 +104,12 @@ interface SharedPaceSimulation {
   readonly adaptive?: boolean;
   readonly rttMs?: number;
   /** Time of a request, and whether it is throttled. */
-  readonly answer?: (nowMs: number) => { readonly afterMs: number; readonly throttled: boolean };
+  readonly answer?: (nowMs: number) => {
+    readonly afterMs: number;
+    readonly throttled: boolean;
+    /** `Retry-After` in milliseconds; null or absent for none. */
+    readonly retryAfterMs?: number | null;
+  };
   /** Jumps of the server's clock. */
   readonly serverAheadMs?: (nowMs: number) => number;
   readonly at?: readonly { readonly ms: number; readonly act: () => Promise<unknown> }[];
@@ -122,7 +127,8 @@ export async function simulateSharedPace(
   simulation: SharedPaceSimulation,
 ): Promise<readonly SentRequest[]> {
   const { redis, service, rates, workers, ms, adaptive = false, rttMs = 0.4 } = simulation;
-  const { answer = () => ({ afterMs: 5, throttled: false }) } = simulation;
+  const answer: NonNullable<SharedPaceSimulation["answer"]> =
+    simulation.answer ?? (() => ({ afterMs: 5, throttled: false }));
   const time = new SimulatedTime();
   const sent: SentRequest[] = [];
   const ahead = simulation.serverAheadMs ?? (() => 0);
@@ -143,10 +149,10 @@ export async function simulateSharedPace(
       await time.sleep(startMs);
       while (!stop.signal.aborted) {
         const ticket = await pace.take(stop.signal);
-        const { afterMs, throttled } = answer(time.now);
+        const { afterMs, throttled, retryAfterMs = null } = answer(time.now);
         sent.push({ ms: time.now, worker: number, throttled });
         await time.sleep(afterMs);
-        if (throttled) pace.throttled(null, ticket);
+        if (throttled) pace.throttled(retryAfterMs, ticket);
         else pace.succeeded(ticket);
       }
     };

@@ -1,9 +1,13 @@
 import { AcceptedRate } from "./accepted-rate.js";
 import type { AdaptiveRateState } from "./limit-snapshot.js";
 import { ThrottleNoise } from "./throttle-pauses.js";
+import { ThrottleStrain } from "./throttle-strain.js";
 
-/** Share and least number of throttle answers that make a limit; `quiet` while there is no noise. */
-const strained = { share: 0.035, whileSearching: 0.02, quiet: 0.01, least: 3, few: 10 };
+/**
+ * Rate of a shared pace before anything is throttled, in requests per second: `from`, or so many times
+ * the accepted ones. Otherwise every process sends all that it may have open at once.
+ */
+const opening = { from: 100, times: 2 };
 
 /**
  * A cut: the fraction of the measured rate that remains, the time to climb back to it, and the minimum
@@ -35,9 +39,6 @@ const lowest = 1;
 /** Timer lateness that is made up for, in milliseconds. */
 const lateMs = 16;
 
-/** Period after which half of the counts is forgotten. */
-const forgetMs = 1_000;
-
 /** A throttle answer as the search sees it. */
 interface ThrottleAnswer {
   /** Number of pauses before its request was sent. */
@@ -63,9 +64,7 @@ export class AdaptiveRate {
   #searching = true;
   #dueMs = Number.NEGATIVE_INFINITY;
   readonly #acceptedRate: AcceptedRate;
-  #answers = 0;
-  #throttles = 0;
-  #notedAt = 0;
+  readonly #strain: ThrottleStrain;
   /** Estimate of how many answers are throttled at any rate. */
   readonly noise: ThrottleNoise;
   /** Rate of accepted answers at the last cut, in requests per second. */
@@ -77,17 +76,22 @@ export class AdaptiveRate {
   /** Number of pauses before the last cut: requests sent earlier say nothing about it. */
   #cutTicket = -1;
 
-  constructor(saved?: AdaptiveRateState) {
+  readonly #isShared: boolean;
+
+  /**
+   * @param saved what was learned before; see `snapshot`
+   * @param isShared whether several processes send
+   */
+  constructor(saved?: AdaptiveRateState, isShared = false) {
+    this.#isShared = isShared;
     this.noise = new ThrottleNoise(saved?.noise);
+    this.#strain = new ThrottleStrain(this.noise, saved);
     this.#acceptedRate = new AcceptedRate(saved?.accepted);
     if (saved === undefined) return;
     this.#known = saved.known;
     this.#cutAt = saved.cutAt;
     this.#searching = saved.searching;
     this.#dueMs = saved.cutAt;
-    this.#answers = saved.answers;
-    this.#throttles = saved.throttles;
-    this.#notedAt = saved.notedAt;
     this.#right = saved.right;
     this.#trying = saved.trying;
     this.#waitMs = saved.waitMs;
@@ -100,9 +104,7 @@ export class AdaptiveRate {
       cutAt: this.#cutAt,
       searching: this.#searching,
       accepted: this.#acceptedRate.snapshot(),
-      answers: this.#answers,
-      throttles: this.#throttles,
-      notedAt: this.#notedAt,
+      ...this.#strain.snapshot(),
       noise: this.noise.snapshot(),
       right: this.#right,
       trying: this.#trying,
@@ -131,6 +133,13 @@ export class AdaptiveRate {
     return Math.max(lowest, this.#known * (1 + part));
   }
 
+  /** Allowed requests per second of a shared pace, also while no limit is known. */
+  sharedRateAt(now: number): number {
+    const rate = this.rateAt(now);
+    if (rate < Number.POSITIVE_INFINITY) return rate;
+    return Math.max(opening.from, opening.times * this.#acceptedRate.at(now));
+  }
+
   /** Milliseconds from `now` until the next request may start; 0 or less if immediately. */
   waitAt(now: number): number {
     return this.#known === null ? 0 : this.#dueMs - now;
@@ -149,33 +158,31 @@ export class AdaptiveRate {
    * @param ticket number of pauses before its request was sent
    */
   accepted(now: number, ticket: number): void {
-    this.#forget(now);
+    this.#strain.answered(now, false);
     this.#acceptedRate.accepted(now);
-    this.#answers++;
     if (this.#trying !== null) this.#try(now, ticket, false);
   }
 
   /** Reports a throttle answer. */
   throttled(now: number, { ticket, pauses, waitMs }: ThrottleAnswer): void {
-    this.#forget(now);
-    this.#answers++;
-    this.#throttles++;
+    this.#strain.answered(now, true);
     this.#waitMs = waitMs;
     if (this.#trying !== null) this.#try(now, ticket, true);
     if (this.#trying === "at half") return;
     if (this.#known !== null && now - this.#cutAt < cut.apartMs) return;
-    if (ticket === pauses && this.#isStrained(now)) this.#cut(now, pauses);
+    // Many answers arrive after the one that began the pause.
+    const isNews = this.#isShared ? ticket > this.#cutTicket : ticket === pauses;
+    if (isNews && this.#isStrained(now)) this.#cut(now, ticket === pauses ? pauses : pauses - 1);
   }
 
-  /** Whether throttle answers are more than chance or noise. */
   #isStrained(now: number): boolean {
     // Each wait costs as much as many throttle answers.
     if (this.#waitMs > 0 && !this.noise.known) return true;
-    const enough = this.#throttles >= strained.least || this.#answers < strained.few;
-    const usual = this.#searching && this.limited ? strained.whileSearching : strained.share;
-    const share = this.noise.absentAt(now) ? strained.quiet : usual;
-    const beyond = this.#throttles - this.noise.expected(this.#answers);
-    return enough && beyond >= share * this.#answers;
+    return this.#strain.isTooMuch(now, {
+      limited: this.limited,
+      searching: this.#searching,
+      isShared: this.#isShared,
+    });
   }
 
   /** Reports that nothing is sent from `now` until `until`. */
@@ -208,8 +215,7 @@ export class AdaptiveRate {
     this.#searching = searching;
     this.#cutAt = now;
     this.#dueMs = now;
-    this.#answers = 0;
-    this.#throttles = 0;
+    this.#strain.clear();
   }
 
   #try(now: number, ticket: number, throttled: boolean): void {
@@ -235,14 +241,5 @@ export class AdaptiveRate {
   #endTrial(now: number): void {
     if (this.#trying === "at half" && !this.#searching) this.#begin(now, false);
     this.#trying = null;
-  }
-
-  /** Periodically halves the counts. */
-  #forget(now: number): void {
-    if (now - this.#notedAt < forgetMs) return;
-    this.#notedAt = now;
-    this.noise.atMost(this.#throttles, this.#answers);
-    this.#answers /= 2;
-    this.#throttles /= 2;
   }
 }

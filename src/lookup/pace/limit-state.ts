@@ -9,6 +9,8 @@ const probes = { atOnce: 2, apartMs: 1_000 };
 export interface LimitStateOptions {
   /** Whether to learn an undeclared limit from throttle answers; otherwise only pause. */
   readonly adaptive: boolean;
+  /** Whether several processes send. Default false. */
+  readonly isShared?: boolean;
   /** Random numbers from 0 (inclusive) to 1. */
   readonly random: () => number;
 }
@@ -25,8 +27,8 @@ export class LimitState {
    */
   #probe: { left: number; lastMs: number } | null = null;
 
-  constructor({ adaptive, random }: LimitStateOptions, saved?: LimitSnapshot) {
-    this.adaptive = adaptive ? new AdaptiveRate(saved?.adaptive ?? undefined) : null;
+  constructor({ adaptive, isShared, random }: LimitStateOptions, saved?: LimitSnapshot) {
+    this.adaptive = adaptive ? new AdaptiveRate(saved?.adaptive ?? undefined, isShared) : null;
     this.#pauses = new ThrottlePauses(random, saved?.pauses);
     if (saved === undefined) return;
     this.#ticket = saved.ticket;

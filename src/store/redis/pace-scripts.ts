@@ -121,7 +121,7 @@ if want > 0 then
     for _, w in ipairs(windows) do block = math.max(block, most * w.interval) end
     local wait = math.max(1000, start - lead - AHEAD - now, probeAt - now)
     wait = math.min(SECOND, wait + before * math.min(block, most * slowest))
-    if left then wait = math.min(wait, SECOND / 10) end
+    if left then wait = math.min(wait, SECOND / 100) end
     at = now + wait
     redis.call('ZADD', waiting, text(rank), id)
     redis.call('ZADD', expiry, text(at + SECOND / 2), id)

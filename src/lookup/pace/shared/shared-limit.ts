@@ -39,7 +39,7 @@ export interface SharedLimitOptions {
  * answers to it and publishes the result; if another client was faster, it starts from that state.
  */
 export class SharedLimit {
-  readonly #options: SharedLimitOptions;
+  readonly #options: SharedLimitOptions & { readonly isShared: true };
   #state: LimitState;
   #advised: Readonly<Record<string, Rate>> = {};
   #at = 0;
@@ -52,8 +52,8 @@ export class SharedLimit {
   readonly #closed = new AbortController();
 
   constructor(options: SharedLimitOptions) {
-    this.#options = options;
-    this.#state = new LimitState(options);
+    this.#options = { ...options, isShared: true };
+    this.#state = new LimitState(this.#options);
   }
 
   get throttling(): Throttling {
@@ -69,7 +69,7 @@ export class SharedLimit {
     const windows = Object.entries(this.#advised).map(([by, rate]) =>
       paceWindow(`advised ${by}`, rate),
     );
-    const rate = this.#state.adaptive?.rateAt(this.#options.serverMs()) ?? Infinity;
+    const rate = this.#state.adaptive?.sharedRateAt(this.#options.serverMs()) ?? Infinity;
     return rate === Infinity ? windows : [...windows, adaptiveWindow(rate)];
   }
 
@@ -129,8 +129,11 @@ export class SharedLimit {
       const events = this.#events;
       this.#events = [];
       try {
-        while (!(await this.#tryPublish(events))) {
-          this.#intervalMs = Math.min(reporting.most, this.#intervalMs * reporting.growth);
+        for (let tries = 0; !(await this.#tryPublish(events)); tries++) {
+          // The first refusal only brings what others have published before.
+          if (tries > 0) {
+            this.#intervalMs = Math.min(reporting.most, this.#intervalMs * reporting.growth);
+          }
         }
         this.#isLost = false;
         this.#intervalMs = Math.max(reporting.least, this.#intervalMs * reporting.shrink);
