@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { runToEnd } from "../../src/cli/run-to-end.js";
+import { runToEnd as runSources } from "../../src/cli/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";
@@ -22,6 +22,8 @@ export interface RunReputeOptions {
   readonly clock?: Clock;
   /** Not for a process of its own. @default a process */
   readonly startWorker?: StartWorker;
+  /** Not for a process of its own. @default that of the sources */
+  readonly runToEnd?: typeof runSources;
   /** Runs the built program in a separate process. @default false */
   readonly ownProcess?: boolean;
 }
@@ -70,6 +72,7 @@ async function runHere(
     signal = new AbortController().signal,
     clock = systemClock,
     startWorker,
+    runToEnd = runSources,
   }: RunReputeOptions,
 ): Promise<RunReputeResult> {
   const [before, folder] = [process.env, process.cwd()];

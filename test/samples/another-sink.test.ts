@@ -1,27 +1,29 @@
-import { execFile, execFileSync } from "node:child_process";
 import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { transform } from "rolldown/utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { runRepute, type RunReputeOptions, type RunReputeResult } from "../helpers/run-repute.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const run = promisify(execFile);
 
-/** A copy of the program with the sink added. */
+/** A copy of the built program with the sink added. */
 let copy: string;
+let program: Required<Pick<RunReputeOptions, "runToEnd">>;
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), "repute-test-"));
-  for (const name of ["src", "samples", "package.json", "tsconfig.json", "rolldown.config.mjs"]) {
-    await cp(join(root, name), join(copy, name), { recursive: true });
-  }
-  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  const built = join(root, "dist");
+  await cp(built, join(copy, "dist"), {
+    recursive: true,
+    filter: (path) => !/^program$|\.d\.ts$/.test(relative(built, path)),
+  });
+  await cp(join(root, "package.json"), join(copy, "package.json"));
+  for (const name of ["samples", "node_modules"]) await symlink(join(root, name), join(copy, name));
   await addSink();
-  const compile = ["node_modules/typescript/bin/tsc", "--noCheck", "--declaration", "false"];
-  const bundle = ["node_modules/rolldown/bin/cli.mjs", "--config", "--log-level", "warn"];
-  for (const args of [compile, bundle]) execFileSync(process.execPath, args, { cwd: copy });
+  const path = pathToFileURL(join(copy, "dist", "cli", "run-to-end.js")).href;
+  program = (await import(path)) as typeof program;
 });
 
 afterAll(() => rm(copy, { recursive: true, force: true }));
@@ -29,31 +31,27 @@ afterAll(() => rm(copy, { recursive: true, force: true }));
 /** Follows the docs: copies the file, and adds the import and the line to the registry. */
 async function addSink(): Promise<void> {
   const sample = await readFile(join(root, "samples", "sinks", "chunk-folder.ts"), "utf8");
-  const placed = sample.replaceAll('"../../src/', '"../');
-  await writeFile(join(copy, "src", "outputs", "chunk-folder.ts"), placed);
+  await build(join("outputs", "chunk-folder"), sample.replaceAll('"../../src/', '"../'));
 
   const page = await readFile(join(root, "docs", "contributing.md"), "utf8");
   const marked = /```ts\n(import .*)\n+(.*)\n```/;
   const [, imported = "", line = ""] = marked.exec(page) ?? [];
-  const path = join(copy, "src", "outputs", "warehouse", "registry.ts");
-  const registry = await readFile(path, "utf8");
+  const path = join("outputs", "warehouse", "registry");
+  const registry = await readFile(join(root, "src", `${path}.ts`), "utf8");
   const list = "export const warehouses: readonly FindWarehouse[] = [\n";
   expect([registry.includes(list), line.trim()]).toEqual([true, "defineWarehouse(chunkFolder),"]);
-  await writeFile(path, `${imported}\n${registry.replace(list, `${list}${line}\n`)}`);
+  await build(path, `${imported}\n${registry.replace(list, `${list}${line}\n`)}`);
 }
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+/** Writes what a file of `src/` becomes. */
+async function build(path: string, text: string): Promise<void> {
+  const { code, errors } = await transform(`${path}.ts`, text);
+  expect(errors).toEqual([]);
+  await writeFile(join(copy, "dist", `${path}.js`), code);
 }
 
-function repute(...args: readonly string[]): Promise<Ended> {
-  const program = join(copy, "dist", "program", "repute.js");
-  return run(process.execPath, [program, ...args], { cwd: copy }).then(
-    (streams) => ({ code: 0, ...streams }),
-    (error: unknown) => error as Ended,
-  );
+function repute(...args: readonly string[]): Promise<RunReputeResult> {
+  return runRepute(args, { cwd: copy, runToEnd: program.runToEnd });
 }
 
 /** The rows in a folder's chunks: input and status. */
