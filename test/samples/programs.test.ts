@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { cp, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -11,11 +11,18 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const samples = join(root, "samples");
 const run = promisify(execFile);
 
-/** Runs a sample of the library to its end; returns what it printed. */
-async function library(name: string, args: readonly string[] = [], stdin = ""): Promise<string> {
-  const sample = run(process.execPath, [join(samples, "library", name), ...args]);
-  sample.child.stdin?.end(stdin);
-  return (await sample).stdout;
+/** Runs a sample of the library to its end, in this process; returns what it printed. */
+async function library(name: string, args: readonly string[] = []): Promise<string> {
+  const path = join(samples, "library", name);
+  const [argv, log] = [process.argv, vi.spyOn(console, "log").mockReturnValue()];
+  process.argv = [process.execPath, path, ...args];
+  try {
+    await import(pathToFileURL(path).href);
+    return log.mock.calls.map((words) => `${words.join(" ")}\n`).join("");
+  } finally {
+    process.argv = argv;
+    log.mockRestore();
+  }
 }
 
 test("lookup.mjs looks one item up", async () => {
@@ -24,7 +31,9 @@ test("lookup.mjs looks one item up", async () => {
 
 test("stream.mjs prints the items of stdin with their verdicts, in order", async () => {
   const list = await readFile(join(samples, "watchlist.txt"), "utf8");
-  expect((await library("stream.mjs", [], list)).trimEnd().split("\n")).toEqual([
+  const sample = run(process.execPath, [join(samples, "library", "stream.mjs")]);
+  sample.child.stdin?.end(list);
+  expect((await sample).stdout.trimEnd().split("\n")).toEqual([
     "192.0.2.66: malicious",
     "hxxps://downloads[.]example[.]net/setup.exe: malicious",
     "parked(dot)example(dot)org: none",
@@ -56,10 +65,10 @@ test("shared-pace.mjs runs two enrichments at once", async () => {
 test("demo.mjs runs the main job on the samples", async () => {
   // In a copy: it writes beside itself.
   const copy = await temporaryFolder();
-  for (const name of ["samples", "dist", "package.json"]) {
-    await cp(join(root, name), join(copy, name), { recursive: true });
+  await cp(samples, join(copy, "samples"), { recursive: true });
+  for (const name of ["dist", "node_modules", "package.json"]) {
+    await symlink(join(root, name), join(copy, name));
   }
-  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   const { stdout, stderr } = await run(process.execPath, ["samples/demo.mjs"], { cwd: copy });
   expect(stdout.match(/^\$ repute enrich /gm)).toHaveLength(2);
   expect(stdout).toContain("  seen,indicator,note,rep_item,rep_kind,rep_status,rep_verdict");
