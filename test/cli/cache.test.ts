@@ -9,6 +9,7 @@ import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
 import { concurrency, mostQueued } from "../helpers/killed-run.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { serveHere } from "../helpers/serve-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const samples = new URL("../../samples/", import.meta.url);
@@ -69,8 +70,8 @@ test("answers that a remote service invented stay marked as such in the cache", 
 test("repeats a run without requests and names the sources of its answers", async () => {
   const cwd = await temporaryFolder();
   await copyFile(new URL("indicators.csv", samples), join(cwd, "in.csv"));
-  const service = startRepute(["serve", "--json"]);
-  const [line] = await service.waitFor("stdout", /^.*\n/);
+  const { line, stop } = await serveHere(["--json"]);
+  onTestFinished(() => void stop());
   const { intel_url: url, ops_url: root } = JSON.parse(line) as Record_;
   const asked = async (): Promise<unknown> => (await fetch(`${root}/_local/stats`)).json();
   const night = async (out: string) => {

@@ -1,16 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { expect, onTestFinished, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { serveHere } from "../helpers/serve-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const key = "rehearsal-key";
 
 /** Starts `repute serve` with these flags; resolves to the base address of the intelligence API. */
-async function serve(...flags: readonly string[]): Promise<string> {
-  const { waitFor } = startRepute(["serve", ...flags]);
-  const [, intelUrl = ""] = await waitFor("stdout", /^intel (\S+\/beta) /);
-  return intelUrl;
+async function serve(flags: readonly string[], env = {}): Promise<string> {
+  const { line, stop } = await serveHere(flags, env);
+  onTestFinished(() => void stop());
+  return /^intel (\S+\/beta) /.exec(line)?.[1] ?? "";
 }
 
 const paths = ["query/192.0.2.1", "quick-check/192.0.2.1", "tags", "tags/a%3Ab", "tags/a%3Ab/ips"];
@@ -20,7 +21,7 @@ test.each<[string, Record<string, string>]>([
   ["another key", { "x-api-key": "other" }],
   ["the key as Bearer", { authorization: `Bearer ${key}` }],
 ])("--api-key answers 403 to %s", async (_, headers) => {
-  const intelUrl = await serve("--api-key", key);
+  const intelUrl = await serve(["--api-key", key]);
   for (const path of paths) {
     const answer = await fetch(`${intelUrl}/${path}`, { headers });
     expect([path, answer.status, await answer.json()]).toEqual([
@@ -32,15 +33,14 @@ test.each<[string, Record<string, string>]>([
 });
 
 test("--api-key answers requests with the key", async () => {
-  const intelUrl = await serve("--api-key", key);
+  const intelUrl = await serve(["--api-key", key]);
   const answer = await fetch(`${intelUrl}/query/192.0.2.1`, { headers: { "x-api-key": key } });
   expect(answer.status).toBe(200);
 });
 
 test("REPUTE_API_KEY replaces --api-key, on both sides", async () => {
   const env = { REPUTE_API_KEY: key };
-  const { waitFor } = startRepute(["serve"], { env });
-  const [, intelUrl = ""] = await waitFor("stdout", /^intel (\S+\/beta) /);
+  const intelUrl = await serve([], env);
   const query = ["query", "192.0.2.1", "--intel-url", intelUrl];
   expect(await runRepute(query, { env })).toMatchObject({ code: 0 });
   expect(await runRepute(query)).toMatchObject({
@@ -50,14 +50,14 @@ test("REPUTE_API_KEY replaces --api-key, on both sides", async () => {
 });
 
 test("--api-key does not apply to the operations interface", async () => {
-  const intelUrl = await serve("--api-key", key);
+  const intelUrl = await serve(["--api-key", key]);
   const headers = { authorization: "Bearer sample-access-token" };
   const opsUrl = new URL("/beta/ops/customers", intelUrl);
   expect((await fetch(opsUrl, { headers })).status).toBe(200);
 });
 
 test("--blocklist-field names the member in full, partial and quick-check results", async () => {
-  const intelUrl = await serve("--blocklist-field", "abusixMailBlocklist");
+  const intelUrl = await serve(["--blocklist-field", "abusixMailBlocklist"]);
   const statuses: number[] = [];
   for (const path of [
     "query/192.0.2.1",
@@ -92,7 +92,7 @@ test("writes the same rows whatever the member is called", async () => {
         rep_mail_blocklist,
         rep_quick_mail_blocklist,
       ]);
-  const deployed = await serve("--api-key", key, "--blocklist-field", "abusixMailBlocklist");
+  const deployed = await serve(["--api-key", key, "--blocklist-field", "abusixMailBlocklist"]);
   const rows = await enrich("--intel-url", deployed, "--api-key-file", "key");
   expect(rows).toHaveLength(4);
   expect(rows).toEqual(await enrich("--local"));

@@ -1,17 +1,23 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { serveHere } from "../helpers/serve-here.js";
+
+/** Starts `repute serve` in this process; resolves to what it printed. */
+async function serve(...given: Parameters<typeof serveHere>): Promise<string> {
+  const { line, stop } = await serveHere(...given);
+  onTestFinished(() => void stop());
+  return line;
+}
 
 test("prints its address and serves there", async () => {
-  const { waitFor } = startRepute(["serve"]);
-  const [, intelUrl] = await waitFor("stdout", /^intel (\S+\/beta) {2}ops (\S+) {2}case (\S+)\n/);
+  const [, intelUrl] = /^intel (\S+\/beta) {2}ops (\S+) {2}case (\S+)\n/.exec(await serve()) ?? [];
   const answer = await fetch(`${intelUrl}/query/192.0.2.1`);
   expect(await answer.json()).toMatchObject({ statusCode: answer.status });
 });
 
 test("prints it as JSON with --json", async () => {
-  const { waitFor } = startRepute(["serve", "--json"]);
-  const [line] = await waitFor("stdout", /^.*\n/);
-  expect(Object.keys(JSON.parse(line) as object)).toEqual(["intel_url", "ops_url", "case_url"]);
+  const printed = JSON.parse(await serve(["--json"])) as object;
+  expect(Object.keys(printed)).toEqual(["intel_url", "ops_url", "case_url"]);
 });
 
 test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const)(
@@ -39,16 +45,14 @@ test("prints the request counts on SIGUSR1 and continues", async () => {
 });
 
 test("takes the operations interface token from the environment", async () => {
-  const { waitFor } = startRepute(["serve"], { env: { REPUTE_ACCESS_TOKEN: "t-1" } });
-  const [, opsUrl] = await waitFor("stdout", / ops (\S+)/);
+  const [, opsUrl] = / ops (\S+)/.exec(await serve([], { REPUTE_ACCESS_TOKEN: "t-1" })) ?? [];
   const headers = { authorization: "Bearer t-1" };
   const answer = await fetch(`${opsUrl}/beta/ops/customers`, { headers });
   expect(answer.status).toBe(200);
 });
 
 test("ends with 1 if the port is taken", async () => {
-  const { waitFor } = startRepute(["serve"]);
-  const [, port = ""] = await waitFor("stdout", /:(\d+)\/beta/);
+  const [, port = ""] = /:(\d+)\/beta/.exec(await serve()) ?? [];
   expect(await runRepute(["serve", "--port", port])).toMatchObject({ code: 1, stdout: "" });
 });
 
@@ -59,10 +63,9 @@ test("ends with 2 if the dataset does not exist", async () => {
 });
 
 test("warns when it listens beyond the loopback interface, even with --quiet", async () => {
-  const { child, waitFor, result } = startRepute(["serve", "--host", "0.0.0.0", "--quiet"]);
-  const [, port = ""] = await waitFor("stdout", /:(\d+)\/beta/);
-  child.kill("SIGTERM");
-  expect((await result).stderr).toBe(
+  const { line, stop } = await serveHere(["--host", "0.0.0.0", "--quiet"]);
+  const [, port = ""] = /:(\d+)\/beta/.exec(line) ?? [];
+  expect((await stop()).stderr).toBe(
     `repute: warning: listening on 0.0.0.0, reachable from other machines: anyone who can connect to port ${port} can read the dataset, change cases and fire webhooks\n`,
   );
 });

@@ -1,13 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { runRepute } from "../helpers/run-repute.js";
 import {
   reply,
   type ScriptedServer,
   startScriptedServer,
   type Step,
 } from "../helpers/scripted-server.js";
+import { serveHere } from "../helpers/serve-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 /** `repute serve` with a webhook to the test's receiver, attached to NEW → RESOLVED. */
@@ -16,8 +17,8 @@ async function stage(steps: readonly Step[], payload: unknown) {
   onTestFinished(() => receiver.close());
   const keys = join(await temporaryFolder(), "keys.json");
   await writeFile(keys, JSON.stringify({ [receiver.url]: "receiver-key" }));
-  const serve = startRepute(["serve", "--json", "--endpoint-keys-file", keys]);
-  const [line] = await serve.waitFor("stdout", /^.*\n/);
+  const { line, stop } = await serveHere(["--json", "--endpoint-keys-file", keys]);
+  onTestFinished(() => void stop());
   const { ops_url: url } = JSON.parse(line) as { ops_url: string };
   await post(`${url}/_local/webhooks`, {
     name: "Round",

@@ -4,12 +4,9 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { Writable } from "node:stream";
 import { gzipSync } from "node:zlib";
-import { runProgram } from "../../src/cli/program.js";
-import { Reporter } from "../../src/cli/terminal/reporter.js";
-import { systemClock } from "../../src/core/clock.js";
 import { runRepute } from "../helpers/run-repute.js";
+import { serveHere, type Serving } from "../helpers/serve-here.js";
 import { root } from "./pages.js";
 
 /** Addresses that the pages use, and that stand for the embedded service while they are tested. */
@@ -216,42 +213,7 @@ async function curl(words: readonly string[]): Promise<Ended> {
   return { code: response.ok ? 0 : 22, stdout: await response.text(), stderr: "" };
 }
 
-interface Serving {
-  readonly origin: string;
-  /** What it printed when it began to listen. */
-  readonly line: string;
-  readonly stop: () => Promise<unknown>;
-}
-
-/** `repute serve` on a free port, in this process, until it is stopped. */
-async function serve(args: readonly string[]): Promise<Serving> {
-  const controller = new AbortController();
-  const free = args.map((arg) => (/^\d{4}$/.test(arg) ? "0" : arg));
-  const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
-  let listening: (line: string) => void;
-  const line = new Promise<string>((resolve) => (listening = resolve));
-  const stdout = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      listening(chunk.toString());
-      done();
-    },
-  });
-  const ended = runProgram(["serve", ...free], {
-    version: "0.0.0",
-    env: {},
-    stdin: () => process.stdin,
-    stdout,
-    stderr,
-    signal: controller.signal,
-    clock: systemClock,
-    reporter: new Reporter(stderr),
-  });
-  const printed = await Promise.race([line, ended.then((code) => `ended with ${code}`)]);
-  const origin = /http:\/\/[\d.]+:\d+/.exec(printed)?.[0];
-  if (origin === undefined) throw new Error(`repute serve ${args.join(" ")}: ${printed}`);
-  const stop = (): Promise<unknown> => {
-    controller.abort();
-    return ended;
-  };
-  return { origin, line: printed, stop };
+/** `repute serve` on a free port. */
+function serve(args: readonly string[]): Promise<Serving> {
+  return serveHere(args.map((arg) => (/^\d{4}$/.test(arg) ? "0" : arg)));
 }
