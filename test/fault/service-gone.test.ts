@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
-import { startRepute } from "../helpers/run-repute.js";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
 import type { RunReputeResult } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const rows = 4_000;
+const rows = 2_000;
 
 it("waits for a service that goes down and comes back, without losing a row", async () => {
-  const { server, run, out } = await prepared();
-  const stopped = stopAfter(server, 1_500);
+  const { server, run, out } = await prepared(rows);
+  const stopped = stopAfter(server, 700);
   const running = run([]);
   await stopped;
   await running.said(/the run waits and probes it/);
@@ -24,8 +24,8 @@ it("waits for a service that goes down and comes back, without losing a row", as
 });
 
 it("ends with one clear line when a service stays down, and resumes later", async () => {
-  const { server, run, out } = await prepared();
-  const stopped = stopAfter(server, 1_500);
+  const { server, args, run, out } = await prepared(rows);
+  const stopped = stopAfter(server, 700);
   const running = run(["--outage-patience", "1s"]);
   await stopped;
   const { code, stderr } = await running.result;
@@ -34,13 +34,13 @@ it("ends with one clear line when a service stays down, and resumes later", asyn
   expect(stderr).not.toContain("    at ");
   expect(existsSync(out)).toBe(false);
   await server.start();
-  expect((await run(["--resume"]).result).code).toBe(0);
+  expect((await runRepute([...args, "--resume"])).code).toBe(0);
   expect(await statuses(out)).toEqual({ complete: rows });
   expect(server.total).toBeLessThanOrEqual(rows + 2 * 32);
 });
 
 it("ends with one clear line when the output's folder disappears", async () => {
-  const { server, folder, run } = await prepared();
+  const { server, folder, run } = await prepared(4_000);
   const running = run([]);
   await requestsOf(server, 500);
   await rm(join(folder, "out"), { recursive: true, force: true });
@@ -54,28 +54,32 @@ interface Prepared {
   readonly server: AnsweringServer;
   readonly folder: string;
   readonly out: string;
+  /** The command that `run` starts in a process of its own. */
+  readonly args: readonly string[];
   readonly run: (flags: readonly string[]) => {
     readonly result: Promise<RunReputeResult>;
     readonly said: (pattern: RegExp) => Promise<unknown>;
   };
 }
 
-async function prepared(): Promise<Prepared> {
+async function prepared(items: number): Promise<Prepared> {
   const folder = await temporaryFolder();
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
   const input = join(folder, "in.csv");
-  const names = Array.from({ length: rows }, (_, n) => `host-${n}.example.com\n`);
+  const names = Array.from({ length: items }, (_, n) => `host-${n}.example.com\n`);
   await writeFile(input, `domain\n${names.join("")}`);
   await mkdir(join(folder, "out"));
   const out = join(folder, "out", "out.csv");
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "2000/s"];
+  const args = ["enrich", input, "-o", out, ...service];
   return {
     server,
     folder,
     out,
+    args,
     run(flags) {
-      const args = ["enrich", input, "-o", out, "--intel-url", server.url, "--lookups", "query"];
-      const running = startRepute([...args, "--rate", "2000/s", ...flags]);
+      const running = startRepute([...args, ...flags]);
       running.child.stdin?.end();
       return {
         result: running.result,
