@@ -13,6 +13,7 @@ import {
   clearAttempt,
   clearAttempts,
   clearUnlessOpen,
+  discardAttempts,
   openAttempts,
   unlockAttempt,
 } from "./attempts.js";
@@ -55,7 +56,7 @@ export interface ChunkEnd {
 /**
  * Enriches one chunk of a plan. Returns the earlier result if there is an intact one.
  *
- * @throws UsageError `chunk_unknown`; as `enrich`
+ * @throws UsageError `chunk_unknown`, `state_exists`; as `enrich`
  */
 export async function runChunk(
   job: ChunkJob,
@@ -71,12 +72,13 @@ export async function runChunk(
     return { result: done, wasDone: true };
   }
   if (restart) await work.remove(resultName(number));
-  const attempts = resume ? await openAttempts(work, chunk) : [];
-  for (const attempt of attempts) {
+  const attempts = await openAttempts(work, chunk);
+  if (!resume) await discardAttempts(work, { plan, chunk, attempts, restart });
+  for (const attempt of resume ? attempts : []) {
     const ended = await tryAttempt(job, work, plan, chunk, attempt);
     if (ended !== null) return ended;
   }
-  if (attempts.length > 0) {
+  if (resume && attempts.length > 0) {
     // One of them may have been completed meanwhile.
     const { finished = () => intactResult(job, work, plan, chunk) } = job;
     const result = await finished();

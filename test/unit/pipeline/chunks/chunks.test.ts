@@ -119,12 +119,27 @@ describe("a divided run", () => {
     const before = requests();
     const stopped = run.enrich(1, { maxRequests: 3 });
     await expect(stopped).rejects.toMatchObject({ code: "requests_spent" });
+    // It would ask again what it has asked.
+    await expect(run.enrich(1)).rejects.toMatchObject({
+      code: "state_exists",
+      hint: expect.stringContaining("--resume"),
+    });
     const { result } = await run.enrich(1, { resume: true });
     expect(result.manifest.resumed).toBe(1);
     const asked = Object.values(result.manifest.requests).map(({ total }) => total);
     expect(asked.reduce((sum, total) => sum + total, 0)).toBe(requests() - before);
     expect(result.manifest.sources).toMatchObject({ live: 4, duplicate: 0 });
     expect((await filesOf(run, 1)).filter((name) => name.endsWith(".state"))).toEqual([]);
+  });
+
+  it("starts an interrupted chunk over when told to, and leaves nothing behind", async () => {
+    const run = await threeChunks({ concurrency: 1 });
+    await expect(run.enrich(1, { maxRequests: 3 })).rejects.toMatchObject({
+      code: "requests_spent",
+    });
+    const { result } = await run.enrich(1, { restart: true });
+    expect(result.manifest.sources).toMatchObject({ live: 4 });
+    expect(await filesOf(run, 1)).toHaveLength(4);
   });
 
   it("refuses an input that has changed since it was split", async () => {
