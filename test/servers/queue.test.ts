@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
@@ -47,7 +47,8 @@ beforeEach(async ({ onTestFinished }) => {
 const common = (): string[] => ["--intel-url", service.url, "--lookups", "query"];
 
 function enrich(...flags: readonly string[]): string[] {
-  const paths = [join(folder, "in.csv"), "-o", join(folder, "out.csv")];
+  const output = flags.includes("-o") ? [] : ["-o", join(folder, "out.csv")];
+  const paths = [join(folder, "in.csv"), ...output];
   const spread = ["--workers", redis.url(), "--work", join(folder, "work")];
   return [
     "enrich",
@@ -101,13 +102,16 @@ async function expected(): Promise<readonly unknown[]> {
 }
 
 /** Checks the output, and that nothing is left. Returns the number of requests. */
-async function expectResult({ code, stderr }: { code: number | null; stderr: string }) {
+async function expectResult(
+  { code, stderr }: { code: number | null; stderr: string },
+  output = join(folder, "out.csv"),
+) {
   expect([code, stderr]).toEqual([0, expect.any(String)]);
-  const rows = comparable(await readFile(join(folder, "out.csv"), "utf8"));
+  const rows = comparable(await readFile(output, "utf8"));
   const total = service.total;
   expect(rows).toEqual(await expected());
   expect(await readdir(join(folder, "work"))).toEqual([]);
-  expect(await runRepute(["verify", join(folder, "out.csv")])).toMatchObject({ code: 0 });
+  expect(await runRepute(["verify", output])).toMatchObject({ code: 0 });
   return total;
 }
 
@@ -175,19 +179,32 @@ test("a run continues after Redis was away", async () => {
   expect(await expectResult(await run.result)).toBe(items);
 });
 
-test("a run whose coordinator was killed is taken up again", async () => {
+/** A folder that stands for a machine: where the coordinator works, and keeps its state. */
+async function machine(name: string) {
+  const cwd = join(folder, name);
+  await mkdir(cwd);
+  return { cwd, env: { ...env, XDG_STATE_HOME: join(cwd, "state"), HOME: cwd } };
+}
+
+test("a run whose coordinator was killed is taken up on another machine", async () => {
   workHere();
   const flags = ["--rate", "200/s", "--concurrency", "2"];
-  const first = startRepute(enrich(...flags), { env });
+  const [lost, heir] = [await machine("lost"), await machine("heir")];
+  const first = startRepute(enrich("-o", "out.csv", ...flags), lost);
   await until(() => service.total > 60);
   first.child.kill("SIGKILL");
   await first.result;
-  const without = await runRepute(enrich(), { env });
+  const without = await runRepute(enrich("-o", "result.csv"), heir);
   expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("--resume")]);
-  const resumed = await runRepute(enrich(...flags, "--resume"), { env });
+  // The work folder has the whole run: neither output nor state of the first machine is needed.
+  expect((await readdir(lost.cwd)).filter((name) => name.startsWith("out.csv"))).toEqual([]);
+  await rm(lost.cwd, { recursive: true });
+  const resumed = await runRepute(enrich("-o", "result.csv", ...flags, "--resume"), heir);
   // The worker has kept its connections from chunk to chunk.
   expect(service.connections).toBe(2);
-  expect(await expectResult(resumed)).toBe(items);
+  expect(Math.max(...service.asked.values())).toBe(1);
+  expect(await expectResult(resumed, join(heir.cwd, "result.csv"))).toBe(items);
+  expect((await readdir(heir.cwd)).sort()).toEqual(["result.csv", "result.csv.manifest.json"]);
 });
 
 test("an interrupted run leaves the workers idle and is resumed", async () => {
