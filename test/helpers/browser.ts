@@ -63,8 +63,8 @@ export class Browser {
     return browser;
   }
 
-  /** Opens a file and waits until it is loaded. */
-  async show(path: string, { width = 1280, height = 900, dark = false, print = false }: View = {}) {
+  /** Opens a file or an address and waits until it is loaded. */
+  async show(page: string, { width = 1280, height = 900, dark = false, print = false }: View = {}) {
     await this.send("Emulation.setDeviceMetricsOverride", {
       width,
       height,
@@ -77,7 +77,8 @@ export class Browser {
     });
     this.#events.length = 0;
     const loaded = this.#event("Page.loadEventFired");
-    await this.send("Page.navigate", { url: pathToFileURL(path).href });
+    const url = page.startsWith("http:") ? page : pathToFileURL(page).href;
+    await this.send("Page.navigate", { url });
     await loaded;
   }
 

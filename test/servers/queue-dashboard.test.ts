@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
 import { ChunkQueue, openQueue } from "../../src/pipeline/queue/chunk-queue.js";
 import { type Dashboard, serveDashboard } from "../../src/pipeline/queue/dashboard.js";
 import { openQueueLink, type QueueLink } from "../../src/pipeline/queue/queue-link.js";
+import { Browser } from "../helpers/browser.js";
 import { RedisServer } from "../helpers/redis-server.js";
 
 let redis: RedisServer;
@@ -74,4 +76,26 @@ test("the queue is shown for reading only", async () => {
   expect(clean.code).toBeGreaterThanOrEqual(400);
   const after = await get("/api/queues", { authorization });
   expect(JSON.parse(after.text)).toMatchObject({ queues: [{ counts: { prioritized: 3 } }] });
+});
+
+test("a browser shows the queue with the token alone, and finds no fault", async () => {
+  const browser = await Browser.open();
+  onTestFinished(() => browser.close());
+  const shown = async (text: RegExp): Promise<string> => {
+    for (let tries = 0; ; tries++) {
+      const found = String(await browser.evaluate("document.body.innerText"));
+      if (text.test(found) || tries === 100) return found;
+      await delay(50);
+    }
+  };
+  await browser.show(origin);
+  expect(await shown(/repute worker printed/)).not.toContain("chunks");
+  await browser.show(dashboard.url);
+  expect(await shown(/chunks/i)).toMatch(/chunks/i);
+  expect(browser.events().console).toEqual([]);
+  await browser.show(`${origin}/queue/chunks?status=prioritized`);
+  expect(await shown(/a-plan\.0/)).toContain("a-plan.0");
+  const { requests, console } = browser.events();
+  expect(console).toEqual([]);
+  expect(requests.filter((url) => !url.startsWith(origin))).toEqual([]);
 });

@@ -173,7 +173,7 @@ test("a run continues after Redis was away", async () => {
   await until(() => service.total > 100);
   await redis.kill();
   await run.waitFor("stderr", /is away .*; the queue waits for it/);
-  await delay(2_000);
+  await delay(1_000);
   await redis.startServer();
   // The locks have not ended meanwhile, so nothing is repeated.
   expect(await expectResult(await run.result)).toBe(items);

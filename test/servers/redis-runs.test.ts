@@ -42,9 +42,9 @@ test("a run waits while Redis is away, and goes on after a restart that lost eve
   await redis.kill();
   await run.waitFor("stderr", /redis:\/\/127\.0\.0\.1:\d+\/0 is away/);
   // Requests that had left before are answered meanwhile.
-  await delay(300);
+  await delay(200);
   const during = service.total;
-  await delay(1_200);
+  await delay(600);
   expect(service.total).toBe(during);
   await redis.startServer();
   await redis.command("FLUSHALL");

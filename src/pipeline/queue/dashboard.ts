@@ -18,6 +18,9 @@ const host = "127.0.0.1";
 const policy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
+/** What a page would fetch from other hosts, such as fonts; the policy refuses that anyway. */
+const foreignLinks = /<link\b[^>]*\bhref="https?:[^>]*>/g;
+
 /**
  * Serves bull-board for a queue on the loopback interface, for reading only. Every request needs the
  * token: as parameter, which sets a cookie, or as bearer token.
@@ -49,6 +52,10 @@ export async function serveDashboard(queue: Queue, port: number): Promise<Dashbo
       "x-content-type-options": "nosniff",
     });
     return admit(request, reply, token);
+  });
+  app.addHook("onSend", async (_request, reply, payload) => {
+    const isPage = String(reply.getHeader("content-type")).startsWith("text/html");
+    return isPage && typeof payload === "string" ? payload.replaceAll(foreignLinks, "") : payload;
   });
   serverAdapter.setBasePath("/");
   await app.register(serverAdapter.registerPlugin(), { prefix: "/" });
