@@ -4,12 +4,6 @@ import { ThrottleNoise } from "./throttle-pauses.js";
 import { ThrottleStrain } from "./throttle-strain.js";
 
 /**
- * Rate of a shared pace before anything is throttled, in requests per second: `from`, or so many times
- * the accepted ones. Otherwise every process sends all that it may have open at once.
- */
-const opening = { from: 100, times: 2 };
-
-/**
  * A cut: the fraction of the measured rate that remains, the time to climb back to it, and the minimum
  * time between cuts, so that the previous one can take effect.
  */
@@ -131,13 +125,6 @@ export class AdaptiveRate {
     );
     const part = beyond < 0 ? (1 - cut.to) * (beyond / cut.backMs) ** 3 : (beyond / doubledMs) ** 4;
     return Math.max(lowest, this.#known * (1 + part));
-  }
-
-  /** Allowed requests per second of a shared pace, also while no limit is known. */
-  sharedRateAt(now: number): number {
-    const rate = this.rateAt(now);
-    if (rate < Number.POSITIVE_INFINITY) return rate;
-    return Math.max(opening.from, opening.times * this.#acceptedRate.at(now));
   }
 
   /** Milliseconds from `now` until the next request may start; 0 or less if immediately. */

@@ -69,7 +69,7 @@ export class SharedLimit {
     const windows = Object.entries(this.#advised).map(([by, rate]) =>
       paceWindow(`advised ${by}`, rate),
     );
-    const rate = this.#state.adaptive?.sharedRateAt(this.#options.serverMs()) ?? Infinity;
+    const rate = this.#state.adaptive?.rateAt(this.#options.serverMs()) ?? Infinity;
     return rate === Infinity ? windows : [...windows, adaptiveWindow(rate)];
   }
 

@@ -124,17 +124,6 @@ describe("a shared limit", () => {
     }
   });
 
-  test("opens with 100 requests a second, and twice as many as were accepted", async () => {
-    const limit = limitOf("a");
-    const rate = (): number => Math.round(1e6 / (limit.windows()[0]?.interval ?? 0));
-    expect(rate()).toBe(100);
-    for (let n = 0; n < 300; n++) limit.accepted(0);
-    await clock.advance(100);
-    expect(rate()).toBe(600);
-    await clock.advance(2_000);
-    expect(rate()).toBe(100);
-  });
-
   test("counts one pause for the throttle answers of several workers", async () => {
     const [first, second] = [limitOf("a"), limitOf("b")];
     await Promise.all([first.throttled(null, 0), second.throttled(null, 0)]);
