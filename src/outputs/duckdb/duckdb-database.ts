@@ -9,13 +9,21 @@ import type {
   FoundTable,
   LoadSize,
   Query,
+  SavedRun,
   TableDatabase,
   TableSession,
 } from "../warehouse/table-database.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
-import { deleteFiller, fillerFor, isLarge, selectFiller, vectorRows } from "./large-rows.js";
-import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
+import {
+  deleteFiller,
+  fillerFor,
+  isLarge,
+  selectFiller,
+  selectLargeRows,
+  vectorRows,
+} from "./large-rows.js";
+import { type DuckdbDriver, limitMemory, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
 import { staging, stageRows } from "./stage-rows.js";
 
 interface DuckdbParts extends OpenDuckdb {
@@ -33,6 +41,8 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   #open = true;
   /** Removes the filler of the transaction, once that is committed. */
   #unfill: string | null = null;
+  /** Whether large rows are read while they are written. */
+  #isFrugal = false;
 
   private constructor(parts: DuckdbParts) {
     this.#parts = parts;
@@ -103,14 +113,36 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     }
   }
 
+  async largeRows(
+    table: TableName,
+    run: SavedRun,
+    statuses: readonly string[],
+  ): Promise<ReadonlyMap<number, number>> {
+    const texts = (await this.columnsOf(table)).filter(({ type }) => type === "VARCHAR");
+    const names = texts.map(({ name }) => name);
+    const from = quoteTable("duckdb", table);
+    const sizes = new Map<number, number>();
+    await limitMemory(this.#parts.connection, "frugal");
+    for (const status of statuses) {
+      const found = await this.query(selectLargeRows(from, run, status, names));
+      for (const [number, size] of found) sizes.set(Number(number), Number(size));
+    }
+    await limitMemory(this.#parts.connection, "usual");
+    this.#isFrugal = sizes.size > 0;
+    return sizes;
+  }
+
   /** Opens the file again for large rows: the size of row groups is chosen then. */
   async expect(size: LoadSize): Promise<void> {
     const { groupRows, open } = this.#parts;
-    if (groupRows !== null || !isLarge(size)) return;
-    await this.settle();
-    await this.close();
-    this.#parts = { ...this.#parts, ...(await open(vectorRows)), groupRows: vectorRows };
-    this.#open = true;
+    const large = isLarge(size);
+    if (large && groupRows === null) {
+      await this.settle();
+      await this.close();
+      this.#parts = { ...this.#parts, ...(await open(vectorRows)), groupRows: vectorRows };
+      this.#open = true;
+    }
+    if (this.#isFrugal) await limitMemory(this.#parts.connection, large ? "frugal" : "usual");
   }
 
   async #removeFiller(): Promise<void> {
@@ -167,17 +199,34 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     });
     const isFilled = groupRows !== null && table.schema !== "temp";
     const filler = isFilled ? fillerFor(sizeOf(batches)) : 0;
+    const runId = String(batches[0]?.columns[0]?.[0]);
     const target = quoteTable("duckdb", table);
     const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
     const rows = [
       `SELECT * FROM ${staging}`,
-      ...(filler === 0 ? [] : [selectFiller(columns, staging, filler)]),
+      ...(filler === 0 ? [] : [selectFiller(columns, runId, filler)]),
     ].join(" UNION ALL ");
     const [taken] = await this.query(`INSERT INTO ${target} (${names}) ${rows}`);
     await this.query(`DROP TABLE ${staging}`);
-    const runId = batches[0]?.columns[0]?.[0];
-    if (filler > 0) this.#unfill = deleteFiller(target, columns, String(runId));
+    if (filler > 0) this.#unfill = deleteFiller(target, columns, runId);
     return Number(taken?.[0]) - filler;
+  }
+
+  async separate(table: TableName, { runId, prefix }: SavedRun, size: LoadSize): Promise<void> {
+    const filler = fillerFor(size);
+    if (filler === 0) return;
+    const key = [`${prefix}run_id`, `${prefix}row`];
+    const texts = (await this.columnsOf(table)).filter(
+      ({ name, type }) => type === "VARCHAR" && name !== key[0],
+    );
+    const columns = [...key, ...texts.map(({ name }) => name)].map((name, index) => ({
+      name,
+      type: index === 1 ? ("count" as const) : ("text" as const),
+    }));
+    const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
+    const target = quoteTable("duckdb", table);
+    await this.query(`INSERT INTO ${target} (${names}) ${selectFiller(columns, runId, filler)}`);
+    this.#unfill = deleteFiller(target, columns, runId);
   }
 
   async settle(): Promise<void> {

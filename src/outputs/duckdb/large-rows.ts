@@ -1,6 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { quoteIdentifier } from "../warehouse/dialect.js";
-import type { LoadSize } from "../warehouse/table-database.js";
+import type { LoadSize, SavedRun } from "../warehouse/table-database.js";
 
 /**
  * DuckDB reads and writes rows in vectors of this many, whatever their size: 2,048 rows of a
@@ -24,19 +24,18 @@ export function fillerFor(size: LoadSize): number {
 }
 
 /**
- * SQL to select filler for the run of the first staged row. Its row numbers are negative. Its texts
- * are empty, not null: DuckDB stores a null as the text before it, and would read that again.
+ * SQL to select filler for a run. Its row numbers are negative. Its texts are empty, not null: DuckDB
+ * stores a null as the text before it, and would read that again.
  *
  * @param columns the first two are the key
- * @param staged table of the rows
  */
 export function selectFiller(
-  columns: readonly TypedColumn[],
-  staged: string,
+  columns: readonly Pick<TypedColumn, "name" | "type">[],
+  runId: string,
   filler: number,
 ): string {
   const cells = columns.map(({ type }, index) => {
-    if (index === 0) return `(SELECT c0 FROM ${staged} LIMIT 1)`;
+    if (index === 0) return literal(runId);
     if (index === 1) return "-n";
     return type === "text" ? "''" : "NULL";
   });
@@ -46,9 +45,32 @@ export function selectFiller(
 /** SQL to remove the filler of a run. */
 export function deleteFiller(
   table: string,
-  columns: readonly TypedColumn[],
+  columns: readonly Pick<TypedColumn, "name" | "type">[],
   runId: string,
 ): string {
   const [run = "", row = ""] = columns.map(({ name }) => quoteIdentifier("duckdb", name));
-  return `DELETE FROM ${table} WHERE ${run} = '${runId.replaceAll("'", "''")}' AND ${row} < 0`;
+  return `DELETE FROM ${table} WHERE ${run} = ${literal(runId)} AND ${row} < 0`;
+}
+
+/**
+ * SQL to select number and size of a run's large rows with one status. Only the texts of rows that an
+ * equality selects are read; `IN`, or a join, reads all of them.
+ *
+ * @param texts names of the text columns
+ */
+export function selectLargeRows(
+  table: string,
+  { runId, prefix }: SavedRun,
+  status: string,
+  texts: readonly string[],
+): string {
+  const ours = (name: string): string => quoteIdentifier("duckdb", prefix + name);
+  const sizes = texts.map((name) => `coalesce(strlen(${quoteIdentifier("duckdb", name)}), 0)`);
+  return `SELECT number, size FROM (SELECT ${ours("row")} AS number, ${sizes.join(" + ")} AS size
+    FROM ${table} WHERE ${ours("run_id")} = ${literal(runId)} AND ${ours("status")} = ${literal(status)})
+    WHERE size > ${largeVector / vectorRows}`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -14,7 +14,24 @@ export interface OpenDuckdb {
  * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
  * beside the file. Nothing is downloaded.
  */
-const settings = { memory_limit: "512MB", threads: "2", autoinstall_known_extensions: "false" };
+const memory = { usual: "512MB", frugal: "192MB" };
+
+const settings = {
+  memory_limit: memory.usual,
+  threads: "2",
+  autoinstall_known_extensions: "false",
+};
+
+/**
+ * Sets the memory limit. What was read stays in memory up to it: large rows that are read once take
+ * a lower one. If the new limit cannot be met, the one before it stays.
+ */
+export async function limitMemory(
+  connection: DuckDBConnection,
+  limit: keyof typeof memory,
+): Promise<void> {
+  await connection.run(`SET memory_limit = '${memory[limit]}'`).catch(() => undefined);
+}
 
 /** Name of the file's database where the file is attached. */
 const attached = "repute_file";

@@ -136,5 +136,6 @@ function savedRowsQuery(
     (name) => `${quoted(prefix + name)} AS ${quoted(name)}`,
   );
   return `SELECT ${columns.join(", ")} FROM ${quoteTable(kind, table)}
-    WHERE ${quoted(`${prefix}run_id`)} = '${runId.replaceAll("'", "''")}' ORDER BY ${quoted(`${prefix}row`)}`;
+    WHERE ${quoted(`${prefix}run_id`)} = '${runId.replaceAll("'", "''")}' AND ${quoted(`${prefix}row`)} > 0
+    ORDER BY ${quoted(`${prefix}row`)}`;
 }

@@ -6,7 +6,13 @@ import { ColumnBatch, sizeOf } from "./column-batch.js";
 import { quoteIdentifier, quoteTable, sqlType, type TableName } from "./dialect.js";
 import { isFilledIn } from "./row-cells.js";
 import { RunRows } from "./run-rows.js";
-import type { TableDatabase, TableSession, TableTarget } from "./table-database.js";
+import type {
+  LoadSize,
+  SavedRun,
+  TableDatabase,
+  TableSession,
+  TableTarget,
+} from "./table-database.js";
 import { tableSchema, type TableSchema } from "./table-schema.js";
 import { chunkBounds, checkpointAt } from "./table-sink.js";
 import type { Connect } from "./table-warehouse.js";
@@ -21,7 +27,7 @@ export async function openFilling<T extends TableTarget>(
   target: T,
   options: WarehouseOptions,
 ): Promise<OpenedWarehouse> {
-  const { runId, prefix, optional, onWarning = () => undefined } = options;
+  const { runId, prefix, optional, resume, onWarning = () => undefined } = options;
   const database = await connect(target, { ...options, access: "write", onWarning });
   const whole = tableSchema(target.kind, { inputColumns: [], prefix, optional });
   const columns = whole.columns.filter(
@@ -29,15 +35,43 @@ export async function openFilling<T extends TableTarget>(
   );
   const schema = { ...whole, columns };
   const readers = cellReaders(schema, { runId, onWarning });
-  const sink = new FillingSink({
-    database,
-    target,
-    schema,
-    runId,
-    batch: () => new ColumnBatch(readers, chunkBounds),
-    rows: options.resume?.rows ?? 0,
+  try {
+    const large = await findLargeRows(database, target, { runId, prefix }, resume !== null);
+    const batch = () => new ColumnBatch(readers, chunkBounds);
+    const rows = resume?.rows ?? 0;
+    const sink = new FillingSink({ database, target, schema, runId, batch, rows, large });
+    return { sink, note: null, audit: () => sink.audit() };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Rows that a retry looks up again; if it is resumed, others may have been among them. */
+const filledStatuses = ["failed", "partial"] as const;
+const everFilled = [...filledStatuses, "complete", "invalid"] as const;
+
+/** Finds the rows that are filled in one by one, and removes what an interruption left beside them. */
+async function findLargeRows(
+  database: TableDatabase,
+  target: TableTarget,
+  run: SavedRun,
+  isResumed: boolean,
+): Promise<ReadonlyMap<number, number>> {
+  if (database.largeRows === undefined) return new Map();
+  const table = await database.transaction(async (session) => {
+    const found = await placeOf(session, target);
+    await new RunRows(target.kind, found, run).removeFiller(session.query);
+    return found;
   });
-  return { sink, note: null, audit: () => sink.audit() };
+  return database.largeRows(table, run, isResumed ? everFilled : filledStatuses);
+}
+
+/** The table, with its schema. */
+async function placeOf(session: TableSession, { table, display }: TableTarget): Promise<TableName> {
+  const found = await session.find(table);
+  if (found !== null) return { ...table, schema: found.schema };
+  throw new FatalError("output_missing", `there is no table ${display}`);
 }
 
 interface FillingParts {
@@ -49,6 +83,16 @@ interface FillingParts {
   readonly batch: () => ColumnBatch;
   /** Rows passed in earlier sessions. */
   readonly rows: number;
+  /** Sizes of large rows, by number. */
+  readonly large: ReadonlyMap<number, number>;
+}
+
+/** New values of large rows, which one transaction writes. */
+interface LargeBatch {
+  readonly values: ColumnBatch;
+  readonly numbers: number[];
+  /** Characters of the rows in the table. */
+  characters: number;
 }
 
 /**
@@ -59,6 +103,7 @@ class FillingSink implements Sink {
   readonly #parts: FillingParts;
   #rows: number;
   #batches: ColumnBatch[] = [];
+  #large: LargeBatch[] = [];
 
   constructor(parts: FillingParts) {
     this.#parts = parts;
@@ -66,15 +111,17 @@ class FillingSink implements Sink {
   }
 
   get full(): boolean {
-    return sizeOf(this.#batches).characters >= checkpointAt;
+    const batches = [...this.#batches, ...this.#large.map(({ values }) => values)];
+    return sizeOf(batches).characters >= checkpointAt;
   }
 
   async write(rows: readonly EnrichedRow[]): Promise<void> {
     for (const enriched of rows) {
       this.#rows++;
       if (enriched.finding === enriched.row.earlier) continue;
-      let batch = this.#batches.at(-1);
-      if (batch === undefined || batch.full) this.#batches.push((batch = this.#parts.batch()));
+      const number = enriched.row.savedNumber ?? enriched.row.number;
+      const size = this.#parts.large.get(number);
+      const batch = size === undefined ? this.#batch() : this.#largeBatch(number, size);
       batch.add(enriched);
     }
   }
@@ -87,7 +134,7 @@ class FillingSink implements Sink {
   audit(): Promise<WarehouseAudit> {
     const { database, target, runId, schema } = this.#parts;
     return database.transaction(async (session) => {
-      const run = new RunRows(target.kind, await this.#place(session), {
+      const run = new RunRows(target.kind, await placeOf(session, target), {
         runId,
         prefix: schema.prefix,
       });
@@ -105,54 +152,97 @@ class FillingSink implements Sink {
 
   async abandon(): Promise<void> {
     this.#batches = [];
+    this.#large = [];
     await this.#parts.database.close();
   }
 
-  /** The table, with its schema. */
-  async #place(session: TableSession): Promise<TableName> {
-    const { table, display } = this.#parts.target;
-    const found = await session.find(table);
-    if (found !== null) return { ...table, schema: found.schema };
-    throw new FatalError("output_missing", `there is no table ${display}`);
+  #batch(): ColumnBatch {
+    let batch = this.#batches.at(-1);
+    if (batch === undefined || batch.full) this.#batches.push((batch = this.#parts.batch()));
+    return batch;
+  }
+
+  #largeBatch(number: number, size: number): ColumnBatch {
+    let batch = this.#large.at(-1);
+    if (batch === undefined || batch.values.full || batch.characters >= checkpointAt) {
+      this.#large.push((batch = { values: this.#parts.batch(), numbers: [], characters: 0 }));
+    }
+    batch.numbers.push(number);
+    batch.characters += size;
+    return batch.values;
   }
 
   async #commit(): Promise<void> {
-    const pending = sizeOf(this.#batches).rows;
-    if (pending === 0) return;
-    const { database, runId } = this.#parts;
-    await database.transaction(async (session) => {
-      await session.lock(`run ${runId}`);
-      await this.#update(session, await this.#place(session), pending);
-    });
+    const size = sizeOf(this.#batches);
+    if (size.rows > 0) {
+      await this.#transaction(size, (session, table) =>
+        this.#update(session, table, this.#batches),
+      );
+    }
     this.#batches = [];
+    for (const { values, numbers, characters } of this.#large) {
+      const large = { rows: numbers.length, characters };
+      await this.#transaction(large, async (session, table) => {
+        await this.#update(session, table, [values], numbers);
+        const { runId, schema } = this.#parts;
+        await session.separate?.(table, { runId, prefix: schema.prefix }, large);
+      });
+    }
+    this.#large = [];
   }
 
-  async #update(session: TableSession, table: TableName, pending: number): Promise<void> {
-    const { target, schema } = this.#parts;
+  async #transaction(
+    size: LoadSize,
+    work: (session: TableSession, table: TableName) => Promise<void>,
+  ): Promise<void> {
+    const { database, target, runId } = this.#parts;
+    await database.expect?.(size);
+    await database.transaction(async (session) => {
+      await session.lock(`run ${runId}`);
+      await work(session, await placeOf(session, target));
+    });
+  }
+
+  /** @param numbers rows that are updated one by one; default all at once */
+  async #update(
+    session: TableSession,
+    table: TableName,
+    batches: readonly ColumnBatch[],
+    numbers: readonly number[] | null = null,
+  ): Promise<void> {
+    const { target, schema, runId } = this.#parts;
     const { kind, display } = target;
     const { columns, key } = schema;
     const quoted = (name: string): string => quoteIdentifier(kind, name);
     const definitions = columns.map(({ name, type }) => `${quoted(name)} ${sqlType(kind, type)}`);
     await session.query(`CREATE TEMPORARY TABLE ${filled.name} (${definitions.join(", ")})`);
     const place = { ...filled, schema: kind === "postgres" ? "pg_temp" : "temp" };
-    await session.load(place, columns, this.#batches);
+    await session.load(place, columns, batches);
     const from = quoteTable(kind, place);
     const to = quoteTable(kind, table);
     const same = key.map((name) => `t.${quoted(name)} = f.${quoted(name)}`).join(" AND ");
     const [found] = await session.query(`SELECT count(*) FROM ${to} t JOIN ${from} f ON ${same}`);
-    if (Number(found?.[0]) !== pending) {
+    const lost = sizeOf(batches).rows - Number(found?.[0]);
+    if (lost !== 0) {
       throw new FatalError(
         "output_table_differs",
-        `${display} has lost ${pending - Number(found?.[0])} of ${pending} rows since they were read`,
+        `${display} has lost ${lost} of ${sizeOf(batches).rows} rows since they were read`,
         { hint: "start over with --restart" },
       );
     }
     const changes = columns
       .filter(({ name }) => !key.includes(name))
       .map(({ name }) => `${quoted(name)} = f.${quoted(name)}`);
-    await session.query(
-      `UPDATE ${to} AS t SET ${changes.join(", ")} FROM ${from} AS f WHERE ${same}`,
-    );
+    const update = `UPDATE ${to} AS t SET ${changes.join(", ")} FROM ${from} AS f WHERE ${same}`;
+    if (numbers === null) await session.query(update);
+    const [run = "", row = ""] = key.map(quoted);
+    for (const number of numbers ?? []) {
+      // Constants, so that the database reads no other row.
+      await session.query(
+        `${update} AND t.${run} = $1 AND t.${row} = ${number} AND f.${row} = ${number}`,
+        [runId],
+      );
+    }
     await session.query(`DROP TABLE ${from}`);
   }
 }

@@ -78,7 +78,8 @@ export class RunRows {
     const verdict = this.#hasVerdicts ? this.#column("verdict") : "NULL";
     const counts = await query(
       `SELECT ${this.#column("status")}, ${verdict}, count(*)
-       FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 GROUP BY 1, 2`,
+       FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 AND ${this.#column("row")} > 0
+       GROUP BY 1, 2`,
       [this.#runId],
     );
     return auditCounts(

@@ -18,14 +18,29 @@ export interface TableDatabase {
    * @throws ReputeError; the signal's reason if it aborts waiting for a server
    */
   transaction<T>(work: (session: TableSession, again: boolean) => Promise<T>): Promise<T>;
-  /** Prepares for a transaction that loads rows of this size. */
+  /**
+   * The rows of a run, by number and size, that must not be written again together with others; none
+   * if this is missing.
+   */
+  largeRows?(
+    table: TableName,
+    run: SavedRun,
+    statuses: readonly string[],
+  ): Promise<ReadonlyMap<number, number>>;
+  /** Prepares for a transaction that writes rows of this size. */
   expect?(size: LoadSize): Promise<void>;
   /** Moves committed data to its final place; for files only. */
   settle?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Rows to load, and the characters of text in all their cells. */
+/** Rows of one run in a table. */
+export interface SavedRun {
+  readonly runId: string;
+  readonly prefix: string;
+}
+
+/** Rows to write, and the characters of text in all their cells. */
 export interface LoadSize {
   readonly rows: number;
   readonly characters: number;
@@ -49,6 +64,8 @@ export interface TableSession {
     columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
   ): Promise<number>;
+  /** Keeps the large rows that the transaction has written apart from later ones. */
+  separate?(table: TableName, run: SavedRun, size: LoadSize): Promise<void>;
 }
 
 export interface FoundTable {
