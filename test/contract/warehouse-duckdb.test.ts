@@ -97,6 +97,31 @@ describe("large rows", () => {
       { run: "night 1", n: 3_000n, first: 1n },
       { run: "night 3", n: 3n, first: 1n },
     ]);
+
+    // A retry fills most of them in, and what an interrupted one left behind is removed.
+    const own = `SELECT md5(string_agg(concat_ws('|', rep_run_id, rep_row, ip), '|' ORDER BY rep_run_id, rep_row)) AS sum FROM enriched`;
+    const before = await query(place, own);
+    await query(
+      place,
+      `UPDATE enriched SET rep_status = 'failed' WHERE rep_run_id = 'large' AND rep_row BETWEEN 3 AND 30;
+       INSERT INTO enriched (rep_run_id, rep_row) SELECT 'large', -n FROM range(1, 2041) t(n)`,
+    );
+    const options = await someOptions(place.folder, { runId: "large" });
+    const retry = await findWarehouse(place.output)!.fill!.open(options);
+    for (let number = 3; number <= 30; number++) {
+      await retry.sink.write([anEnrichedRow({ number: number - 2, savedNumber: number })]);
+    }
+    expect(await retry.sink.finish()).toMatchObject({ rows: 28 });
+    const rewritten = await query(
+      place,
+      `SELECT rowid // 2048 AS vector, count(*)::INT AS n FROM enriched
+       WHERE length(ip) > 1000 GROUP BY 1 ORDER BY 1`,
+    );
+    expect(rewritten.map(({ n }) => n)).toEqual([2, 8, 8, 2]);
+    expect(await query(place, own)).toEqual(before);
+    expect(
+      await query(place, "SELECT count(*) AS n FROM enriched WHERE rep_status <> 'complete'"),
+    ).toEqual([{ n: 0n }]);
   });
 
   it("leave no filler behind an interruption", async () => {
