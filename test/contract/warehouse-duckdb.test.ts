@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -111,6 +111,10 @@ describe("large rows", () => {
     for (let number = 3; number <= 30; number++) {
       await retry.sink.write([anEnrichedRow({ number: number - 2, savedNumber: number })]);
     }
+    await retry.sink.checkpoint();
+    // What a crash at this moment would leave.
+    const crashed = { ...place, file: `${place.file}.copy` };
+    for (const end of ["", ".wal"]) await copyFile(place.file + end, crashed.file + end);
     expect(await retry.sink.finish()).toMatchObject({ rows: 28 });
     const rewritten = await query(
       place,
@@ -118,10 +122,11 @@ describe("large rows", () => {
        WHERE length(ip) > 1000 GROUP BY 1 ORDER BY 1`,
     );
     expect(rewritten.map(({ n }) => n)).toEqual([2, 8, 8, 2]);
-    expect(await query(place, own)).toEqual(before);
-    expect(
-      await query(place, "SELECT count(*) AS n FROM enriched WHERE rep_status <> 'complete'"),
-    ).toEqual([{ n: 0n }]);
+    const left = "SELECT count(*) AS n FROM enriched WHERE rep_status <> 'complete'";
+    for (const end of [place, crashed]) {
+      expect(await query(end, own)).toEqual(before);
+      expect(await query(end, left)).toEqual([{ n: 0n }]);
+    }
   });
 
   it("leave no filler behind an interruption", async () => {

@@ -145,6 +145,24 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     if (this.#isFrugal) await limitMemory(this.#parts.connection, large ? "frugal" : "usual");
   }
 
+  /** Not in the transaction itself: DuckDB cannot recover updates that come with a full row group. */
+  async separate(table: TableName, { runId, prefix }: SavedRun, size: LoadSize): Promise<void> {
+    const filler = fillerFor(size);
+    if (filler === 0) return;
+    const key = [`${prefix}run_id`, `${prefix}row`];
+    const texts = (await this.columnsOf(table)).filter(
+      ({ name, type }) => type === "VARCHAR" && name !== key[0],
+    );
+    const columns = [...key, ...texts.map(({ name }) => name)].map((name, index) => ({
+      name,
+      type: index === 1 ? ("count" as const) : ("text" as const),
+    }));
+    const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
+    const target = quoteTable("duckdb", table);
+    await this.query(`INSERT INTO ${target} (${names}) ${selectFiller(columns, runId, filler)}`);
+    await this.query(deleteFiller(target, columns, runId));
+  }
+
   async #removeFiller(): Promise<void> {
     const statement = this.#unfill;
     this.#unfill = null;
@@ -210,23 +228,6 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     await this.query(`DROP TABLE ${staging}`);
     if (filler > 0) this.#unfill = deleteFiller(target, columns, runId);
     return Number(taken?.[0]) - filler;
-  }
-
-  async separate(table: TableName, { runId, prefix }: SavedRun, size: LoadSize): Promise<void> {
-    const filler = fillerFor(size);
-    if (filler === 0) return;
-    const key = [`${prefix}run_id`, `${prefix}row`];
-    const texts = (await this.columnsOf(table)).filter(
-      ({ name, type }) => type === "VARCHAR" && name !== key[0],
-    );
-    const columns = [...key, ...texts.map(({ name }) => name)].map((name, index) => ({
-      name,
-      type: index === 1 ? ("count" as const) : ("text" as const),
-    }));
-    const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
-    const target = quoteTable("duckdb", table);
-    await this.query(`INSERT INTO ${target} (${names}) ${selectFiller(columns, runId, filler)}`);
-    this.#unfill = deleteFiller(target, columns, runId);
   }
 
   async settle(): Promise<void> {

@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { checkpointTableName, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
 import { RunRows } from "./run-rows.js";
-import type { TableSession, TableTarget } from "./table-database.js";
+import type { SavedRun, TableDatabase, TableSession, TableTarget } from "./table-database.js";
 import { tableSchema } from "./table-schema.js";
 import type { Connect } from "./table-warehouse.js";
 
@@ -90,6 +90,36 @@ export async function savedItemsQuery<T extends TableTarget>(
   } finally {
     await database.close();
   }
+}
+
+/** Rows that a retry looks up again; if it is resumed, others may have been among them. */
+const filledStatuses = ["failed", "partial"] as const;
+const everFilled = [...filledStatuses, "complete", "invalid"] as const;
+
+/** Finds the rows that are filled in one by one, and removes what an interruption left beside them. */
+export async function findLargeRows(
+  database: TableDatabase,
+  target: TableTarget,
+  run: SavedRun,
+  isResumed: boolean,
+): Promise<ReadonlyMap<number, number>> {
+  if (database.largeRows === undefined) return new Map();
+  const table = await database.transaction(async (session) => {
+    const found = await placeOf(session, target);
+    await new RunRows(target.kind, found, run).removeFiller(session.query);
+    return found;
+  });
+  return database.largeRows(table, run, isResumed ? everFilled : filledStatuses);
+}
+
+/** The table, with its schema. @throws FatalError `output_missing` */
+export async function placeOf(
+  session: TableSession,
+  { table, display }: TableTarget,
+): Promise<TableName> {
+  const found = await session.find(table);
+  if (found !== null) return { ...table, schema: found.schema };
+  throw new FatalError("output_missing", `there is no table ${display}`);
 }
 
 function unfinished(display: string, runId: string): UsageError {

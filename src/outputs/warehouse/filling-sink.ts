@@ -2,24 +2,25 @@ import { FatalError } from "../../core/errors.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../types.js";
 import { cellReaders } from "./cell-values.js";
-import { ColumnBatch, sizeOf } from "./column-batch.js";
+import { type BatchBounds, ColumnBatch, sizeOf } from "./column-batch.js";
 import { quoteIdentifier, quoteTable, sqlType, type TableName } from "./dialect.js";
+import { findLargeRows, placeOf } from "./fill-rows.js";
 import { isFilledIn } from "./row-cells.js";
 import { RunRows } from "./run-rows.js";
-import type {
-  LoadSize,
-  SavedRun,
-  TableDatabase,
-  TableSession,
-  TableTarget,
-} from "./table-database.js";
+import type { LoadSize, TableDatabase, TableSession, TableTarget } from "./table-database.js";
 import { tableSchema, type TableSchema } from "./table-schema.js";
-import { chunkBounds, checkpointAt } from "./table-sink.js";
+import { checkpointAt } from "./table-sink.js";
 import type { Connect } from "./table-warehouse.js";
 import type { OpenedWarehouse, WarehouseAudit, WarehouseOptions } from "./types.js";
 
 /** Temporary table with the new values of a batch. */
 const filled: TableName = { schema: null, name: "repute_filled" };
+
+/**
+ * Size of a batch. If a DuckDB transaction updates as many rows as a row group of large rows has, its
+ * log cannot be replayed after a crash (duckdb/duckdb#24744).
+ */
+const fillBounds: BatchBounds = { rows: 2_000, characters: checkpointAt };
 
 /** Opens the rows of a run to fill them in. */
 export async function openFilling<T extends TableTarget>(
@@ -37,7 +38,7 @@ export async function openFilling<T extends TableTarget>(
   const readers = cellReaders(schema, { runId, onWarning });
   try {
     const large = await findLargeRows(database, target, { runId, prefix }, resume !== null);
-    const batch = () => new ColumnBatch(readers, chunkBounds);
+    const batch = () => new ColumnBatch(readers, fillBounds);
     const rows = resume?.rows ?? 0;
     const sink = new FillingSink({ database, target, schema, runId, batch, rows, large });
     return { sink, note: null, audit: () => sink.audit() };
@@ -45,33 +46,6 @@ export async function openFilling<T extends TableTarget>(
     await database.close();
     throw error;
   }
-}
-
-/** Rows that a retry looks up again; if it is resumed, others may have been among them. */
-const filledStatuses = ["failed", "partial"] as const;
-const everFilled = [...filledStatuses, "complete", "invalid"] as const;
-
-/** Finds the rows that are filled in one by one, and removes what an interruption left beside them. */
-async function findLargeRows(
-  database: TableDatabase,
-  target: TableTarget,
-  run: SavedRun,
-  isResumed: boolean,
-): Promise<ReadonlyMap<number, number>> {
-  if (database.largeRows === undefined) return new Map();
-  const table = await database.transaction(async (session) => {
-    const found = await placeOf(session, target);
-    await new RunRows(target.kind, found, run).removeFiller(session.query);
-    return found;
-  });
-  return database.largeRows(table, run, isResumed ? everFilled : filledStatuses);
-}
-
-/** The table, with its schema. */
-async function placeOf(session: TableSession, { table, display }: TableTarget): Promise<TableName> {
-  const found = await session.find(table);
-  if (found !== null) return { ...table, schema: found.schema };
-  throw new FatalError("output_missing", `there is no table ${display}`);
 }
 
 interface FillingParts {
@@ -173,33 +147,30 @@ class FillingSink implements Sink {
   }
 
   async #commit(): Promise<void> {
-    const size = sizeOf(this.#batches);
-    if (size.rows > 0) {
-      await this.#transaction(size, (session, table) =>
-        this.#update(session, table, this.#batches),
-      );
-    }
+    const { database, runId, schema, large } = this.#parts;
+    const whole = large.size === 0 ? [this.#batches] : this.#batches.map((batch) => [batch]);
+    for (const batches of whole) if (batches.length > 0) await this.#transaction(batches, null);
     this.#batches = [];
     for (const { values, numbers, characters } of this.#large) {
-      const large = { rows: numbers.length, characters };
-      await this.#transaction(large, async (session, table) => {
-        await this.#update(session, table, [values], numbers);
-        const { runId, schema } = this.#parts;
-        await session.separate?.(table, { runId, prefix: schema.prefix }, large);
-      });
+      const size = { rows: numbers.length, characters };
+      const table = await this.#transaction([values], { numbers, size });
+      await database.separate?.(table, { runId, prefix: schema.prefix }, size);
     }
     this.#large = [];
   }
 
+  /** @param large says which rows to update one by one; null for all at once */
   async #transaction(
-    size: LoadSize,
-    work: (session: TableSession, table: TableName) => Promise<void>,
-  ): Promise<void> {
+    batches: readonly ColumnBatch[],
+    large: { readonly numbers: readonly number[]; readonly size: LoadSize } | null,
+  ): Promise<TableName> {
     const { database, target, runId } = this.#parts;
-    await database.expect?.(size);
-    await database.transaction(async (session) => {
+    await database.expect?.(large?.size ?? sizeOf(batches));
+    return database.transaction(async (session) => {
       await session.lock(`run ${runId}`);
-      await work(session, await placeOf(session, target));
+      const table = await placeOf(session, target);
+      await this.#update(session, table, batches, large?.numbers ?? null);
+      return table;
     });
   }
 
@@ -208,7 +179,7 @@ class FillingSink implements Sink {
     session: TableSession,
     table: TableName,
     batches: readonly ColumnBatch[],
-    numbers: readonly number[] | null = null,
+    numbers: readonly number[] | null,
   ): Promise<void> {
     const { target, schema, runId } = this.#parts;
     const { kind, display } = target;

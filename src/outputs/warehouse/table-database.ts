@@ -29,6 +29,8 @@ export interface TableDatabase {
   ): Promise<ReadonlyMap<number, number>>;
   /** Prepares for a transaction that writes rows of this size. */
   expect?(size: LoadSize): Promise<void>;
+  /** Keeps the large rows that the last transaction wrote apart from later ones. */
+  separate?(table: TableName, run: SavedRun, size: LoadSize): Promise<void>;
   /** Moves committed data to its final place; for files only. */
   settle?(): Promise<void>;
   close(): Promise<void>;
@@ -64,8 +66,6 @@ export interface TableSession {
     columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
   ): Promise<number>;
-  /** Keeps the large rows that the transaction has written apart from later ones. */
-  separate?(table: TableName, run: SavedRun, size: LoadSize): Promise<void>;
 }
 
 export interface FoundTable {
