@@ -14,7 +14,7 @@ import type { WarehouseAudit } from "./types.js";
 export const checkpointAt = 8 * 1024 * 1024;
 
 /** Size of a batch sent to a database. DuckDB's vectors hold 2,048 rows. */
-export const chunkBounds: BatchBounds = { rows: 2_048, characters: checkpointAt };
+const chunkBounds: BatchBounds = { rows: 2_048, characters: checkpointAt };
 
 export interface TableSinkParts {
   readonly database: TableDatabase;
