@@ -1,9 +1,11 @@
+import { withBucketSlash } from "../objects/address.js";
 import { listObjects } from "../objects/list-objects.js";
 import { readText } from "../objects/read-object.js";
 import type { InputFolder } from "./list-inputs.js";
 
-/** Lists the objects under an address that ends in `/`, as a folder. @throws ReputeError */
-export async function openPrefix(address: string): Promise<InputFolder> {
+/** Lists the objects in a bucket, or under an address that ends in `/`, as a folder. @throws ReputeError */
+export async function openPrefix(name: string): Promise<InputFolder> {
+  const address = withBucketSlash(name);
   const names = await listObjects(address, "folder");
   return {
     name: address,

@@ -11,9 +11,24 @@ export function isObjectAddress(name: string): boolean {
   return /^s3:/i.test(name);
 }
 
-/** Whether a name is an address that ends in `/`, which stands for the objects under it. */
+/** Whether a name is an address that stands for objects: one that ends in `/`, or a bucket. */
 export function isObjectPrefix(name: string): boolean {
-  return isObjectAddress(name) && name.endsWith("/");
+  return isObjectAddress(name) && (name.endsWith("/") || isBucket(name));
+}
+
+/** `s3://BUCKET` as `s3://BUCKET/`; any other address unchanged. */
+export function withBucketSlash(address: string): string {
+  return isBucket(address) ? `${address}/` : address;
+}
+
+function isBucket(name: string): boolean {
+  return /^s3:\/\/[^/?#]+$/i.test(name);
+}
+
+/** Parses the address of all objects whose keys begin alike. @throws UsageError `bad_object_address` */
+export function parseObjectPrefix(address: string): ObjectAddress {
+  const [, bucket] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/$/i.exec(address) ?? [];
+  return bucket === undefined ? parseObjectAddress(address) : { bucket, key: "" };
 }
 
 /** Parses `s3://BUCKET/KEY`. @throws UsageError `bad_object_address` */

@@ -1,4 +1,4 @@
-import { parseObjectAddress } from "./address.js";
+import { parseObjectPrefix } from "./address.js";
 import { withStore } from "./client.js";
 
 /**
@@ -12,7 +12,7 @@ export async function listObjects(
   prefix: string,
   within: "folder" | "all" = "all",
 ): Promise<readonly string[]> {
-  const { bucket, key } = parseObjectAddress(prefix);
+  const { bucket, key } = parseObjectPrefix(prefix);
   const query = { Bucket: bucket, Prefix: key, Delimiter: within === "all" ? undefined : "/" };
   return withStore(prefix, "read", async ({ sdk, client }) => {
     const names: string[] = [];

@@ -338,8 +338,17 @@ describe("an unusable file", () => {
 
   it("is not a database", async () => {
     const place = await aPlace();
-    await writeFile(place.file, "ip,note\n192.0.2.1,\n".repeat(1_000));
-    await expect(open(place)).rejects.toMatchObject({ code: "output_not_duckdb" });
+    // DuckDB would read a file of this name as CSV, and write the rows nowhere.
+    const csv = { ...place, output: `duckdb:${join(place.folder, "in.csv")}?table=t` };
+    for (const [each, file] of [
+      [place, place.file],
+      [csv, join(place.folder, "in.csv")],
+    ] as const) {
+      await writeFile(file, "ip,note\n192.0.2.1,\n".repeat(1_000));
+      await expect(open(each)).rejects.toMatchObject({ code: "output_not_duckdb" });
+      const find = findWarehouse(each.output)!.fill!.find({ prefix: "rep_", runId: null });
+      await expect(find).rejects.toMatchObject({ code: "output_not_duckdb" });
+    }
   });
 
   it("is a directory", async () => {

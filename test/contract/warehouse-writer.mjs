@@ -46,7 +46,8 @@ step("finished");
 rmSync(job.state, { recursive: true });
 
 async function open(options) {
-  if (job.kind === "duckdb") return findWarehouse(`duckdb:${job.file}`).open(options);
+  if (job.kind === "duckdb")
+    return findWarehouse(`duckdb:${job.file}?table=enriched`).open(options);
   const part = `${job.file}.part`;
   // Like a run whose output already has its final name.
   if (saved?.complete && !existsSync(part)) renameSync(job.file, part);

@@ -83,7 +83,7 @@ test("a full folder for temporary files ends a run to stdout with one error", as
   expect(code).toBe(1);
 });
 
-test.each(["disk/out.parquet", "duckdb:disk/out.duckdb"])(
+test.each(["disk/out.parquet", "duckdb:disk/out.duckdb?table=enriched"])(
   "a run into %s whose disk was full resumes once there is space, without losing or doubling a row",
   async (output) => {
     const folder = await prepared();

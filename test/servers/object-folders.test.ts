@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/pipeline/types.js";
@@ -51,6 +51,17 @@ test("reads the objects under a prefix in order, page by page", async () => {
     stderr: expect.stringContaining("would replace the input"),
   });
   expect((await readdir(cwd)).sort()).toEqual(["all.csv", "all.csv.manifest.json"]);
+
+  // A bucket is the folder of the objects without a slash in their keys.
+  await store.put("top.csv", "ip\n192.0.2.4\n");
+  for (const name of ["s3://lake/", "s3://lake"]) {
+    expect(await tests.repute(["plan", name, "--json"])).toMatchObject({ code: 0 });
+    expect(await enrich(name, "top.csv")).toMatchObject({ code: 0 });
+    const [, row = ""] = await rowsIn("top.csv");
+    expect(row).toMatch(/^192\.0\.2\.4,.*s3:\/\/lake\/top\.csv/);
+    await rm(join(cwd, "top.csv"));
+  }
+  await store.remove("top.csv");
 });
 
 test("continues in the object where it stopped, and refuses other versions", async () => {
@@ -122,15 +133,26 @@ test.each(["csv", "parquet"])(
     const before = await manifestOf(`${key}/set/_manifest.json`);
     const asked = service.total;
     const retry = ["retry", set, "--quiet", ...flags];
+    const written = store.requests.filter((request) => request.startsWith("PUT")).length;
     store.fault = ({ method, path }) =>
       method === "PUT" && path.includes("_manifest.json") ? "denied" : null;
     expect(await repute(retry)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("AccessDenied"),
     });
+    // The second part is the only one that changed.
+    const sent = store.requests.filter((request) => request.startsWith("PUT"));
+    expect(sent.map((request) => /[^/]*\.\w+(?=[?]|$)/.exec(request)?.[0]).slice(written)).toEqual([
+      `part-00004.${to}`,
+      "_manifest.json",
+    ]);
     expect(await manifestOf(`${key}/set/_manifest.json`)).toEqual(before);
     store.fault = () => null;
+    const kept = await store.etag(`${key}/set/part-00000.${to}`);
+    store.requests.length = 0;
     expect(await repute([...retry, "--resume"])).toMatchObject(done);
+    expect(store.requests.filter((request) => /^PUT.*part-0000[02]/.test(request))).toEqual([]);
+    expect(await store.etag(`${key}/set/part-00000.${to}`)).toBe(kept);
     expect(service.total - asked).toBe(1);
     expect(await manifestOf(`${key}/set/_manifest.json`)).toMatchObject({
       run_id: before.run_id,

@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import type * as duckdb from "@duckdb/node-api";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { ConnectOptions } from "../warehouse/table-database.js";
@@ -36,6 +37,29 @@ export async function limitMemory(
 /** Name of the file's database where the file is attached. */
 const attached = "repute_file";
 
+/** At offset 8 of every database file. */
+const magic = "DUCK";
+
+/**
+ * DuckDB opens a file of another format as an empty database in memory, whose rows would be lost.
+ *
+ * @throws Error in DuckDB's words; errors of the file system
+ */
+async function checkFormat(file: string): Promise<void> {
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (handle === null) return;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0);
+    if (bytesRead === 12 && buffer.toString("latin1", 8) === magic) return;
+    throw new Error(`${file} is not a valid DuckDB database`);
+  } finally {
+    await handle.close();
+  }
+}
+
 /**
  * Opens a DuckDB file.
  *
@@ -47,6 +71,7 @@ export async function openDuckdb(
   file: string,
   { access, groupRows }: Pick<ConnectOptions, "access"> & { readonly groupRows: number | null },
 ): Promise<OpenDuckdb> {
+  await checkFormat(file);
   if (groupRows === null) {
     const access_mode = access === "read" ? "READ_ONLY" : "READ_WRITE";
     const instance = await driver.DuckDBInstance.create(file, { ...settings, access_mode });

@@ -8,6 +8,7 @@ import type { TableTarget } from "./table-database.js";
 import type { Connect } from "./table-warehouse.js";
 import {
   addressScheme,
+  namesTable,
   parseDuckdbTarget,
   parseParquetTarget,
   parsePostgresTarget,
@@ -138,7 +139,7 @@ function defineTable<T extends TableTarget>(
   inputOf: (target: T, query: string) => Promise<TableInput>,
 ): FindWarehouse {
   const kind: WarehouseKind<T> = {
-    parse,
+    parse: (output) => namesTable(output, parse(output)),
     open: async (target, options) => (await tables()).openTable(connect, target, options),
     discard: async (target, run) => (await tables()).discardRows(connect, target, run),
     recount: async (target, run) => (await tables()).recountRows(connect, target, run),

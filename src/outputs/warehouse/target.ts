@@ -106,6 +106,15 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
   };
 }
 
+/** Checks that the address of an output names a table. @throws UsageError `bad_output` */
+export function namesTable<T extends TableTarget>(output: string, target: T | null): T | null {
+  if (target === null || /[?&]table=/i.test(output)) return target;
+  const [place = ""] = target.display.split("?", 1);
+  throw new UsageError("bad_output", `${place} names a database without a table`, {
+    hint: `add a table, in quotes: '${target.display}'`,
+  });
+}
+
 /** The scheme of an address in lower case (`mysql` of `mysql://…`); null for a path. */
 export function addressScheme(output: string): string | null {
   // A single letter is a Windows drive.

@@ -3,6 +3,7 @@ import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../../objects/address.js";
+import type { CopiedObjects } from "../../outputs/download-object.js";
 import { type StagedOutput, stagedOutput } from "../../outputs/staged-output.js";
 import { manifestPath } from "./check-paths.js";
 import type { EnrichSettings } from "../options.js";
@@ -34,6 +35,8 @@ export interface UploadRunOptions {
   /** Appended to the names of the objects. */
   readonly suffix: string;
   readonly signal: AbortSignal | undefined;
+  /** The files that a retry has read, which are not uploaded again if they stay the same. */
+  readonly copied?: CopiedObjects | undefined;
   /** What the run reads, which stays. */
   readonly inputs: readonly string[];
   readonly onWarning: ((message: string) => void) | undefined;
@@ -46,12 +49,14 @@ export type StagedSettings = Pick<EnrichSettings, "output" | "rejects">;
  * Prepares the local folders of a run that writes to object storage; null for any other run.
  *
  * @param inputs what the run reads
+ * @param copied the files of the data set that the run replaces
  * @throws UsageError `bad_object_address`, `rejects_is_no_file`, `output_is_input`; ReputeError if
  *   the store cannot be reached
  */
 export async function stageRun(
   { output, rejects }: StagedSettings,
   inputs: readonly string[],
+  copied?: CopiedObjects,
 ): Promise<StagedRun | null> {
   const rows = stagedOutput(output);
   const left = rejects === undefined ? null : stagedOutput(rejects);
@@ -73,7 +78,10 @@ export async function stageRun(
     },
     name: output,
     upload: (manifest, options) =>
-      uploadRun({ rows: placed(output, rows), rejects: placed(rejects, left) }, manifest, options),
+      uploadRun({ rows: placed(output, rows), rejects: placed(rejects, left) }, manifest, {
+        ...options,
+        copied,
+      }),
     earlierRows: async () => (rows === null ? 0 : earlierRows(output)),
     abort: () => abortUploads(folders.map(({ folder }) => uploadJournal(folder))),
     clean() {

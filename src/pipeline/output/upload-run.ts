@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
-import { downloadObject } from "../../outputs/download-object.js";
+import { downloadObject, isStill } from "../../outputs/download-object.js";
 import { isMissing, pinObject, readText } from "../../objects/read-object.js";
 import { removeObject } from "../../objects/remove-object.js";
 import { abortUpload, uploadObject } from "../../objects/upload-object.js";
@@ -37,7 +37,7 @@ export async function uploadRun(
 async function sendAll(
   { rows, rejects }: RunObjects,
   manifest: Manifest,
-  { suffix, signal }: UploadRunOptions,
+  { suffix, signal, copied }: UploadRunOptions,
 ): Promise<void> {
   const send = (path: string, address: string, { folder }: StagedOutput) =>
     uploadObject({ path, address, journal: uploadJournal(folder), signal });
@@ -54,6 +54,8 @@ async function sendAll(
   }
   const replaced = await replacedParts(to, rows.folder);
   for (const { name } of parts) {
+    const earlier = copied?.get(to + name);
+    if (earlier !== undefined && (await isStill(earlier, from + name))) continue;
     await once(rows.folder, name, () => send(from + name, to + name, rows));
   }
   await sendManifest();

@@ -3,13 +3,19 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { isMissing } from "../../objects/read-object.js";
-import { downloadObject } from "../../outputs/download-object.js";
+import {
+  type CopiedObject,
+  type CopiedObjects,
+  downloadObject,
+} from "../../outputs/download-object.js";
 import type { Manifest } from "../types.js";
 import { manifestPath } from "../output/check-paths.js";
 
 /** A temporary copy of an output in object storage. */
 export interface LocalCopy {
   readonly path: string;
+  /** The files of a data set, by their addresses. */
+  readonly parts: CopiedObjects;
   remove(): Promise<void>;
 }
 
@@ -18,6 +24,7 @@ export async function copyOutput(address: string): Promise<LocalCopy> {
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
+    const parts = new Map<string, CopiedObject>();
     const isSet = address.endsWith("/");
     const path = isSet ? `${folder}/` : join(folder, basename(address));
     await downloadObject(manifestPath(address), manifestPath(path)).catch((error: unknown) => {
@@ -27,10 +34,11 @@ export async function copyOutput(address: string): Promise<LocalCopy> {
     else {
       const manifest = (await readJsonFile(manifestPath(path))) as Partial<Manifest> | null;
       for (const { name } of manifest?.output?.parts ?? []) {
-        await downloadObject(address + basename(name), path + basename(name));
+        const [from, to] = [address + basename(name), path + basename(name)];
+        parts.set(from, { path: to, version: await downloadObject(from, to) });
       }
     }
-    return { path, remove };
+    return { path, parts, remove };
   } catch (error) {
     await remove();
     throw error;

@@ -30,7 +30,7 @@ export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
   if (!isObjectAddress(output) && !isObjectAddress(rejects)) return executeLocally(job, rows);
   const staged = await (
     await import("../output/staged-run.js")
-  ).stageRun(job.settings, rows.inPlace === true ? [] : inputPaths(job.input));
+  ).stageRun(job.settings, rows.inPlace === true ? [] : inputPaths(job.input), rows.copiedObjects);
   if (staged === null) return executeLocally(job, rows);
   try {
     const settings = { ...job.settings, ...staged.settings };

@@ -9,6 +9,7 @@ import { shownColumn } from "../../formats/columns/find-column.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
 import { type SniffedInput, sniffFormat } from "../../inputs/sniff-format.js";
+import type { CopiedObjects } from "../../outputs/download-object.js";
 import type { Encoder, SourceFormat } from "../../formats/types.js";
 import type {
   AnyInput,
@@ -59,6 +60,8 @@ export interface RowJob {
   readonly encoder?: ((encoder: Encoder) => Encoder) | undefined;
   /** The output replaces the input. @default false */
   readonly inPlace?: boolean;
+  /** The objects of the output that is replaced. */
+  readonly copiedObjects?: CopiedObjects | undefined;
   /** Set for tables, which are copied to the run's folder before the input is opened. */
   readonly copied?: CopiedInput;
 }

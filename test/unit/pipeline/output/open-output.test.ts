@@ -168,19 +168,21 @@ describe("the name of rejected rows", () => {
 describe("chooseOutput of a warehouse", () => {
   it.each([
     ["--to", "out.parquet", { to: "csv" }, "text_option"],
-    ["--shape nested", "duckdb:out.duckdb", { shape: "nested" }, "text_option"],
+    ["--shape nested", "duckdb:out.duckdb?table=t", { shape: "nested" }, "text_option"],
     ["the input", "in.parquet", {}, "output_is_input"],
     ["the input as manifest", "duckdb:out.duckdb?table=t", {}, "output_is_input"],
-    ["a directory", "duckdb:folder", {}, "output_is_directory"],
+    ["a directory", "duckdb:folder?table=t", {}, "output_is_directory"],
     ["a named pipe", "pipe.parquet", {}, "output_no_file"],
     ["a folder that is not there", "none/out.parquet", {}, "output_folder_missing"],
     [
       "rejects over the database",
-      "duckdb:out.duckdb",
+      "duckdb:out.duckdb?table=t",
       { rejects: "out.duckdb" },
       "rejects_is_output",
     ],
     ["a database without a table's address", "out.duckdb", {}, "bad_output"],
+    ["a database without a table", "duckdb:out.duckdb", {}, "bad_output"],
+    ["a server without a table", "postgres://me:secret@db.example/x", {}, "bad_output"],
     ["an address of no known kind", "mysql://me:secret@db.example/x", {}, "unknown_output"],
   ])("refuses %s", async (what, output, settings, code) => {
     const folder = await prepared();
@@ -197,7 +199,7 @@ describe("chooseOutput of a warehouse", () => {
   it.each([
     ["out.parquet", "parquet", "out.parquet", "out.parquet"],
     ["duckdb:out.duckdb?table=night.rows", "duckdb", null, "out.duckdb.night.rows"],
-    ["duckdb:link.duckdb", "duckdb", null, "real.duckdb.enriched"],
+    ["duckdb:link.duckdb?table=enriched", "duckdb", null, "real.duckdb.enriched"],
   ])(
     "tells what of %s appears by rename, and where the run's own files are",
     async (output, format, file, base) => {
