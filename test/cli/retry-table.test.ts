@@ -47,10 +47,10 @@ const counts = `SELECT rep_run_id, rep_status, count(*) AS n, count(DISTINCT rep
   FROM enriched GROUP BY ALL ORDER BY ALL`;
 
 describe("retry in a table", () => {
-  it("fills in 1,000 failed rows of the newest run and nothing else", async () => {
-    const { cwd, server, run, query } = await prepared(4_000);
+  it("fills in 600 failed rows of the newest run and nothing else", async () => {
+    const { cwd, server, run, query } = await prepared(2_400);
     const failed = await query("SELECT rep_row FROM enriched WHERE rep_status = 'failed'");
-    expect(failed).toHaveLength(1_000);
+    expect(failed).toHaveLength(600);
     const numbers = failed.map(({ rep_row: row }) => String(row)).join(",");
     const rest = `SELECT md5(string_agg(enriched::VARCHAR, '|' ORDER BY rep_row)) AS sum FROM enriched
       WHERE rep_row NOT IN (${numbers})`;
@@ -60,23 +60,23 @@ describe("retry in a table", () => {
 
     const retried = await run("retry", table, "--json");
     expect(retried.code).toBe(0);
-    expect(server.total - asked).toBe(1_000);
+    expect(server.total - asked).toBe(600);
     expect([await query(rest), await query(own)]).toEqual(before);
     expect(await query(counts)).toMatchObject([
-      { rep_status: "complete", n: 4_000n, keys: 4_000n },
+      { rep_status: "complete", n: 2_400n, keys: 2_400n },
     ]);
     const [filled] = await query(
       `SELECT count(*) AS n, count(rep_error_code) AS errors, count(rep_looked_up_at) AS times FROM enriched WHERE rep_row IN (${numbers})`,
     );
-    expect(filled).toEqual({ n: 1_000n, errors: 0n, times: 1_000n });
+    expect(filled).toEqual({ n: 600n, errors: 0n, times: 600n });
     const manifest = JSON.parse(retried.stdout) as Manifest;
     const [{ rep_run_id: runId } = {}] = await query("SELECT DISTINCT rep_run_id FROM enriched");
     expect(manifest).toMatchObject({
       run_id: runId,
-      input: { path: table, rows: 4_000 },
-      output: { path: table, rows: 4_000 },
-      statuses: { complete: 4_000, failed: 0 },
-      retried: { failed: { complete: 1_000 } },
+      input: { path: table, rows: 2_400 },
+      output: { path: table, rows: 2_400 },
+      statuses: { complete: 2_400, failed: 0 },
+      retried: { failed: { complete: 600 } },
     });
     expect(await runRepute(["verify", table], { cwd })).toMatchObject({ code: 0 });
     expect((await readdir(cwd)).filter((name) => name.includes("retry"))).toEqual([]);
