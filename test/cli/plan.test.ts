@@ -20,7 +20,7 @@ test("prints a plan line by line and sends nothing", async () => {
   });
   expect(stdout).toMatch(/^rows +4$/m);
   expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
-  expect(stdout).toMatch(/^quota +3 in 24 h 0 min used up after 1\.0 s, with 1 requests left$/m);
+  expect(stdout).toMatch(/^quota +3 in 24 h 0 min used up after 1\.0 s, with 1 request left$/m);
 });
 
 test("prints a plan as one JSON object with --json", async () => {

@@ -182,7 +182,7 @@ test("counts its request against a quota, and sends none once that is used up", 
   const first = await doctor(args, env);
   expect(first.of("quota")).toMatchObject({
     status: "warn",
-    finding: "1 of 1 requests used in 24 h",
+    finding: "1 of 1 request used in 24 h",
   });
   const second = await doctor(args, env);
   expect(second.of("service")?.finding).toContain("the quota of 1 requests in 24 h is used up");
