@@ -228,10 +228,12 @@ function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer
 
 /** If the body cannot be decoded, only the two headers that are shown need masking. */
 function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
-  const masked = { ...headers };
+  let shown = headers;
   for (const name of ["content-type", "content-encoding"]) {
     const value = headers[name];
-    if (value !== undefined) masked[name] = mask.inText(String(value));
+    if (value === undefined) continue;
+    const masked = mask.inHeader(String(value));
+    if (masked !== value) shown = { ...shown, [name]: masked };
   }
-  return masked;
+  return shown;
 }
