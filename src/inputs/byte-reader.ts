@@ -48,6 +48,11 @@ export class ByteReader {
   }
 }
 
+/** Whether bytes start like gzip data (RFC 1952, section 2.3.1: ID1, ID2). */
+export function looksGzipped(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
 /** First bytes of binary files, as Latin-1. */
 const signatures: readonly (readonly [start: string, kind: string])[] = [
   ["PK\x03\x04", "a ZIP archive or an Excel workbook (.xlsx)"],

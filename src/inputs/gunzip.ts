@@ -1,12 +1,7 @@
 import { crc32, createInflateRaw } from "node:zlib";
 import { FatalError } from "../core/errors.js";
-import { ByteReader } from "./byte-reader.js";
+import { ByteReader, looksGzipped } from "./byte-reader.js";
 import type { Warnings } from "../formats/reading/lines.js";
-
-/** Whether bytes start like gzip data (RFC 1952, section 2.3.1: ID1, ID2). */
-export function looksGzipped(head: Buffer): boolean {
-  return head[0] === 0x1f && head[1] === 0x8b;
-}
 
 /**
  * Decompresses gzip data with any number of members (RFC 1952, section 2.2). Like gzip(1), it

@@ -2,8 +2,7 @@ import type { ChecksumState } from "../core/files/running-checksum.js";
 import { lineEndOf, Pauses, peek, showsLineEnd } from "../formats/reading/sample.js";
 import { limits, Warnings } from "../formats/reading/lines.js";
 import type { TextBytes } from "../formats/types.js";
-import { refuseBinary, signatureBytes, transcode, utf16Of } from "./byte-reader.js";
-import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
+import { looksGzipped, refuseBinary, signatureBytes, transcode, utf16Of } from "./byte-reader.js";
 import { notSeekableError, tooShortError } from "./verify-input.js";
 import { openStored, type StoredInput } from "./stored-input.js";
 import type { AnyInput, InputRange, OpenedSource, SourceOptions } from "./types.js";
@@ -91,8 +90,11 @@ async function decode(stored: StoredInput, options: InputOptions): Promise<Input
   const { name } = stored;
   const warnings = new Warnings();
   let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
-  if (looksGzipped(head)) chunks = gunzip(chunks, name, warnings);
-  else if (options.gzip) throw notGzipError(name);
+  if (looksGzipped(head) || options.gzip) {
+    const { gunzip, notGzipError } = await import("./gunzip.js");
+    if (!looksGzipped(head)) throw notGzipError(name);
+    chunks = gunzip(chunks, name, warnings);
+  }
 
   ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= signatureBytes));
   refuseBinary(head, name);

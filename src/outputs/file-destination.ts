@@ -5,7 +5,6 @@ import { FatalError } from "../core/errors.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
 import { syncFolder } from "../core/files/make-folder.js";
 import { outputFault } from "./output-fault.js";
-import { partGone, partIsLink, verifyPart } from "./reread-output.js";
 import type { Destination, SinkPosition } from "./types.js";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
@@ -43,13 +42,15 @@ export async function openFileDestination(
   try {
     handle = await open(part, isNew ? newFile : existingFile, 0o666);
   } catch (error) {
-    if (!isNew && (error as NodeJS.ErrnoException).code === "ENOENT") throw partGone(part);
+    const isGone = !isNew && (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (isGone) throw (await reread()).partGone(part);
     const facts = await lstat(part).catch(() => null);
-    if (facts?.isSymbolicLink()) throw partIsLink(part);
+    if (facts?.isSymbolicLink()) throw (await reread()).partIsLink(part);
     throw outputFault(part, error);
   }
   if (isNew) return fileDestination(path, handle, new RunningChecksum());
   try {
+    const { verifyPart } = await reread();
     const checksum = await verifyPart(part, handle, resume);
     await handle.truncate(resume.length);
     return fileDestination(path, handle, checksum);
@@ -58,6 +59,9 @@ export async function openFileDestination(
     throw error instanceof FatalError ? error : outputFault(part, error);
   }
 }
+
+/** Needed to resume only. */
+const reread = () => import("./reread-output.js");
 
 /** Windows has no O_NOFOLLOW; links are followed there. */
 const noLink = constants.O_NOFOLLOW ?? 0;

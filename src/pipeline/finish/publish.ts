@@ -7,7 +7,6 @@ import type { Checkpointer } from "../state/checkpointer.js";
 import type { CountedWarning } from "../run/run-rows.js";
 import { endingOfRows, exitCodes, type RunEnding } from "./exit-reason.js";
 import { saveRecord } from "./finished-run.js";
-import { keepEarlier } from "./keep-earlier.js";
 import { manifestOf } from "./manifest.js";
 import type { OutputTarget, TextOutputTarget } from "../output/open-output.js";
 import type { OpenRun } from "../run/open-run.js";
@@ -46,7 +45,10 @@ export const endingOfTooMany: RunEnding = {
  */
 export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
   const { target, sink, tally, checkpointer, state } = run;
-  if (job.chunk !== true) await keepEarlier(target, tally.rows);
+  if (job.chunk !== true && tally.rows === 0) {
+    const { keepEarlier } = await import("./keep-earlier.js");
+    await keepEarlier(target, 0);
+  }
   const position = await sink.checkpoint();
   await sink.end?.();
   const audit = await auditTarget(run);

@@ -18,7 +18,6 @@ import { existsSync } from "node:fs";
 import type { LookupRecord } from "../../core/attempt.js";
 import { endpointOf } from "../../lookup/cache.js";
 import { openJournal } from "../../store/journal/journal.js";
-import { MemoryStore } from "../../store/memory-store.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AssembleOptions } from "./assemble-lookup.js";
 
@@ -202,7 +201,7 @@ export async function openRunJournal(
   const isResumed = journalPath !== null && existsSync(journalPath);
   const store =
     journalPath === null
-      ? new MemoryStore()
+      ? new (await import("../../store/memory-store.js")).MemoryStore()
       : await openJournal({
           folder: journalPath,
           durableBytes: before?.journalBytes ?? 0,

@@ -11,7 +11,6 @@ import {
 import { type SinkSettings } from "../../outputs/options.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { detectSinkFormat, formats, sinkFormats } from "../../formats/registry.js";
-import { rereadOutput } from "../../outputs/reread-output.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
 import type { Encoder, EncoderOptions, SinkFormat, SourceFormat } from "../../formats/types.js";
@@ -215,6 +214,7 @@ export async function openSink(target: TextOutputTarget, options: OpenSinkOption
   const destination = await openDestination(target, options.stdout, resume);
   try {
     if (file !== null && resume !== null) {
+      const { rereadOutput } = await import("../../outputs/reread-output.js");
       await rereadOutput(encoder, partPath(file), { position: resume, gzip });
     }
   } catch (error) {

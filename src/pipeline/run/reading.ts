@@ -8,7 +8,7 @@ import type { Row } from "../../core/row.js";
 import { shownColumn } from "../../formats/columns/find-column.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
-import { type SniffedInput, sniffFormat } from "../../inputs/sniff-format.js";
+import type { SniffedInput } from "../../inputs/sniff-format.js";
 import type { CopiedObjects } from "../../outputs/download-object.js";
 import type { Encoder, SourceFormat } from "../../formats/types.js";
 import type {
@@ -93,7 +93,9 @@ export function readingOf(
   const sniff = (): Promise<SniffedInput> =>
     (sniffing ??=
       named === null
-        ? sniffFormat(input, { gzip, comment, clock })
+        ? import("../../inputs/sniff-format.js").then(({ sniffFormat }) =>
+            sniffFormat(input, { gzip, comment, clock }),
+          )
         : Promise.resolve({ input, format: named, comment }));
   const flags = flagsOf(settings);
   return {

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { gunzip, looksGzipped } from "../../../src/inputs/gunzip.js";
+import { looksGzipped } from "../../../src/inputs/byte-reader.js";
+import { gunzip } from "../../../src/inputs/gunzip.js";
 import { openInput } from "../../../src/inputs/open-input.js";
 import { Warnings } from "../../../src/formats/reading/lines.js";
 import { piped } from "../../contract/sources-reading.js";
