@@ -228,12 +228,12 @@ function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer
 
 /** If the body cannot be decoded, only the two headers that are shown need masking. */
 function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
-  let shown = headers;
+  const masked: [name: string, value: string][] = [];
   for (const name of ["content-type", "content-encoding"]) {
     const value = headers[name];
     if (value === undefined) continue;
-    const masked = mask.inHeader(String(value));
-    if (masked !== value) shown = { ...shown, [name]: masked };
+    const text = mask.inHeader(String(value));
+    if (text !== value) masked.push([name, text]);
   }
-  return shown;
+  return masked.length === 0 ? headers : { ...headers, ...Object.fromEntries(masked) };
 }
