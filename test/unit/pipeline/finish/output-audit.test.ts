@@ -77,7 +77,7 @@ describe("auditOutput", () => {
     const query = answers.suspicious;
     const rows = statuses.map((status) => anEnrichedRow({ cells }, { status, query }));
     const pair = encoder.encode(rows);
-    const pairs = Math.ceil((3 * 256 * 1024) / pair.length);
+    const pairs = Math.ceil((1.25 * 256 * 1024) / pair.length);
     // Each is one byte longer, so that every byte of a row is once the last of a chunk.
     for (let more = 0; more < pair.length; more += 1) {
       const long = anEnrichedRow({ cells: ["x".repeat(more), ""] }, { status: "partial" });
