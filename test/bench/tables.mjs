@@ -1,89 +1,158 @@
-// Every input to every output, without lookups: the addresses are reserved. CPU seconds of the program
-// (user and system, all threads), and rows per CPU second relative to CSV → CSV in the same round.
-// The table has the median of the rounds. Needs a build (`npm run build`), GNU time and, for its
-// lines, PostgreSQL.
+// Every input to CSV, and CSV to every output, without lookups: the addresses are reserved. Rows per
+// second, relative to CSV → CSV in the same round, and the same per CPU second (user and system, all
+// threads). The tables have the medians of the rounds. Needs a build (`npm run build`), GNU time and,
+// for its lines, PostgreSQL. Inputs have 39 columns; text has the item alone.
 //
-//   node test/bench/tables.mjs [--rows 100000] [--rounds 3]
-import { spawnSync } from "node:child_process";
+//   node test/bench/tables.mjs [--rows 100000] [--rounds 2]
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startPostgres } from "./postgres-cluster.mjs";
+import { figure, textTable } from "./text-table.mjs";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const { values } = parseArgs({
   options: { rows: { type: "string" }, rounds: { type: "string" } },
 });
 const rows = Number(values.rows ?? 100_000);
-const rounds = Number(values.rounds ?? 3);
+const rounds = Number(values.rounds ?? 2);
+// Ctrl-C ends the measured program; this one cleans up first.
+process.on("SIGINT", () => undefined);
 const folder = await mkdtemp(join(tmpdir(), "repute-bench-"));
+const store = await startStore();
 const cluster = await startPostgres(folder);
 
-/** Form of a name, and flags that an output of it needs. */
+/** Names of outputs, the flags that they need, and as which inputs they are read. */
 const forms = [
-  { name: "CSV", at: (name) => `${name}.csv` },
-  { name: "Parquet", at: (name) => `${name}.parquet` },
-  { name: "DuckDB", at: (name) => `duckdb:${name}.duckdb?table=t` },
+  { name: "CSV", at: (name) => `${name}.csv`, inputs: { CSV: (at) => at } },
+  { name: "CSV, gzip", at: (name) => `${name}.csv.gz`, inputs: { "CSV, gzip": (at) => at } },
+  { name: "NDJSON", at: (name) => `${name}.ndjson` },
+  {
+    name: "NDJSON, flat",
+    at: (name) => `${name}.flat.ndjson`,
+    flags: ["--shape", "flat"],
+    inputs: { NDJSON: (at) => at, text: () => "items.txt" },
+  },
+  ...["ecs", "ocsf", "stix", "es-bulk", "splunk-hec"].map((to) => ({
+    name: to,
+    at: (name) => `${name}.${to}.json`,
+    flags: ["--to", to],
+  })),
+  { name: "Parquet", at: (name) => `${name}.parquet`, inputs: { Parquet: (at) => at } },
+  {
+    name: "DuckDB",
+    at: (name) => `duckdb:${name}.duckdb?table=t`,
+    inputs: {
+      "DuckDB, table": (at) => at,
+      "DuckDB, query": (at) => at.replace("table=t", "query=SELECT * FROM t"),
+    },
+  },
   ...(cluster === null
     ? []
-    : [{ name: "PostgreSQL", at: (name) => `${cluster.url}?table=${name}` }]),
-  { name: "NDJSON", at: (name) => `${name}.ndjson`, flags: ["--shape", "flat"] },
-  { name: "data set of Parquet", at: (name) => `${name}/`, flags: ["--to", "parquet"] },
+    : [
+        {
+          name: "PostgreSQL",
+          at: (name) => `${cluster.url}?table=${name}`,
+          inputs: {
+            "PostgreSQL, table": (at) => at,
+            "PostgreSQL, query": (at) => at.replace("table=", "query=SELECT * FROM "),
+          },
+        },
+      ]),
+  {
+    name: "data set of CSV",
+    at: (name) => `${name}-csv/`,
+    flags: ["--to", "csv", "--rows-per-file", String(Math.ceil(rows / 8))],
+    inputs: { "eight files": (at) => at },
+  },
+  { name: "data set of Parquet", at: (name) => `${name}-parquet/`, flags: ["--to", "parquet"] },
+  { name: "S3, CSV", at: (name) => `s3://bench/${name}.csv`, inputs: { "S3, CSV": (at) => at } },
 ];
 
 try {
-  await writeFile(
-    join(folder, "source.csv"),
-    `n,ip,note\n${Array.from({ length: rows }, (_, n) => `${n},10.${n >> 16}.${(n >> 8) & 255}.${n & 255},note ${n % 97}\n`).join("")}`,
-  );
-  for (const form of forms) run("source.csv", form, "in", ["--prefix", "given_"]);
-  const ratios = new Map();
-  for (let round = 0; round < rounds; round++) {
-    const [csv] = forms;
-    const base = run(csv.at("in"), csv, `base${round}`).cpu;
-    for (const [index, from] of forms.entries()) {
-      for (const to of forms) {
-        const { cpu, peak } = run(from.at("in"), to, `out${round}_${index}`);
-        process.stderr.write(
-          `${from.name} → ${to.name}: ${(base / cpu).toFixed(2)}, ${cpu.toFixed(1)} s\n`,
-        );
-        const key = `${from.name} → ${to.name}`;
-        ratios.set(key, [...(ratios.get(key) ?? []), { ratio: base / cpu, cpu, peak }]);
-      }
-    }
+  const address = (n) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
+  const lines = (line) => Array.from({ length: rows }, (_, n) => `${line(n)}\n`).join("");
+  const text = lines((n) => `${n},${address(n)},note ${n % 97}`);
+  await writeFile(join(folder, "source.csv"), `n,ip,note\n${text}`);
+  await writeFile(join(folder, "items.txt"), lines(address));
+  const inputs = [];
+  for (const form of forms.filter((each) => each.inputs !== undefined)) {
+    run("source.csv", form, "given", ["--prefix", "given_"]);
+    const named = Object.entries(form.inputs);
+    inputs.push(...named.map(([name, of]) => ({ name, from: of(form.at("given")) })));
   }
-  console.log(`| from \\ to | ${forms.map(({ name }) => name).join(" | ")} |`);
-  console.log(`| --- |${" ---: |".repeat(forms.length)}`);
-  for (const from of forms) {
-    const cells = forms.map((to) => {
-      const found = ratios.get(`${from.name} → ${to.name}`).toSorted((a, b) => a.ratio - b.ratio);
-      const { ratio, cpu, peak } = found[found.length >> 1];
-      return `${ratio.toFixed(2)} (${cpu.toFixed(1)} s, ${Math.round(peak / 1024)} MB)`;
+  const [csv] = forms;
+  const found = { "input → CSV": new Map(), "CSV → output": new Map() };
+  for (let round = 0; round < rounds; round++) {
+    const base = run("given.csv", csv, `base${round}`);
+    const note = (kind, name, { wall, cpu, peak }) => {
+      const measured = { rate: rows / wall, wall: base.wall / wall, cpu: base.cpu / cpu, peak };
+      process.stderr.write(`${round + 1}/${rounds} ${kind}, ${name}: ${figure(measured.wall)}\n`);
+      found[kind].set(name, [...(found[kind].get(name) ?? []), measured]);
+    };
+    for (const { name, from } of inputs) {
+      const flags = from === "items.txt" ? { item: [] } : {};
+      note("input → CSV", name, run(from, csv, `in${round}`, [], flags));
+    }
+    for (const to of forms) note("CSV → output", to.name, run("given.csv", to, `out${round}`));
+  }
+  for (const [kind, measured] of Object.entries(found)) {
+    const head = [kind, "Rows a second", "÷ CSV → CSV", "Per CPU second ÷", "Peak, MB"];
+    const table = [...measured].map(([name, each]) => {
+      const median = (of) => each.map(of).toSorted((a, b) => a - b)[each.length >> 1];
+      const [rate, wall, cpu] = [(m) => m.rate, (m) => m.wall, (m) => m.cpu].map(median);
+      return [name, ...[rate, wall, cpu].map(figure), String(median((m) => m.peak))];
     });
-    console.log(`| ${from.name} | ${cells.join(" | ")} |`);
+    console.log(textTable(head, table));
   }
 } finally {
+  store.server.kill();
   cluster?.server.kill("SIGQUIT");
   await cluster?.ended;
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** CPU seconds and peak memory in KiB of one run. */
-function run(from, { at, flags = [] }, name, more = []) {
+/** Seconds, CPU seconds and peak memory in MB of one run. */
+function run(from, { at, flags = [] }, name, more = [], { item = ["--item-column", "ip"] } = {}) {
   const output = at(name);
-  const own = ["--bogons", "local", "--item-column", "ip", "--quiet", "--fail-on", "never"];
+  const own = ["--bogons", "local", "--quiet", "--fail-on", "never", ...item];
   const args = ["enrich", from, "-o", output, "--local", ...own, ...flags, ...more];
   const { stderr, status } = spawnSync(
     "time",
-    ["-f", "%U %S %M", process.execPath, program, ...args],
-    {
-      cwd: folder,
-      encoding: "utf8",
-    },
+    ["-f", "%e %U %S %M", process.execPath, program, ...args],
+    { cwd: folder, encoding: "utf8", env: { ...process.env, ...store.env } },
   );
   if (status !== 0) throw new Error(`${from} → ${output}: ${stderr}`);
-  const [user, system, peak] = stderr.trimEnd().split("\n").at(-1).split(" ").map(Number);
-  return { cpu: user + system, peak };
+  const [wall, user, system, peak] = stderr.trimEnd().split("\n").at(-1).split(" ").map(Number);
+  return { wall, cpu: user + system, peak: Math.round((peak * 1024) / 1e6) };
+}
+
+/** An object store in memory with the bucket `bench`: a process of its own, because runs block this one. */
+async function startStore() {
+  const env = {
+    AWS_ACCESS_KEY_ID: "AKIAEXAMPLE",
+    AWS_SECRET_ACCESS_KEY: "example",
+    AWS_REGION: "us-east-1",
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
+  };
+  const source = `
+    import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+    import { startFauxqs } from "fauxqs";
+    const { port } = await startFauxqs({ port: 0, host: "127.0.0.1", logger: false });
+    const endpoint = "http://127.0.0.1:" + port;
+    await new S3Client({ endpoint, forcePathStyle: true }).send(new CreateBucketCommand({ Bucket: "bench" }));
+    console.log(endpoint);`;
+  const server = spawn(process.execPath, ["--input-type=module", "-e", source], {
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const endpoint = await new Promise((resolve, reject) => {
+    server.stdout.once("data", (text) => resolve(String(text).trim()));
+    server.once("close", () => reject(new Error("the object store did not start")));
+  });
+  return { server, env: { ...env, AWS_ENDPOINT_URL_S3: endpoint } };
 }
