@@ -103,8 +103,10 @@ try {
     const head = [kind, "Rows a second", "÷ CSV → CSV", "Per CPU second ÷", "Peak, MB"];
     const table = [...measured].map(([name, each]) => {
       const median = (of) => each.map(of).toSorted((a, b) => a - b)[each.length >> 1];
-      const [rate, wall, cpu] = [(m) => m.rate, (m) => m.wall, (m) => m.cpu].map(median);
-      return [name, ...[rate, wall, cpu].map(figure), String(median((m) => m.peak))];
+      const rate = figure(median((m) => m.rate));
+      const wall = figure(median((m) => m.wall));
+      const cpu = figure(median((m) => m.cpu));
+      return [name, rate, wall, cpu, String(median((m) => m.peak))];
     });
     console.log(textTable(head, table));
   }
