@@ -97,7 +97,7 @@ test.each(["disk/out.parquet", "duckdb:disk/out.duckdb?table=enriched"])(
     expect(stderr).toMatch(/^repute: cannot write .*: the disk is full\n {2}free some space/);
     expect(stderr).not.toMatch(/^ +at /m);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/: 30000 rows.*, matches its manifest\n$/);
+    expect(stdout).toMatch(/: 30,000 rows.*, matches its manifest\n$/);
   },
 );
 
