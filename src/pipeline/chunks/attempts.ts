@@ -1,7 +1,6 @@
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { existsSync } from "node:fs";
-import { UsageError } from "../../core/errors.js";
 import { takeLock } from "../../core/files/run-lock.js";
 import type { SourceFormat } from "../../formats/types.js";
 import { statePath } from "../state/state-folder.js";
@@ -83,43 +82,22 @@ export async function clearAttempt(
   await work.close();
 }
 
-/**
- * Discards what interrupted attempts have left on this machine. Those of other machines and those in
- * progress don't count.
- *
- * @throws UsageError `state_exists` if there is one and the chunk was not restarted
- */
+/** Discards what interrupted attempts have left on this machine. Those in progress stay. */
 export async function discardAttempts(
   work: WorkFolder,
-  {
-    plan,
-    chunk,
-    attempts,
-    restart,
-  }: {
-    readonly plan: WorkPlan;
-    readonly chunk: PlannedChunk;
-    readonly attempts: readonly string[];
-    readonly restart: boolean;
-  },
+  plan: WorkPlan,
+  chunk: PlannedChunk,
 ): Promise<void> {
-  for (const attempt of attempts) {
+  for (const attempt of await openAttempts(work, chunk)) {
     const { state } = attemptNames(plan, chunk, attempt);
     if ((await attemptStand(work, state)) !== "open") continue;
-    if (!restart) {
-      throw new UsageError(
-        "state_exists",
-        `an interrupted attempt at chunk ${chunk.chunk} exists (${work.pathOf(state)})`,
-        { hint: "continue it with --resume, or discard it with --restart" },
-      );
-    }
     const prefix = `${chunkName(chunk.chunk)}.${attempt}.`;
     const names = (await work.localNames()).filter((name) => name.startsWith(prefix));
     for (const name of names) await rm(work.pathOf(name), { recursive: true, force: true });
   }
 }
 
-/** The same for an attempt that failed, unless it can be continued. */
+/** Removes the local files of an attempt that failed, unless it can be continued. */
 export async function clearUnlessOpen(
   work: WorkFolder,
   { state, copy }: { readonly state: string; readonly copy: string },

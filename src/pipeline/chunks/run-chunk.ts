@@ -56,7 +56,10 @@ export interface ChunkEnd {
 /**
  * Enriches one chunk of a plan. Returns the earlier result if there is an intact one.
  *
- * @throws UsageError `chunk_unknown`, `state_exists`; as `enrich`
+ * An attempt that was interrupted on this machine is continued, since schedulers repeat a command as
+ * it is; `restart` discards it.
+ *
+ * @throws UsageError `chunk_unknown`; as `enrich`
  */
 export async function runChunk(
   job: ChunkJob,
@@ -65,20 +68,20 @@ export async function runChunk(
   number: number,
 ): Promise<ChunkEnd> {
   const chunk = plannedOf(plan, work, number);
-  const { restart, resume } = job.settings;
+  const { restart } = job.settings;
   const done = restart ? null : await intactResult(job, work, plan, chunk);
   if (done !== null) {
     if (work.isRemote) await clearAttempts(work, chunk);
     return { result: done, wasDone: true };
   }
   if (restart) await work.remove(resultName(number));
+  if (restart) await discardAttempts(work, plan, chunk);
   const attempts = await openAttempts(work, chunk);
-  if (!resume) await discardAttempts(work, { plan, chunk, attempts, restart });
-  for (const attempt of resume ? attempts : []) {
+  for (const attempt of restart ? [] : attempts) {
     const ended = await tryAttempt(job, work, plan, chunk, attempt);
     if (ended !== null) return ended;
   }
-  if (resume && attempts.length > 0) {
+  if (!restart && attempts.length > 0) {
     // One of them may have been completed meanwhile.
     const { finished = () => intactResult(job, work, plan, chunk) } = job;
     const result = await finished();
