@@ -256,7 +256,14 @@ it("stops on SIGINT while a database does not answer", async () => {
   onTestFinished(() => void silent.close());
   const { port } = silent.address() as AddressInfo;
   const { child, result } = startRepute(
-    ["enrich", "in.csv", "-o", `postgres://me@127.0.0.1:${port}/x`, "--intel-url", server.url],
+    [
+      "enrich",
+      "in.csv",
+      "-o",
+      `postgres://me@127.0.0.1:${port}/x?table=enriched`,
+      "--intel-url",
+      server.url,
+    ],
     { cwd },
   );
   await Promise.race([reached, result]);
