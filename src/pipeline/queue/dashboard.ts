@@ -83,6 +83,8 @@ async function admit(request: FastifyRequest, reply: FastifyReply, token: string
   const [, bearer = ""] = /^Bearer (\S+)$/.exec(headers.authorization ?? "") ?? [];
   const isKnown = cookies.some((each) => isEqual(each, `${cookie}=${token}`));
   if (isKnown || isEqual(bearer, token)) return undefined;
+  // Browsers ask for the icon of the page that refuses them.
+  if (request.url === "/favicon.ico") return reply.code(204).send();
   const { token: given } = request.query as { readonly token?: unknown };
   if (method !== "GET" || typeof given !== "string" || !isEqual(given, token)) {
     return reply.code(401).send("open the address that repute worker printed at its start\n");
