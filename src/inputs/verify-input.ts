@@ -87,15 +87,20 @@ async function readUpTo(
   }
 }
 
+/** What to do about the missing output of an interrupted run; null if there is no such run. */
+export function interruptedHint(output: string): string | null {
+  return existsSync(`${output}.state`)
+    ? "its run was interrupted: repeat the command of that run with --resume"
+    : null;
+}
+
 /** Explains why an input cannot be opened and what to do. */
 export function openError(name: string, cause: unknown): ReputeError {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new UsageError("input_not_found", `there is no file ${name}`, {
       cause,
-      hint: existsSync(`${name}.state`)
-        ? "its run was interrupted: repeat the command of that run with --resume"
-        : "check the path",
+      hint: interruptedHint(name) ?? "check the path",
     });
   }
   if (code === "EISDIR") return directoryError(name);

@@ -9,7 +9,7 @@ const probes = { atOnce: 2, apartMs: 1_000 };
 export interface LimitStateOptions {
   /** Whether to learn an undeclared limit from throttle answers; otherwise only pause. */
   readonly adaptive: boolean;
-  /** Whether several processes send. Default false. */
+  /** Whether several processes send. @default false */
   readonly isShared?: boolean;
   /** Random numbers from 0 (inclusive) to 1. */
   readonly random: () => number;

@@ -4,6 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { execute } from "../run/execute.js";
 import { readingOf } from "../run/reading.js";
+import { checkResume } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { manifestPath } from "../output/check-paths.js";
 import { attemptSettings } from "./attempt-settings.js";
@@ -59,7 +60,7 @@ export interface ChunkEnd {
  * An attempt that was interrupted on this machine is continued, since schedulers repeat a command as
  * it is; `restart` discards it.
  *
- * @throws UsageError `chunk_unknown`; as `enrich`
+ * @throws UsageError `chunk_unknown`, `resume_or_restart`; as `enrich`
  */
 export async function runChunk(
   job: ChunkJob,
@@ -68,6 +69,7 @@ export async function runChunk(
   number: number,
 ): Promise<ChunkEnd> {
   const chunk = plannedOf(plan, work, number);
+  checkResume(job.settings);
   const { restart } = job.settings;
   const done = restart ? null : await intactResult(job, work, plan, chunk);
   if (done !== null) {

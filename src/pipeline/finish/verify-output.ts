@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
@@ -9,7 +8,7 @@ import { isObjectAddress } from "../../objects/address.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
 import { manifestPath, recordBase } from "../output/check-paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
-import { statePath } from "../state/state-folder.js";
+import { interruptedHint } from "../../inputs/verify-input.js";
 import { readManifest } from "./manifest.js";
 import { type Audit, type AuditOptions, auditOutput } from "../../outputs/audit-output.js";
 import { wrongCounts } from "./wrong-counts.js";
@@ -146,9 +145,9 @@ function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readon
 }
 
 async function manifestOfOutput(base: string): Promise<Manifest> {
-  const hint = existsSync(statePath(base))
-    ? "its run was interrupted: repeat the command of that run with --resume"
-    : "every finished run writes a manifest beside its output; name such an output";
+  const hint =
+    interruptedHint(base.replace(/\/$/, "")) ??
+    "every finished run writes a manifest beside its output; name such an output";
   const manifest = await readManifest(base, hint);
   const version = manifest.schema_version ?? 1;
   if (version > schemaVersion) {

@@ -10,7 +10,7 @@ import { splitWork } from "../chunks/split-work.js";
 import { openWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName } from "../chunks/work-plan.js";
 import { endAt } from "../run/run-signals.js";
-import { openStateFolder } from "../state/state-folder.js";
+import { checkResume, openStateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { type DividedRun, dividedRun, planOf } from "../workers/divided-run.js";
 import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
@@ -117,9 +117,7 @@ function checkOptions({ settings, embedded }: EnrichJob, { work }: QueueOptions)
 /** Finds or discards what an interrupted run left. @throws UsageError `state_exists` */
 async function findWork(work: WorkFolder, { job, target, base }: DividedRun): Promise<void> {
   const { resume, restart } = job.settings;
-  if (resume && restart) {
-    throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
-  }
+  checkResume({ resume, restart });
   if (restart) await clear(work);
   if (!resume && (await work.read(planName)) !== null) {
     throw new UsageError("state_exists", `an interrupted run exists in ${work.name}`, {

@@ -44,6 +44,15 @@ export function statePath(output: string): string {
   return `${output.replace(/\/$/, "")}.state`;
 }
 
+/** @throws UsageError `resume_or_restart` if both flags are set */
+export function checkResume({ resume, restart }: Pick<StateOptions, "resume" | "restart">): void {
+  if (!resume || !restart) return;
+  throw new UsageError(
+    "resume_or_restart",
+    "--resume and --restart exclude each other: give one of them",
+  );
+}
+
 /**
  * Opens and locks the state of an output's run.
  *
@@ -59,12 +68,7 @@ export async function openStateFolder(
   discard: (found: FoundRun) => Promise<void> = () => Promise.resolve(),
 ): Promise<StateFolder> {
   const folder = statePath(output);
-  if (resume && restart) {
-    throw new UsageError(
-      "resume_or_restart",
-      "--resume and --restart exclude each other: give one of them",
-    );
-  }
+  checkResume({ resume, restart });
   const done = `${folder}.done`;
   await listState(folder);
   await listState(done);

@@ -15,7 +15,7 @@ import { openPaces } from "../lookup/open-connections.js";
 import type { OutputTarget } from "../output/open-output.js";
 import { endAt } from "../run/run-signals.js";
 import { belongsToRun, listState, workName } from "../state/read-checkpoint.js";
-import { statePath } from "../state/state-folder.js";
+import { checkResume, statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { openAnswers } from "./answer-desk.js";
 import { type DividedRun, dividedRun, planOf } from "./divided-run.js";
@@ -84,9 +84,7 @@ async function openFolder(
   { name, staged }: OutputTarget,
   { resume, restart }: EnrichJob["settings"],
 ): Promise<() => Promise<void>> {
-  if (resume && restart) {
-    throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
-  }
+  checkResume({ resume, restart });
   await rm(`${folder}.done`, { recursive: true, force: true });
   const found = (await listState(folder)).filter(belongsToRun);
   if (found.length > 0 && (!found.includes(workName) || (!resume && !restart))) {

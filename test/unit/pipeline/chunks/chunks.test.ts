@@ -132,6 +132,9 @@ describe("a divided run", () => {
     await expect(run.enrich(1, { maxRequests: 3 })).rejects.toMatchObject({
       code: "requests_spent",
     });
+    await expect(run.enrich(1, { resume: true, restart: true })).rejects.toMatchObject({
+      code: "resume_or_restart",
+    });
     const { result } = await run.enrich(1, { restart: true });
     expect(result.manifest.sources).toMatchObject({ live: 4 });
     expect(await filesOf(run, 1)).toHaveLength(4);
