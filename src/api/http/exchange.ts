@@ -228,12 +228,10 @@ function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer
 
 /** If the body cannot be decoded, only the two headers that are shown need masking. */
 function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
-  const masked: [name: string, value: string][] = [];
+  const masked = { ...headers };
   for (const name of ["content-type", "content-encoding"]) {
     const value = headers[name];
-    if (value === undefined) continue;
-    const text = mask.inHeader(String(value));
-    if (text !== value) masked.push([name, text]);
+    if (value !== undefined) masked[name] = mask.inText(String(value));
   }
-  return masked.length === 0 ? headers : { ...headers, ...Object.fromEntries(masked) };
+  return masked;
 }

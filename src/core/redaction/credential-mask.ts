@@ -12,7 +12,6 @@ export class CredentialMask {
   /** What to search data for: the credential and its encodings that differ from it. */
   readonly #spellings: readonly string[];
   readonly #pattern: RegExp;
-  #latestValue = { text: "", masked: "" };
 
   /** @param credential visible ASCII characters, at least one */
   constructor(credential: string) {
@@ -35,12 +34,6 @@ export class CredentialMask {
       .replaceAll(this.#pattern, hidden)
       .replaceAll(headerMember, `$1${hidden}`)
       .replaceAll(headerLine, `$1${hidden}`);
-  }
-
-  /** Same as `inText`. Cheap for the same text again, as with the content type of every answer. */
-  inHeader(text: string): string {
-    if (text !== this.#latestValue.text) this.#latestValue = { text, masked: this.inText(text) };
-    return this.#latestValue.masked;
   }
 
   /** Same as `inText`, for bytes in any ASCII-compatible encoding. */

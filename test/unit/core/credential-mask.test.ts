@@ -28,7 +28,6 @@ describe("a credential in text is hidden", () => {
     ["as a member of JSON within JSON", String.raw`{\"x-api-key\":\"k3y\"}`, "[hidden]"],
   ])("%s", (_, text, expected) => {
     const masked = mask.inText(text);
-    expect([mask.inHeader(text), mask.inHeader(text)]).toEqual([masked, masked]);
     expect(masked).toContain(expected);
     expect(masked).not.toMatch(/k3y/i);
     expect(mask.inErrorBody(Buffer.from(text)).toString()).toBe(masked);
