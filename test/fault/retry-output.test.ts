@@ -115,6 +115,23 @@ it("keeps the verdict of a failed row if the new answer tells less", async () =>
   expect(await linesOf(second)).toEqual(await linesOf(first));
 });
 
+it("keeps the query's answer of a failed row if only the quick check answers again", async () => {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\na.example.com\n");
+  server.silent.add("quick-check");
+  const first = join(folder, "out.csv");
+  const both = { itemColumn: "domain", lookups: "query,quick-check" };
+  const before = await enrich(job({ path }, first, both));
+  expect(before).toMatchObject({ statuses: { failed: 1 }, verdicts: { none: 1 } });
+  server.silent.clear();
+  server.silent.add("query");
+  const second = join(folder, "again.csv");
+  const after = await retryOutput(job({ path: first }, second, both));
+  expect(after).toMatchObject({ statuses: { failed: 1 }, verdicts: { none: 1 } });
+  expect(await linesOf(second)).toEqual(await linesOf(first));
+});
+
 it("refuses a row with an unknown verdict", async () => {
   const { folder, job } = await prepared();
   const path = join(folder, "in.csv");

@@ -151,7 +151,11 @@ const readColumns = [
   "status",
   "verdict",
   "missing",
+  "type",
   "tags",
+  "quick_mail_blocklist",
+  "quick_intent",
+  "quick_activity",
   "source",
 ] as const;
 

@@ -4,6 +4,7 @@ import {
   type FindingStatus,
   findingStatuses,
   type JsonObject,
+  type LookupEndpoint,
   unasked,
   type Verdict,
   verdictOf,
@@ -37,14 +38,22 @@ export function earlierFinding(record: EarlierRecord): Finding | null {
         ? null
         : { code: record.text("error_code") as ErrorCode, message: record.text("error") },
     ),
-    answers:
-      verdict === undefined
-        ? {}
-        : { query: { result: { tags: record.list("tags"), ...leastAnswer[verdict] } } },
+    answers: verdict === undefined ? {} : answersOf(record, leastAnswer[verdict]),
     missing: record.list("missing"),
     source,
   };
 }
+
+/** Results of the endpoints that answered: enough to tell the verdict, and to count the tags. */
+function answersOf(record: EarlierRecord, least: JsonObject): Finding["answers"] {
+  const query = { result: { tags: record.list("tags"), ...least } };
+  if (quickCheckColumns.every((column) => record.text(column) === "")) return { query };
+  const quickCheck = { "quick-check": { result: least } };
+  return record.text("type") === "" ? quickCheck : { query, ...quickCheck };
+}
+
+/** One of them has a value if the quick check answered; `type` has one if the query did. */
+const quickCheckColumns = ["quick_mail_blocklist", "quick_intent", "quick_activity"] as const;
 
 /** The smallest answer that yields each verdict. */
 const leastAnswer: Readonly<Record<Verdict, JsonObject>> = {
@@ -69,14 +78,17 @@ export function shouldRetry({ item, earlier }: EarlierRow): boolean {
 
 /** True if the new finding tells at least as much as the earlier one. */
 export function isNoWorse(earlier: Finding, now: Finding): boolean {
-  if (now.status === "partial" && earlier.status === "partial") {
-    return now.missing.length <= earlier.missing.length;
-  }
-  if (now.status === "failed" && severity(now) < severity(earlier)) return false;
-  return rank[now.status] >= rank[earlier.status];
+  if (rank[now.status] < rank[earlier.status]) return false;
+  const isWhole = now.status !== "failed" && now.status !== "partial";
+  if (isWhole) return true;
+  // A failed row can still hold the answer of one of its two lookups.
+  const endpoints = Object.keys(earlier.answers) as LookupEndpoint[];
+  if (endpoints.some((endpoint) => now.answers[endpoint] === undefined)) return false;
+  if (endpoints.includes("query") && now.missing.length > earlier.missing.length) return false;
+  return now.status === "partial" || severity(now) >= severity(earlier);
 }
 
-/** Ranks verdicts: a failed row can still hold the answer of one of its two lookups. */
+/** Ranks verdicts. */
 function severity(finding: Finding): number {
   const verdict = verdictOf(finding);
   return verdict === null ? 0 : verdicts.length - verdicts.indexOf(verdict);

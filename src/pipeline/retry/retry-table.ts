@@ -187,7 +187,8 @@ function recordOf(object: JsonObject): EarlierRecord {
     list,
     text: (column) => {
       const value = object[column];
-      return typeof value === "string" ? value : Array.isArray(value) ? list(column).join("|") : "";
+      if (typeof value === "string" || typeof value === "boolean") return String(value);
+      return Array.isArray(value) ? list(column).join("|") : "";
     },
     cells: [],
     json: null,
