@@ -1,6 +1,7 @@
 import { abortable } from "../../core/abort.js";
 import { UsageError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
+import { realPath } from "../../core/files/real-path.js";
 import { replaceFile } from "../../core/files/json-file.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { isObjectAddress } from "../../objects/address.js";
@@ -63,7 +64,7 @@ export async function writeReportPage(path: string, report: Report): Promise<voi
     await (await import("../../objects/put-page.js")).putPage(path, reportPage(report));
     return;
   }
-  await replaceFile(path, reportPage(report), 0o644).catch((error: unknown) => {
+  await replaceFile(realPath(path), reportPage(report), 0o644).catch((error: unknown) => {
     throw outputFault(path, error);
   });
 }

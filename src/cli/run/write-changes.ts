@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { realPath } from "../../core/files/real-path.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { openFileDestination, removePart } from "../../outputs/file-destination.js";
 
@@ -17,7 +18,7 @@ export async function writeChanges(
   lines: Iterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!isObjectAddress(path)) return writeFile(path, lines, signal);
+  if (!isObjectAddress(path)) return writeFile(realPath(path), lines, signal);
   if (/\.html$/i.test(path)) {
     const { putPage } = await import("../../objects/put-page.js");
     return putPage(path, [...lines].join(""));

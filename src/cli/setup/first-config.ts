@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { replaceFile } from "../../core/files/json-file.js";
 import { makeFolder, userConfigFolder } from "../../core/files/make-folder.js";
+import { realPath } from "../../core/files/real-path.js";
 import type { InitCall } from "../commands/init.js";
 import { type ConfigFormat, formatOf } from "../options/config-format.js";
 import { configFileNames, findConfigFile } from "../options/setting-levels.js";
@@ -20,7 +21,7 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
   const answers = await askForAnswers(call);
   try {
     makeFolder(dirname(path), 0o700);
-    await replaceFile(path, configText(format, answers), 0o600);
+    await replaceFile(realPath(path), configText(format, answers), 0o600);
   } catch (error) {
     throw new FatalError("config_unwritable", `cannot write ${path}: ${fileFault(error)}`, {
       cause: error,

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Clock } from "../../core/clock.js";
 import { faultReason } from "../../core/files/system-fault.js";
+import { realPath } from "../../core/files/real-path.js";
 import { lastSuccessIn, type MeteredRun, metricsText } from "./metrics-text.js";
 
 /** Time between two writings, in milliseconds. */
@@ -57,12 +58,13 @@ export class MetricsFile {
   }
 
   #write(facts: Facts): void {
-    const fresh = `${this.#path}.new`;
+    const path = realPath(this.#path);
+    const fresh = `${path}.new`;
     const now = this.#options.clock.now();
     const [lastSuccess, startedAt] = [this.#lastSuccess, this.#startedAt];
     try {
       writeFileSync(fresh, metricsText({ ...facts, lastSuccess, startedAt, now }));
-      renameSync(fresh, this.#path);
+      renameSync(fresh, path);
     } catch (error) {
       const reason = faultReason(error);
       this.#options.onWarning(`cannot write the metrics to ${this.#path}: ${reason}`);

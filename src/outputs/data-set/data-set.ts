@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
-import { realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { dataSetManifest, failedSuffix } from "../../core/files/make-folder.js";
+import { realPath } from "../../core/files/real-path.js";
 import type { SinkFormat } from "../../formats/types.js";
 import type { WarehouseTarget } from "../warehouse/types.js";
 
@@ -34,14 +34,7 @@ export function namesDataSet(output: string): boolean {
 /** Parses `DIR/`, or returns null. */
 export function parseDataSetTarget(output: string): DataSetTarget | null {
   if (!namesDataSet(output)) return null;
-  const path = resolve(output);
-  let folder = path;
-  try {
-    folder = realpathSync(path);
-  } catch {
-    // It does not exist yet.
-  }
-  return { kind: "data set", file: null, display: output, base: `${folder}/` };
+  return { kind: "data set", file: null, display: output, base: `${realPath(output)}/` };
 }
 
 /** Appends a suffix to the path from which the names of a run's files derive. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
+import { realPath } from "../../core/files/real-path.js";
 import {
   defaultTable,
   parsePostgresTable,
@@ -44,7 +44,7 @@ export function parseParquetTarget(output: string): ParquetTarget | null {
     });
   }
   if (!name.endsWith(".parquet")) return null;
-  const file = realFile(output);
+  const file = realPath(output);
   return { kind: "parquet", file, display: output, base: file };
 }
 
@@ -68,7 +68,7 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
   }
   checkParameters(options, { known: ["table"], display: `duckdb:${path}`, hint });
   const table = parseTableName(options.get("table") ?? defaultTable);
-  const file = realFile(path);
+  const file = realPath(path);
   return {
     kind: "duckdb",
     file,
@@ -126,15 +126,6 @@ function duckdbKey(table: TableName): string {
   return tableText(table)
     .toLowerCase()
     .replace(/^main\.(?=.)/, "");
-}
-
-/** Resolves symbolic links; a missing file keeps its path. */
-function realFile(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
 }
 
 /** Never show the address: a password may be anywhere in it. */

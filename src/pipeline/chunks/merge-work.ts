@@ -17,7 +17,7 @@ import { endingOfTooMany } from "../finish/publish.js";
 import { saveRecord } from "../finish/finished-run.js";
 import { keepEarlier } from "../finish/keep-earlier.js";
 import { notedPrefix } from "../finish/manifest.js";
-import { finalPath } from "../output/check-paths.js";
+import { realPath } from "../../core/files/real-path.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import { type FailOn, type MaxFailed, tooManyFailed } from "../run/failure-limits.js";
 import { openStateFolder } from "../state/state-folder.js";
@@ -134,7 +134,7 @@ async function join(
   results: readonly ChunkResult[],
 ): Promise<Manifest> {
   const { plan, settings } = job;
-  const rejects = settings.rejects === undefined ? null : await finalPath(settings.rejects);
+  const rejects = settings.rejects === undefined ? null : realPath(settings.rejects);
   const opened: Destination[] = [];
   try {
     const output =

@@ -10,7 +10,8 @@ import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import type { Checkpoint } from "../state/checkpointer.js";
-import { finalPath, manifestPath } from "../output/check-paths.js";
+import { realPath } from "../../core/files/real-path.js";
+import { manifestPath } from "../output/check-paths.js";
 import type { OutputTarget, WarehouseOutputTarget } from "../output/open-output.js";
 import { optionalColumnsOf, type RowJob } from "../run/reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
@@ -74,7 +75,7 @@ async function republish(
   if (target.file !== null) await renamePart(target.file, suffix, manifest.output.bytes);
   else if (target.warehouse !== null) await completeTable(job, rows, target, finished, stateFolder);
   const { rejects } = checkpoint.fingerprint.options;
-  if (typeof rejects === "string") await renamePart(await finalPath(rejects), suffix, null);
+  if (typeof rejects === "string") await renamePart(realPath(rejects), suffix, null);
   await saveRecord(job, target, manifest, suffix);
 }
 
@@ -140,14 +141,14 @@ async function removeFailedOutput(
   const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
   if (found?.exit_reason !== "too_many_failed") return;
   const { rejects } = job.settings;
-  const inputs = await Promise.all(inputPaths(job.input).map(finalPath));
+  const inputs = inputPaths(job.input).map(realPath);
   // A data set that was retried into this one.
   if (failed.endsWith("/") && inputs.includes(failed.slice(0, -1))) return;
   const output = file === null ? null : file + failedSuffix;
   const parts = found.output?.parts ?? [];
   const left = [
     output,
-    rejects === undefined ? null : (await finalPath(rejects)) + failedSuffix,
+    rejects === undefined ? null : realPath(rejects) + failedSuffix,
     ...parts.map(({ name }) => join(failed, basename(name))),
   ];
   try {

@@ -14,7 +14,7 @@ import { type Audit, auditOutput } from "../../outputs/audit-output.js";
 import { wrongCounts } from "./wrong-counts.js";
 import { tooManyFailed } from "../run/failure-limits.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import { finalPath } from "../output/check-paths.js";
+import { realPath } from "../../core/files/real-path.js";
 import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";
 
 /** A run whose last row is written. */
@@ -176,5 +176,5 @@ export async function removeParts(
   rejects: string | undefined,
 ): Promise<void> {
   if (file !== null) await removePart(file);
-  if (rejects !== undefined) await removePart(await finalPath(rejects));
+  if (rejects !== undefined) await removePart(realPath(rejects));
 }

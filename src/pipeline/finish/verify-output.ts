@@ -1,7 +1,7 @@
-import { realpath } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
+import { realPath } from "../../core/files/real-path.js";
 import { RowCounter } from "../../core/row.js";
 import { auditPart } from "../../outputs/data-set/part-files.js";
 import { isObjectAddress } from "../../objects/address.js";
@@ -48,7 +48,7 @@ export async function verifyOutput(
   const warehouse = findWarehouse(asOutputName(path));
   if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, given);
   if (warehouse !== null) return verifyWarehouse(warehouse, given, stateDir);
-  const file = await realpath(path).catch(() => path);
+  const file = realPath(path);
   const manifest = await manifestOfOutput(file);
   const format = sinkFormats.find((known) => known === manifest.output.format);
   if (format === undefined) {

@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import {
@@ -7,6 +7,7 @@ import {
   makeFolder,
   userStateFolder,
 } from "../../core/files/make-folder.js";
+import { realPath } from "../../core/files/real-path.js";
 import type { WarehouseTarget } from "../../outputs/warehouse/types.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
@@ -16,12 +17,12 @@ import { localPath } from "../../outputs/staged-output.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";
 import { hash } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 
 /**
  * Checks that a file can be created at a path.
  *
- * @param file the path as resolved by `finalPath`
+ * @param file the path as resolved by `realPath`
  * @throws UsageError `output_folder_missing`
  */
 export async function checkFolder(file: string): Promise<void> {
@@ -43,8 +44,7 @@ export async function checkInputIsSafe(
   file: string,
   inputPaths: readonly string[],
 ): Promise<void> {
-  const inputs = await Promise.all(inputPaths.map(finalPath));
-  if (inputs.includes(file)) {
+  if (inputPaths.map(realPath).includes(file)) {
     throw new UsageError("output_is_input", `the output ${output} would overwrite the input`, {
       hint: "write to another file",
     });
@@ -64,7 +64,7 @@ export async function checkInputIsNot(
   inputPaths: readonly string[],
 ): Promise<void> {
   for (const path of inputPaths) {
-    if (!needed.includes(await finalPath(path))) continue;
+    if (!needed.includes(realPath(path))) continue;
     throw new UsageError(
       "output_is_input",
       `the output ${output} needs the name of the input ${path} for one of its own files`,
@@ -85,7 +85,7 @@ export async function checkRejects(
   output: { readonly file: string | null; readonly base: string | null },
   inputPaths: readonly string[],
 ): Promise<void> {
-  const file = await finalPath(rejects);
+  const file = realPath(rejects);
   const facts = await stat(file).catch(() => null);
   if (facts !== null && !facts.isFile()) {
     throw new UsageError("rejects_is_no_file", `--rejects ${rejects} is not a regular file`, {
@@ -190,11 +190,6 @@ async function isDevice(path: string): Promise<boolean> {
   return facts !== null && !facts.isFile() && !facts.isDirectory();
 }
 
-/** Resolves a path, following symbolic links if the file exists. */
-export async function finalPath(path: string): Promise<string> {
-  return realpath(path).catch(() => resolve(path));
-}
-
 /**
  * Path from which the names of a run's files derive (`BASE.state/`, `BASE.manifest.json`): for a
  * file, its own path with symbolic links resolved.
@@ -204,12 +199,7 @@ export async function finalPath(path: string): Promise<string> {
 export function outputBase(output: string, stateDir?: string): string {
   const warehouse = findWarehouse(output);
   if (warehouse !== null) return recordBase(warehouse.target, stateDir);
-  const path = localPath(output);
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
+  return realPath(localPath(output));
 }
 
 /**

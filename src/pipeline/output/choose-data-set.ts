@@ -6,7 +6,8 @@ import { holdsDataSet, partsIn } from "../../outputs/data-set/data-set.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Warehouse } from "../../outputs/warehouse/registry.js";
 import { statePath } from "../state/state-folder.js";
-import { checkFolder, finalPath } from "./check-paths.js";
+import { realPath } from "../../core/files/real-path.js";
+import { checkFolder } from "./check-paths.js";
 import type { WarehouseOutputTarget } from "./open-output.js";
 
 /**
@@ -40,7 +41,7 @@ export async function chooseDataSet(
   }
   await checkFolder(base.slice(0, -1));
   for (const inputPath of inputPaths) {
-    if (`${dirname(await finalPath(inputPath))}/` !== base) continue;
+    if (`${dirname(realPath(inputPath))}/` !== base) continue;
     throw new UsageError("output_is_input", `the input ${inputPath} is in the folder ${display}`, {
       hint: "write to another folder",
     });

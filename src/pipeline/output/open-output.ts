@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
+import { realPath } from "../../core/files/real-path.js";
 import {
   openFileDestination,
   partPath,
@@ -23,7 +24,6 @@ import {
   checkInputIsSafe,
   checkOutputName,
   checkRejects,
-  finalPath,
   manifestPath,
   makeStateFolder,
   recordBase,
@@ -116,7 +116,7 @@ async function chooseTarget(
   if (facts !== null && !facts.isFile()) {
     return { ...stream, name: output, gzip: detected.gzip };
   }
-  const file = await finalPath(output);
+  const file = realPath(output);
   await checkFolder(file);
   await checkInputIsSafe(output, file, inputPaths);
   return { file, base: file, name: output, format, gzip: detected.gzip, warehouse: null };

@@ -11,7 +11,7 @@ import { textSink, withRejects } from "../../outputs/text-sink.js";
 import type { Sink, SinkPosition } from "../../outputs/types.js";
 import { encoderOptions } from "../output/encoder-options.js";
 import { openSink, type OutputTarget } from "../output/open-output.js";
-import { finalPath } from "../output/check-paths.js";
+import { realPath } from "../../core/files/real-path.js";
 import { WarehouseRun } from "../output/warehouse-run.js";
 import type { Checkpoint } from "../state/checkpointer.js";
 import { type Fingerprint, checkSameRun, takeFingerprint } from "../state/fingerprint.js";
@@ -140,7 +140,7 @@ async function addRejects(
   if (rejects === null) return sink;
   try {
     const apart = resume?.rejects ?? null;
-    const file = await openFileDestination(await finalPath(rejects.path), apart);
+    const file = await openFileDestination(realPath(rejects.path), apart);
     const rejectsSink = textSink(formats[rejects.reading.format].rejects(rejects), file, {
       gzip: detectSinkFormat(rejects.path).gzip,
       resumeRows: apart?.rows ?? null,

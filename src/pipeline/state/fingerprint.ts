@@ -6,7 +6,7 @@ import type { RunInput, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
 import type { OutputTarget } from "../output/open-output.js";
-import { finalPath } from "../output/check-paths.js";
+import { realPath } from "../../core/files/real-path.js";
 import type { RowJob } from "../run/reading.js";
 import type { EnrichJob } from "../types.js";
 
@@ -56,7 +56,7 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
     ).pinnedObject(input);
     return { path, file: path, bytes: size, head: etag, tail: null };
   }
-  const file = await finalPath(path);
+  const file = realPath(path);
   const unread = { path, file, bytes: null, head: null, tail: null };
   // Opening the input later reports why it cannot be read.
   const facts = await stat(path).catch(() => null);

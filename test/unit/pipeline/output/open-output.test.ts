@@ -200,12 +200,18 @@ describe("chooseOutput of a warehouse", () => {
     ["out.parquet", "parquet", "out.parquet", "out.parquet"],
     ["duckdb:out.duckdb?table=night.rows", "duckdb", null, "out.duckdb.night.rows"],
     ["duckdb:link.duckdb?table=enriched", "duckdb", null, "real.duckdb.enriched"],
+    ["duckdb:later.duckdb?table=enriched", "duckdb", null, "folder/new.duckdb.enriched"],
+    ["later.parquet", "parquet", "folder/new.parquet", "folder/new.parquet"],
+    ["later.csv", "csv", "folder/new.csv", "folder/new.csv"],
   ])(
     "tells what of %s appears by rename, and where the run's own files are",
     async (output, format, file, base) => {
       const folder = await prepared();
       await writeFile(join(folder, "real.duckdb"), "");
       await symlink("real.duckdb", join(folder, "link.duckdb"));
+      for (const extension of ["duckdb", "parquet", "csv"]) {
+        await symlink(`folder/new.${extension}`, join(folder, `later.${extension}`));
+      }
       expect(await chosenIn(folder, "in.csv", output, {})).toMatchObject({
         format,
         file: file === null ? null : join(folder, file),
