@@ -28,14 +28,19 @@ class SimulatedTime {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = { due: this.#now + ms, end: resolve };
-      const at = this.#timers.findIndex(({ due }) => due <= timer.due);
-      this.#timers.splice(at < 0 ? this.#timers.length : at, 0, timer);
-      signal?.addEventListener("abort", () => {
+      const onAbort = (): void => {
         const found = this.#timers.indexOf(timer);
         if (found >= 0) this.#timers.splice(found, 1);
-        reject(signal.reason);
-      });
+        reject(signal?.reason);
+      };
+      const end = (): void => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      };
+      const timer = { due: this.#now + ms, end };
+      const at = this.#timers.findIndex(({ due }) => due <= timer.due);
+      this.#timers.splice(at < 0 ? this.#timers.length : at, 0, timer);
+      signal?.addEventListener("abort", onAbort);
     });
   }
 
