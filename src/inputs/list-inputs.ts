@@ -2,6 +2,8 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { readJsonFile } from "../core/files/json-file.js";
+import { realPath } from "../core/files/real-path.js";
+import { shellWord } from "../core/quantity.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { isObjectAddress, isObjectPrefix } from "../objects/address.js";
 import { listDataSet } from "./list-data-set.js";
@@ -22,29 +24,44 @@ export interface ListedInputs {
   readonly skipped: readonly string[];
 }
 
+/** Files that a run writes. */
+export interface WrittenFiles {
+  readonly output?: string | undefined;
+  readonly rejects?: string | undefined;
+}
+
 /**
  * Lists files, tables, and the files of known formats in folders, sorted by name. Of a data set, the
  * files are those that its manifest names.
  *
  * @param names `-` is the stream
- * @throws UsageError `input_folder_empty`; FatalError `input_unreadable`; as `listDataSet`
+ * @param written what the run before may have left in a folder
+ * @throws UsageError `input_folder_empty`, `input_is_work`; FatalError `input_unreadable`; as `listDataSet`
  */
 export async function listInputs(
   names: readonly string[],
   stream: () => Extract<SourceInput, { readonly stream: unknown }>,
+  { output, rejects }: WrittenFiles = {},
 ): Promise<ListedInputs> {
   const inputs: NamedInput[] = [];
   const skipped: string[] = [];
+  const own = [output, rejects].flatMap((path) => (path === undefined ? [] : [placeOf(path)]));
   for (const name of names) {
     if (name === "-") {
       inputs.push({ name, input: stream() });
       continue;
     }
-    const folder = (await openFolder(name)) ?? { files: [{ name, path: name }], skipped: [] };
-    for (const { name: shown, path } of folder.files) inputs.push({ name: shown, input: { path } });
-    if (folder.skipped.length > 0) skipped.push(skippedNotice(name, folder.skipped));
+    const folder = await openFolder(name, own);
+    const { files, notices } = folder ?? { files: [{ name, path: name }], notices: [] };
+    for (const { name: shown, path } of files) inputs.push({ name: shown, input: { path } });
+    skipped.push(...notices);
   }
   return { inputs, skipped };
+}
+
+/** The address of an object, or the path of a file with symbolic links resolved. */
+function placeOf(path: string): string {
+  return isObjectAddress(path) ? path : realPath(path);
 }
 
 /** Whether a name is the address of an object or a table. */
@@ -74,44 +91,60 @@ export interface InputFolder {
 }
 
 /** What a name that is a folder stands for; null for any other name. */
-async function openFolder(name: string): Promise<FolderFiles | null> {
+async function openFolder(name: string, own: readonly string[]): Promise<FolderFiles | null> {
   if (isObjectPrefix(name)) {
-    return listFolder(await (await import("./list-prefix.js")).openPrefix(name));
+    return listFolder(name, await (await import("./list-prefix.js")).openPrefix(name), own);
   }
   if (isAddress(name) || !(await isDirectory(name))) return null;
   const entries = await readdir(name, { withFileTypes: true }).catch((error: unknown) => {
     throw openError(name, error);
   });
   const pathOf = (entry: string): string => join(name, entry);
-  return listFolder({
+  const folder: InputFolder = {
     name: `${withoutSlash(name)}/`,
     entries: entries.map((entry) => entry.name),
     pathOf,
     isFile: async (entry) => (await stat(pathOf(entry)).catch(() => null))?.isFile() === true,
     read: readJsonFile,
-  });
+  };
+  return listFolder(name, folder, own);
 }
 
 interface FolderFiles {
   readonly files: readonly ListedFile[];
-  readonly skipped: readonly string[];
+  readonly notices: readonly string[];
 }
 
-async function listFolder(folder: InputFolder): Promise<FolderFiles> {
+async function listFolder(
+  given: string,
+  folder: InputFolder,
+  own: readonly string[],
+): Promise<FolderFiles> {
   const names = folder.entries.toSorted(byCodeUnit);
   const listed = (name: string): ListedFile => ({
     name: folder.name + name,
     path: folder.pathOf(name),
   });
   const parts = await listDataSet(folder.name, names, folder.read);
-  if (parts !== null) return { files: parts.map(listed), skipped: [] };
+  if (parts !== null) return { files: parts.map(listed), notices: [] };
+  if (names.includes(planFile)) await refuseWork(given, folder);
   const files: ListedFile[] = [];
   const skipped: string[] = [];
+  const written: string[] = [];
   for (const name of names) {
-    if (isReadable(name) && (await folder.isFile(name))) files.push(listed(name));
-    else skipped.push(name);
+    if (!isReadable(name) || !(await folder.isFile(name))) skipped.push(name);
+    else if (own.includes(placeOf(folder.pathOf(name)))) written.push(name);
+    else files.push(listed(name));
   }
-  if (files.length > 0) return { files, skipped };
+  if (files.length > 0) {
+    return {
+      files,
+      notices: [
+        ...skippedNotice(given, skipped, "not a file of a known format"),
+        ...skippedNotice(given, written, "this run writes it"),
+      ],
+    };
+  }
   const named = withoutSlash(folder.name);
   throw new UsageError("input_folder_empty", `${named} has no file of a known format`, {
     hint: "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, and .parquet",
@@ -132,10 +165,23 @@ function isReadable(name: string): boolean {
 /** Names in a notice. */
 const mostNamed = 5;
 
-function skippedNotice(folder: string, names: readonly string[]): string {
+function skippedNotice(folder: string, names: readonly string[], why: string): readonly string[] {
+  if (names.length === 0) return [];
   const named = names.slice(0, mostNamed).join(", ");
   const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "";
-  return `skipping ${named}${more} in ${folder}: not a file of a known format`;
+  return [`skipping ${named}${more} in ${folder}: ${why}`];
+}
+
+/** The plan of a folder that `repute split` made. */
+const planFile = "plan.json";
+
+/** @throws UsageError `input_is_work` if the folder holds the chunks of an input */
+async function refuseWork(given: string, { pathOf, read }: InputFolder): Promise<void> {
+  const plan = (await read(pathOf(planFile)).catch(() => null)) as { plan_id?: unknown } | null;
+  if (typeof plan?.plan_id !== "string") return;
+  throw new UsageError("input_is_work", `${given} is a work folder of repute split`, {
+    hint: `do one of its chunks: repute enrich ${shellWord(given)} --chunk 0`,
+  });
 }
 
 function withoutSlash(folder: string): string {

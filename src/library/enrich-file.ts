@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
 import { isFolder } from "../core/files/make-folder.js";
+import type { WrittenFiles } from "../inputs/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
 import { isObjectPrefix } from "../objects/address.js";
 import type { Manifest } from "../pipeline/types.js";
@@ -39,7 +40,11 @@ export async function enrichFile(
       output: toFile ? output : "-",
       failOn: defaultFailOn,
     },
-    input: await runInput(input, onNotice),
+    input: await runInput(
+      input,
+      { output: toFile ? output : undefined, rejects: file.rejects },
+      onNotice,
+    ),
     stdout: toFile ? process.stdout : output,
     ...(local && { serviceName: name }),
     embedded: local,
@@ -58,6 +63,7 @@ export async function enrichFile(
 /** Files and folders, or a stream. */
 async function runInput(
   input: string | readonly string[] | Readable,
+  written: WrittenFiles,
   onNotice: EnrichFileOptions["onNotice"],
 ): Promise<RunInput> {
   if (typeof input === "string" && !isFolder(input) && !isObjectPrefix(input))
@@ -71,7 +77,7 @@ async function runInput(
   }
   const { listInputs } = await import("../inputs/list-inputs.js");
   const stdin = () => ({ stream: process.stdin, name: "stdin" });
-  const { inputs, skipped } = await listInputs(names, stdin);
+  const { inputs, skipped } = await listInputs(names, stdin, written);
   for (const notice of skipped) onNotice?.(notice);
   return { inputs };
 }

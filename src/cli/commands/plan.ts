@@ -119,7 +119,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   let planned: Plan;
   try {
     planned = await plan({
-      input: await enrichInput(operands, context),
+      input: await enrichInput(operands, context, settings),
       settings,
       paces: await plannedPaces(call),
       deadlineSeconds: await secondsLeft(call),

@@ -7,6 +7,7 @@ import { commonExitCodes, exitCodeOfRun, exitCodes, interruptedExitCodes } from 
 import type { ServiceAccess } from "../services/services.js";
 import { ProgressDisplay } from "../terminal/progress-display.js";
 import { UsageError } from "../../core/errors.js";
+import type { WrittenFiles } from "../../inputs/list-inputs.js";
 import type { RunInput } from "../../inputs/types.js";
 import { apiOptions } from "../../api/options.js";
 import { lookupOptions, paceOf } from "../../lookup/options.js";
@@ -187,14 +188,14 @@ export function stateFolderOf({
 export async function enrichInput(
   operands: readonly string[],
   context: CliContext,
-  { quiet = false }: { readonly quiet?: boolean } = {},
+  settings: WrittenFiles & { readonly quiet?: boolean } = {},
 ): Promise<RunInput> {
   const [path = "-", ...more] = operands;
   const stream = () => ({ stream: context.stdin(), name: "stdin" });
   if (more.length > 0 || isFolder(path) || isObjectPrefix(path)) {
     const { listInputs } = await import("../../inputs/list-inputs.js");
-    const { inputs, skipped } = await listInputs(operands, stream);
-    for (const notice of quiet ? [] : skipped) context.reporter.print(`repute: ${notice}`);
+    const { inputs, skipped } = await listInputs(operands, stream, settings);
+    for (const notice of settings.quiet ? [] : skipped) context.reporter.print(`repute: ${notice}`);
     return { inputs };
   }
   if (path !== "-") return { path };

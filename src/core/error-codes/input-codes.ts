@@ -7,6 +7,7 @@ export const inputCodes = {
   input_not_found: ["the input file does not exist", "check the path"],
   input_is_directory: ["the input is a directory", "name the file"],
   input_folder_empty: ["the folder has no file of a known format", "name the files one by one"],
+  input_is_work: ["the folder holds the chunks of a divided input", "add --chunk N"],
   inputs_mixed: ["the inputs are both NDJSON and rows", "run once for each kind"],
   input_unreadable: ["the input cannot be opened or read", "check permissions and the disk"],
   input_changed: [

@@ -1,4 +1,4 @@
-import { counted } from "../../core/quantity.js";
+import { counted, shellWord } from "../../core/quantity.js";
 import { FatalError } from "../../core/errors.js";
 import { type ChunkFault, type ChunkResult, isFault, readResult } from "./chunk-result.js";
 import type { WorkFolder } from "./work-folder.js";
@@ -46,7 +46,7 @@ export function unfinished(
     "chunks_missing",
     `${faults.length} of ${counted(plan.chunks.length, "chunk")} in ${work.name} ${faults.length === 1 ? "is" : "are"} not done:\n  ${lines.join("\n  ")}`,
     {
-      hint: `do them, then merge again: for n in ${numbers}; do repute enrich ${work.name} --chunk $n; done`,
+      hint: `do them, then merge again: for n in ${numbers}; do repute enrich ${shellWord(work.name)} --chunk $n; done`,
     },
   );
 }

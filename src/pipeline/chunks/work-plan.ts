@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
+import { shellWord } from "../../core/quantity.js";
 import { programInfo } from "../../core/program.js";
 import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
@@ -97,7 +98,7 @@ export async function readPlan(work: WorkFolder): Promise<WorkPlan> {
   const text = await work.read(planName);
   if (text === null) {
     throw new UsageError("work_missing", `${work.name} has no ${planName}`, {
-      hint: `name a folder that repute split made: repute split INPUT -o ${work.name}`,
+      hint: `name a folder that repute split made: repute split INPUT -o ${shellWord(work.name)}`,
     });
   }
   const plan = openSealedJson(text);

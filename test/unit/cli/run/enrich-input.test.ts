@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { enrichInput } from "../../../../src/cli/run/enrich-job.js";
@@ -22,6 +22,15 @@ test("no operand is an error if stdin is a terminal", async () => {
   await expect(enrichInput([], fakeContext({ stdin: null }))).rejects.toThrow("no input");
 });
 
+test("the work folder of a split is not read as a folder of files", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "plan.json"), '{"version":1,"plan_id":"a"}\n');
+  await expect(enrichInput([folder], fakeContext({ stdin: "" }))).rejects.toMatchObject({
+    code: "input_is_work",
+    hint: expect.stringContaining("--chunk 0") as string,
+  });
+});
+
 test("a folder stands for its files of known formats, sorted by name", async () => {
   const folder = await temporaryFolder();
   const names = [
@@ -34,7 +43,12 @@ test("a folder stands for its files of known formats, sorted by name", async () 
   ];
   for (const name of names) await writeFile(join(folder, name), "");
   await mkdir(join(folder, "d.csv"));
-  const input = await enrichInput([`${folder}/`, "-"], fakeContext({ stdin: "" }));
+  await writeFile(join(folder, "out.csv"), "");
+  await symlink("out.csv", join(folder, "newest.csv"));
+  const written = { output: join(folder, "newest.csv"), rejects: join(folder, "left.csv") };
+  await writeFile(written.rejects, "");
+  const context = fakeContext({ stdin: "" });
+  const input = await enrichInput([`${folder}/`, "-"], context, written);
   expect(input).toMatchObject({
     inputs: [
       { name: `${folder}/a.ndjson.gz`, input: { path: join(folder, "a.ndjson.gz") } },
@@ -43,4 +57,7 @@ test("a folder stands for its files of known formats, sorted by name", async () 
       { name: "-", input: { name: "stdin" } },
     ],
   });
+  expect(context.stderr.text).toContain(
+    `skipping left.csv, newest.csv, out.csv in ${folder}/: this run writes it`,
+  );
 });
