@@ -96,5 +96,6 @@ export function comparable(text: string): readonly unknown[] {
 /** The counts of a manifest that do not depend on how the run was divided. */
 export function comparableCounts(manifest: Manifest) {
   const { input, statuses, verdicts, kinds, unsupported, errors, tags, warnings } = manifest;
-  return { input, statuses, verdicts, kinds, unsupported, errors, tags, warnings };
+  const { synthetic } = manifest;
+  return { input, statuses, verdicts, kinds, unsupported, errors, tags, warnings, synthetic };
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../core/quantity.js";
 import type { Clock } from "../../core/clock.js";
 import { transportCodes } from "../../core/error-codes/service-codes.js";
 import { FatalError } from "../../core/errors.js";
@@ -228,8 +229,8 @@ export function failFast(options: Pick<OutageOptions, "address" | "answered">): 
       const [, remedy] = transportCodes[code as TransportFault] ?? transportCodes.connect_failed;
       throw new FatalError(
         "service_unreachable",
-        `no answer from ${options.address} after ${finding.attempts} attempts: ${message}`,
-        { hint: `${remedy}, then run again` },
+        `no answer from ${options.address} after ${counted(finding.attempts, "attempt")}: ${message}`,
+        { hint: remedy.startsWith("run again") ? remedy : `${remedy}, then run again` },
       );
     }
     return finding;

@@ -55,6 +55,7 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
         ),
       ),
     ),
+    ...(manifests.some(({ synthetic }) => synthetic === true) ? { synthetic: true } : {}),
     started_at: starts[0] ?? plan.created_at,
     seconds: secondsBetween(starts[0], ends.at(-1)),
     resumed: manifests.reduce((total, { resumed }) => total + resumed, 0),
