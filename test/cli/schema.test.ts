@@ -87,6 +87,27 @@ test("the DuckDB statements create a readable table and view", async () => {
   instance.closeSync();
 });
 
+test("begins with the columns of a table, a query or several inputs", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "t.duckdb");
+  const parquet = join(folder, "t.parquet");
+  const instance = await DuckDBInstance.create(file);
+  const connection = await instance.connect();
+  await connection.run("CREATE TABLE hits AS SELECT '192.0.2.1' AS ip, 7 AS seen");
+  await connection.run(`COPY hits TO '${parquet}'`);
+  connection.closeSync();
+  instance.closeSync();
+  const columnsOf = async (...inputs: readonly string[]): Promise<readonly string[]> => {
+    const statements = await schemaOf(...inputs, "--format", "duckdb");
+    return [...statements.matchAll(/^ {2}"((?!rep_)\w+)"/gm)].map(([, name = ""]) => name);
+  };
+  const query = `duckdb:${file}?query=SELECT *, 1 AS one FROM hits`;
+  expect(await columnsOf(parquet)).toEqual(["ip", "seen"]);
+  expect(await columnsOf(`duckdb:${file}?table=hits`)).toEqual(["ip", "seen"]);
+  expect(await columnsOf(query)).toEqual(["ip", "seen", "one"]);
+  expect(await columnsOf(parquet, query)).toEqual(["ip", "seen", "one"]);
+});
+
 test("refuses an input with --format openapi", async () => {
   const { code, stderr } = await runRepute(["schema", "dump.csv", "--format", "openapi"]);
   expect(code).toBe(2);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
+import { withResources } from "../../core/resource-stack.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { sinkOptions } from "../../outputs/options.js";
 import type {
@@ -56,7 +57,12 @@ export const schemaCommand = defineCommand({
     "Prints a schema to stdout. It derives from the definitions that write the rows and check the answers, so the two always agree.",
     "A schema of rows has the added columns, after the columns of the input if one is named. Nothing is created: run the statements in your database.",
   ],
-  operands: [["input", "files whose columns come first; only their beginning is read"]],
+  operands: [
+    [
+      "input",
+      "files or tables whose columns come first; of a single one, only the beginning is read",
+    ],
+  ],
   groups,
   examples: {
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
@@ -110,10 +116,20 @@ async function columnsOf({
   settings,
   context,
 }: Call): Promise<{ readonly inputColumns: readonly string[]; readonly file: boolean }> {
-  const { readingOf } = await import("../../pipeline/run/reading.js");
   const input = await enrichInput(operands, context);
-  const reading = readingOf(input, settings);
-  const source = await reading.open(null);
-  await source.close();
-  return { inputColumns: source.columns, file: "inputs" in input };
+  const { signal } = context;
+  const { findTableInput } = await import("../../pipeline/copy/find-table-input.js");
+  const table = "path" in input ? await findTableInput(input.path) : null;
+  if (table !== null) {
+    const { tableColumns } = await import("../../pipeline/copy/table-columns.js");
+    return { inputColumns: await tableColumns(table, signal), file: false };
+  }
+  const { readingFor } = await import("../../pipeline/plan/planned-reading.js");
+  const inputColumns = await withResources(async (stack) => {
+    const { rows } = await readingFor({ input, settings, signal }, stack);
+    const source = await rows.open(null);
+    await source.close();
+    return source.columns;
+  });
+  return { inputColumns, file: "inputs" in input };
 }

@@ -1,4 +1,4 @@
-import { open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../core/clock.js";
 import { FatalError, UsageError, startOver } from "../../core/errors.js";
@@ -122,6 +122,7 @@ async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
     seal = await writer.finish();
   } catch (error) {
     await writer.close();
+    await rm(`${path}.new`, { force: true });
     throw signal.aborted ? signal.reason : error;
   }
   if (format === "ndjson" && seal.rows === 0) {

@@ -7,7 +7,7 @@ import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { CopyPlace } from "../copy/copied-input.js";
 import { inputReading } from "../copy/find-table-input.js";
 import { needsTable, readKnownItems, withoutKnown } from "../run/known-items.js";
-import type { RowJob } from "../run/reading.js";
+import type { ReadingSettings, RowJob } from "../run/reading.js";
 import type { PlanJob } from "./plan.js";
 
 /** How the rows are read that a run would look up. */
@@ -30,8 +30,18 @@ export async function openPlannedReading(
   return { rows: withoutKnown(rows, await readKnownItems(job, fill, await scratch(stack))), input };
 }
 
-async function readingFor(job: PlanJob, stack: ResourceStack): Promise<PlannedReading> {
-  const { input, settings, signal, onNotice } = job;
+/** Opens the input. What has to be copied goes to a temporary folder. */
+export async function readingFor(
+  {
+    input,
+    settings,
+    signal,
+    onNotice,
+  }: Pick<PlanJob, "input" | "signal" | "onNotice"> & {
+    readonly settings: ReadingSettings;
+  },
+  stack: ResourceStack,
+): Promise<PlannedReading> {
   const rows = await inputReading(input, settings);
   if (rows.copied === undefined) return { rows, input };
   const folder = await scratch(stack);
