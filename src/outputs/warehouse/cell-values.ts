@@ -14,7 +14,7 @@ export interface CellReaderOptions {
 
 const warnings: Readonly<Record<TextFault | "timestamp", string>> = {
   nul: "replaced U+0000 with U+FFFD in values that contain it",
-  surrogate: "replaced lone surrogates with U+FFFD in values that contain them",
+  surrogate: "replaced invalid UTF-8 with U+FFFD in values that contain it",
   timestamp: "stored times that are not RFC 3339 date-times as null",
 };
 
