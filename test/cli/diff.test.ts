@@ -47,6 +47,16 @@ test("writes every change once to a file, in each format", async () => {
   expect(page).toContain("default-src &#39;none&#39;".replaceAll("&#39;", "'"));
   expect(page).toContain("host-0[.]example[.]com");
   expect((await readdir(cwd)).filter((name) => name.endsWith(".part"))).toEqual([]);
+
+  const later = await readFile(join(cwd, "2.csv"), "utf8");
+  for (const [name, message] of [
+    ["./2.csv", "the output ./2.csv would overwrite the input"],
+    ["gone/c.csv", "/gone does not exist"],
+  ] as const) {
+    const refused = await runRepute(["diff", "1.csv", "2.csv", "-o", name], { cwd });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(message)]);
+  }
+  expect(await readFile(join(cwd, "2.csv"), "utf8")).toBe(later);
 });
 
 test("--exit-code exits with 3 only if something got worse", async () => {

@@ -10,6 +10,7 @@ import type { OutputDiff } from "../../report/diff/diff-outputs.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
+import { realPath } from "../../core/files/real-path.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { paintFor } from "../terminal/colors.js";
 import { writeProse, writeText } from "../terminal/data-output.js";
@@ -81,7 +82,7 @@ async function diff(call: DiffCall): Promise<number> {
   const { output } = settings;
   const { diffFormatOf, diffLines } = await import("../../report/diff/diff-files.js");
   const format = output === undefined ? null : diffFormatOf(output);
-  if (output !== undefined && isObjectAddress(output)) parseObjectAddress(output);
+  if (output !== undefined) await checkOutput(output, [earlier, later]);
   const { compareOutputs } = await import("../run/compare-outputs.js");
   await using found = await compareOutputs(earlier, later, { ...settings, signal: context.signal });
   const names = { earlier: redactAddress(earlier), later: redactAddress(later) };
@@ -93,6 +94,22 @@ async function diff(call: DiffCall): Promise<number> {
     for (const line of diffLines("ndjson", found, names)) await writeText(context, line);
   } else if (!settings.quiet) await show(found, output === undefined, call);
   return settings.exitCode && found.counts.worse > 0 ? exitCodes.rowsFailed : exitCodes.done;
+}
+
+/**
+ * Checks before the outputs are read that the changes can be written, and replace neither of them.
+ *
+ * @throws UsageError `output_is_input`, `output_folder_missing`, `bad_object_address`
+ */
+async function checkOutput(output: string, compared: readonly string[]): Promise<void> {
+  const { checkFolder, checkInputIsSafe } = await import("../../pipeline/output/check-paths.js");
+  if (isObjectAddress(output)) {
+    parseObjectAddress(output);
+    return checkInputIsSafe(output, realPath(output), compared);
+  }
+  const file = realPath(output);
+  await checkFolder(file);
+  await checkInputIsSafe(output, file, compared);
 }
 
 /** Titles of the table of changes. */
