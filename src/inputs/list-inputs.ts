@@ -176,8 +176,9 @@ function skippedNotice(folder: string, names: readonly string[], why: string): r
 const planFile = "plan.json";
 
 /** @throws UsageError `input_is_work` if the folder holds the chunks of an input */
-async function refuseWork(given: string, { pathOf, read }: InputFolder): Promise<void> {
-  const plan = (await read(pathOf(planFile)).catch(() => null)) as { plan_id?: unknown } | null;
+async function refuseWork(given: string, folder: InputFolder): Promise<void> {
+  const path = folder.pathOf(planFile);
+  const plan = (await folder.read(path).catch(() => null)) as { plan_id?: unknown } | null;
   if (typeof plan?.plan_id !== "string") return;
   throw new UsageError("input_is_work", `${given} is a work folder of repute split`, {
     hint: `do one of its chunks: repute enrich ${shellWord(given)} --chunk 0`,

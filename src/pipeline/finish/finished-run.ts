@@ -141,9 +141,9 @@ async function removeFailedOutput(
   const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
   if (found?.exit_reason !== "too_many_failed") return;
   const { rejects } = job.settings;
-  const inputs = inputPaths(job.input).map(realPath);
+  const inputs = new Set(inputPaths(job.input).map(realPath));
   // A data set that was retried into this one.
-  if (failed.endsWith("/") && inputs.includes(failed.slice(0, -1))) return;
+  if (failed.endsWith("/") && inputs.has(failed.slice(0, -1))) return;
   const output = file === null ? null : file + failedSuffix;
   const parts = found.output?.parts ?? [];
   const left = [
@@ -153,10 +153,10 @@ async function removeFailedOutput(
   ];
   try {
     for (const path of left) {
-      if (path !== null && !inputs.includes(path)) await rm(path, { force: true });
+      if (path !== null && !inputs.has(path)) await rm(path, { force: true });
     }
     // Remove the manifest last: the other files can be recognised only by it.
-    if (output === null || !inputs.includes(output)) await rm(manifest, { force: true });
+    if (output === null || !inputs.has(output)) await rm(manifest, { force: true });
     if (failed.endsWith("/")) await rmdir(failed).catch(() => undefined);
   } catch (error) {
     job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
