@@ -111,6 +111,7 @@ export interface SharedResources {
 
 /** Progress of a run. */
 export interface RunProgress {
+  /** Rows in the bytes that are read, whether their lookups have started or not. */
   readonly rowsRead: number;
   readonly rowsWritten: number;
   readonly requests: number;

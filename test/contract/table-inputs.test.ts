@@ -173,12 +173,14 @@ describe("tables and Parquet files as input", () => {
     ["duckdb:none.duckdb?table=a", 2, /there is no file/],
     ["none.parquet", 2, /there is no file/],
     ["cut.parquet", 1, /cannot read cut.parquet: its footer/],
+    ["empty.parquet", 1, /cannot read empty.parquet: it is empty/],
     ["hole.parquet", 1, /cannot read hole.parquet: rows 1 to 3/],
     ["in.duckdb", 2, /without a table|not text/],
   ])("explains %s", async (input, code, said) => {
     const cwd = await folderWith("COPY iocs TO 'FOLDER/in.parquet' (FORMAT parquet)");
     const whole = await readFile(join(cwd, "in.parquet"));
     await writeFile(join(cwd, "cut.parquet"), whole.subarray(0, whole.length - 40));
+    await writeFile(join(cwd, "empty.parquet"), "");
     await writeFile(join(cwd, "hole.parquet"), Buffer.from(whole).fill(0xff, 4, 400));
     const run = await enrich(cwd, input, "-o", "out.csv");
     expect(run.stderr).toMatch(said);

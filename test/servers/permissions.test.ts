@@ -30,19 +30,24 @@ async function prepared(): Promise<string> {
   return folder;
 }
 
-test("an unreadable input", async () => {
+test.each([
+  ["in.csv", "in.csv", "no permission to read in.csv"],
+  ["t.parquet", "t.parquet", "cannot read t.parquet: permission denied"],
+  ["closed", "closed/in.csv", "no permission to read closed/in.csv"],
+])("an unreadable input (%s)", async (closed, input, message) => {
   const folder = await prepared();
-  await chmod(join(folder, "in.csv"), 0);
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--local"];
+  await writeFile(join(folder, "t.parquet"), "PAR1");
+  await chmod(join(folder, closed), 0);
+  const args = ["enrich", input, "-o", "out.csv", "--local"];
   expect(await repute(folder, args)).toEqual({
     code: 1,
-    stderr:
-      "repute: no permission to read in.csv\n  check the permissions of the file and its parent folders\n",
+    stderr: `repute: ${message}\n  check the permissions of the file and its parent folders\n`,
   });
 });
 
 test.each([
   ["an output", ["-o", "closed/out.csv"]],
+  ["a data set", ["-o", "closed/", "--to", "csv"]],
   ["rejects", ["-o", "out.csv", "--rejects", "closed/left.csv"]],
 ])("%s in a read-only folder", async (_, args) => {
   const folder = await prepared();

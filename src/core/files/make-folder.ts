@@ -26,8 +26,13 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
+/** False also for a path that cannot be looked up. */
 export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /**

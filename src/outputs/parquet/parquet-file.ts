@@ -6,6 +6,7 @@ import type {
   SchemaTree,
 } from "hyparquet";
 import { FatalError, ReputeError } from "../../core/errors.js";
+import { faultReason } from "../../core/files/system-fault.js";
 import { loadDriver } from "../../core/load-driver.js";
 
 /** Decoded bytes held at a time. A row group is decoded in slices of about this size. */
@@ -33,6 +34,7 @@ export async function openFile(path: string, name = path): Promise<OpenedFile> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await loadReader();
   try {
     const file = await asyncBufferFromFile(path);
+    if (file.byteLength === 0) throw unreadable(name, "it is empty");
     const metadata = await parquetMetadataAsync(file);
     return { file, metadata, tree: parquetSchema(metadata) };
   } catch (error) {
@@ -88,6 +90,12 @@ export async function compressorsFor(
 /** The error for a file that cannot be read. */
 export function unreadable(name: string, what: string, cause?: unknown): ReputeError {
   if (cause instanceof ReputeError) return cause;
+  if ((cause as NodeJS.ErrnoException | undefined)?.syscall !== undefined) {
+    return new FatalError("parquet_unreadable", `cannot read ${name}: ${faultReason(cause)}`, {
+      cause,
+      hint: "check the permissions of the file and its parent folders",
+    });
+  }
   const said = cause instanceof Error ? `: ${cause.message}` : "";
   return new FatalError("parquet_unreadable", `cannot read ${name}: ${what}${said}`, {
     cause,

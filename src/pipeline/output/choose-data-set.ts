@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { holdsDataSet, partsIn } from "../../outputs/data-set/data-set.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Warehouse } from "../../outputs/warehouse/registry.js";
 import { statePath } from "../state/state-folder.js";
@@ -14,7 +15,7 @@ import type { WarehouseOutputTarget } from "./open-output.js";
  * Checks, as far as possible before opening it, that a data set can be written.
  *
  * @throws UsageError `data_set_format`, `data_set_foreign`, `output_no_file`,
- *   `output_folder_missing`, `output_is_input`
+ *   `output_folder_missing`, `output_is_input`; FatalError `output_*`
  */
 export async function chooseDataSet(
   warehouse: Warehouse,
@@ -40,6 +41,11 @@ export async function chooseDataSet(
     throw new UsageError("output_no_file", `${display} is not a folder`, { hint: "name a folder" });
   }
   await checkFolder(base.slice(0, -1));
+  if (facts !== null) {
+    await access(base, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+      throw outputFault(base, error);
+    });
+  }
   for (const inputPath of inputPaths) {
     if (`${dirname(realPath(inputPath))}/` !== base) continue;
     throw new UsageError("output_is_input", `the input ${inputPath} is in the folder ${display}`, {

@@ -43,6 +43,9 @@ export interface RowMoveOptions {
   readonly skip: ReadonlySet<number>;
   /** Input offset at which reading starts. */
   readonly startOffset: number;
+  /** Called with the number of rows that the source has just given. */
+  readonly onReceived?: (rows: number) => void;
+  /** Called before the lookup of a row starts. */
   readonly onRead: (row: Row) => void;
   /** Called after each batch passed to the sink, and once at the end with `last` true. */
   readonly onWritten: (position: WindowPosition, last: boolean) => Promise<void>;
@@ -55,7 +58,7 @@ export interface RowMoveOptions {
  * @throws the reason the run was stopped, or the error that prevented reading, lookup or writing
  */
 export async function moveRows(options: RowMoveOptions): Promise<void> {
-  const { source, skip, signals } = options;
+  const { signals } = options;
   const window = windowFor(options);
   const onStop = (): void => window.fail(signals.stop.reason);
   signals.stop.addEventListener("abort", onStop, { once: true });
@@ -66,7 +69,7 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
     window.add(row, item, finding);
   };
   try {
-    await readAll(source, window, skip, start);
+    await readAll(options, window, start);
     await window.drained();
     await options.onWritten(window.position(), true);
   } catch (error) {
@@ -130,9 +133,8 @@ export async function settleLookups(
 }
 
 async function readAll(
-  source: Pick<OpenedSource, "rows">,
+  { source, skip, onReceived }: RowMoveOptions,
   window: RowWindow,
-  skip: ReadonlySet<number>,
   start: (row: Row) => void,
 ): Promise<void> {
   const rows = source.rows[Symbol.asyncIterator]();
@@ -144,6 +146,7 @@ async function readAll(
       rows.next().then(resolve, reject);
     });
     if (step.done) return;
+    onReceived?.(step.value.length);
     for (const row of step.value) {
       if (window.full) {
         await window.space();

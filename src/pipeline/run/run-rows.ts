@@ -66,7 +66,8 @@ async function moveAndPublish(
   // Save before the first lookup: a journal without a checkpoint counts as damage.
   await checkpointer.save();
   let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
-  job.onStart?.(() => progress(rowsRead), record);
+  let received = rowsRead;
+  job.onStart?.(() => progress(received), record);
   if (job.settings.refresh === "worst-first") {
     const { refreshWorstFirst } = await import("../lookup/refresh-worst-first.js");
     const save = (last: boolean) => checkpointer.written({ last: null, ahead: [] }, last);
@@ -81,6 +82,7 @@ async function moveAndPublish(
     signals,
     skip: new Set(before?.ahead),
     startOffset: before?.source.offset ?? 0,
+    onReceived: (count) => void (received += count),
     onRead: () => void rowsRead++,
     onWritten: (position, last) => checkpointer.written(position, last),
   });

@@ -5,8 +5,10 @@ import { enrichInput } from "../../../../src/cli/run/enrich-job.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { fakeContext } from "../fake-context.js";
 
-test("an argument is a file", async () => {
+test("an argument is a file, also if it cannot be looked up", async () => {
+  const tooLong = "a".repeat(5000);
   expect(await enrichInput(["a.csv"], fakeContext())).toEqual({ path: "a.csv" });
+  expect(await enrichInput([tooLong], fakeContext())).toEqual({ path: tooLong });
 });
 
 test.each([[["-"]], [[]]])("%j is stdin", async (operands) => {
