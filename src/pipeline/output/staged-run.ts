@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { UsageError } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../../objects/address.js";
 import type { CopiedObjects } from "../../outputs/download-object.js";
 import { type StagedOutput, stagedOutput } from "../../outputs/staged-output.js";
@@ -50,8 +50,8 @@ export type StagedSettings = Pick<EnrichSettings, "output" | "rejects">;
  *
  * @param inputs what the run reads
  * @param copied the files of the data set that the run replaces
- * @throws UsageError `bad_object_address`, `rejects_is_no_file`, `output_is_input`; ReputeError if
- *   the store cannot be reached
+ * @throws UsageError `bad_object_address`, `rejects_is_no_file`, `output_is_input`; as `checkStore`;
+ *   ReputeError if the data set to replace cannot be read
  */
 export async function stageRun(
   { output, rejects }: StagedSettings,
@@ -67,6 +67,10 @@ export async function stageRun(
     });
   }
   for (const address of [output, rejects]) refuseInput(address, inputs);
+  const { checkStore } = await import("../../objects/check-store.js");
+  for (const address of [output, rejects]) {
+    if (address !== undefined && isObjectAddress(address)) await checkStore(address);
+  }
   const folders = [rows, left].filter((staged) => staged !== null);
   for (const { folder } of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
   const { earlierRows, fetchDataSet, uploadRun, abortUploads } = await import("./upload-run.js");
@@ -81,6 +85,8 @@ export async function stageRun(
       uploadRun({ rows: placed(output, rows), rejects: placed(rejects, left) }, manifest, {
         ...options,
         copied,
+      }).catch((error: unknown) => {
+        throw resumable(error);
       }),
     earlierRows: async () => (rows === null ? 0 : earlierRows(output)),
     abort: () => abortUploads(folders.map(({ folder }) => uploadJournal(folder))),
@@ -91,6 +97,13 @@ export async function stageRun(
       for (const { folder } of folders) await rmdir(folder).catch(() => undefined);
     },
   };
+}
+
+/** Credentials and buckets may be gone when a run ends. Its files are kept, and it can be resumed. */
+function resumable(error: unknown): unknown {
+  if (!(error instanceof UsageError)) return error;
+  const { code, message, hint } = error;
+  return new FatalError(code, message, { cause: error, ...(hint === null ? {} : { hint }) });
 }
 
 /** Refuses an object that is also read, or whose manifest is. @throws UsageError `output_is_input` */
