@@ -118,6 +118,15 @@ test("says what is missing or refused", async () => {
   expect(await readdir(cwd)).toEqual([]);
 });
 
+test("a missing bucket is noticed before anything is looked up", async () => {
+  const run = await enrich(indicators, "s3://lake/out/rows.csv", "--rejects", "s3://none/left.csv");
+  expect(run).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("cannot write s3://none/left.csv: there is no such bucket"),
+  });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
 test("a failed upload is resumed without asking again; the earlier object stays until then", async () => {
   await store.put("night/all.csv", "the earlier night");
   store.fault = ({ method }) => (method === "PUT" ? "denied" : null);
