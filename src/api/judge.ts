@@ -4,6 +4,7 @@ import {
   type Finding,
   type JsonObject,
   largeAnswer,
+  type LookupAnswer,
   type LookupEndpoint,
 } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
@@ -78,16 +79,16 @@ function answered(
     return failed(status, context.clock, { code: "response_mismatch", message, again: once });
   }
   const isFull = status === 200;
+  const answers: Partial<Record<LookupEndpoint, LookupAnswer>> = {};
+  answers[endpoint] = {
+    result,
+    text: context.asReceived === true ? resultText(text) : undefined,
+    bytes: body.length > largeAnswer ? body.length : undefined,
+    synthetic: headers[syntheticHeader] === undefined ? undefined : true,
+  };
   const finding: Finding = {
     status: isFull ? "complete" : "partial",
-    answers: {
-      [endpoint]: {
-        result,
-        text: context.asReceived === true ? resultText(text) : undefined,
-        bytes: body.length > largeAnswer ? body.length : undefined,
-        synthetic: headers[syntheticHeader] === undefined ? undefined : true,
-      },
-    },
+    answers,
     missing: isFull ? [] : missingMembers(endpoint, result),
     source: "live",
     httpStatus: status,

@@ -43,7 +43,6 @@ export function combineFindings(
 ): Finding {
   const bySecond = weight[second.status] > weight[first.status];
   const { status, httpStatus, error } = bySecond ? second : first;
-  const name = secondEndpoint.replaceAll("-", " ");
   return {
     status,
     answers: { ...first.answers, ...second.answers },
@@ -54,7 +53,7 @@ export function combineFindings(
     lookedUpAt: later(first.lookedUpAt, second.lookedUpAt),
     error:
       error !== null && bySecond
-        ? { code: error.code, message: `${name}: ${error.message}` }
+        ? { code: error.code, message: `${secondEndpoint.replaceAll("-", " ")}: ${error.message}` }
         : error,
   };
 }

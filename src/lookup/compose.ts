@@ -174,8 +174,8 @@ export function paced(run: RequestPace, onThrottled?: () => void): AttemptWrappe
     else if (attempt.finding.httpStatus !== null) run.succeeded(ticket);
     return attempt;
   };
-  return (next) => (item, options) =>
-    run
-      .take(options.signal)
-      .then((ticket) => next(item, options).then((attempt) => settle(attempt, ticket)));
+  return (next) => async (item, options) => {
+    const ticket = await run.take(options.signal);
+    return settle(await next(item, options), ticket);
+  };
 }

@@ -11,7 +11,7 @@ export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
 /** To the thread: requests to make and to abort. */
 export interface Orders {
   /** `path` is below the base address and encoded. */
-  readonly requests: { readonly id: number; readonly path: string }[];
+  readonly requests: (readonly [id: number, path: string])[];
   /** IDs of requests with no caller waiting. */
   readonly cancelled: number[];
 }
@@ -19,12 +19,12 @@ export interface Orders {
 /** From the thread: requests that ended since the last message. */
 export interface Arrivals {
   /** Each answer's body is the next `length` bytes of `bodies`. */
-  readonly answers: {
-    readonly id: number;
-    readonly status: number;
-    readonly headers: ResponseHeaders;
-    readonly length: number;
-  }[];
+  readonly answers: (readonly [
+    id: number,
+    status: number,
+    length: number,
+    headers: ResponseHeaders,
+  ])[];
   readonly bodies: Uint8Array<ArrayBuffer>;
   /** Requests without an answer. */
   readonly faults: {

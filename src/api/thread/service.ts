@@ -34,7 +34,7 @@ export class ThreadService {
   take({ requests, cancelled }: Orders): void {
     this.#queue.push(...requests);
     for (const id of cancelled) {
-      this.#queue = this.#queue.filter((request) => request.id !== id);
+      this.#queue = this.#queue.filter(([queued]) => queued !== id);
       this.#open.get(id)?.abort(null);
     }
     this.#sendNext();
@@ -42,7 +42,7 @@ export class ThreadService {
 
   #sendNext(): void {
     const { connections, requests } = this.#options;
-    for (const { id, path } of this.#queue.splice(0, connections - this.#open.size)) {
+    for (const [id, path] of this.#queue.splice(0, connections - this.#open.size)) {
       this.#open.set(id, null);
       const exchange = requests.get(path, signal, {
         answered: (answer) => this.#answered(id, answer),
@@ -53,7 +53,7 @@ export class ThreadService {
   }
 
   #answered(id: number, { status, headers, body }: Answer): void {
-    this.#answers.push({ id, status, headers, length: body.length });
+    this.#answers.push([id, status, body.length, headers]);
     this.#bodies.push(body);
     this.#ended(id);
   }

@@ -61,7 +61,7 @@ export class ThreadRequests implements Requests {
     const id = ++this.#lastId;
     this.#watch(signal);
     this.#pending.set(id, request);
-    this.#orders.requests.push({ id, path });
+    this.#orders.requests.push([id, path]);
     this.#sendSoon();
   }
 
@@ -118,7 +118,7 @@ export class ThreadRequests implements Requests {
       this.#settle(id)?.failed(new TransportError(code, message, more));
     }
     let end = 0;
-    for (const { id, status, headers, length } of answers) {
+    for (const [id, status, length, headers] of answers) {
       const body = Buffer.from(bodies.buffer, end, length);
       end += length;
       this.#settle(id)?.answered({ status, headers, body });

@@ -10,8 +10,10 @@ const leastInData = 8;
  */
 export class CredentialMask {
   /** What to search data for: the credential and its encodings that differ from it. */
-  readonly #spellings: readonly string[];
+  readonly #spellings: readonly Buffer[];
   readonly #pattern: RegExp;
+  /** Matches any text that has something to hide; most have not. */
+  readonly #suspicious: RegExp;
 
   /** @param credential visible ASCII characters, at least one */
   constructor(credential: string) {
@@ -24,12 +26,15 @@ export class CredentialMask {
               encodeURIComponent(credential),
               JSON.stringify(credential).slice(1, -1),
             ]),
-          ];
-    this.#pattern = new RegExp(patternOf(credential), "g");
+          ].map((spelling) => Buffer.from(spelling));
+    const pattern = patternOf(credential);
+    this.#pattern = new RegExp(pattern, "g");
+    this.#suspicious = new RegExp(`${pattern}|${names}`, "i");
   }
 
   /** Hides it in text for people, such as error messages. Also hides values of credential headers. */
   inText(text: string): string {
+    if (!this.#suspicious.test(text)) return text;
     return text
       .replaceAll(this.#pattern, hidden)
       .replaceAll(headerMember, `$1${hidden}`)

@@ -36,11 +36,11 @@ export function journalled({ endpoint, store }: JournalledOptions): AttemptWrapp
     const key = attemptKey(endpoint, item, (history?.attempts.length ?? 0) + 1);
     return store.put(key, recordOf({ ...attempt, drift: [] }, options));
   };
-  return (next) => (item, options) =>
-    next(item, options).then((attempt) => {
-      const kept = put(item, attempt, options);
-      return kept === null ? attempt : kept.then(() => attempt);
-    });
+  return (next) => async (item, options) => {
+    const attempt = await next(item, options);
+    await put(item, attempt, options);
+    return attempt;
+  };
 }
 
 /** Makes a record with the asking row and the requests not recorded yet. */

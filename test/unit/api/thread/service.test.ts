@@ -34,7 +34,7 @@ function orders(
   requests: readonly (readonly [id: number, path: string])[],
   cancelled: readonly number[] = [],
 ): Orders {
-  return { requests: requests.map(([id, path]) => ({ id, path })), cancelled: [...cancelled] };
+  return { requests: [...requests], cancelled: [...cancelled] };
 }
 
 const answer = { status: 200, headers: {}, body: Buffer.from("{}") };
@@ -57,7 +57,7 @@ test("reports requests that end in the same turn of the event loop together", as
   await turn();
   expect(arrivals).toMatchObject([
     {
-      answers: [{ id: 1, status: 200, length: 2 }],
+      answers: [[1, 200, 2, {}]],
       bodies: new Uint8Array(Buffer.from("{}")),
       faults: [
         {
@@ -86,7 +86,7 @@ test("does not report an aborted request", async () => {
   expect(broken).toEqual(["/b"]);
   asked.get("/a")?.answered(answer);
   await turn();
-  expect(arrivals).toMatchObject([{ answers: [{ id: 0 }], faults: [] }]);
+  expect(arrivals).toMatchObject([{ answers: [[0, 200, 2, {}]], faults: [] }]);
 });
 
 test("ignores the cancellation of a finished request", async () => {
