@@ -139,9 +139,11 @@ export async function simulateSharedPace(
   const ahead = simulation.serverAheadMs ?? (() => 0);
   const serverUs = (): number => (1.7e12 + time.now + ahead(time.now)) * 1000;
   const server = new SimulatedServer(redis, time, rttMs, serverUs);
-  const stop = new AbortController();
+  const stops: AbortController[] = [];
   workers.forEach((worker, number) => {
     const { aheadMs = 0, priority = "normal", concurrency = 32, startMs = 0 } = worker;
+    const stop = new AbortController();
+    stops.push(stop);
     const caller = { id: `w${number}`, service, scope: "all", priority };
     const pace = new SharedPace({
       server: new PaceServer(server, caller),
@@ -167,7 +169,7 @@ export async function simulateSharedPace(
     void time.sleep(at).then(() => time.real(act));
   }
   await time.run(ms);
-  stop.abort();
+  for (const stop of stops) stop.abort();
   return sent;
 }
 
