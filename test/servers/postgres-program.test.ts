@@ -138,7 +138,7 @@ describe("enrich into a table", () => {
     const args = ["in.ndjson", "-o", output, "--item-column", "domain"];
     const run = await enrichKilled({ server, cwd, args, kill: null });
     expect(run.code).toBe(0);
-    expect(run.stderr).toMatch(/U\+0000[^]*lone surrogate/);
+    expect(run.stderr).toMatch(/U\+0000[^]*invalid UTF-8/);
     const [stored] = await cluster.query("SELECT * FROM hostile WHERE rep_row = 1");
     expect(Object.values(stored ?? {}).slice(3, 2 + names.length)).toEqual(
       names.slice(1).map(() => "a\uFFFDb\uFFFD"),
