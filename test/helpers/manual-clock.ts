@@ -24,6 +24,8 @@ export class ManualClock implements Clock {
   #wall: number;
   readonly #lateness: () => number;
   readonly #sleepers = new Set<Sleeper>();
+  /** What each `run` without a sleep to end waits for. */
+  #waiting: (() => void)[] = [];
 
   constructor(options: ManualClockOptions = {}) {
     this.#wall = options.startMs ?? Date.UTC(2024, 0, 1);
@@ -61,6 +63,7 @@ export class ManualClock implements Clock {
         reject(signal?.reason);
       };
       this.#sleepers.add(sleeper);
+      this.#continue();
       signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
@@ -79,12 +82,13 @@ export class ManualClock implements Clock {
 
   /**
    * Advances from one sleep's end to the next until `promise` settles, and settles like it. Waits
-   * for real input and output, too.
+   * for real input and output, too, and leaves the processor to it while nothing sleeps.
    */
   async run<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     const settle = () => {
       settled = true;
+      this.#continue();
     };
     promise.then(settle, settle);
     for (;;) {
@@ -92,12 +96,20 @@ export class ManualClock implements Clock {
       if (settled) return promise;
       const next = this.#first(Number.POSITIVE_INFINITY);
       if (next) await this.#wake(next);
+      else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     }
   }
 
   /** Sets the wall clock forward or back, as a user or NTP does. `monotonic` is not affected. */
   jump(ms: number): void {
     this.#wall += ms;
+  }
+
+  /** Lets `run` look again: a sleep has begun, or the promise has settled. */
+  #continue(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   }
 
   #first(until: number): Sleeper | undefined {
