@@ -22,7 +22,6 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
   const ends = manifests.map(({ ended_at }) => ended_at).sort();
   const { rows, table } = plan.input;
   const unsupported = byCount(({ unsupported: counts }) => counts);
-  const unlikely = unlikelyColumn(plan, { rows, unsupported });
   return {
     schema_version: schemaVersion,
     program: programInfo(),
@@ -49,8 +48,7 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
           addUp([
             plan.warnings,
             ...manifests.map(({ warnings }) => warnings),
-            rows === 0 ? { [noRows]: 1 } : {},
-            unlikely === null ? {} : { [unlikely]: 1 },
+            ...runWarnings(plan, unsupported).map((message) => ({ [message]: 1 })),
           ]),
         ),
       ),
@@ -60,6 +58,13 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
     seconds: secondsBetween(starts[0], ends.at(-1)),
     resumed: manifests.reduce((total, { resumed }) => total + resumed, 0),
   };
+}
+
+/** Warnings about all chunks together. */
+export function runWarnings(plan: WorkPlan, unsupported: Counts): readonly string[] {
+  const { rows } = plan.input;
+  const unlikely = unlikelyColumn(plan, { rows, unsupported });
+  return [...(rows === 0 ? [noRows] : []), ...(unlikely === null ? [] : [unlikely])];
 }
 
 /** Time from the first chunk's start to the last one's end. */

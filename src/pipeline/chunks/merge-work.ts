@@ -26,7 +26,7 @@ import { allResults, unfinished } from "./all-results.js";
 import type { ChunkFault, ChunkResult, ResultFile } from "./chunk-result.js";
 import { type FileJoin, TextJoin } from "./join-text.js";
 import { auditPart, checkCounts, outputJoin, rejectsHeader } from "./merged-output.js";
-import { sumChunks, type SummedChunks } from "./merge-manifest.js";
+import { runWarnings, sumChunks, type SummedChunks } from "./merge-manifest.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
 
@@ -154,7 +154,9 @@ async function join(
     const summed = sumChunks(plan, manifests);
     const audit = target.file === null ? null : await auditPart(plan, target, target.file, output);
     checkCounts(summed, audit, target);
-    return await publish(job, target, summed, audit, opened);
+    const manifest = await publish(job, target, summed, audit, opened);
+    for (const message of runWarnings(plan, summed.unsupported)) job.onWarning?.(message);
+    return manifest;
   } catch (error) {
     for (const each of opened) await each.abandon();
     for (const path of [target.file, rejects]) if (path !== null) await removePart(path);

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../../core/abort.js";
 import { systemClock } from "../../core/clock.js";
-import { UsageError } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { mergeWork } from "../chunks/merge-work.js";
 import { splitWork } from "../chunks/split-work.js";
@@ -80,9 +80,13 @@ async function coordinate(
     });
     const renewing = setInterval(() => void lease().catch(() => undefined), renewMs);
     const { target } = run;
-    const manifest = await mergeWork({ ...job, work, plan, target }).finally(() =>
-      clearInterval(renewing),
-    );
+    const manifest = await mergeWork({ ...job, work, plan, target })
+      .finally(() => clearInterval(renewing))
+      .catch(async (error: unknown) => {
+        // There is nothing to continue.
+        if (error instanceof FatalError && error.code === "input_empty") await clear(work);
+        throw error;
+      });
     await clear(work);
     return manifest;
   } finally {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.js";
-import { type EarlyEndError, UsageError } from "../../core/errors.js";
+import { type EarlyEndError, FatalError, UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { takeLock } from "../../core/files/run-lock.js";
 import { outputFault } from "../../outputs/output-fault.js";
@@ -61,8 +61,10 @@ async function enrichLocally(run: DividedRun, options: WorkersOptions): Promise<
   const folder = statePath(run.base);
   const unlock = await openFolder(folder, target, settings);
   const noted = noteRecord(job);
+  let isNew = false;
   try {
     const work = localWork(join(folder, workName));
+    isNew = (await work.read(planName)) === null;
     const { rowsPerChunk = guidedRows(options.workers) } = options;
     const plan = await planOf(run, work, rowsPerChunk, splitForWorkers);
     await doChunks(noted.job, options, { work, plan });
@@ -70,12 +72,27 @@ async function enrichLocally(run: DividedRun, options: WorkersOptions): Promise<
     await removeFolder(folder);
     return manifest;
   } catch (error) {
-    if (existsSync(join(folder, workName, planName))) await recordEnding(folder, error, noted);
-    else await removeFolder(folder);
+    const isPlanned = existsSync(join(folder, workName, planName));
+    if (isPlanned && !isUseless(error, isNew ? noted.soFar() : null)) {
+      await recordEnding(folder, error, noted);
+    } else await removeFolder(folder);
     throw error;
   } finally {
     await unlock();
   }
+}
+
+/**
+ * Whether there is nothing to continue: the input has no rows, or nothing was answered but 404.
+ *
+ * @param soFar what a new run has counted
+ */
+function isUseless(error: unknown, soFar: Manifest | null): boolean {
+  if (!(error instanceof FatalError)) return false;
+  if (error.code === "input_empty") return true;
+  if (error.code !== "wrong_service" || soFar === null) return false;
+  const outcomes = Object.values(soFar.requests).flatMap((each) => Object.keys(each.outcomes));
+  return !outcomes.some((outcome) => /^\d+$/.test(outcome) && outcome !== "404");
 }
 
 /** Opens and locks the state folder of a run with workers. */

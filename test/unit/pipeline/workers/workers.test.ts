@@ -91,6 +91,17 @@ describe("a run with workers", () => {
       "out.csv",
       "out.csv.manifest.json",
     ]);
+
+    const empty = join(folder, "empty.csv");
+    await writeFile(empty, "indicator\n");
+    const again = run({ folder, more: { input: { path: empty } } });
+    await expect(again).rejects.toMatchObject({ code: "input_empty" });
+    const lost = { intelUrl: service.intelUrl.replace(/beta$/, "elsewhere") };
+    const large = { workers: 2, rowsPerChunk: 24, startWorker: workerHere };
+    const astray = enrichWithWorkers(await jobIn({ folder, settings: lost }), large);
+    await expect(astray).rejects.toMatchObject({ code: "wrong_service" });
+    const left = (await readdir(folder)).filter((name) => name.startsWith("out"));
+    expect(left).toEqual(["out.csv", "out.csv.manifest.json"]);
   });
 
   it("gives that of a list with comments and tabs, with some addresses twice", async () => {
