@@ -132,6 +132,29 @@ it("keeps the query's answer of a failed row if only the quick check answers aga
   expect(await linesOf(second)).toEqual(await linesOf(first));
 });
 
+it.each([
+  ["query", "quick-check", "out.csv"],
+  ["quick-check", "query", "out.csv"],
+  ["quick-check", "query", "out.ndjson"],
+])("retries the %s and keeps the answer of the %s in %s", async (failed, _, name) => {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\nbad.example.com\n");
+  const both = { itemColumn: "domain", lookups: "query,quick-check" };
+  const whole = join(folder, `whole.${name}`);
+  await enrich(job({ path }, whole, both));
+  server.silent.add(failed);
+  const first = join(folder, name);
+  expect(await enrich(job({ path }, first, both))).toMatchObject({ statuses: { failed: 1 } });
+  server.silent.clear();
+  const second = join(folder, `again.${name}`);
+  const after = await retryOutput(job({ path: first }, second, { lookups: failed }));
+  expect(after).toMatchObject({ statuses: { complete: 1 }, verdicts: { malicious: 1 } });
+  const untimed = (lines: string[]): string[] =>
+    lines.map((line) => line.replace(/200,(?:"\w+":)?\d+,(?:"\w+":)?"?20[^,}]*/, ""));
+  expect(untimed(await linesOf(second))).toEqual(untimed(await linesOf(whole)));
+});
+
 it("refuses a row with an unknown verdict", async () => {
   const { folder, job } = await prepared();
   const path = join(folder, "in.csv");

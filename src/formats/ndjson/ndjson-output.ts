@@ -96,13 +96,20 @@ function readNested(text: string, member: string): EarlierRecord | null {
     error_code: error?.["code"],
     error: error?.["message"],
   };
+  const valueOf = (name: string): unknown => {
+    // Results are told as received.
+    if (resultMembers.has(name)) return asObject(rep[name]) && memberTexts(own).get(name);
+    return Object.hasOwn(values, name) ? values[name] : columnIn(rep, name);
+  };
   return {
-    ...readers((name) => (Object.hasOwn(values, name) ? values[name] : columnIn(rep, name))),
+    ...readers(valueOf),
     cells: [],
     json: objectText(members),
     extra: rep["extra"] === undefined ? null : (memberTexts(own).get("extra") ?? null),
   };
 }
+
+const resultMembers: ReadonlySet<string> = new Set(lookupEndpoints.map(resultMember));
 
 /** What a column says of the results in a nested row. */
 function columnIn(rep: Readonly<Record<string, unknown>>, name: string): unknown {

@@ -79,16 +79,13 @@ export function shouldRetry({ item, earlier }: EarlierRow): boolean {
 /** True if the new finding tells at least as much as the earlier one. */
 export function isNoWorse(earlier: Finding, now: Finding): boolean {
   if (rank[now.status] < rank[earlier.status]) return false;
+  const isWhole = now.status !== "failed" && now.status !== "partial";
+  if (isWhole) return true;
   // A failed row can still hold the answer of one of its two lookups.
   const endpoints = Object.keys(earlier.answers) as LookupEndpoint[];
-  const lacksOne = endpoints.some((endpoint) => now.answers[endpoint] === undefined);
-  const isMilder = severity(now) < severity(earlier);
-  // A retry of one lookup does not ask for the other one.
-  if (now.status === "complete") return !(lacksOne && isMilder);
-  if (now.status === "invalid" || now.status === "unsupported") return true;
-  if (lacksOne) return false;
+  if (endpoints.some((endpoint) => now.answers[endpoint] === undefined)) return false;
   if (endpoints.includes("query") && now.missing.length > earlier.missing.length) return false;
-  return now.status === "partial" || !isMilder;
+  return now.status === "partial" || severity(now) >= severity(earlier);
 }
 
 /** Ranks verdicts. */
