@@ -217,6 +217,8 @@ test("an interrupted run leaves the workers idle and is resumed", async () => {
   expect([code, stderr]).toEqual([130, expect.stringContaining("--resume")]);
   const resumed = await runRepute(enrich("--rate", "1000/s", "--resume"), { env });
   expect(await expectResult(resumed)).toBeLessThanOrEqual(items + open);
+  const manifest = await readFile(join(folder, "out.csv.manifest.json"), "utf8");
+  expect(JSON.parse(manifest)).toMatchObject({ resumed: 1 });
 });
 
 test("errors that meet every worker end the run; those of one machine end that worker", async () => {

@@ -12,8 +12,16 @@ type Counts = Readonly<Record<string, number>>;
 /** The counts of all chunks together, as of one run. The output is filled in by the merge. */
 export type SummedChunks = Omit<Manifest, "output" | "command" | "ended_at" | keyof RunEnding>;
 
-/** Sums the manifests of all chunks of a plan. */
-export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): SummedChunks {
+/**
+ * Sums the manifests of all chunks of a plan.
+ *
+ * @param resumed how often the run was resumed. Default: how often its chunks were
+ */
+export function sumChunks(
+  plan: WorkPlan,
+  manifests: readonly Manifest[],
+  resumed = manifests.reduce((total, each) => total + each.resumed, 0),
+): SummedChunks {
   const sum = <K extends string>(of: (manifest: Manifest) => Readonly<Record<K, number>>) =>
     addUp(manifests.map(of)) as Record<K, number>;
   const byCount = (of: (manifest: Manifest) => Counts): Record<string, number> =>
@@ -56,7 +64,7 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
     ...(manifests.some(({ synthetic }) => synthetic === true) ? { synthetic: true } : {}),
     started_at: starts[0] ?? plan.created_at,
     seconds: secondsBetween(starts[0], ends.at(-1)),
-    resumed: manifests.reduce((total, { resumed }) => total + resumed, 0),
+    resumed,
   };
 }
 

@@ -52,6 +52,8 @@ export interface MergeJob {
   readonly target?: OutputTarget;
   /** The caller has locked the output. @default false */
   readonly isLocked?: boolean;
+  /** How often the run was resumed. @default the sum over its chunks */
+  readonly resumed?: number;
 }
 
 /**
@@ -151,7 +153,7 @@ async function join(
       await joinAll(job, results, joined, ({ rejects: of }) => of);
     }
     const manifests = results.map(({ manifest }) => manifest);
-    const summed = sumChunks(plan, manifests);
+    const summed = sumChunks(plan, manifests, job.resumed);
     const audit = target.file === null ? null : await auditPart(plan, target, target.file, output);
     checkCounts(summed, audit, target);
     const manifest = await publish(job, target, summed, audit, opened);

@@ -17,6 +17,8 @@ export interface AwaitedChunks {
   /** Renews the coordinator's lease. */
   readonly lease: () => Promise<Lease>;
   readonly signal: AbortSignal;
+  /** How often the run was resumed. */
+  readonly resumed: number;
 }
 
 const pollMs = 400;
@@ -46,10 +48,10 @@ class Waiting {
   #alone = 0;
 
   constructor(awaited: AwaitedChunks) {
-    const { plan, job } = awaited;
+    const { plan, job, resumed } = awaited;
     this.#of = awaited;
     this.#left = new Set(plan.chunks.map(({ chunk }) => chunk));
-    this.#progress = new CrewProgress(plan, job.settings);
+    this.#progress = new CrewProgress(plan, job.settings, resumed);
   }
 
   async run(): Promise<void> {

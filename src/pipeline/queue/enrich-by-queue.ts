@@ -12,6 +12,7 @@ import { planName } from "../chunks/work-plan.js";
 import { endAt } from "../run/run-signals.js";
 import { checkResume, openStateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
+import { countResume, resumeName } from "../workers/count-resume.js";
 import { type DividedRun, dividedRun, planOf } from "../workers/divided-run.js";
 import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
 import { ChunkQueue, type Lease, openQueue } from "./chunk-queue.js";
@@ -68,19 +69,22 @@ async function coordinate(
   link: QueueLink,
 ): Promise<Manifest> {
   const { job } = run;
+  const isNew = (await work.read(planName)) === null;
   const plan = await planOf(run, work, rowsPerChunk, splitWork);
   const queue = new ChunkQueue(link, await openQueue(link), plan.plan_id);
   const token = randomUUID();
   const lease = (): Promise<Lease> => queue.lease(token);
+  let resumed = 0;
   try {
     await untilEnd(job, async (signal) => {
       await takeLease(lease, { ...job, signal }, work);
+      if (!isNew) resumed = await countResume(work);
       await writeRunRecord(work, plan.plan_id, job);
-      await doChunks({ job, queue, work, plan, lease, signal });
+      await doChunks({ job, queue, work, plan, lease, signal, resumed });
     });
     const renewing = setInterval(() => void lease().catch(() => undefined), renewMs);
     const { target } = run;
-    const manifest = await mergeWork({ ...job, work, plan, target })
+    const manifest = await mergeWork({ ...job, work, plan, target, resumed })
       .finally(() => clearInterval(renewing))
       .catch(async (error: unknown) => {
         // There is nothing to continue.
@@ -138,7 +142,7 @@ async function clear(work: WorkFolder): Promise<void> {
   await work.remove(planName);
   const own = /^(?:chunk-\d{5,}\..*|plan\.json\..*|run\.json\..*|input(?:\..*)?)$/;
   for (const name of await work.list()) {
-    if (name === runRecordName || own.test(name)) await work.remove(name);
+    if (name === runRecordName || resumeName.test(name) || own.test(name)) await work.remove(name);
   }
 }
 

@@ -12,14 +12,17 @@ import type { EnrichJob, Manifest, RunProgress } from "../types.js";
 export class CrewProgress {
   readonly #plan: WorkPlan;
   readonly #settings: Pick<EnrichSettings, "rate" | "output">;
+  readonly #resumed: number;
   readonly #done: Manifest[] = [];
   readonly #stopped: Manifest[] = [];
   #rows = 0;
   #bytes = 0;
 
-  constructor(plan: WorkPlan, settings: Pick<EnrichSettings, "rate" | "output">) {
+  /** @param resumed how often the run was resumed */
+  constructor(plan: WorkPlan, settings: Pick<EnrichSettings, "rate" | "output">, resumed: number) {
     this.#plan = plan;
     this.#settings = settings;
+    this.#resumed = resumed;
   }
 
   /** A chunk is done. */
@@ -70,7 +73,7 @@ export class CrewProgress {
     const rows = this.#stopped.reduce((sum, { output }) => sum + output.rows, this.#rows);
     const format = this.#plan.settings.to;
     return {
-      ...sumChunks(this.#plan, [...this.#done, ...this.#stopped]),
+      ...sumChunks(this.#plan, [...this.#done, ...this.#stopped], this.#resumed),
       command,
       output: { path, format, bytes: null, rows, sha256: null },
       ended_at: new Date().toISOString(),

@@ -18,6 +18,7 @@ import { belongsToRun, listState, workName } from "../state/read-checkpoint.js";
 import { checkResume, statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { openAnswers } from "./answer-desk.js";
+import { countResume } from "./count-resume.js";
 import { type DividedRun, dividedRun, planOf } from "./divided-run.js";
 import { startOf } from "./start-of-worker.js";
 import { guidedRows, splitForWorkers } from "./split-for-workers.js";
@@ -67,8 +68,9 @@ async function enrichLocally(run: DividedRun, options: WorkersOptions): Promise<
     isNew = (await work.read(planName)) === null;
     const { rowsPerChunk = guidedRows(options.workers) } = options;
     const plan = await planOf(run, work, rowsPerChunk, splitForWorkers);
-    await doChunks(noted.job, options, { work, plan });
-    const manifest = await mergeWork({ ...job, work, plan, target, isLocked: true });
+    const resumed = isNew ? 0 : await countResume(work);
+    await doChunks(noted.job, options, { work, plan, resumed });
+    const manifest = await mergeWork({ ...job, work, plan, target, resumed, isLocked: true });
     await removeFolder(folder);
     return manifest;
   } catch (error) {
@@ -128,14 +130,21 @@ async function removeFolder(folder: string): Promise<void> {
   await rm(`${folder}.done`, { recursive: true, force: true });
 }
 
+/** A run whose input is divided. */
+interface Planned {
+  readonly work: WorkFolder;
+  readonly plan: WorkPlan;
+  readonly resumed: number;
+}
+
 /** Has the workers do every chunk that is not done. */
 async function doChunks(
   job: EnrichJob,
   options: WorkersOptions,
-  { work, plan }: { readonly work: WorkFolder; readonly plan: WorkPlan },
+  { work, plan, resumed }: Planned,
 ): Promise<void> {
   const { clock = systemClock, settings, onWarning = () => undefined } = job;
-  const progress = new CrewProgress(plan, settings);
+  const progress = new CrewProgress(plan, settings, resumed);
   const left: number[] = [];
   for (const planned of plan.chunks) {
     const result = await readResult(work, plan, planned);

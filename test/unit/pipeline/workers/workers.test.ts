@@ -194,7 +194,8 @@ describe("a run with workers", () => {
     await expect(single).rejects.toMatchObject({ code: "resume_differs" });
     const other = run({ folder, settings: { resume: true, prefix: "x_" } });
     await expect(other).rejects.toMatchObject({ code: "resume_differs" });
-    const { requests, output } = await run({ folder, settings: { resume: true } });
+    const { requests, output, resumed } = await run({ folder, settings: { resume: true } });
+    expect(resumed).toBe(1);
     const total = Object.values(requests).reduce((sum, each) => sum + each.total, 0);
     expect([output.rows, total]).toEqual([24, asked() - before]);
   });
