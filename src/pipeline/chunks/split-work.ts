@@ -3,6 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { raceAbort } from "../../core/abort.js";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
+import { counted, shellWord } from "../../core/quantity.js";
 import type { Row } from "../../core/row.js";
 import { formats } from "../../formats/registry.js";
 import { looksGzipped, utf16Of } from "../../inputs/byte-reader.js";
@@ -104,7 +105,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
       chunks,
     };
     if (copy !== null) await work.keep(copy, signal);
-    if (!(await work.publish(planName, planText(plan)))) throw taken(work);
+    if (!(await work.publish(planName, planText(plan)))) throw await taken(work);
     return await readPlan(work);
   } catch (error) {
     if (copy !== null && (await work.read(planName).catch(() => "")) === null) {
@@ -174,10 +175,22 @@ function settingsOf(
 /** A folder with the remains of a split that was killed is free; its copy is written anew. */
 async function mustBeFree(work: WorkFolder): Promise<void> {
   const names = await work.list();
-  if (names.some((name) => !/^input(?:\.|$)|\.new$/.test(name))) throw taken(work);
+  if (names.some((name) => !/^input(?:\.|$)|\.new$/.test(name))) throw await taken(work);
 }
 
-function taken(work: WorkFolder): UsageError {
+async function taken(work: WorkFolder): Promise<UsageError> {
+  const plan = await readPlan(work).catch(() => null);
+  if (plan !== null) {
+    const { input, chunks } = plan;
+    const size = `${counted(input.rows, "row")} in ${counted(chunks.length, "chunk")}`;
+    return new UsageError(
+      "work_exists",
+      `${work.name} has a complete plan already: ${input.path ?? "stdin"}, ${size}`,
+      {
+        hint: `do its chunks: repute enrich ${shellWord(work.name)} --chunk N; to split again, name a new folder, or remove this one`,
+      },
+    );
+  }
   return new UsageError("work_exists", `${work.name} is not empty`, {
     hint: "name a new folder, or remove this one",
   });

@@ -164,7 +164,16 @@ describe("a divided run", () => {
     await rm(path);
     await expect(run.enrich(0)).rejects.toMatchObject({ code: "work_missing" });
     await expect(run.split(4)).resolves.toMatchObject({ chunks: { length: 3 } });
-    await expect(run.split(4)).rejects.toMatchObject({ code: "work_exists" });
+    await expect(run.split(4)).rejects.toMatchObject({
+      code: "work_exists",
+      message: expect.stringMatching(
+        / has a complete plan already: .*in.csv, 10 rows in 3 chunks$/,
+      ),
+      hint: expect.stringContaining("--chunk N"),
+    });
+    await rm(path);
+    await writeFile(join(run.folder, "work", "other.csv"), "");
+    await expect(run.split(4)).rejects.toThrow(/is not empty$/);
   });
 
   it("joins Parquet chunks into one file", async () => {
