@@ -1,15 +1,18 @@
 /**
- * The candidate closest to `word`, or null if none is close. The first wins a tie.
+ * The candidate that `word` probably means, or null: the shortest that begins with it, or else the
+ * closest. The first wins a tie.
  *
  * Close means an edit distance (insert, delete, replace, swap neighbours; case-insensitive) of at most
  * `most`, by default a third of the word's length and at least 1.
  */
 export function didYouMean(
   word: string,
-  candidates: Iterable<string>,
+  candidates: readonly string[],
   most?: number,
 ): string | null {
   const wanted = word.trim().toLowerCase().slice(0, longestWord);
+  const longer = wanted.length < leastBeginning ? [] : candidates.filter(startsWith(wanted));
+  if (longer.length > 0) return longer.toSorted((a, b) => a.length - b.length)[0]!;
   let best: string | null = null;
   let bestDistance = (most ?? Math.max(1, Math.floor(wanted.length / 3))) + 1;
   for (const candidate of candidates) {
@@ -23,6 +26,13 @@ export function didYouMean(
     }
   }
   return best;
+}
+
+/** Shorter words begin too many names. */
+const leastBeginning = 3;
+
+function startsWith(beginning: string): (name: string) => boolean {
+  return (name) => name.trim().toLowerCase().startsWith(beginning);
 }
 
 /** Longer words are truncated: nobody types them, and the algorithm is quadratic. */

@@ -14,7 +14,11 @@ describe("didYouMean", () => {
   });
 
   it("prefers the nearest candidate", () => {
-    expect(didYouMean("date", ["data", "date_seen", "dates"])).toBe("data");
+    expect(didYouMean("indicatr", ["indicators", "indicator"])).toBe("indicator");
+  });
+
+  it("prefers the shortest candidate that begins with the word", () => {
+    expect(didYouMean("rat", ["raw", "rate-limit", "rate"])).toBe("rate");
   });
 
   it("prefers the first of equally near candidates", () => {

@@ -82,7 +82,7 @@ describe("a wrong value", () => {
     [
       "lookups",
       "quick",
-      '--x must be query, quick-check, query,quick-check or triage; got "quick"',
+      '--x must be query, quick-check, query,quick-check or triage; got "quick" (did you mean quick-check?)',
     ],
     ["intelUrl", "intel", '--x must be an http:// or https:// address; got "intel"'],
     ["itemColumn", "", '--x must not be empty; got ""'],
