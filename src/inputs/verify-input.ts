@@ -1,6 +1,8 @@
 import { existsSync, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
 import { FatalError, type ReputeError, UsageError, startOver } from "../core/errors.js";
+import { isLocked } from "../core/files/run-lock.js";
 import {
   type ChecksumState,
   type Damage,
@@ -87,11 +89,13 @@ async function readUpTo(
   }
 }
 
-/** What to do about the missing output of an interrupted run; null if there is no such run. */
-export function interruptedHint(output: string): string | null {
-  return existsSync(`${output}.state`)
-    ? "its run was interrupted: repeat the command of that run with --resume"
-    : null;
+/** What to do about the missing output of an unfinished run; null if there is no such run. */
+export function unfinishedHint(output: string): string | null {
+  const state = `${output}.state`;
+  if (!existsSync(state)) return null;
+  return isLocked(join(state, "lock"))
+    ? "its run is in progress: wait until it has ended"
+    : "its run was interrupted: repeat the command of that run with --resume";
 }
 
 /** Explains why an input cannot be opened and what to do. */
@@ -100,7 +104,7 @@ export function openError(name: string, cause: unknown): ReputeError {
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new UsageError("input_not_found", `there is no file ${name}`, {
       cause,
-      hint: interruptedHint(name) ?? "check the path",
+      hint: unfinishedHint(name) ?? "check the path",
     });
   }
   if (code === "EISDIR") return directoryError(name);

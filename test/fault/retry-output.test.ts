@@ -1,9 +1,10 @@
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { takeLock } from "../../src/core/files/run-lock.js";
 import { enrich } from "../../src/pipeline/run/execute.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
 import { retryOutput } from "../../src/pipeline/retry/retry-output.js";
@@ -201,6 +202,18 @@ describe("verifyOutput", () => {
     const output = join(await temporaryFolder(), "out.csv");
     await writeFile(output, "");
     await expect(verifyOutput(output, "rep_")).rejects.toMatchObject({ code: "manifest_missing" });
+  });
+
+  it("tells a run in progress from an interrupted one", async () => {
+    const output = join(await temporaryFolder(), "out.csv");
+    await mkdir(`${output}.state`);
+    const unlock = await takeLock(join(`${output}.state`, "lock"));
+    const verifying = () => verifyOutput(output, "rep_");
+    await expect(verifying()).rejects.toMatchObject({
+      hint: expect.stringContaining("in progress"),
+    });
+    await unlock();
+    await expect(verifying()).rejects.toMatchObject({ hint: expect.stringContaining("--resume") });
   });
 });
 

@@ -40,6 +40,12 @@ export async function takeLock(path: string): Promise<Unlock> {
   throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
 }
 
+/** Whether a process that runs holds a lock. */
+export function isLocked(path: string): boolean {
+  const holder = readHolder(path);
+  return isHolder(holder) && isAlive(holder);
+}
+
 /** Turns an exception into a rejection. */
 function asPromised(unlock: () => void): Unlock {
   return () => new Promise((resolve) => resolve(unlock()));

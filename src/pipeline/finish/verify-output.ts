@@ -8,7 +8,7 @@ import { isObjectAddress } from "../../objects/address.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
 import { manifestPath, recordBase } from "../output/check-paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
-import { interruptedHint } from "../../inputs/verify-input.js";
+import { unfinishedHint } from "../../inputs/verify-input.js";
 import { readManifest } from "./manifest.js";
 import { type Audit, type AuditOptions, auditOutput } from "../../outputs/audit-output.js";
 import { wrongCounts } from "./wrong-counts.js";
@@ -146,7 +146,7 @@ function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readon
 
 async function manifestOfOutput(base: string): Promise<Manifest> {
   const hint =
-    interruptedHint(base.replace(/\/$/, "")) ??
+    unfinishedHint(base.replace(/\/$/, "")) ??
     "every finished run writes a manifest beside its output; name such an output";
   const manifest = await readManifest(base, hint);
   const version = manifest.schema_version ?? 1;
