@@ -12,10 +12,11 @@ import { queryDuckdb } from "./warehouse-readers.js";
 const typed = `SELECT * FROM (VALUES
   (1::BIGINT, '192.0.2.1', true, TIMESTAMPTZ '2024-01-02 03:04:05.25+02', TIMESTAMP '2024-01-02 03:04:05',
    DATE '2024-02-03', 12.340::DECIMAL(10,3), 9223372036854775807, ['a','b'], {'x': 1, 'y': 'q'}, 0.1::FLOAT,
-   'NaN'::DOUBLE, e'tab\\t "q" \\r\\nline', '', 1234567890123456789012345.678::DECIMAL(38,3), TIME '01:02:03.5'),
-  (2, 'login.example.com', false, NULL, NULL, NULL, -0.001, NULL, ['a|b', NULL], NULL, NULL, NULL, NULL, 'x', NULL, NULL),
-  (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
-) t(id, ioc, ok, tz, ts, d, dec, big, tags, st, f, dbl, txt, emp, wide, clock)`;
+   'NaN'::DOUBLE, e'tab\\t "q" \\r\\nline', '', 1234567890123456789012345.678::DECIMAL(38,3), TIME '01:02:03.5',
+   INTERVAL '14 months 3 days 04:05:06'),
+  (2, 'login.example.com', false, NULL, NULL, NULL, -0.001, NULL, ['a|b', NULL], NULL, NULL, NULL, NULL, 'x', NULL, NULL, NULL),
+  (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+) t(id, ioc, ok, tz, ts, d, dec, big, tags, st, f, dbl, txt, emp, wide, clock, span)`;
 
 const cells = {
   id: "1",
@@ -33,6 +34,7 @@ const cells = {
   txt: 'tab\t "q" \r\nline',
   emp: "",
   wide: "1234567890123456789012345.678",
+  span: "1 year 2 months 3 days 04:05:06",
 };
 
 async function folderWith(...statements: readonly string[]): Promise<string> {

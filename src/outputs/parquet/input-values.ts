@@ -65,6 +65,9 @@ function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue
     const decimals = unit === "NANOS" ? 9 : unit === "MICROS" ? 6 : 3;
     return (value) => clockText(integerOf(value), decimals);
   }
+  if (converted === "INTERVAL" || logical?.type === "INTERVAL") {
+    return (value) => (value instanceof Uint8Array ? intervalText(value) : String(value));
+  }
   const isFloat = type === "FLOAT";
   return (value) => {
     if (value instanceof JsonText) return value;
@@ -89,6 +92,26 @@ function clockText(units: bigint, decimals: number): string {
   const two = (n: number): string => String(Math.floor(n)).padStart(2, "0");
   const clock = `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`;
   return clock + fractionText(units % perSecond, decimals);
+}
+
+/** Months, days and milliseconds, as DuckDB writes them: `1 year 2 months 3 days 04:05:06`. */
+function intervalText(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [months, days, ms] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [
+    number,
+    number,
+    number,
+  ];
+  const counts = [
+    [Math.floor(months / 12), "year"],
+    [months % 12, "month"],
+    [days, "day"],
+  ] as const;
+  const parts = counts.flatMap(([n, unit]) =>
+    n === 0 ? [] : [`${n} ${unit}${n === 1 ? "" : "s"}`],
+  );
+  if (ms > 0 || parts.length === 0) parts.push(clockText(BigInt(ms), 3));
+  return parts.join(" ");
 }
 
 /** Bytes without a type are text if they are UTF-8, otherwise shown in hexadecimal. */

@@ -28,7 +28,7 @@ export async function readParquetTable(
   const compressors = await compressorsFor(name, metadata);
   // Taken before the elements lose their types.
   const valuesOf = tree.children.map(parquetValues);
-  const exact = withoutDecimals(metadata);
+  const exact = withoutTypes(metadata);
   await receiver.begin(columns);
   for (const { from, to } of slices(metadata)) {
     signal?.throwIfAborted();
@@ -50,10 +50,15 @@ export async function readParquetTable(
   }
 }
 
-/** Without their type, decimals are read as integers or bytes, which are exact. */
-function withoutDecimals(metadata: FileMetaData): FileMetaData {
+/**
+ * Types that hyparquet rounds or refuses. Without them, values are read as integers or bytes, which are
+ * exact.
+ */
+const untyped: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL", "BSON"]);
+
+function withoutTypes(metadata: FileMetaData): FileMetaData {
   const plain = (element: SchemaElement): SchemaElement => {
-    if (element.converted_type !== "DECIMAL" && element.logical_type?.type !== "DECIMAL") {
+    if (!untyped.has(element.converted_type) && !untyped.has(element.logical_type?.type)) {
       return element;
     }
     const { converted_type: _1, logical_type: _2, ...rest } = element;
