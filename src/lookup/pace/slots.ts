@@ -1,5 +1,5 @@
 import pLimit, { type LimitFunction } from "p-limit";
-import type { AttemptLookup, AttemptWrapper } from "../types.js";
+import type { AttemptWrapper } from "../types.js";
 
 export interface SlotsOptions {
   /** Maximum number of open attempts, at least 1. */
@@ -21,7 +21,10 @@ export class Slots {
   readonly #concurrency: number;
   readonly #ahead: number;
   readonly #crowdedFrom: number;
+  /** Bounds the number of lanes. */
   readonly #limit: LimitFunction;
+  /** Attempts that wait for a lane, in order. */
+  readonly #waiting: (() => Promise<void>)[] = [];
   #showsLimit = false;
   #crowded = false;
   #onRoom: () => void = () => undefined;
@@ -36,7 +39,9 @@ export class Slots {
   /** Reports a good answer. */
   answered(): void {
     const most = this.#concurrency + this.#ahead;
-    if (!this.#showsLimit && this.#limit.concurrency !== most) this.#limit.concurrency = most;
+    if (this.#showsLimit || this.#limit.concurrency === most) return;
+    this.#limit.concurrency = most;
+    for (let n = this.#concurrency; n < most; n++) void this.#limit(this.#lane);
   }
 
   /** Reports a sign of a limit. */
@@ -63,21 +68,35 @@ export class Slots {
    * Gives each attempt a slot. An attempt whose signal aborts while it waits is refused at its turn:
    * one signal aborts all attempts of a run, so the slots are free at once.
    */
-  readonly limit: AttemptWrapper = (next) => {
-    const turn: AttemptLookup = (item, options) => {
+  readonly limit: AttemptWrapper = (next) => (item, options) =>
+    new Promise((resolve, reject) => {
+      this.#waiting.push(async () => {
+        try {
+          options.signal.throwIfAborted();
+          resolve(await next(item, options));
+        } catch (error) {
+          reject(error);
+        }
+      });
+      if (this.#limit.activeCount < this.#limit.concurrency) void this.#limit(this.#lane);
       this.#noteWaiting();
-      options.signal.throwIfAborted();
-      return next(item, options);
-    };
-    return (item, options) => {
-      const attempt = this.#limit(turn, item, options);
+    });
+
+  /**
+   * Makes waiting attempts, one after the other. As tasks of p-limit they would cost four promises more
+   * each.
+   */
+  readonly #lane = async (): Promise<void> => {
+    while (this.#limit.activeCount <= this.#limit.concurrency) {
+      const attempt = this.#waiting.shift();
+      if (attempt === undefined) return;
       this.#noteWaiting();
-      return attempt;
-    };
+      await attempt();
+    }
   };
 
   #noteWaiting(): void {
-    const waiting = this.#limit.pendingCount;
+    const waiting = this.#waiting.length;
     if (waiting >= this.#crowdedFrom) {
       this.#crowded = true;
     } else if (this.#crowded && 2 * waiting <= this.#crowdedFrom) {
