@@ -1,12 +1,8 @@
-import { counted } from "../../core/quantity.js";
 import type { Clock } from "../../core/clock.js";
-import { transportCodes } from "../../core/error-codes/service-codes.js";
 import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
-import type { Finding } from "../../core/finding.js";
-import type { TransportFault } from "../../api/http/transport-error.js";
 import { FairQueue } from "../pace/fair-queue.js";
-import type { AttemptLookup, AttemptWrapper, LookupWrapper } from "../types.js";
+import type { AttemptLookup, AttemptWrapper } from "../types.js";
 
 /**
  * Consecutive errors that make an outage: `atOnce`, or `errors` over at least `ms` milliseconds. Must
@@ -214,30 +210,4 @@ function note(outage: Outage, attempt: Attempt): boolean {
   }
   outage.failed(attempt);
   return !outage.open;
-}
-
-/**
- * Ends the run if a lookup uses up its attempts before the service has ever answered: the address is
- * wrong or nothing runs there, and thousands of failed rows would say no more.
- *
- * @throws FatalError `service_unreachable`
- */
-export function failFast(options: Pick<OutageOptions, "address" | "answered">): LookupWrapper {
-  const judged = (finding: Finding): Finding => {
-    if (finding.status === "failed" && finding.httpStatus === null && !options.answered()) {
-      const { code, message = "" } = finding.error ?? {};
-      const [, remedy] = transportCodes[code as TransportFault] ?? transportCodes.connect_failed;
-      throw new FatalError(
-        "service_unreachable",
-        `no answer from ${options.address} after ${counted(finding.attempts, "attempt")}: ${message}`,
-        { hint: remedy.startsWith("run again") ? remedy : `${remedy}, then run again` },
-      );
-    }
-    return finding;
-  };
-  return (next) => (item, lookupOptions) => {
-    const finding = next(item, lookupOptions);
-    // After the first answer there is nothing left to check.
-    return options.answered() ? finding : finding.then(judged);
-  };
 }

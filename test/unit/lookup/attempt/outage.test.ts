@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Attempt } from "../../../../src/core/attempt.js";
-import { withBreaker, Outage } from "../../../../src/lookup/attempt/outage.js";
+import type { ErrorCode } from "../../../../src/core/error-codes.js";
+import type { Finding } from "../../../../src/core/finding.js";
+import { failFast } from "../../../../src/lookup/attempt/fail-fast.js";
+import { Outage, withBreaker } from "../../../../src/lookup/attempt/outage.js";
 import type { AttemptLookup } from "../../../../src/lookup/types.js";
 import { attempt } from "../attempts.js";
 import { aFinding, anItem } from "../../../helpers/enriched-rows.js";
@@ -14,6 +17,31 @@ const broken = attempt(
   }),
   { policy: "transient", afterMs: null },
 );
+
+describe("failFast", () => {
+  const asked = (code: ErrorCode, attempts: number, known = false): Promise<Finding> => {
+    const error = { code, message: "no answer" };
+    const failed = aFinding({ status: "failed", httpStatus: null, attempts, error });
+    const wrap = failFast({ address: "https://intel.example", answered: () => known });
+    const { signal } = new AbortController();
+    return wrap(() => Promise.resolve(failed))(anItem, { signal, row: 1 });
+  };
+
+  it.each([
+    ["connect_refused", 1],
+    ["connection_reset", 6],
+  ] as const)("ends the run if nothing answers: %s in %i attempts", async (code, attempts) => {
+    await expect(asked(code, attempts)).rejects.toMatchObject({ code: "service_unreachable" });
+  });
+
+  it.each([
+    ["connection_reset", false],
+    ["timeout", false],
+    ["connect_refused", true],
+  ] as const)("goes on after %s (answered: %s)", async (code, known) => {
+    await expect(asked(code, 1, known)).resolves.toMatchObject({ error: { code } });
+  });
+});
 
 describe("Outage", () => {
   it("passes single errors on to the retries", async () => {
