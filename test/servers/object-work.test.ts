@@ -50,7 +50,7 @@ test("divides an input, does the chunks on two machines and joins them as one ru
   expect(await store.keys(key)).toEqual([`${key}/input`, `${key}/plan.json`]);
   expect(await split(indicators)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("is not empty"),
+    stderr: expect.stringContaining("has a complete plan already"),
   });
   for (const [chunk, folder] of [other, cwd, other].entries()) {
     expect(await doChunk(folder, chunk)).toMatchObject(done);

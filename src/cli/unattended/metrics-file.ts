@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import type { Clock } from "../../core/clock.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { realPath } from "../../core/files/real-path.js";
@@ -63,7 +63,13 @@ export class MetricsFile {
     const now = this.#options.clock.now();
     const [lastSuccess, startedAt] = [this.#lastSuccess, this.#startedAt];
     try {
-      writeFileSync(fresh, metricsText({ ...facts, lastSuccess, startedAt, now }));
+      const text = metricsText({ ...facts, lastSuccess, startedAt, now });
+      // Root could replace /dev/null by a file.
+      if (statSync(path, { throwIfNoEntry: false })?.isCharacterDevice()) {
+        writeFileSync(path, text);
+        return;
+      }
+      writeFileSync(fresh, text);
       renameSync(fresh, path);
     } catch (error) {
       const reason = faultReason(error);
