@@ -84,7 +84,7 @@ export async function openCacheFile(
     onWarning(`${what}; the next run replaces it`);
     return null;
   }
-  onWarning(`${what}; replacing it`);
+  onWarning(`${what}; it is replaced, and its items are looked up again`);
   removeCache(cache);
   return openCacheFile(cache, options);
 }
