@@ -1,4 +1,5 @@
 import pLimit, { type LimitFunction } from "p-limit";
+import type { Attempt } from "../../core/attempt.js";
 import type { AttemptWrapper } from "../types.js";
 
 export interface SlotsOptions {
@@ -6,6 +7,14 @@ export interface SlotsOptions {
   readonly concurrency: number;
   /** How many more attempts may queue for a connection once all are in use. Default 0. */
   readonly ahead?: number | undefined;
+}
+
+/** An attempt without a slot. */
+interface Waiting {
+  readonly signal: AbortSignal;
+  readonly make: () => Promise<Attempt>;
+  readonly resolve: (attempt: Attempt) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Minimum queue length that counts as crowded, so that slots never run empty. */
@@ -24,7 +33,7 @@ export class Slots {
   /** Bounds the number of lanes. */
   readonly #limit: LimitFunction;
   /** Attempts that wait for a lane, in order. */
-  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #waiting: Waiting[] = [];
   #showsLimit = false;
   #crowded = false;
   #onRoom: () => void = () => undefined;
@@ -39,9 +48,7 @@ export class Slots {
   /** Reports a good answer. */
   answered(): void {
     const most = this.#concurrency + this.#ahead;
-    if (this.#showsLimit || this.#limit.concurrency === most) return;
-    this.#limit.concurrency = most;
-    for (let n = this.#concurrency; n < most; n++) void this.#limit(this.#lane);
+    if (!this.#showsLimit && this.#limit.concurrency !== most) this.#limit.concurrency = most;
   }
 
   /** Reports a sign of a limit. */
@@ -70,29 +77,36 @@ export class Slots {
    */
   readonly limit: AttemptWrapper = (next) => (item, options) =>
     new Promise((resolve, reject) => {
-      this.#waiting.push(async () => {
-        try {
-          options.signal.throwIfAborted();
-          resolve(await next(item, options));
-        } catch (error) {
-          reject(error);
-        }
-      });
-      if (this.#limit.activeCount < this.#limit.concurrency) void this.#limit(this.#lane);
+      const { signal } = options;
+      this.#waiting.push({ signal, make: () => next(item, options), resolve, reject });
+      this.#openLane();
       this.#noteWaiting();
     });
 
+  /** Opens a lane, or has one wait in p-limit until another ends. */
+  #openLane(): void {
+    if (this.#waiting.length > 0 && this.#limit.pendingCount === 0) void this.#limit(this.#lane);
+  }
+
   /**
-   * Makes waiting attempts, one after the other. As tasks of p-limit they would cost four promises more
+   * Makes waiting attempts, one after the other. As tasks of p-limit they would cost five promises more
    * each.
    */
   readonly #lane = async (): Promise<void> => {
     while (this.#limit.activeCount <= this.#limit.concurrency) {
-      const attempt = this.#waiting.shift();
-      if (attempt === undefined) return;
+      const waiting = this.#waiting.shift();
+      if (waiting === undefined) return;
+      this.#openLane();
       this.#noteWaiting();
-      await attempt();
+      const { signal, make, resolve, reject } = waiting;
+      try {
+        signal.throwIfAborted();
+        resolve(await make());
+      } catch (error) {
+        reject(error);
+      }
     }
+    this.#openLane();
   };
 
   #noteWaiting(): void {

@@ -130,6 +130,31 @@ test("fills a slot that was left empty", async () => {
   expect(next.open).toHaveLength(8);
 });
 
+test.each([0, 1, 2, 3, 4, 5, 6])(
+  "takes an attempt made %i promises after the last one",
+  async (n) => {
+    const lookup = limit({ concurrency: 1 })(() => Promise.resolve(complete()));
+    for (let i = 0; i < 3; i++) {
+      await lookup(item, unaborted());
+      for (let i = 0; i < n; i++) await null;
+    }
+  },
+);
+
+test("keeps all slots in use when many attempts end together after a sign of a limit", async () => {
+  const next = held();
+  const slots = new Slots({ concurrency: 2, ahead: 30 });
+  const lookup = slots.limit(next);
+  slots.answered();
+  for (let n = 0; n < 70; n++) void lookup(item, unaborted());
+  await settle();
+  expect(next.open).toHaveLength(32);
+  slots.limited();
+  for (const open of next.open) open.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(32 + 2);
+});
+
 test("frees the slot of an attempt that throws", async () => {
   const lookup = limit({ concurrency: 1 })(() => {
     throw new Error("refused");
