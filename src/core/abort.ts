@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.js";
+import { ShortLivedMap } from "./short-lived-map.js";
 
 /**
  * Resolves with the promise's value unless the signal aborts first. Opening an input or output may
@@ -43,7 +44,7 @@ export interface Abortable {
 export type Leave = () => void;
 
 interface Group {
-  readonly members: Set<Abortable>;
+  readonly members: ShortLivedMap<number, Abortable>;
   readonly onAbort: () => void;
 }
 
@@ -53,14 +54,16 @@ interface Group {
  */
 export class AbortGroups {
   readonly #groups = new WeakMap<AbortSignal, Group>();
+  #lastId = 0;
 
   /** Adds a member. The signal must not have aborted yet. */
   join(signal: AbortSignal, member: Abortable): Leave {
     const { members, onAbort } = this.#groupOf(signal);
     if (members.size === 0) signal.addEventListener("abort", onAbort);
-    members.add(member);
+    const id = ++this.#lastId;
+    members.set(id, member);
     return () => {
-      members.delete(member);
+      members.take(id);
       if (members.size === 0) signal.removeEventListener("abort", onAbort);
     };
   }
@@ -68,9 +71,9 @@ export class AbortGroups {
   #groupOf(signal: AbortSignal): Group {
     let group = this.#groups.get(signal);
     if (group === undefined) {
-      const members = new Set<Abortable>();
+      const members = new ShortLivedMap<number, Abortable>();
       const onAbort = (): void => {
-        for (const member of members) member.abort(signal.reason);
+        for (const id of members.keys()) members.get(id)?.abort(signal.reason);
       };
       group = { members, onAbort };
       this.#groups.set(signal, group);

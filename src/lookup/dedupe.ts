@@ -2,6 +2,7 @@ import type { LookupRecord } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { raceAbort } from "../core/abort.js";
+import { ShortLivedMap } from "../core/short-lived-map.js";
 import { attemptKey, itemKey } from "./cache.js";
 import { recordOf } from "./attempt/journalled.js";
 import type { LookupStore } from "../store/store.js";
@@ -34,7 +35,7 @@ interface InFlight {
  */
 export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): LookupWrapper {
   return (next) => {
-    const open = new Map<string, InFlight>();
+    const open = new ShortLivedMap<string, InFlight>();
 
     const lookup: Lookup = (item, options) => {
       const key = itemKey(endpoint, item);
@@ -74,16 +75,16 @@ export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): L
         (finding) => {
           // A cache stores its findings itself, for longer.
           if (own.history.journalled || finding.source === "cache") {
-            open.delete(key);
+            open.take(key);
             return finding;
           }
           return store
             .put(key, recordOf({ finding, again: null, drift: own.history.drift }, own))
             .then(() => finding)
-            .finally(() => open.delete(key));
+            .finally(() => open.take(key));
         },
         (error: unknown) => {
-          open.delete(key);
+          open.take(key);
           throw error;
         },
       );

@@ -1,12 +1,16 @@
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
 import { Transport } from "../http/transport.js";
+import { ShortLivedMap } from "../../core/short-lived-map.js";
 import { TransportError } from "../http/transport-error.js";
 import type { Receiver, Requests } from "../types.js";
 import type { Arrivals, ArrivalsMessage, Orders, ThreadStart } from "./messages.js";
 
 /** Garbage on the thread is short-lived bodies; more room costs 28 MB and gains no speed. */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
+
+/** Number of new requests that are sent before the end of the turn. */
+const mostUnsent = 16;
 
 /** Requests on the caller's own thread, and how to close their connections. */
 interface OwnRequests {
@@ -24,7 +28,7 @@ export class ThreadRequests implements Requests {
   /** Signals with a listener. */
   readonly #watched = new WeakSet<AbortSignal>();
   /** Requests whose outcome the thread hasn't reported yet. */
-  readonly #pending = new Map<number, Request>();
+  readonly #pending = new ShortLivedMap<number, Request>();
   #lastId = 0;
   #orders: Orders = { requests: [], cancelled: [] };
   #willSend = false;
@@ -72,26 +76,30 @@ export class ThreadRequests implements Requests {
   }
 
   #cancel(signal: AbortSignal): void {
-    for (const [id, [, own]] of this.#pending) {
-      if (own !== signal) continue;
+    for (const id of this.#pending.keys()) {
+      if (this.#pending.get(id)?.[1] !== signal) continue;
       this.#settle(id)?.failed(signal.reason);
       this.#orders.cancelled.push(id);
     }
     this.#sendSoon();
   }
 
+  /** Sends orders of one turn together, but not so many that the thread waits for them. */
   #sendSoon(): void {
+    if (this.#orders.requests.length >= mostUnsent) return this.#send();
     if (this.#willSend) return;
     this.#willSend = true;
-    // Sent together with all other orders of this turn.
-    setImmediate(this.#send);
+    setImmediate(() => {
+      this.#willSend = false;
+      this.#send();
+    });
   }
 
-  readonly #send = (): void => {
-    this.#willSend = false;
+  #send(): void {
     const orders = this.#orders;
     this.#orders = { requests: [], cancelled: [] };
-    if (this.#state !== "open") return;
+    const isNothing = orders.requests.length + orders.cancelled.length === 0;
+    if (isNothing || this.#state !== "open") return;
     try {
       const worker = this.#worker ?? this.#startWorker();
       worker.postMessage(JSON.stringify(orders), []);
@@ -100,7 +108,7 @@ export class ThreadRequests implements Requests {
       this.#state = "broken";
       for (const request of this.#takePending()) this.#sendHere(...request);
     }
-  };
+  }
 
   #startWorker(): Worker {
     const worker = new Worker(this.#entry, { name: "repute requests", resourceLimits });
@@ -127,9 +135,7 @@ export class ThreadRequests implements Requests {
 
   /** Removes a request; undefined if it was aborted. */
   #settle(id: number): Receiver | undefined {
-    const request = this.#pending.get(id);
-    this.#pending.delete(id);
-    return request?.[2];
+    return this.#pending.take(id)?.[2];
   }
 
   #broke(cause: unknown): void {
@@ -143,9 +149,7 @@ export class ThreadRequests implements Requests {
   }
 
   #takePending(): readonly Request[] {
-    const taken = [...this.#pending.values()];
-    this.#pending.clear();
-    return taken;
+    return [...this.#pending.keys()].map((id) => this.#pending.take(id)!);
   }
 
   #fault(what: string, cause: unknown = null): TransportError {

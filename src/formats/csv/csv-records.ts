@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import { Parser } from "csv-parse";
 import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
-import { countLineEnds, endsLine } from "../reading/sample.js";
+import { countLineEnds } from "../reading/sample.js";
 import { limits } from "../reading/lines.js";
 import type { TextBytes } from "../types.js";
 import { type CsvDialect, scanCells } from "./scan-cells.js";
@@ -69,10 +69,10 @@ class RecordReader {
     const from = this.#end;
     const ascii = isAscii(bytes);
     const records = parsed.map(({ cells, end }): CsvRecord => {
-      const text = bytes.toString("latin1", this.#end - from, this.#input.start + end - from);
+      const start = this.#end - from;
       this.#end = this.#input.start + end;
       const line = this.#line + 1;
-      this.#line += this.#linesIn(text);
+      this.#line += this.#linesIn(bytes, start, this.#end - from);
       // More than one line: some were skipped, or cells contain line ends.
       const within = this.#line === line ? 0 : this.#lineEndsIn(cells);
       if (!ascii) decodeCells(cells);
@@ -130,11 +130,21 @@ class RecordReader {
   }
 
   /** Counts lines, including a last one without a line end. */
-  #linesIn(text: string): number {
-    const { lineEnd } = this.#dialect;
-    return countLineEnds(text, lineEnd) + (endsLine(text, lineEnd) ? 0 : 1);
+  #linesIn(bytes: Buffer, start: number, end: number): number {
+    const isCr = this.#dialect.lineEnd === "cr";
+    let lines = 0;
+    let isEnded = true;
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at];
+      isEnded = byte === lineFeed || (isCr && byte === carriageReturn && bytes[at + 1] !== lineFeed);
+      if (isEnded) lines += 1;
+    }
+    return isEnded ? lines : lines + 1;
   }
 }
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
 /** csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved. */
 function decodeCells(cells: string[]): void {

@@ -203,10 +203,5 @@ export function countLineEnds(text: string, lineEnd: LineEnd): number {
   return count;
 }
 
-/** Whether a text ends with a line end. */
-export function endsLine(text: string, lineEnd: LineEnd): boolean {
-  return text.endsWith("\n") || (lineEnd === "cr" && text.endsWith("\r"));
-}
-
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;

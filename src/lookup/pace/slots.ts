@@ -1,20 +1,11 @@
 import pLimit, { type LimitFunction } from "p-limit";
-import type { Attempt } from "../../core/attempt.js";
-import type { AttemptWrapper } from "../types.js";
+import type { AttemptLookup, AttemptWrapper } from "../types.js";
 
 export interface SlotsOptions {
   /** Maximum number of open attempts, at least 1. */
   readonly concurrency: number;
   /** How many more attempts may queue for a connection once all are in use. Default 0. */
   readonly ahead?: number | undefined;
-}
-
-/** An attempt without a slot. */
-interface Waiting {
-  readonly signal: AbortSignal;
-  readonly make: () => Promise<Attempt>;
-  readonly resolve: (attempt: Attempt) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** Minimum queue length that counts as crowded, so that slots never run empty. */
@@ -30,10 +21,7 @@ export class Slots {
   readonly #concurrency: number;
   readonly #ahead: number;
   readonly #crowdedFrom: number;
-  /** Bounds the number of lanes. */
   readonly #limit: LimitFunction;
-  /** Attempts that wait for a lane, in order. */
-  readonly #waiting: Waiting[] = [];
   #showsLimit = false;
   #crowded = false;
   #onRoom: () => void = () => undefined;
@@ -75,42 +63,21 @@ export class Slots {
    * Gives each attempt a slot. An attempt whose signal aborts while it waits is refused at its turn:
    * one signal aborts all attempts of a run, so the slots are free at once.
    */
-  readonly limit: AttemptWrapper = (next) => (item, options) =>
-    new Promise((resolve, reject) => {
-      const { signal } = options;
-      this.#waiting.push({ signal, make: () => next(item, options), resolve, reject });
-      this.#openLane();
+  readonly limit: AttemptWrapper = (next) => {
+    const turn: AttemptLookup = (item, options) => {
       this.#noteWaiting();
-    });
-
-  /** Opens a lane, or has one wait in p-limit until another ends. */
-  #openLane(): void {
-    if (this.#waiting.length > 0 && this.#limit.pendingCount === 0) void this.#limit(this.#lane);
-  }
-
-  /**
-   * Makes waiting attempts, one after the other. As tasks of p-limit they would cost five promises more
-   * each.
-   */
-  readonly #lane = async (): Promise<void> => {
-    while (this.#limit.activeCount <= this.#limit.concurrency) {
-      const waiting = this.#waiting.shift();
-      if (waiting === undefined) return;
-      this.#openLane();
+      options.signal.throwIfAborted();
+      return next(item, options);
+    };
+    return (item, options) => {
+      const attempt = this.#limit(turn, item, options);
       this.#noteWaiting();
-      const { signal, make, resolve, reject } = waiting;
-      try {
-        signal.throwIfAborted();
-        resolve(await make());
-      } catch (error) {
-        reject(error);
-      }
-    }
-    this.#openLane();
+      return attempt;
+    };
   };
 
   #noteWaiting(): void {
-    const waiting = this.#waiting.length;
+    const waiting = this.#limit.pendingCount;
     if (waiting >= this.#crowdedFrom) {
       this.#crowded = true;
     } else if (this.#crowded && 2 * waiting <= this.#crowdedFrom) {
