@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/service/service.js";
+import { HurriedClock } from "../helpers/hurried-clock.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -37,7 +38,8 @@ test("a run stops after --max-requests, and each resume has its own budget", asy
 
 test("failed attempts count against --max-requests, which is never exceeded", async () => {
   const { cwd, args, requests } = await serviceAndInput("5ms", 0.4);
-  const first = await runRepute([...args, "--max-requests", "30", "--quiet"], { cwd });
+  const clock = new HurriedClock();
+  const first = await runRepute([...args, "--max-requests", "30", "--quiet"], { cwd, clock });
   expect([first.code, requests()]).toEqual([75, 30]);
 });
 

@@ -19,7 +19,9 @@ export class PostgresProxy {
   #held: (() => void) | null = null;
 
   private constructor(target: number) {
-    this.#server = createServer((client) => this.#join(client, connect(target, "127.0.0.1")));
+    this.#server = createServer({ noDelay: true }, (client) =>
+      this.#join(client, connect({ host: "127.0.0.1", port: target, noDelay: true })),
+    );
   }
 
   static async start(target: number): Promise<PostgresProxy> {
