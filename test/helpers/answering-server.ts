@@ -31,7 +31,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   const sockets = new Set<Socket>();
   let total = 0;
   let connections = 0;
-  const server = createServer((socket) => {
+  const server = createServer({ noDelay: true }, (socket) => {
     connections++;
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
