@@ -136,7 +136,8 @@ class RecordReader {
     let isEnded = true;
     for (let at = start; at < end; at++) {
       const byte = bytes[at];
-      isEnded = byte === lineFeed || (isCr && byte === carriageReturn && bytes[at + 1] !== lineFeed);
+      isEnded =
+        byte === lineFeed || (isCr && byte === carriageReturn && bytes[at + 1] !== lineFeed);
       if (isEnded) lines += 1;
     }
     return isEnded ? lines : lines + 1;
