@@ -7,8 +7,8 @@ import { crashEverywhere, readText } from "./crash-points.js";
 import type { CrashCase } from "./crash-points.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** Outputs whose data is entirely in the run's folder. */
-export const outputs: Readonly<Record<string, CrashCase>> = {
+/** Outputs that are a single file. */
+export const outputs = {
   CSV: { args: ["-o", "out.csv"], read: (folder) => readText(join(folder, "out.csv")) },
   "NDJSON.gz": {
     args: ["-o", "out.ndjson.gz"],
@@ -18,14 +18,16 @@ export const outputs: Readonly<Record<string, CrashCase>> = {
     args: ["-o", "out.parquet"],
     read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
   },
-  DuckDB: {
-    args: ["-o", "duckdb:out.duckdb?table=t"],
-    commits: "duckdb",
-    read: async (folder) => {
-      const file = join(folder, "out.duckdb");
-      const found = await queryDuckdb("SELECT * FROM t ORDER BY rep_row", file);
-      return [found.map(lasting), await queryDuckdb("SELECT run_id FROM repute_checkpoint", file)];
-    },
+} as const satisfies Readonly<Record<string, CrashCase>>;
+
+/** A table of a DuckDB file in the run's folder. */
+export const duckdb: CrashCase = {
+  args: ["-o", "duckdb:out.duckdb?table=t"],
+  commits: "duckdb",
+  read: async (folder) => {
+    const file = join(folder, "out.duckdb");
+    const found = await queryDuckdb("SELECT * FROM t ORDER BY rep_row", file);
+    return [found.map(lasting), await queryDuckdb("SELECT run_id FROM repute_checkpoint", file)];
   },
 };
 
@@ -54,7 +56,10 @@ export async function faultsOf(name: string, crashCase: CrashCase): Promise<read
   return faults;
 }
 
-/** The same run with rejects and tag lists beside its output. */
+/**
+ * The same run with rejects and tag lists beside its output: it has all crash points of the run, and
+ * more.
+ */
 export function withSideFiles(output: CrashCase): CrashCase {
   return {
     ...output,

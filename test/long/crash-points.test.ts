@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
-import { faultsOf, outputs } from "../helpers/crash-outputs.js";
+import { faultsOf, outputs, withSideFiles } from "../helpers/crash-outputs.js";
 
 test.each(Object.entries(outputs))(
-  "a run into %s resumes after a kill at any point",
+  "a run into %s with side files resumes after a kill at any point",
   async (name, output) => {
-    expect(await faultsOf(name, output)).toEqual([]);
+    expect(await faultsOf(`${name} with side files`, withSideFiles(output))).toEqual([]);
   },
 );
+
+test("a run into CSV without side files resumes after a kill at any point", async () => {
+  expect(await faultsOf("CSV", outputs.CSV)).toEqual([]);
+});
