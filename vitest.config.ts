@@ -17,8 +17,8 @@ export default defineConfig({
     reporters: inCi
       ? ["default", ["json", { outputFile: ".out/reports/tests.json" }]]
       : ["default"],
-    // Most tests wait for a program or a server; with one worker two cores would stand half idle.
-    maxWorkers: availableParallelism() + 1,
+    // Most tests wait for a program or a server; with two workers, two cores would stand half idle.
+    maxWorkers: availableParallelism() + 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
