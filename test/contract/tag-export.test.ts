@@ -449,9 +449,14 @@ test("reads as many tags in parallel as told", async () => {
   let open = 0;
   let most = 0;
   const server = await startTagServer(lists);
+  let meet = (): void => undefined;
+  const bothOpen = new Promise<void>((resolve) => (meet = resolve));
   const client = {
     tag: async (name: string) => {
       most = Math.max(most, ++open);
+      // The first call waits for the second.
+      if (open === 2) meet();
+      await bothOpen;
       const tag = await server.client.tag(name);
       open--;
       return tag;
