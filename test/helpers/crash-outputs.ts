@@ -8,7 +8,7 @@ import type { CrashCase } from "./crash-points.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /** Outputs that are a single file. */
-export const outputs = {
+export const outputs: Readonly<Record<string, CrashCase>> = {
   CSV: { args: ["-o", "out.csv"], read: (folder) => readText(join(folder, "out.csv")) },
   "NDJSON.gz": {
     args: ["-o", "out.ndjson.gz"],
@@ -18,7 +18,7 @@ export const outputs = {
     args: ["-o", "out.parquet"],
     read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
   },
-} as const satisfies Readonly<Record<string, CrashCase>>;
+};
 
 /** A table of a DuckDB file in the run's folder. */
 export const duckdb: CrashCase = {
@@ -56,10 +56,7 @@ export async function faultsOf(name: string, crashCase: CrashCase): Promise<read
   return faults;
 }
 
-/**
- * The same run with rejects and tag lists beside its output: it has all crash points of the run, and
- * more.
- */
+/** The same run with rejects and tag lists beside its output. */
 export function withSideFiles(output: CrashCase): CrashCase {
   return {
     ...output,

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { dataSets, faultsOf, withSideFiles } from "../helpers/crash-outputs.js";
 
-test.each(Object.entries(dataSets))(
-  "a run into %s with side files resumes after a kill at any point",
-  async (name, output) => {
-    expect(await faultsOf(`${name} with side files`, withSideFiles(output))).toEqual([]);
-  },
-);
+const all = Object.entries(dataSets);
+
+test.each([
+  ...all,
+  ...all.map(([name, output]) => [`${name} with side files`, withSideFiles(output)] as const),
+])("a run into %s resumes after a kill at any point", async (name, output) => {
+  expect(await faultsOf(name, output)).toEqual([]);
+});

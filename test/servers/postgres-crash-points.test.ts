@@ -42,8 +42,8 @@ const copies = `
     END $$`;
 
 /** Runs into separate tables. */
-function postgres(): CrashCase {
-  const tableOf = (run: string): string => `crashed_${run.replaceAll("-", "_")}`;
+function postgres(prefix: string): CrashCase {
+  const tableOf = (run: string): string => `${prefix}_${run.replaceAll("-", "_")}`;
   const table = tableOf("run");
   return {
     args: [],
@@ -71,10 +71,16 @@ function postgres(): CrashCase {
   };
 }
 
+test("a run into PostgreSQL resumes after a kill at any point", { timeout: 600_000 }, async () => {
+  expect(await faultsOf("PostgreSQL", postgres("plain"))).toEqual([]);
+});
+
 test(
   "a run into PostgreSQL with side files resumes after a kill at any point",
   { timeout: 600_000 },
   async () => {
-    expect(await faultsOf("PostgreSQL with side files", withSideFiles(postgres()))).toEqual([]);
+    expect(
+      await faultsOf("PostgreSQL with side files", withSideFiles(postgres("extended"))),
+    ).toEqual([]);
   },
 );
