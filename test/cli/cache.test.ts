@@ -127,18 +127,18 @@ test("plan needs the service's address to read a cache", async () => {
 
 test("a killed and resumed run with a cache writes the rows of an uninterrupted run", async () => {
   const server = await serving();
-  const rows = 900;
+  const rows = 1500;
   const { cwd, args, enrich } = await prepared(server, rows);
-  const head = (await readFile(join(cwd, "in.csv"), "utf8")).split("\n").slice(0, 301);
+  const head = (await readFile(join(cwd, "in.csv"), "utf8")).split("\n").slice(0, 501);
   await writeFile(join(cwd, "head.csv"), `${head.join("\n")}\n`);
   const warm = ["head.csv", "-o", "head.out.csv", "--lookups", "query"];
   expect(await runRepute(args(...warm).toSpliced(1, 1), { cwd })).toMatchObject({ code: 0 });
   const warmed = server.total;
-  expect(warmed).toBe(300);
+  expect(warmed).toBe(500);
 
   const more = ["-o", "out.csv", "--lookups", "query", "--resume"];
   let kills = 0;
-  for (const after of [100, 200, 150]) {
+  for (const after of [150, 350, 250]) {
     const running = startRepute(args(...more), { cwd });
     running.child.stdin?.end();
     const from = server.total;
@@ -151,7 +151,7 @@ test("a killed and resumed run with a cache writes the rows of an uninterrupted 
   server.onRequest = () => true;
   expect(kills).toBe(3);
   expect(await enrich(...more)).toMatchObject({ code: 0, stderr: "" });
-  const repeated = server.total - warmed - (rows - 300);
+  const repeated = server.total - warmed - (rows - 500);
   expect(repeated).toBeLessThanOrEqual(kills * (concurrency + mostQueued));
 
   expect(await enrich("-o", "calm.csv", "--lookups", "query")).toMatchObject({ code: 0 });

@@ -7,7 +7,7 @@ import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { ipResult, plainResult, quickCheckResult, success } from "../unit/api/answers.js";
 
-const total = 300;
+const total = 600;
 
 function address(n: number): string {
   return `198.18.${n >> 8}.${n & 255}`;
@@ -65,7 +65,7 @@ describe.each([
   ["of both lookups", "900/s", ["query", "quick-check"]],
 ])("requests %s", (_, rate, lookups) => {
   test("get no other item's answer after an extra answer, and the cache stores none", async () => {
-    const server = await shifting(25);
+    const server = await shifting(50);
     const cache = await temporaryFolder();
     const items = Array.from({ length: total }, (_unused, n) =>
       n % 4 === 0 ? hash(n) : address(n),

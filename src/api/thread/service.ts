@@ -1,4 +1,5 @@
 import type { Abortable } from "../../core/abort.js";
+import { ShortLivedMap } from "../../core/short-lived-map.js";
 import { TransportError } from "../http/transport-error.js";
 import type { Answer, Requests } from "../types.js";
 import type { Arrivals, Orders } from "./messages.js";
@@ -21,7 +22,7 @@ export class ThreadService {
   readonly #options: ThreadServiceOptions;
   #queue: Orders["requests"] = [];
   /** Aborts each open request; null while it is being sent. */
-  readonly #open = new Map<number, Abortable | null>();
+  readonly #open = new ShortLivedMap<number, Abortable | null>();
   #answers: Arrivals["answers"] = [];
   #bodies: Buffer[] = [];
   #faults: Arrivals["faults"] = [];
@@ -48,7 +49,7 @@ export class ThreadService {
         answered: (answer) => this.#answered(id, answer),
         failed: (reason) => this.#failed(id, reason),
       });
-      if (this.#open.has(id)) this.#open.set(id, exchange);
+      if (this.#open.get(id) === null) this.#open.set(id, exchange);
     }
   }
 
@@ -70,7 +71,7 @@ export class ThreadService {
   }
 
   #ended(id: number): void {
-    this.#open.delete(id);
+    this.#open.take(id);
     if (this.#willReport) return;
     this.#willReport = true;
     setImmediate(this.#report);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Worker } from "node:worker_threads";
 import { afterEach, expect, test, vi } from "vitest";
 import { RequestThread } from "../../../../src/api/thread/request-thread.js";
 import { TransportError } from "../../../../src/api/http/transport-error.js";
@@ -13,6 +14,7 @@ const patient = { timeout: 30_000 };
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   vi.unstubAllEnvs();
+  vi.restoreAllMocks();
   for (const close of closing.splice(0)) await close();
 });
 
@@ -62,6 +64,23 @@ test("gives each of many requests its own answer", async () => {
       paths.map((path) => `/base${path} secret`),
     );
   }
+});
+
+test("sends the first of many requests before the turn ends", async () => {
+  const requests = open(await serve(echo));
+  await get(requests, "/first");
+  const post = vi.spyOn(Worker.prototype, "postMessage");
+  const controller = new AbortController();
+  const aborted = get(requests, "/aborted", controller.signal);
+  const paths = Array.from({ length: 39 }, (_, n) => `/${n}`);
+  const answers = Promise.all(paths.map((path) => get(requests, path)));
+  expect(post).toHaveBeenCalledTimes(2);
+  controller.abort(new Error("enough"));
+  await expect(aborted).rejects.toThrow("enough");
+  expect((await answers).map(({ body }) => body.toString())).toEqual(
+    paths.map((path) => `${path} secret`),
+  );
+  expect(post).toHaveBeenCalledTimes(3);
 });
 
 test("ends an aborted request at once and reuses its connection", async () => {
@@ -162,17 +181,21 @@ test.each([
   await expect(get(requests, "/c", controller.signal)).rejects.toThrow("enough");
 });
 
-test("loses nothing if no thread can start", async () => {
+// Many requests make the thread start before the turn ends, a few after it.
+test.each([2, 40])("loses none of %i requests if no thread can start", async (count) => {
   const thread = new RequestThread(4, { entry: new URL("ftp://192.0.2.1/entry.js") });
   closing.push(() => thread.destroy());
   const headers = [["x-api-key", "secret"]] as const;
   const requests = thread.open({ baseUrl: await serve(echo), headers });
   const controller = new AbortController();
   const aborted = get(requests, "/aborted", controller.signal);
-  const answers = Promise.all(["/a", "/b"].map((path) => get(requests, path)));
+  const paths = Array.from({ length: count }, (_, n) => `/${n}`);
+  const answers = Promise.all(paths.map((path) => get(requests, path)));
   controller.abort(new Error("enough"));
   await expect(aborted).rejects.toThrow("enough");
-  expect((await answers).map(({ body }) => body.toString())).toEqual(["/a secret", "/b secret"]);
+  expect((await answers).map(({ body }) => body.toString())).toEqual(
+    paths.map((path) => `${path} secret`),
+  );
 });
 
 test("reports an error, and closes, if neither a thread nor a fallback can start", async () => {

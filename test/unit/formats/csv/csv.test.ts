@@ -191,6 +191,17 @@ describe("csv lines", () => {
     ]);
   });
 
+  it("are counted once if a classic Mac OS file goes on with CRLF", async () => {
+    const before = 8 * 1024;
+    const content = `item,note\r${"a.example,1\r".repeat(before)}b,"1\r\n2"\r\nc,d\re,f\r\n`;
+    const { rows } = await readSource("csv", piped(content));
+    expect(rows.slice(before).map((row) => [row.line, row.endLine])).toEqual([
+      [before + 2, before + 3],
+      [before + 4, before + 4],
+      [before + 5, before + 5],
+    ]);
+  });
+
   it("may be blank by the million", async () => {
     const content = `item\na\n${"\n".repeat(17 * 1024 * 1024)}b\n`;
     const { rows } = await readSource("csv", piped(content));
