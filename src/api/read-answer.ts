@@ -27,7 +27,7 @@ export interface ReadContext {
 }
 
 /** What an answer of the intelligence interface contains. */
-export type Reading =
+export type AnswerContent =
   | {
       readonly is: "data";
       /** 503: part of the data was unavailable. */
@@ -73,7 +73,7 @@ const longestMessage = 2000;
  *
  * @throws FatalError for 401 and 403: the run cannot continue
  */
-export function readAnswer(answer: Answer, { service, clock }: ReadContext): Reading {
+export function readAnswer(answer: Answer, { service, clock }: ReadContext): AnswerContent {
   const { status } = answer;
   const envelope = envelopes.get(status);
   if (envelope === undefined) {
@@ -109,7 +109,7 @@ export function readAnswer(answer: Answer, { service, clock }: ReadContext): Rea
   return { is: "data", status: isFull ? 200 : 503, result: body["result"], text, again };
 }
 
-function violation(service: ServiceDescription, fault: string, again: Again | null): Reading {
+function violation(service: ServiceDescription, fault: string, again: Again | null): AnswerContent {
   return { is: "fault", ...interfaceFault(service, fault, again) };
 }
 

@@ -31,6 +31,7 @@ const services = {
   },
 };
 
+/** The services of the API. */
 export type ServiceName = keyof typeof services;
 
 export function describeService(service: ServiceName, configured: boolean): ServiceDescription {

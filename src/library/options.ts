@@ -74,7 +74,7 @@ const fileSchema = z.strictObject({
 } satisfies SchemaOf<EnrichFileOptions>);
 
 /** The options of a run, checked and with their defaults. */
-export type FileSettings = z.output<typeof fileSchema>;
+export type EnrichFileSettings = z.output<typeof fileSchema>;
 
 /** `failOn` decides an exit code, which a library has none of. */
 export const defaultFailOn = failOn.parse(undefined);
@@ -117,7 +117,7 @@ export function clientSettings(options: ReputeOptions): ClientSettings {
 }
 
 /** @throws UsageError `invalid_setting` that names each wrong option */
-export function fileSettings(options: EnrichFileOptions): FileSettings {
+export function fileSettings(options: EnrichFileOptions): EnrichFileSettings {
   return checked("enrichFile()", fileSchema, options);
 }
 

@@ -14,7 +14,7 @@ import { enrichFile } from "./enrich-file.js";
 import { clientSettings } from "./options.js";
 import { Parts } from "./parts.js";
 import { lookUp, type LookupResult } from "./result.js";
-import { sharedPace } from "./shared-pace.js";
+import { stoppablePace } from "./stoppable-pace.js";
 import type {
   EnrichFileOptions,
   LookupCall,
@@ -206,7 +206,7 @@ export class Repute implements AsyncDisposable {
   /** The pace of this client's lookups and runs; give it to another client as `pace`. Close this one last. */
   async pace(): Promise<RequestPace> {
     this.#signal();
-    return sharedPace((await this.#parts.paces("url")).run, () => this.#stop.signal);
+    return stoppablePace((await this.#parts.paces("url")).run, () => this.#stop.signal);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { readJsonFile } from "../core/files/json-file.js";
 
 /** Progress of a multipart upload. */
-export interface Journal {
+export interface UploadJournal {
   readonly address: string;
   readonly uploadId: string;
   readonly size: number;
@@ -12,8 +12,8 @@ export interface Journal {
 }
 
 /** The progress that a file holds; null if it holds none. */
-export async function readJournal(path: string): Promise<Journal | null> {
-  const found = (await readJsonFile(path).catch(() => null)) as Partial<Journal> | null;
+export async function readUploadJournal(path: string): Promise<UploadJournal | null> {
+  const found = (await readJsonFile(path).catch(() => null)) as Partial<UploadJournal> | null;
   const isJournal = typeof found?.uploadId === "string" && typeof found.parts === "object";
-  return isJournal ? (found as Journal) : null;
+  return isJournal ? (found as UploadJournal) : null;
 }

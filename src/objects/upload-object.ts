@@ -7,7 +7,7 @@ import { parseObjectAddress } from "./address.js";
 import { type ObjectStore, withStore } from "./client.js";
 import { statusOf } from "./fault.js";
 import { checksumOf, encoded, readBytes } from "./file-bytes.js";
-import { type Journal, readJournal } from "./upload-journal.js";
+import { type UploadJournal, readUploadJournal } from "./upload-journal.js";
 
 /** Smallest part; S3 allows 10,000 of them. */
 const minPartBytes = 8 * 1024 * 1024;
@@ -44,7 +44,7 @@ export async function uploadObject(options: UploadOptions): Promise<void> {
 
 /** Removes the parts of an upload that will not be continued. */
 export async function abortUpload(journal: string): Promise<void> {
-  const found = await readJournal(journal);
+  const found = await readUploadJournal(journal);
   if (found !== null) await withStore(found.address, "write", (store) => abort(store, found));
   await rm(journal, { force: true });
 }
@@ -72,7 +72,7 @@ async function putWhole(
 async function putParts(
   store: ObjectStore,
   options: UploadOptions,
-  { journal, isContinued }: { readonly journal: Journal; readonly isContinued: boolean },
+  { journal, isContinued }: { readonly journal: UploadJournal; readonly isContinued: boolean },
 ): Promise<void> {
   try {
     await sendParts(store, options, journal);
@@ -91,7 +91,7 @@ async function putParts(
 async function sendParts(
   { sdk, client }: ObjectStore,
   options: UploadOptions,
-  journal: Journal,
+  journal: UploadJournal,
 ): Promise<void> {
   const { bucket, key } = parseObjectAddress(options.address);
   const { uploadId, partBytes, parts, size } = journal;
@@ -131,7 +131,7 @@ async function sendParts(
 async function complete(
   { sdk, client }: ObjectStore,
   address: string,
-  { uploadId, parts, crc, size }: Journal,
+  { uploadId, parts, crc, size }: UploadJournal,
 ): Promise<void> {
   const { bucket, key } = parseObjectAddress(address);
   await client.send(
@@ -155,7 +155,7 @@ async function complete(
 async function isComplete(
   { sdk, client }: ObjectStore,
   address: string,
-  { size, crc, partBytes, parts }: Journal,
+  { size, crc, partBytes, parts }: UploadJournal,
 ): Promise<boolean> {
   const { bucket, key } = parseObjectAddress(address);
   const count = Math.ceil(size / partBytes);
@@ -179,11 +179,11 @@ async function openUpload(
   store: ObjectStore,
   options: UploadOptions,
   size: number,
-): Promise<{ readonly journal: Journal; readonly isContinued: boolean }> {
+): Promise<{ readonly journal: UploadJournal; readonly isContinued: boolean }> {
   const { sdk, client } = store;
   const { bucket, key } = parseObjectAddress(options.address);
   const crc = await checksumOf(options.path);
-  const found = await readJournal(options.journal);
+  const found = await readUploadJournal(options.journal);
   if (found !== null) {
     const isSame = found.address === options.address && found.size === size && found.crc === crc;
     if (isSame) return { journal: found, isContinued: true };
@@ -210,7 +210,7 @@ async function openUpload(
   return { journal, isContinued: false };
 }
 
-async function abort({ sdk, client }: ObjectStore, found: Journal): Promise<void> {
+async function abort({ sdk, client }: ObjectStore, found: UploadJournal): Promise<void> {
   const { bucket, key } = parseObjectAddress(found.address);
   const upload = { Bucket: bucket, Key: key, UploadId: found.uploadId };
   await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch((error: unknown) => {

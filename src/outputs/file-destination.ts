@@ -21,7 +21,7 @@ export async function removePart(path: string): Promise<void> {
 }
 
 /** A checkpoint's position in a file. */
-export type FilePosition = Pick<SinkPosition, "length" | "checksum">;
+export type WrittenPosition = Pick<SinkPosition, "length" | "checksum">;
 
 /**
  * A file written as `PATH.part` and renamed to `PATH` when complete, so that readers never see half
@@ -33,7 +33,7 @@ export type FilePosition = Pick<SinkPosition, "length" | "checksum">;
  */
 export async function openFileDestination(
   path: string,
-  resume: FilePosition | null,
+  resume: WrittenPosition | null,
 ): Promise<Destination> {
   const part = partPath(path);
   // An empty part is removed when a run is abandoned.

@@ -17,14 +17,14 @@ export type Outcome = Verdict | "unchecked";
 export type OutcomeCounts = Record<Outcome, number>;
 
 /** How often something was counted. */
-interface Counted {
+interface NameCount {
   readonly name: string;
   readonly count: number;
 }
 
 /** The most frequent entries of a count. */
 export interface TopCounts {
-  readonly entries: readonly Counted[];
+  readonly entries: readonly NameCount[];
   /** Distinct names counted, those not among the entries included. */
   readonly distinct: number;
   /** Rows with names beyond the most that are kept apart; 0 where every name was counted. */
@@ -32,7 +32,7 @@ export interface TopCounts {
 }
 
 /** Why rows have no verdict. */
-export interface Reason extends Counted {
+export interface Reason extends NameCount {
   readonly status: FindingStatus;
   /** What the code means. */
   readonly meaning: string;

@@ -1,8 +1,8 @@
 import type { CaseContext, RepShareCase } from "../api/schema/operations.js";
-import type { CaseState, Dataset, PlaybookTransition, Webhook } from "./dataset/dataset.js";
+import type { CaseState, Dataset, PlaybookTransition, DatasetWebhook } from "./dataset/dataset.js";
 
 /** Result of calling a webhook. */
-export interface WebhookCall {
+export interface FiredCall {
   /** HTTP status of the answer; null if there was none. */
   readonly status: number | null;
   readonly error?: string | undefined;
@@ -17,12 +17,12 @@ export interface CaseTransition {
 
 /** Renders a webhook's payload from the case context and calls it. */
 export type FireWebhook = (
-  webhook: Webhook,
+  webhook: DatasetWebhook,
   context: CaseContext,
   transition: CaseTransition,
-) => Promise<WebhookCall>;
+) => Promise<FiredCall>;
 
-interface FiredWebhook extends WebhookCall {
+interface FiredWebhook extends FiredCall {
   readonly webhook: string;
 }
 
@@ -40,7 +40,7 @@ export class CaseDesk {
   readonly #contexts: ReadonlyMap<string, CaseContext>;
   readonly #fire: FireWebhook | null;
   readonly #states = new Map<string, CaseState>();
-  readonly #webhooks: Map<string, Webhook>;
+  readonly #webhooks: Map<string, DatasetWebhook>;
   readonly #transitions: PlaybookTransition[];
 
   constructor(dataset: Dataset, fire: FireWebhook | null) {
@@ -59,12 +59,12 @@ export class CaseDesk {
     return state === undefined ? known : { ...known, state };
   }
 
-  webhooks(): readonly Webhook[] {
+  webhooks(): readonly DatasetWebhook[] {
     return [...this.#webhooks.values()];
   }
 
   /** Stores a webhook, replacing any with the same name. */
-  save(webhook: Webhook): void {
+  save(webhook: DatasetWebhook): void {
     this.#webhooks.set(webhook.name, webhook);
   }
 
@@ -95,7 +95,7 @@ export class CaseDesk {
     return { case: caseId, from, to, fired };
   }
 
-  async #call(name: string, transition: CaseTransition): Promise<WebhookCall> {
+  async #call(name: string, transition: CaseTransition): Promise<FiredCall> {
     const webhook = this.#webhooks.get(name);
     const context = this.#contexts.get(transition.caseId) ?? {};
     if (!webhook || !this.#fire) {

@@ -1,5 +1,5 @@
 import { UsageError } from "../core/errors.js";
-import { html, plain, type ServedAnswer } from "./served-answer.js";
+import { htmlAnswer, plain, type ServedAnswer } from "./served-answer.js";
 import type { ServiceSettings } from "./options.js";
 import { seededHash } from "./seeded-hash.js";
 import type { EndpointName } from "./stats.js";
@@ -70,7 +70,7 @@ export class Faults {
 
 const unavailableAnswers: readonly ServedAnswer[] = [
   plain(503, { message: "Service Unavailable" }),
-  html(503, "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>"),
+  htmlAnswer(503, "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>"),
   { status: 503, body: "", contentType: null },
 ];
 
@@ -85,7 +85,7 @@ export function unavailableAnswer(dice: number): ServedAnswer {
 export function malformedAnswer(answer: ServedAnswer, dice: number): ServedAnswer {
   switch (dice % 5) {
     case 0:
-      return html(200, "<html><body><h1>Please sign in to the network</h1></body></html>");
+      return htmlAnswer(200, "<html><body><h1>Please sign in to the network</h1></body></html>");
     case 1:
       return { ...answer, status: 200, body: answer.body.slice(0, answer.body.length / 2) };
     case 2:

@@ -17,7 +17,7 @@ export interface RouteAnswer {
 }
 
 /** An answer, or a deliberately broken connection. */
-type Outcome = ServedAnswer | "reset";
+type ServedOutcome = ServedAnswer | "reset";
 
 export interface ResponderOptions {
   readonly stats: RequestStats;
@@ -86,7 +86,12 @@ export class Responder {
     return minMs + share * (maxMs - minMs);
   }
 
-  #later(reply: FastifyReply, endpoint: EndpointName, outcome: Outcome, delayMs: number): void {
+  #later(
+    reply: FastifyReply,
+    endpoint: EndpointName,
+    outcome: ServedOutcome,
+    delayMs: number,
+  ): void {
     let ended = false;
     const end = (how: () => void) => () => {
       if (ended) return;
@@ -101,7 +106,7 @@ export class Responder {
     this.#options.clock.sleep(delayMs, this.#closing.signal).then(write, write);
   }
 
-  #end(reply: FastifyReply, endpoint: EndpointName, outcome: Outcome): void {
+  #end(reply: FastifyReply, endpoint: EndpointName, outcome: ServedOutcome): void {
     const { raw } = reply;
     if (outcome === "reset") {
       this.#options.stats.ended(endpoint, "reset");
@@ -114,7 +119,7 @@ export class Responder {
   }
 }
 
-function outcomeOf({ kind, dice }: FaultDraw, { full, partial }: RouteAnswer): Outcome {
+function outcomeOf({ kind, dice }: FaultDraw, { full, partial }: RouteAnswer): ServedOutcome {
   switch (kind) {
     case "reset":
       return "reset";

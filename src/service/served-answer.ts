@@ -32,7 +32,7 @@ export function plain(status: number, value: unknown): ServedAnswer {
   return { status, body: JSON.stringify(value), contentType: json };
 }
 
-export function html(status: number, body: string): ServedAnswer {
+export function htmlAnswer(status: number, body: string): ServedAnswer {
   return { status, body, contentType: "text/html; charset=utf-8" };
 }
 

@@ -13,7 +13,7 @@ export interface Refusal {
 }
 
 /** Explains an unsuccessful answer. */
-export function explain(answer: Reply, call: PreparedCall): Refusal {
+export function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
   const { status } = answer;
   const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
   const said =

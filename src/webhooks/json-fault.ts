@@ -21,7 +21,7 @@ export function findJsonFault(text: string): JsonFault | null {
   const open: (Set<string> | null)[] = [];
   const enter = (names: Set<string> | null, line: number, column: number): void => {
     open.push(names);
-    if (open.length > maxDepth) throw new Fault(line, column, tooDeep);
+    if (open.length > maxDepth) throw new JsonError(line, column, tooDeep);
   };
   const leave = (): void => void open.pop();
   try {
@@ -34,25 +34,25 @@ export function findJsonFault(text: string): JsonFault | null {
         onArrayEnd: leave,
         onObjectProperty(name, _at, _length, line, column) {
           const names = open.at(-1);
-          if (names?.has(name)) throw new Fault(line, column, `duplicate member ${clip(name)}`);
+          if (names?.has(name)) throw new JsonError(line, column, `duplicate member ${clip(name)}`);
           names?.add(name);
         },
         onError(code, at, length, line, column) {
           const found = length === 0 ? "the end of the text" : clip(text.slice(at, at + length));
           const say = messages[printParseErrorCode(code)];
-          throw new Fault(line, column, say?.(found) ?? `expected a value, found ${found}`);
+          throw new JsonError(line, column, say?.(found) ?? `expected a value, found ${found}`);
         },
       },
       { disallowComments: true, allowTrailingComma: false },
     );
     return null;
   } catch (error) {
-    if (error instanceof Fault) return { ...error.place, message: error.message };
+    if (error instanceof JsonError) return { ...error.place, message: error.message };
     throw error;
   }
 }
 
-class Fault extends Error {
+class JsonError extends Error {
   readonly place: { readonly line: number; readonly column: number };
 
   /** @param line from 0, like `column` */

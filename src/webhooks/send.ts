@@ -7,7 +7,7 @@ import type { Again } from "../core/attempt.js";
 import { RetryPlan } from "../lookup/attempt/retry.js";
 import { attemptCall, type Reply } from "./attempt.js";
 import type { Webhook } from "./configuration.js";
-import { explain, isAuthenticationFailure, type Refusal } from "./explain.js";
+import { explainRefusal, isAuthenticationFailure, type Refusal } from "./explain.js";
 import {
   prepareCall,
   type PreparedCall,
@@ -117,7 +117,7 @@ function delivery(
   const answered = { ...common, status, response: { body, truncated } };
   const isSuccess = status >= 200 && status < 300 && !isAuthenticationFailure(outcome, call);
   if (isSuccess) return { ...answered, outcome: "delivered", error: null };
-  const refusal = explain(outcome, call);
+  const refusal = explainRefusal(outcome, call);
   const error = { code: refusal.code, message: refusal.message + tries };
   return { ...answered, outcome: gaveUp === null ? "refused" : "failed", error };
 }

@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.js";
 import { exitCodes } from "../exit-code.js";
 import { completionFlag } from "../options/command-tree.js";
-import { writeText } from "../terminal/data-output.js";
+import { writeOut } from "../terminal/data-output.js";
 
 const bash = `# Completion of repute for bash
 _repute() {
@@ -61,7 +61,7 @@ export const completionCommand = defineCommand({
     ["2", "wrong usage"],
   ],
   run: async ({ operand, context }) => {
-    await writeText(context, scripts.get(operand) ?? "");
+    await writeOut(context, scripts.get(operand) ?? "");
     return exitCodes.done;
   },
 });

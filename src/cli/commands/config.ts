@@ -9,7 +9,7 @@ import { readSecret, type Secret, secretOrigin, secrets } from "../options/secre
 import type { GivenSetting } from "../options/settings.js";
 import { runGroups } from "../run/enrich-job.js";
 import { paintFor } from "../terminal/colors.js";
-import { writeText } from "../terminal/data-output.js";
+import { writeOut } from "../terminal/data-output.js";
 import { TerminalTable } from "../terminal/terminal-table.js";
 
 const { opsUrl, accessTokenFile } = opsOptions.shape;
@@ -88,7 +88,7 @@ async function showConfig(call: Call): Promise<number> {
   if (settings.json) {
     const shown = { config_file: configFile, profile: settings.profile ?? null };
     const all = { ...shown, settings: own, other_settings: ofOthers, secrets: held };
-    await writeText(context, `${JSON.stringify(all)}\n`);
+    await writeOut(context, `${JSON.stringify(all)}\n`);
     return exitCodes.done;
   }
   const rows = [
@@ -150,7 +150,7 @@ async function shownSecret(secret: Secret, { given, context }: Call): Promise<Sh
 async function writeRows(call: Call, rows: readonly (readonly string[])[]) {
   const { context } = call;
   if (context.stdout.isTTY !== true) {
-    await writeText(context, rows.map((cells) => `${cells.join("\t")}\n`).join(""));
+    await writeOut(context, rows.map((cells) => `${cells.join("\t")}\n`).join(""));
     return;
   }
   const table = new TerminalTable(context.stdout, ["setting", "value", "from"], paintFor(call));

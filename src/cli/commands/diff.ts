@@ -13,7 +13,7 @@ import { cliOptions } from "../options/option-spec.js";
 import { realPath } from "../../core/files/real-path.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { paintFor } from "../terminal/colors.js";
-import { writeProse, writeText } from "../terminal/data-output.js";
+import { writeProse, writeOut } from "../terminal/data-output.js";
 import { TerminalTable } from "../terminal/terminal-table.js";
 
 const { json, color, quiet, config, profile } = cliOptions.shape;
@@ -91,7 +91,7 @@ async function diff(call: DiffCall): Promise<number> {
     await writeChanges(output, diffLines(format, found, names), context.signal);
   }
   if (settings.json) {
-    for (const line of diffLines("ndjson", found, names)) await writeText(context, line);
+    for (const line of diffLines("ndjson", found, names)) await writeOut(context, line);
   } else if (!settings.quiet) await show(found, output === undefined, call);
   return settings.exitCode && found.counts.worse > 0 ? exitCodes.rowsFailed : exitCodes.done;
 }
@@ -125,7 +125,7 @@ async function show(
   const total = changeTotal(counts);
   await writeProse(context, `${changeCounts(counts)}\n`);
   if (!withChanges || total === 0) return;
-  await writeText(context, "\n");
+  await writeOut(context, "\n");
   const table = new TerminalTable(context.stdout, titles, paintFor(call));
   let shown = 0;
   for (const change of changes()) {

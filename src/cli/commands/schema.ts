@@ -13,7 +13,7 @@ import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "..
 import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 import { enrichInput } from "../run/enrich-job.js";
-import { writeText } from "../terminal/data-output.js";
+import { writeOut } from "../terminal/data-output.js";
 
 const { from, itemColumn, header, comment } = sourceOptions.shape;
 
@@ -93,7 +93,7 @@ async function printSchema(call: Call): Promise<number> {
   const { inputColumns, file } =
     call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
   const optional = { file, raw };
-  await writeText(call.context, await textOf(format, { inputColumns, prefix, optional, table }));
+  await writeOut(call.context, await textOf(format, { inputColumns, prefix, optional, table }));
   return exitCodes.done;
 }
 

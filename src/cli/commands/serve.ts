@@ -9,7 +9,7 @@ import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { secrets } from "../options/secrets.js";
 import { callWebhook } from "../../webhooks/call-webhook.js";
-import { writeProse, writeText } from "../terminal/data-output.js";
+import { writeProse, writeOut } from "../terminal/data-output.js";
 import { formatCount } from "../../core/quantity.js";
 
 const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;
@@ -102,7 +102,7 @@ async function serve({
     const { intelUrl, opsUrl, caseUrl } = service;
     if (service.exposed) context.reporter.warning(exposedWarning(own.host, service.port));
     const addresses = { intel_url: intelUrl, ops_url: opsUrl, case_url: caseUrl };
-    if (json) await writeText(context, `${JSON.stringify(addresses)}\n`);
+    if (json) await writeOut(context, `${JSON.stringify(addresses)}\n`);
     else await writeProse(context, `intel ${intelUrl}  ops ${opsUrl}  case ${caseUrl}\n`, 0);
     if (!quiet && context.reporter.width !== null) {
       context.reporter.print(

@@ -6,7 +6,7 @@ import {
   dataOutput,
   type OutputCall,
   wantsLines,
-  writeText,
+  writeOut,
 } from "../terminal/data-output.js";
 import { printCard } from "../terminal/terminal-card.js";
 import { wrapWords } from "../terminal/text-layout.js";
@@ -46,7 +46,7 @@ export function answerOutput(call: OutputCall, columns: AnswerColumns): DataOutp
     end: async () => {
       if (first !== null) printCard(call.context.stdout, answerCard(first), paintFor(call));
       await output.end();
-      if (count > 1 && errors.size > 0) await writeText(call.context, errorLines(call, errors));
+      if (count > 1 && errors.size > 0) await writeOut(call.context, errorLines(call, errors));
     },
   };
 }

@@ -3,7 +3,7 @@ import { earlierFormats } from "../../formats/registry.js";
 import type { Manifest } from "../../pipeline/types.js";
 
 /** How to retry the failed rows of a file; null if `retry` cannot read its format. */
-export function retryCommand(
+export function retryAdvice(
   { path, format }: Manifest["output"],
   target: string,
   prefix: string,

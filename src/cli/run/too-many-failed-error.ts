@@ -4,7 +4,7 @@ import type { EnrichSettings } from "../../pipeline/options.js";
 import { lookedUp } from "../../pipeline/run/failure-limits.js";
 import type { Manifest } from "../../pipeline/types.js";
 import { formatCount } from "../../core/quantity.js";
-import { retryCommand } from "./retry-command.js";
+import { retryAdvice } from "./retry-command.js";
 
 type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 
@@ -39,7 +39,7 @@ function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Setti
   if (!isFile(output.path)) {
     return `${again}; to remove these rows, delete those with ${prefix}run_id = '${run_id}'`;
   }
-  return retryCommand(output, target, prefix) ?? again;
+  return retryAdvice(output, target, prefix) ?? again;
 }
 
 function isFile(path: string): boolean {

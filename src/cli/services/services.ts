@@ -1,4 +1,5 @@
 import type { CommandCall } from "../command.js";
+import type { ServiceName } from "../../api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { type EarlyEndError, UsageError } from "../../core/errors.js";
 import type { Rate } from "../../core/options.js";
@@ -125,9 +126,6 @@ export async function openPace(
   });
   return { run, giveBack: () => run.giveBack() };
 }
-
-/** The services of the API. */
-export type ServiceName = "intel" | "ops" | "case";
 
 /** The settings that select services. */
 export interface ServiceChoice {

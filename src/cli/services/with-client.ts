@@ -2,17 +2,12 @@ import type { CaseClient } from "../../api/case-client.js";
 import type { ClientOptions } from "../../api/caller.js";
 import type { IntelClient } from "../../api/intel-client.js";
 import type { OpsClient } from "../../api/ops-client.js";
+import type { ServiceName } from "../../api/service-description.js";
 import type { CallPolicy } from "../../api/types.js";
 import { withResources } from "../../core/resource-stack.js";
 import type { RequestSettings } from "./call-options.js";
 import type { CommandCall } from "../command.js";
-import {
-  openPace,
-  type ServiceAccess,
-  type ServiceCall,
-  type ServiceName,
-  withServices,
-} from "./services.js";
+import { openPace, type ServiceAccess, type ServiceCall, withServices } from "./services.js";
 
 /** The part of a call that says how to send requests. */
 export type RequestCall = Pick<CommandCall<RequestSettings>, "settings" | "context">;

@@ -68,7 +68,7 @@ async function* resolveHost(
   }
 }
 
-interface Endpoint {
+interface ServerAddress {
   readonly address: string;
   readonly port: number;
   /** Name on the certificate. */
@@ -83,7 +83,7 @@ export interface Certificate {
 }
 
 async function openConnection(
-  { address, port, host }: Endpoint,
+  { address, port, host }: ServerAddress,
   isTls: boolean,
   { timeoutMs, signal }: ConnectionOptions,
 ) {

@@ -8,7 +8,7 @@ import type { InitCall } from "../commands/init.js";
 import { type ConfigFormat, formatOf } from "../options/config-format.js";
 import { configFileNames, findConfigFile } from "../options/setting-levels.js";
 import { fileFault } from "../terminal/reporter.js";
-import { type Answers, askForAnswers } from "./questions.js";
+import { type InitSettings, askForAnswers } from "./questions.js";
 
 /**
  * Collects the answers and writes the config file, for its owner alone.
@@ -78,7 +78,7 @@ function otherConfig(folder: string, path: string): string | undefined {
     .find((each) => each !== path && existsSync(each));
 }
 
-function configText(format: ConfigFormat, answers: Answers): string {
+function configText(format: ConfigFormat, answers: InitSettings): string {
   if (format === "json") return `${JSON.stringify(answers, null, 2)}\n`;
   const [sign, section] =
     format === "yaml"

@@ -13,7 +13,7 @@ import { explainIssue } from "../../core/option-issue.js";
 import type { z } from "zod";
 
 /** Settings by the keys of a config file. */
-export type Answers = Readonly<Record<string, string | number>>;
+export type InitSettings = Readonly<Record<string, string | number>>;
 
 interface Question {
   readonly key: "intelUrl" | "apiKeyFile" | "rate" | "concurrency" | "cache";
@@ -33,7 +33,7 @@ interface Question {
  *
  * @throws UsageError `answer_missing`, `invalid_setting`; the signal's reason when it aborts
  */
-export async function askForAnswers(call: InitCall): Promise<Answers> {
+export async function askForAnswers(call: InitCall): Promise<InitSettings> {
   const { settings, context } = call;
   const asks = !settings.yes && context.stdin().isTTY === true;
   const prompt = asks ? openPrompt(call) : null;

@@ -2,7 +2,7 @@ import { ReputeError } from "../../core/errors.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { withServices } from "../services/services.js";
-import { writeProse, writeText } from "../terminal/data-output.js";
+import { writeProse, writeOut } from "../terminal/data-output.js";
 import type { Check } from "./check.js";
 import { checkMachine, failWith } from "./check-machine.js";
 import { checkQuotas } from "./check-quotas.js";
@@ -32,7 +32,7 @@ export async function runChecks(call: DoctorCall): Promise<boolean> {
   }
   for await (const check of checkQuotas(call, service)) await report(check);
   const failed = checks.some(({ status }) => status === "fail");
-  if (settings.json) await writeText(context, `${JSON.stringify({ ok: !failed, checks })}\n`);
+  if (settings.json) await writeOut(context, `${JSON.stringify({ ok: !failed, checks })}\n`);
   return !failed;
 }
 

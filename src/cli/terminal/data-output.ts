@@ -41,7 +41,7 @@ export function dataOutput<T>(
   const { settings, context } = call;
   if (wantsLines(settings.json, context)) {
     return {
-      add: (record) => writeText(context, `${toLine(record)}\n`),
+      add: (record) => writeOut(context, `${toLine(record)}\n`),
       end: () => Promise.resolve(),
     };
   }
@@ -65,7 +65,7 @@ export function writeProse(
 ): Promise<void> {
   const { stdout } = context;
   const width = stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
-  return writeText(context, wrapLines(text, width, hanging));
+  return writeOut(context, wrapLines(text, width, hanging));
 }
 
 /**
@@ -73,7 +73,7 @@ export function writeProse(
  *
  * @throws the signal's reason if it aborts first
  */
-export async function writeText(
+export async function writeOut(
   { stdout, signal }: Pick<CliContext, "stdout" | "signal">,
   text: string,
 ): Promise<void> {

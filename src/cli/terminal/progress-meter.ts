@@ -23,7 +23,7 @@ interface EarlyStop {
 
 type Counts = ReturnType<typeof countsOf>;
 
-interface Sample extends Counts {
+interface Measured extends Counts {
   /** Requests per second over a short time before; 0 at the start of a run. */
   readonly pace: number;
 }
@@ -54,7 +54,7 @@ const almostAll = 0.99;
 
 /** Measures the speed of a run from samples of its progress. */
 export class ProgressMeter {
-  readonly #samples: Sample[];
+  readonly #samples: Measured[];
   #share: number | null = null;
 
   /**
@@ -88,7 +88,7 @@ export class ProgressMeter {
   }
 
   /** Requests per second to expect for the rest of the run. */
-  #pace(progress: RunProgress, now: Sample): number {
+  #pace(progress: RunProgress, now: Measured): number {
     const measured = (ms: number): number => requestPace(this.#since(now.atMs - ms), now);
     const allowed = this.#allowed(progress, now);
     let pace = Math.max(measured(windowMs), measured(recentMs));
@@ -100,14 +100,14 @@ export class ProgressMeter {
   }
 
   /** The pace that a service which throttles allows; null if the measured one is all that is known. */
-  #allowed({ maxPerSecond, throttling }: RunProgress, { atMs }: Sample): number | null {
+  #allowed({ maxPerSecond, throttling }: RunProgress, { atMs }: Measured): number | null {
     if (throttling === "unclear") return maxPerSecond;
     if (throttling !== "found") return null;
     const recent = this.#samples.filter((sample) => sample.atMs >= atMs - bestMs.within);
     return Math.max(...recent.map(({ pace }) => pace)) || null;
   }
 
-  #sample(counts: Counts): Sample {
+  #sample(counts: Counts): Measured {
     const then = this.#since(counts.atMs - bestMs.over);
     const isLong = counts.atMs - then.atMs >= bestMs.over;
     const sample = { ...counts, pace: isLong ? requestPace(then, counts) : 0 };
@@ -116,7 +116,7 @@ export class ProgressMeter {
   }
 
   /** The last sample before a window, or the first of all. */
-  #since(fromMs: number): Sample {
+  #since(fromMs: number): Measured {
     return this.#samples.findLast(({ atMs }) => atMs <= fromMs) ?? this.#samples[0]!;
   }
 }

@@ -1,5 +1,5 @@
 import { formatPath } from "../../webhooks/pql.js";
-import { type OutputCall, wantsLines, writeText } from "./data-output.js";
+import { type OutputCall, wantsLines, writeOut } from "./data-output.js";
 import { formatBytes, formatCount } from "../../core/quantity.js";
 import { paintFor } from "./colors.js";
 import { type CardField, printCard } from "./terminal-card.js";
@@ -7,7 +7,7 @@ import { type CardField, printCard } from "./terminal-card.js";
 /** Prints a record as one line of JSON, or one field per line on a terminal. */
 export async function showRecord(call: OutputCall, record: object): Promise<void> {
   const { settings, context } = call;
-  if (wantsLines(settings.json, context)) await writeText(context, `${JSON.stringify(record)}\n`);
+  if (wantsLines(settings.json, context)) await writeOut(context, `${JSON.stringify(record)}\n`);
   else showFields(call, record);
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { exitCodes } from "../exit-code.js";
-import { retryCommand } from "../run/retry-command.js";
+import { retryAdvice } from "../run/retry-command.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses, type Verdict, verdicts } from "../../core/finding.js";
 import { manifestPath, recordBase } from "../../pipeline/output/check-paths.js";
@@ -90,7 +90,7 @@ function retryLines(
   if (path.includes("://") || (findWarehouse(path)?.target.kind ?? "parquet") !== "parquet") {
     return [];
   }
-  const command = retryCommand(output, numbered(path), prefix);
+  const command = retryAdvice(output, numbered(path), prefix);
   return command === null ? [] : [`  ${command}`];
 }
 

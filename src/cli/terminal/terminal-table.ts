@@ -58,7 +58,7 @@ export class TerminalTable {
     writePainted(this.#stdout, `${lines.join("\n")}\n`);
   }
 
-  #header(columns: readonly Column[]): string {
+  #header(columns: readonly TableColumn[]): string {
     const titles = columns.map(({ title, width, side }): PlacedCell => [
       shorten(title, width),
       width,
@@ -67,7 +67,7 @@ export class TerminalTable {
     return joined(titles, (text) => this.#paint.title(text));
   }
 
-  #lines(columns: readonly Column[], cells: readonly string[]): readonly string[] {
+  #lines(columns: readonly TableColumn[], cells: readonly string[]): readonly string[] {
     const last = columns.at(-1);
     const [head = "", ...rest] =
       this.#prose && last !== undefined ? wrapWords(cells[last.index] ?? "", last.width) : [];
@@ -84,7 +84,11 @@ export class TerminalTable {
   }
 
   /** A row as an empty line and one line per cell that has a value. */
-  #block(columns: readonly Column[], cells: readonly string[], room: number): readonly string[] {
+  #block(
+    columns: readonly TableColumn[],
+    cells: readonly string[],
+    room: number,
+  ): readonly string[] {
     const label = Math.max(...columns.map(({ title }) => displayWidth(title))) + gap;
     const filled = columns.filter(({ index }) => (cells[index] ?? "") !== "");
     const lines = filled.flatMap(({ title, index }) => {
@@ -117,7 +121,7 @@ function joined(cells: readonly PlacedCell[], paint: (text: string) => string): 
     .join(" ".repeat(gap));
 }
 
-interface Column {
+interface TableColumn {
   readonly title: string;
   /** Index among the cells. */
   readonly index: number;
@@ -127,7 +131,7 @@ interface Column {
 }
 
 interface Layout {
-  readonly columns: readonly Column[];
+  readonly columns: readonly TableColumn[];
   /** Whether each row is a block of lines: the terminal is too narrow for a table. */
   readonly asBlocks: boolean;
   readonly room: number;

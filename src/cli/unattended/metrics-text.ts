@@ -17,16 +17,16 @@ export interface MeteredRun {
 
 type Labels = Readonly<Record<string, string>>;
 
-type Sample = readonly [labels: Labels, value: number];
+type MetricSample = readonly [labels: Labels, value: number];
 
 interface Family {
   readonly name: string;
   readonly help: string;
   readonly unit?: "seconds";
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
 }
 
-const one = (value: number): readonly Sample[] => [[{}, value]];
+const one = (value: number): readonly MetricSample[] => [[{}, value]];
 
 /**
  * The metrics of a run as OpenMetrics text. All are gauges: their values are those of one run and
@@ -49,7 +49,10 @@ function familiesOf(run: MeteredRun): readonly Family[] {
       name: "requests",
       help: "Requests by endpoint and outcome: an HTTP status or the code of a network fault.",
       samples: Object.entries(record.requests ?? {}).flatMap(([endpoint, { outcomes }]) =>
-        counted("outcome", outcomes).map(([labels, n]): Sample => [{ endpoint, ...labels }, n]),
+        counted("outcome", outcomes).map(([labels, n]): MetricSample => [
+          { endpoint, ...labels },
+          n,
+        ]),
       ),
     },
     {
@@ -121,8 +124,11 @@ function rowFamilies({ statuses, verdicts, sources, drift }: Partial<Manifest>):
   ];
 }
 
-function counted(label: string, counts: Readonly<Record<string, number>> = {}): readonly Sample[] {
-  return Object.entries(counts).map(([name, n]): Sample => [{ [label]: name }, n]);
+function counted(
+  label: string,
+  counts: Readonly<Record<string, number>> = {},
+): readonly MetricSample[] {
+  return Object.entries(counts).map(([name, n]): MetricSample => [{ [label]: name }, n]);
 }
 
 function tagCounts(tags: readonly { readonly status: string }[]): Readonly<Record<string, number>> {

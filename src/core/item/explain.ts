@@ -8,7 +8,7 @@ import { itemCodes } from "../error-codes/item-codes.js";
 import type { Recognition, UnsupportedCode } from "./item.js";
 
 /** Says why a stripped and refanged text is not an item. The text must not be one. */
-export function explain(text: string): UnsupportedCode {
+export function explainUnsupported(text: string): UnsupportedCode {
   return hashReason(text) ?? tests.find(([, applies]) => applies(text))?.[0] ?? "text";
 }
 

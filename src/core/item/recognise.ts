@@ -1,5 +1,5 @@
 import { detectItem, readItemAs } from "./detect.js";
-import { explain, unsupported } from "./explain.js";
+import { explainUnsupported, unsupported } from "./explain.js";
 import {
   isPublishedKind,
   type Item,
@@ -34,9 +34,9 @@ export function recogniseItem(text: string, kind: ItemKind | null = null): Recog
   const item = readItem(plain, kind);
   if (item !== null) return sendable(item);
   const value = behindLabel(plain);
-  if (value === null || value === "") return unsupported(explain(plain));
+  if (value === null || value === "") return unsupported(explainUnsupported(plain));
   const labelled = readItem(value, kind);
-  return labelled === null ? unsupported(explain(value)) : sendable(labelled);
+  return labelled === null ? unsupported(explainUnsupported(value)) : sendable(labelled);
 }
 
 function readItem(plain: string, kind: ItemKind | null): Item | null {

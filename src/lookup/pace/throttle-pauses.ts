@@ -103,7 +103,7 @@ const continuedMs = 1_000;
 const nothing = { evidence: 0, answers: 0, throttles: 0 };
 
 /** Result of a trial: `open` while undecided. */
-export type Verdict = "noise" | "none" | "open";
+export type TrialResult = "noise" | "none" | "open";
 
 /**
  * Estimates how many answers are throttled at any rate, as by one sick server behind a load balancer;
@@ -176,7 +176,7 @@ export class ThrottleNoise {
   }
 
   /** Reports an answer to a request sent during the trial. */
-  answered(now: number, throttled: boolean): Verdict {
+  answered(now: number, throttled: boolean): TrialResult {
     if (!this.#trying) return "open";
     const trial = this.#trial;
     trial.answers++;

@@ -1,6 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { DuckDBResult } from "@duckdb/node-api";
-import { type ColumnBatch, sizeOf } from "../warehouse/column-batch.js";
+import { type ColumnBatch, boundsOf } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable, type TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type { FoundColumn } from "../warehouse/prepare-table.js";
@@ -216,7 +216,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
       throw this.#parts.explain(error);
     });
     const isFilled = groupRows !== null && table.schema !== "temp";
-    const filler = isFilled ? fillerFor(sizeOf(batches)) : 0;
+    const filler = isFilled ? fillerFor(boundsOf(batches)) : 0;
     const runId = String(batches[0]?.columns[0]?.[0]);
     const target = quoteTable("duckdb", table);
     const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");

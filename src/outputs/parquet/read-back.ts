@@ -6,7 +6,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
 import { loadDriver } from "../../core/load-driver.js";
-import type { WarehouseAudit, WarehouseRun } from "../warehouse/types.js";
+import type { WarehouseAudit, RunIdentity } from "../warehouse/types.js";
 
 /**
  * Reads a whole Parquet file: its footer, every row's status and verdict and, for the hash, every
@@ -16,7 +16,7 @@ import type { WarehouseAudit, WarehouseRun } from "../warehouse/types.js";
  */
 export async function readBack(
   path: string,
-  { prefix, hasVerdicts = true }: Omit<WarehouseRun, "runId">,
+  { prefix, hasVerdicts = true }: Omit<RunIdentity, "runId">,
 ): Promise<WarehouseAudit> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await loadDriver(
     "hyparquet",

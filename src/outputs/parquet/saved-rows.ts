@@ -1,7 +1,7 @@
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import type { EarlierRecord } from "../../formats/types.js";
 import { loadDriver } from "../../core/load-driver.js";
-import { recordOf, type SavedColumns, savedColumns } from "../warehouse/saved-rows.js";
+import { savedRecord, type SavedColumns, savedColumns } from "../warehouse/saved-rows.js";
 import type { SavedRows, SavedRowsOptions } from "../warehouse/types.js";
 import { slices } from "./parquet-file.js";
 import { corrupt } from "./read-back.js";
@@ -46,7 +46,7 @@ async function* recordsIn(
     });
     yield rows.map((row) => {
       const values = names.map((name) => row[name] as unknown);
-      return recordOf(columns, values);
+      return savedRecord(columns, values);
     });
   }
 }

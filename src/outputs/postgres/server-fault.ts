@@ -92,9 +92,13 @@ export function serverFault(error: unknown, display: string): Error {
   return new Kind(name, `${display}: ${text}`, more);
 }
 
-type Fault = readonly [Kind: typeof UsageError | typeof FatalError, code: ErrorCode, hint?: string];
+type ServerFault = readonly [
+  Kind: typeof UsageError | typeof FatalError,
+  code: ErrorCode,
+  hint?: string,
+];
 
-const faults: Readonly<Record<string, Fault>> = {
+const faults: Readonly<Record<string, ServerFault>> = {
   "3D000": [UsageError, "database_missing", "create the database first, or name another one"],
   "3F000": [UsageError, "schema_missing", "create the schema first: CREATE SCHEMA …"],
   "42703": [

@@ -5,7 +5,7 @@ import { UsageError } from "../../core/errors.js";
  * Limits set per transaction with SET LOCAL, because some poolers reject startup parameters.
  * Keepalives let the server detect a dead client and release its locks.
  */
-export const limits = {
+export const sessionLimits = {
   lock_timeout: "60s",
   statement_timeout: "10min",
   idle_in_transaction_session_timeout: "2min",

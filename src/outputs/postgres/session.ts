@@ -19,7 +19,7 @@ import {
   cursorPrefix,
   endTimeoutMs,
   fetchTimeoutMs,
-  limits,
+  sessionLimits,
   mustBeUtf8,
   printed,
 } from "./session-settings.js";
@@ -87,7 +87,7 @@ export class Session implements TableSession {
     }
     await mustBeUtf8(client);
     const given = new URL(url).searchParams;
-    const settings = Object.entries(limits).filter(([name]) => !given.has(name));
+    const settings = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
     const begin = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
     return new Session(driver, client, begin);
   }

@@ -64,7 +64,7 @@ export class ColumnBatch {
 }
 
 /** Rows and characters of several batches. */
-export function sizeOf(batches: readonly ColumnBatch[]): BatchBounds {
+export function boundsOf(batches: readonly ColumnBatch[]): BatchBounds {
   return batches.reduce(
     (sum, { rows, characters }) => ({
       rows: sum.rows + rows,

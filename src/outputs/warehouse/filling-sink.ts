@@ -2,7 +2,7 @@ import { FatalError } from "../../core/errors.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../types.js";
 import { cellReaders } from "./cell-values.js";
-import { type BatchBounds, ColumnBatch, sizeOf } from "./column-batch.js";
+import { type BatchBounds, ColumnBatch, boundsOf } from "./column-batch.js";
 import { quoteIdentifier, quoteTable, sqlType, type TableName } from "./dialect.js";
 import { findLargeRows, placeOf } from "./fill-rows.js";
 import { isFilledIn } from "./row-cells.js";
@@ -86,7 +86,7 @@ class FillingSink implements Sink {
 
   get full(): boolean {
     const batches = [...this.#batches, ...this.#large.map(({ values }) => values)];
-    return sizeOf(batches).characters >= checkpointAt;
+    return boundsOf(batches).characters >= checkpointAt;
   }
 
   async write(rows: readonly EnrichedRow[]): Promise<void> {
@@ -165,7 +165,7 @@ class FillingSink implements Sink {
     large: { readonly numbers: readonly number[]; readonly size: LoadSize } | null,
   ): Promise<TableName> {
     const { database, target, runId } = this.#parts;
-    await database.expect?.(large?.size ?? sizeOf(batches));
+    await database.expect?.(large?.size ?? boundsOf(batches));
     return database.transaction(async (session) => {
       await session.lock(`run ${runId}`);
       const table = await placeOf(session, target);
@@ -193,11 +193,11 @@ class FillingSink implements Sink {
     const to = quoteTable(kind, table);
     const same = key.map((name) => `t.${quoted(name)} = f.${quoted(name)}`).join(" AND ");
     const [found] = await session.query(`SELECT count(*) FROM ${to} t JOIN ${from} f ON ${same}`);
-    const lost = sizeOf(batches).rows - Number(found?.[0]);
+    const lost = boundsOf(batches).rows - Number(found?.[0]);
     if (lost !== 0) {
       throw new FatalError(
         "output_table_differs",
-        `${display} has lost ${lost} of ${sizeOf(batches).rows} rows since they were read`,
+        `${display} has lost ${lost} of ${boundsOf(batches).rows} rows since they were read`,
         { hint: "start over with --restart" },
       );
     }

@@ -21,7 +21,7 @@ import type {
   WarehouseAudit,
   WarehouseKind,
   WarehouseOptions,
-  WarehouseRun,
+  RunIdentity,
   WarehouseTarget,
 } from "./types.js";
 
@@ -33,7 +33,7 @@ export interface Warehouse {
   /** Deletes the rows of an unfinished run (`--restart`). @throws ReputeError */
   discard(run: UnfinishedRun): Promise<void>;
   /** Counts a finished run's rows; null if the kind can't. @throws ReputeError */
-  recount(run: WarehouseRun): Promise<WarehouseAudit | null>;
+  recount(run: RunIdentity): Promise<WarehouseAudit | null>;
   /** Opens the saved rows for reading; null where the kind cannot. @throws ReputeError */
   rows(options: SavedRowsOptions): Promise<SavedRows | null>;
   /** Null where rows cannot be changed. */

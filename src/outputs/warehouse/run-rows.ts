@@ -8,7 +8,7 @@ import {
   type TableName,
 } from "./dialect.js";
 import type { Query } from "./table-database.js";
-import type { WarehouseAudit, WarehouseRun } from "./types.js";
+import type { WarehouseAudit, RunIdentity } from "./types.js";
 
 /** A run's rows in a table and its checkpoint note. */
 export class RunRows {
@@ -22,7 +22,7 @@ export class RunRows {
   constructor(
     dialect: DialectName,
     table: TableName,
-    { runId, prefix, hasVerdicts = true }: WarehouseRun,
+    { runId, prefix, hasVerdicts = true }: RunIdentity,
   ) {
     this.#runId = runId;
     this.#hasVerdicts = hasVerdicts;

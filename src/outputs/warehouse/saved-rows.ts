@@ -42,7 +42,7 @@ export function savedColumns(
 }
 
 /** A record of the values of these columns, the added ones first. */
-export function recordOf({ added }: SavedColumns, values: readonly unknown[]): EarlierRecord {
+export function savedRecord({ added }: SavedColumns, values: readonly unknown[]): EarlierRecord {
   const text = (name: string): string => textOf(values[added.indexOf(name)]);
   return {
     text,
@@ -104,7 +104,7 @@ async function* pages(
         if (after === 0) throw noSuchRun(display, runId);
         return;
       }
-      yield page.map(([, ...values]) => recordOf(columns, values));
+      yield page.map(([, ...values]) => savedRecord(columns, values));
       after = Number(page.at(-1)?.[0]);
       limit = nextLimit(page);
     }

@@ -3,7 +3,7 @@ import { FatalError } from "../../core/errors.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../types.js";
 import type { CellReader } from "./cell-values.js";
-import { type BatchBounds, ColumnBatch, sizeOf } from "./column-batch.js";
+import { type BatchBounds, ColumnBatch, boundsOf } from "./column-batch.js";
 import type { TableName } from "./dialect.js";
 import type { RunRows } from "./run-rows.js";
 import type { TableDatabase, TableSession, TableTarget } from "./table-database.js";
@@ -47,7 +47,7 @@ export class TableSink implements Sink {
   }
 
   get full(): boolean {
-    return sizeOf(this.#batches).characters >= checkpointAt;
+    return boundsOf(this.#batches).characters >= checkpointAt;
   }
 
   // Resolves at once; the checkpoint provides the back-pressure.
@@ -97,14 +97,14 @@ export class TableSink implements Sink {
 
   /** Rows not yet committed. */
   get #pendingRows(): number {
-    return sizeOf(this.#batches).rows;
+    return boundsOf(this.#batches).rows;
   }
 
   /** Commits the buffered rows and the result of `rest`, exactly once. */
   async #commit(rest: (session: TableSession) => Promise<void>): Promise<void> {
     const { database, runId, run } = this.#parts;
     const pending = this.#pendingRows;
-    await database.expect?.(sizeOf(this.#batches));
+    await database.expect?.(boundsOf(this.#batches));
     await database.transaction(async (session, again) => {
       await session.lock(`run ${runId}`);
       // Only the confirmation of COMMIT may have been lost.

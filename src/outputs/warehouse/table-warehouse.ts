@@ -12,7 +12,7 @@ import type {
   UnfinishedRun,
   WarehouseAudit,
   WarehouseOptions,
-  WarehouseRun,
+  RunIdentity,
 } from "./types.js";
 
 export type Connect<T extends TableTarget> = (
@@ -100,7 +100,7 @@ export async function discardRows<T extends TableTarget>(
 export async function recountRows<T extends TableTarget>(
   connect: Connect<T>,
   target: T,
-  run: WarehouseRun,
+  run: RunIdentity,
 ): Promise<WarehouseAudit> {
   const { kind, display } = target;
   const audit = await inTable(connect, target, "read", ({ query }, table) =>

@@ -63,13 +63,13 @@ export interface WarehouseKind<T extends WarehouseTarget> {
   /** Deletes the rows of an unfinished run (`--restart`); absent for files. */
   discard?(target: T, run: UnfinishedRun): Promise<void>;
   /** Counts the rows of a finished run (`repute verify`). @throws ReputeError */
-  recount?(target: T, run: WarehouseRun): Promise<WarehouseAudit>;
+  recount?(target: T, run: RunIdentity): Promise<WarehouseAudit>;
   /** Opens the saved rows for reading. @throws ReputeError */
   rows?(target: T, options: SavedRowsOptions): Promise<SavedRows>;
 }
 
 /** Identifies a run's rows and the prefix of its added columns. */
-export interface WarehouseRun {
+export interface RunIdentity {
   readonly runId: string;
   readonly prefix: string;
   /** False for a run of schema version 1. @default true */
@@ -77,7 +77,7 @@ export interface WarehouseRun {
 }
 
 /** A run that will not be continued but has rows in a table. */
-export interface UnfinishedRun extends WarehouseRun {
+export interface UnfinishedRun extends RunIdentity {
   /** Delete the rows even if no note marks the run as unfinished. */
   readonly complete?: boolean;
 }

@@ -1,6 +1,6 @@
 import { counted, shellWord } from "../../core/quantity.js";
 import { FatalError } from "../../core/errors.js";
-import { type ChunkFault, type ChunkResult, isFault, readResult } from "./chunk-result.js";
+import { type ChunkFault, type ChunkResult, isFault, readChunkResult } from "./chunk-result.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
 
@@ -18,7 +18,7 @@ export async function allResults(
   for (let at = 0; at < plan.chunks.length; at += parallel) {
     signal.throwIfAborted();
     const planned = plan.chunks.slice(at, at + parallel);
-    const found = await Promise.all(planned.map((chunk) => readResult(work, plan, chunk)));
+    const found = await Promise.all(planned.map((chunk) => readChunkResult(work, plan, chunk)));
     for (const [index, result] of found.entries()) {
       if (result === null) faults.push({ chunk: planned[index]!.chunk, what: "not done" });
       else if (isFault(result)) faults.push(result);

@@ -43,10 +43,10 @@ export function resultName(chunk: number): string {
 
 /** Publishes a result; false if another attempt was first. */
 export function publishResult(work: WorkFolder, result: ChunkResult): Promise<boolean> {
-  return work.publish(resultName(result.chunk), resultText(result));
+  return work.publish(resultName(result.chunk), chunkResultText(result));
 }
 
-export function resultText(result: ChunkResult): string {
+export function chunkResultText(result: ChunkResult): string {
   return `${sealJson(result)}\n`;
 }
 
@@ -55,7 +55,7 @@ export function resultText(result: ChunkResult): string {
  *
  * @param name where it is stored; by default, where it is published
  */
-export async function readResult(
+export async function readChunkResult(
   work: WorkFolder,
   plan: WorkPlan,
   { chunk, rows }: PlannedChunk,
@@ -85,14 +85,14 @@ export async function checkFiles(
 ): Promise<ChunkFault | null> {
   for (const each of [output, rejects]) {
     const bytes = await work.open(each.file);
-    const what = await fileFault(bytes, each);
+    const what = await damageIn(bytes, each);
     if (what !== null) return { chunk, what };
   }
   return null;
 }
 
 /** Reads a file and compares it with its description; null if it is intact. */
-export async function fileFault(
+export async function damageIn(
   bytes: AsyncIterable<Uint8Array> | null,
   wanted: ResultFile,
 ): Promise<string | null> {
@@ -101,11 +101,11 @@ export async function fileFault(
     if (error instanceof ReputeError) throw error;
     return null;
   });
-  return found === null ? `${wanted.file} is missing` : difference(found, wanted);
+  return found === null ? `${wanted.file} is missing` : fileDifference(found, wanted);
 }
 
 /** How a file differs from its description; null if it does not. */
-export function difference(
+export function fileDifference(
   found: Omit<ResultFile, "file">,
   { file, bytes, sha256 }: ResultFile,
 ): string | null {

@@ -5,7 +5,7 @@ import { loadDriver } from "../../core/load-driver.js";
 import { RowGroupEncoder } from "../../formats/parquet/row-group-encoder.js";
 import type { Destination } from "../../outputs/types.js";
 import { tableSchema } from "../../outputs/warehouse/table-schema.js";
-import { fileFault, type ResultFile } from "./chunk-result.js";
+import { damageIn, type ResultFile } from "./chunk-result.js";
 import type { FileJoin } from "./join-text.js";
 import type { WorkPlan } from "./work-plan.js";
 
@@ -28,7 +28,7 @@ export class ParquetJoin implements FileJoin {
   }
 
   async add(path: string, file: ResultFile): Promise<string | null> {
-    const fault = await fileFault(createReadStream(path), file);
+    const fault = await damageIn(createReadStream(path), file);
     if (fault !== null) return fault;
     const { asyncBufferFromFile, parquetMetadataAsync } = await loadDriver(
       "hyparquet",

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Destination } from "../../outputs/types.js";
-import { difference, type ResultFile } from "./chunk-result.js";
+import { fileDifference, type ResultFile } from "./chunk-result.js";
 
 const compress = promisify(gzip);
 
@@ -63,7 +63,7 @@ export class TextJoin implements FileJoin {
       }
       if (rest.length > 0) await this.#write(rest);
     }
-    const differs = difference({ bytes, sha256: hash.digest("hex") }, file);
+    const differs = fileDifference({ bytes, sha256: hash.digest("hex") }, file);
     if (differs !== null) return differs;
     return head.equals(header) ? null : `${file.file} has another header`;
   }

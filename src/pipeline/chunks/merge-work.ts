@@ -25,7 +25,7 @@ import type { Manifest } from "../types.js";
 import { allResults, unfinished } from "./all-results.js";
 import type { ChunkFault, ChunkResult, ResultFile } from "./chunk-result.js";
 import { type FileJoin, TextJoin } from "./join-text.js";
-import { auditPart, checkCounts, outputJoin, rejectsHeader } from "./merged-output.js";
+import { auditMergedPart, checkCounts, outputJoin, rejectsHeader } from "./merged-output.js";
 import { runWarnings, sumChunks, type SummedChunks } from "./merge-manifest.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
@@ -154,7 +154,8 @@ async function join(
     }
     const manifests = results.map(({ manifest }) => manifest);
     const summed = sumChunks(plan, manifests, job.resumed);
-    const audit = target.file === null ? null : await auditPart(plan, target, target.file, output);
+    const audit =
+      target.file === null ? null : await auditMergedPart(plan, target, target.file, output);
     checkCounts(summed, audit, target);
     const manifest = await publish(job, target, summed, audit, opened);
     for (const message of runWarnings(plan, summed.unsupported)) job.onWarning?.(message);

@@ -47,7 +47,7 @@ function encoderOptions({ columns, settings }: WorkPlan, format: SinkFormat): En
  *
  * @throws FatalError `rows_lost`
  */
-export async function auditPart(
+export async function auditMergedPart(
   plan: WorkPlan,
   { warehouse, name }: OutputTarget,
   file: string,

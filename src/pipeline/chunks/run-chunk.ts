@@ -24,7 +24,7 @@ import {
   describeFile,
   isFault,
   publishResult,
-  readResult,
+  readChunkResult,
   type ResultFile,
   resultName,
 } from "./chunk-result.js";
@@ -106,7 +106,7 @@ async function intactResult(
   plan: WorkPlan,
   chunk: PlannedChunk,
 ): Promise<ChunkResult | null> {
-  const found = await readResult(work, plan, chunk);
+  const found = await readChunkResult(work, plan, chunk);
   if (found === null) return null;
   const fault = isFault(found) ? found : await checkFiles(work, found);
   if (fault === null) return found as ChunkResult;
@@ -222,7 +222,7 @@ async function publishFiles(
   const counts = await (commit?.(result) ?? publishResult(work, result));
   if (counts) return { result, wasDone: false };
   for (const file of [output, rejects, manifestPath(output)]) await work.remove(file);
-  const first = await readResult(work, plan, chunk);
+  const first = await readChunkResult(work, plan, chunk);
   return { result: first === null || isFault(first) ? result : first, wasDone: true };
 }
 

@@ -3,7 +3,7 @@ import type { SourceInput } from "../../inputs/types.js";
 import { findTableInput } from "../copy/find-table-input.js";
 import type { PrepareInput, ReadingSettings, RowJob } from "../run/reading.js";
 import type { WorkFolder } from "./work-folder.js";
-import { inputPaths, type PlannedSettings, type WorkPlan } from "./work-plan.js";
+import { waysToInput, type PlannedSettings, type WorkPlan } from "./work-plan.js";
 
 /** What copying a table into a work folder needs. */
 interface TableJob {
@@ -42,7 +42,7 @@ export async function copyTable(job: TableJob): Promise<SplitTable | null> {
   const copyOf = { name, kind };
   return {
     copy: copyPath("", format),
-    paths: { ...inputPaths(work, file), path: name, table: { ...copyOf, ...form } },
+    paths: { ...waysToInput(work, file), path: name, table: { ...copyOf, ...form } },
     read: (prepare) =>
       readCopy(
         { path: copyPath(work.pathOf("."), format), copyOf },

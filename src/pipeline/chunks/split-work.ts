@@ -22,7 +22,7 @@ import { copySeal } from "../copy/copy-writer.js";
 import { copyTable } from "./split-table.js";
 import type { WorkFolder } from "./work-folder.js";
 import {
-  inputPaths,
+  waysToInput,
   type PlannedChunk,
   type PlannedSettings,
   plannedChunk,
@@ -132,7 +132,7 @@ async function canStay(input: SourceInput, { isRemote }: WorkFolder): Promise<bo
 
 /** What the plan tells of an input of text. */
 async function pathsOf(input: SourceInput, work: WorkFolder, isCopied: boolean) {
-  const paths = inputPaths(work, "path" in input ? input.path : null);
+  const paths = waysToInput(work, "path" in input ? input.path : null);
   if (isCopied || !("path" in input) || !isObjectAddress(input.path)) return paths;
   const { pinnedObject } = await import("../../inputs/stored-object.js");
   return { ...paths, etag: (await pinnedObject(input)).etag };

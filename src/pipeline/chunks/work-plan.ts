@@ -145,7 +145,7 @@ function inputFile(
 }
 
 /** Both ways to find an input from a work folder. */
-export function inputPaths(work: WorkFolder, path: string | null) {
+export function waysToInput(work: WorkFolder, path: string | null) {
   if (path === null || isObjectAddress(path)) return { path, absolute: null, from_work: null };
   const absolute = resolve(path);
   if (work.isRemote) return { path, absolute, from_work: null };

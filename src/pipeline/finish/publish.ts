@@ -130,7 +130,7 @@ function checkCounts(
  *
  * @throws ReputeError from the warehouse
  */
-export async function discardRows(
+export async function discardWrittenRows(
   job: EnrichJob,
   { warehouse, name, file }: OutputTarget,
   { checkpoint: found, finished }: FoundRun,
@@ -163,7 +163,7 @@ export async function abandonRun(
   run: AnyCheckpoint,
 ): Promise<void> {
   try {
-    await discardRows(job, target, { checkpoint: run, finished: false });
+    await discardWrittenRows(job, target, { checkpoint: run, finished: false });
     state?.forget();
   } catch (error) {
     job.onWarning?.(`cannot remove the rows of this run: ${(error as Error).message}`);

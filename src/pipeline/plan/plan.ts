@@ -137,7 +137,7 @@ function costOf(
   };
 }
 
-interface RowCounts {
+interface PlanCounts {
   rows: number;
   skipped: number;
   /** Rows that could not be read as records. */
@@ -150,9 +150,9 @@ async function countRows(
   job: PlanJob,
   { rows, input }: PlannedReading,
   items: PlannedItems,
-): Promise<RowCounts> {
+): Promise<PlanCounts> {
   const { signal, settings, cache } = job;
-  const counts: RowCounts = {
+  const counts: PlanCounts = {
     rows: 0,
     skipped: 0,
     unreadable: 0,
@@ -185,7 +185,7 @@ async function countRows(
   return counts;
 }
 
-function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: RowCounts): void {
+function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: PlanCounts): void {
   counts.rows++;
   for (const message of rowWarnings(row)) count(counts.warnings, message);
   if (item !== null || finding instanceof Promise) return;

@@ -1,13 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../../core/abort.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { isFault, readResult } from "../chunks/chunk-result.js";
+import { isFault, readChunkResult } from "../chunks/chunk-result.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
 import type { EnrichJob, RunProgress } from "../types.js";
 import { CrewProgress } from "../workers/crew-progress.js";
 import { publishCommit } from "./chunk-commit.js";
-import { type ChunkJobOfQueue, type ChunkQueue, type Lease, progressOf } from "./chunk-queue.js";
+import {
+  type ChunkJobOfQueue,
+  type ChunkQueue,
+  type Lease,
+  reportedProgress,
+} from "./chunk-queue.js";
 
 export interface AwaitedChunks {
   readonly job: EnrichJob;
@@ -86,7 +91,7 @@ class Waiting {
   async #takePublished(): Promise<void> {
     const { work, plan } = this.#of;
     for (const planned of plan.chunks) {
-      const result = await readResult(work, plan, planned);
+      const result = await readChunkResult(work, plan, planned);
       if (result === null || isFault(result)) continue;
       this.#progress.done(result);
       this.#left.delete(planned.chunk);
@@ -136,7 +141,7 @@ class Waiting {
     const { queue, job, lease } = this.#of;
     const active = await queue.active();
     this.#open = active.flatMap((each) =>
-      this.#left.has(each.data.chunk) ? (progressOf(each) ?? []) : [],
+      this.#left.has(each.data.chunk) ? (reportedProgress(each) ?? []) : [],
     );
     const stand = await lease();
     if (stand === "other") throw takenOver(this.#of.work);

@@ -3,9 +3,9 @@ import {
   checkFiles,
   type ChunkResult,
   isFault,
-  readResult,
+  readChunkResult,
   resultName,
-  resultText,
+  chunkResultText,
 } from "../chunks/chunk-result.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { chunkName, type PlannedChunk, type WorkPlan } from "../chunks/work-plan.js";
@@ -18,7 +18,7 @@ import type { ChunkCommit } from "./chunk-queue.js";
 export async function storeResult(work: WorkFolder, result: ChunkResult): Promise<ChunkCommit> {
   const [chunk, attempt] = result.output.file.split(".");
   const key = `${chunk}.${attempt}.done.json`;
-  const text = resultText(result);
+  const text = chunkResultText(result);
   await work.publish(key, text);
   return { key, sha256: hashOf(text), rows: result.rows };
 }
@@ -38,9 +38,9 @@ export async function storedResult(
   const form = new RegExp(`^${chunkName(chunk.chunk)}\\.[0-9a-f]{8}\\.done\\.json$`);
   const names = (await work.list()).filter((name) => form.test(name)).sort();
   for (const key of [resultName(chunk.chunk), ...names]) {
-    const result = await readResult(work, plan, chunk, key);
+    const result = await readChunkResult(work, plan, chunk, key);
     if (result === null || isFault(result) || (await checkFiles(work, result)) !== null) continue;
-    const commit = { key, sha256: hashOf(resultText(result)), rows: result.rows };
+    const commit = { key, sha256: hashOf(chunkResultText(result)), rows: result.rows };
     return { result, commit };
   }
   return null;
@@ -55,9 +55,9 @@ export async function publishCommit(
   chunk: PlannedChunk,
   { key, sha256, rows }: ChunkCommit,
 ): Promise<ChunkResult | null> {
-  const result = await readResult(work, plan, chunk, key);
+  const result = await readChunkResult(work, plan, chunk, key);
   if (result === null || isFault(result)) return null;
-  const text = resultText(result);
+  const text = chunkResultText(result);
   if (result.rows !== rows || hashOf(text) !== sha256) return null;
   if (key !== resultName(chunk.chunk)) await work.publish(resultName(chunk.chunk), text);
   return result;

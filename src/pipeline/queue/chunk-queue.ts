@@ -196,7 +196,7 @@ export class ChunkQueue {
 }
 
 /** The progress that a worker reported; null if none has yet. */
-export function progressOf({ progress }: ChunkJobOfQueue): RunProgress | null {
+export function reportedProgress({ progress }: ChunkJobOfQueue): RunProgress | null {
   return typeof progress === "object" && "rowsRead" in progress
     ? (progress as unknown as RunProgress)
     : null;

@@ -13,7 +13,7 @@ import type { EarlierRow } from "./earlier-record.js";
 import { olderSchema } from "./older-schema.js";
 import { rejectsReading, rowReader } from "./retry-parquet.js";
 
-type Part = DataSetParts["parts"][number];
+type DataSetPart = DataSetParts["parts"][number];
 
 /** How the rows of a data set are read and written again. */
 export interface PartsReading {
@@ -26,7 +26,7 @@ export interface PartsReading {
   /** Wraps the encoder of text. */
   readonly encoder?: (encoder: Encoder) => Encoder;
   /** The rows of a part behind the first `skip` ones, numbered from 1 within the part. */
-  rows(part: Part, skip: number): AsyncIterable<readonly EarlierRow[]>;
+  rows(part: DataSetPart, skip: number): AsyncIterable<readonly EarlierRow[]>;
 }
 
 /** Reads parts of Parquet. @throws UsageError `retry_older_schema`; as `openCopiedFile` */

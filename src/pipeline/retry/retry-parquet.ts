@@ -9,7 +9,7 @@ import { verifyInput } from "../../inputs/verify-input.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { type CopiedFile, openCopiedFile } from "../../outputs/parquet/copied-file.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
-import { recordOf } from "../../outputs/warehouse/saved-rows.js";
+import { savedRecord } from "../../outputs/warehouse/saved-rows.js";
 import { execute } from "../run/execute.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { earlierFinding, earlierItem, type EarlierRow } from "./earlier-record.js";
@@ -124,7 +124,7 @@ export function rowReader(
     schema.columns.findIndex((column) => column.name === name);
   const places = [...added.map(({ name }) => name), ...own].map(indexOf);
   return (saved, number) => {
-    const record = recordOf(
+    const record = savedRecord(
       columns,
       places.map((place) => saved[place]),
     );

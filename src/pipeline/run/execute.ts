@@ -6,7 +6,7 @@ import { type ResourceStack, withResources } from "../../core/resource-stack.js"
 import { raceAbort } from "../../core/abort.js";
 import { noteRecord, recordEnding } from "../finish/record-ending.js";
 import { finishEarlier } from "../finish/finished-run.js";
-import { discardRows, removeParts } from "../finish/publish.js";
+import { discardWrittenRows, removeParts } from "../finish/publish.js";
 import { isObjectAddress } from "../../objects/address.js";
 import type { StagedRun } from "../output/staged-run.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
@@ -185,7 +185,7 @@ export async function executeResumably(
 
 async function discardRun(job: EnrichJob, target: OutputTarget, found: FoundRun): Promise<void> {
   await target.staged?.abort();
-  await discardRows(job, target, found);
+  await discardWrittenRows(job, target, found);
 }
 
 async function runResumably(

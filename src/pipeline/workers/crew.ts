@@ -1,6 +1,6 @@
 import { FatalError, InterruptedError } from "../../core/errors.js";
 import type { Manifest, RunProgress } from "../types.js";
-import { receiveError, type Report, sendError, type WorkerStart } from "./messages.js";
+import { receiveError, type WorkerReport, sendError, type WorkerStart } from "./messages.js";
 import type { SharedSlots } from "./paces.js";
 import type { AnswerDesk } from "./answer-desk.js";
 import type { StartWorker, Worker } from "./start-worker.js";
@@ -99,7 +99,7 @@ export class Crew {
     worker.post({ type: "chunk", chunk });
   }
 
-  #receive(worker: Worker, report: Report): void {
+  #receive(worker: Worker, report: WorkerReport): void {
     const work = this.#busy.get(worker);
     if (work === undefined) return;
     const { answers } = this.#options;

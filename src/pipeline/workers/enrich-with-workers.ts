@@ -7,7 +7,7 @@ import { userStateFolder } from "../../core/files/make-folder.js";
 import { takeLock } from "../../core/files/run-lock.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { mergeWork } from "../chunks/merge-work.js";
-import { isFault, readResult } from "../chunks/chunk-result.js";
+import { isFault, readChunkResult } from "../chunks/chunk-result.js";
 import { localWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName, type WorkPlan } from "../chunks/work-plan.js";
 import { noteRecord, recordEnding } from "../finish/record-ending.js";
@@ -147,7 +147,7 @@ async function doChunks(
   const progress = new CrewProgress(plan, settings, resumed);
   const left: number[] = [];
   for (const planned of plan.chunks) {
-    const result = await readResult(work, plan, planned);
+    const result = await readChunkResult(work, plan, planned);
     if (result === null || isFault(result)) left.push(planned.chunk);
     else progress.done(result);
   }
@@ -176,7 +176,7 @@ async function doChunks(
     onWarning,
     onStopped: (record) => progress.stopped(record),
     async onDone(chunk) {
-      const result = await readResult(work, plan, plan.chunks[chunk]!);
+      const result = await readChunkResult(work, plan, plan.chunks[chunk]!);
       if (result !== null && !isFault(result)) progress.done(result);
     },
   });

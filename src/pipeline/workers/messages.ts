@@ -57,7 +57,7 @@ export interface Outcomes {
 }
 
 /** From a worker to the parent. */
-export type Report =
+export type WorkerReport =
   | Outcomes
   | { readonly type: "claim"; readonly key: string }
   | { readonly type: "settled"; readonly key: string; readonly finding: Finding | null }

@@ -1,17 +1,17 @@
 import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { SharedAnswers } from "../../lookup/shared-answers.js";
-import type { Report } from "./messages.js";
+import type { WorkerReport } from "./messages.js";
 import { isMarked } from "./shared-items.js";
 
 /** Answers that the parent process keeps for all workers. */
 export class RemoteAnswers implements SharedAnswers {
   readonly #marks: Buffer | null;
-  readonly #post: (report: Report) => void;
+  readonly #post: (report: WorkerReport) => void;
   readonly #waiting = new Map<string, ((finding: Finding | null) => void)[]>();
 
   /** @param marks items of several chunks; null if any item may be one */
-  constructor(marks: Buffer | null, post: (report: Report) => void) {
+  constructor(marks: Buffer | null, post: (report: WorkerReport) => void) {
     this.#marks = marks;
     this.#post = post;
   }

@@ -11,7 +11,7 @@ import {
   type Outcomes,
   type PaceName,
   receiveError,
-  type Report,
+  type WorkerReport,
   sendError,
   type WorkerStart,
 } from "./messages.js";
@@ -21,7 +21,7 @@ import { RemotePace } from "./remote-pace.js";
 
 /** One end of the channel between the parent and a worker. */
 export interface WorkerPort {
-  post(report: Report): void;
+  post(report: WorkerReport): void;
   /** Sets the receiver of the parent's orders. */
   onOrder(receive: (order: Order) => void): void;
 }

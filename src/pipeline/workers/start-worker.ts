@@ -1,11 +1,11 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { Order, Report } from "./messages.js";
+import type { Order, WorkerReport } from "./messages.js";
 
 /** A worker as the parent sees it. */
 export interface Worker {
   post(order: Order): void;
-  onReport(receive: (report: Report) => void): void;
+  onReport(receive: (report: WorkerReport) => void): void;
   /** Called once, when the worker has ended. */
   onExit(receive: (how: string) => void): void;
   /** Lets the worker end. */
@@ -27,7 +27,7 @@ export function startWorker(): Worker {
     post(order) {
       if (child.connected) child.send(order, () => undefined);
     },
-    onReport: (receive) => void child.on("message", (report) => receive(report as Report)),
+    onReport: (receive) => void child.on("message", (report) => receive(report as WorkerReport)),
     onExit(receive) {
       let isOver = false;
       const over = (how: string): void => {

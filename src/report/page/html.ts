@@ -9,16 +9,16 @@ export class Html {
   }
 }
 
-type Part = Html | string | number | null | false | readonly Part[];
+type HtmlPart = Html | string | number | null | false | readonly HtmlPart[];
 
 /** Makes HTML: every value that is not HTML itself is escaped, trusted or not. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(
     strings.reduce((text, string, index) => text + inserted(parts[index - 1]!) + string),
   );
 }
 
-function inserted(part: Part): string {
+function inserted(part: HtmlPart): string {
   if (part instanceof Html) return part.text;
   if (part === null || part === false) return "";
   if (typeof part === "string") return escape(part);

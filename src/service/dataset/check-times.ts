@@ -3,7 +3,7 @@ import type { RepShareCase } from "../../api/schema/operations.js";
 import { invalid, type Placed } from "./placed.js";
 
 /** First and last sighting; null if unknown. */
-interface Span {
+interface SeenSpan {
   readonly firstSeen: string | null;
   readonly lastSeen: string | null;
 }
@@ -16,13 +16,13 @@ interface Span {
  */
 export function checkTimes(record: Placed, result: QueryResult): void {
   if (!("firstSeen" in result)) return;
-  checkSpan(record, "result", result as Span, null);
+  checkSpan(record, "result", result as SeenSpan, null);
   const activity = result.observedActivity as ObservedActivity | null;
   if (activity === null) return;
   for (const name of ["honeypotInteractions", "spamtrapInteractions"] as const) {
     const path = `result.observedActivity.${name}`;
     const interactions = activity[name];
-    checkSpan(record, path, interactions, { path: "result", span: result as Span });
+    checkSpan(record, path, interactions, { path: "result", span: result as SeenSpan });
     for (const [index, observation] of interactions.observations.entries()) {
       const outer = { path, span: interactions };
       checkSpan(record, `${path}.observations.${index}`, observation, outer);
@@ -44,8 +44,8 @@ export function checkCaseTimes(record: Placed, entry: RepShareCase): void {
 function checkSpan(
   record: Placed,
   path: string,
-  { firstSeen, lastSeen }: Span,
-  outer: { readonly path: string; readonly span: Span } | null,
+  { firstSeen, lastSeen }: SeenSpan,
+  outer: { readonly path: string; readonly span: SeenSpan } | null,
 ): void {
   const around = outer?.span ?? { firstSeen: null, lastSeen: null };
   const fault = isAfter(firstSeen, lastSeen)

@@ -19,7 +19,7 @@ export interface Dataset {
   /** By case `id`. */
   readonly contexts: ReadonlyMap<string, CaseContext>;
   /** By webhook name. */
-  readonly webhooks: ReadonlyMap<string, Webhook>;
+  readonly webhooks: ReadonlyMap<string, DatasetWebhook>;
   readonly transitions: readonly PlaybookTransition[];
 }
 
@@ -60,7 +60,7 @@ export interface DatasetTag {
 export type CaseState = (typeof caseStates)[number];
 
 /** A webhook's configuration. */
-export type Webhook = Readonly<z.output<typeof webhookRecord>>;
+export type DatasetWebhook = Readonly<z.output<typeof webhookRecord>>;
 
 /** A state change of a case that fires a webhook. */
 export type PlaybookTransition = Readonly<z.output<typeof transitionRecord>>;

@@ -10,11 +10,11 @@ import type { TagLists } from "../snapshots.js";
  */
 const defaultLimit = 1000;
 
-type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+type TagQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 interface TagPath {
   Params: { name: string };
-  Querystring: Query;
+  Querystring: TagQuery;
 }
 
 /** Routes of tags and their IP lists. */
@@ -54,7 +54,7 @@ function unknownTag(name: string): ServedAnswer {
   return failure(`tag ${JSON.stringify(name)} does not exist`);
 }
 
-function tagIps(lists: TagLists, name: string, query: Query): ServedAnswer {
+function tagIps(lists: TagLists, name: string, query: TagQuery): ServedAnswer {
   if (!lists.current(name)) return unknownTag(name);
   const offset = wholeNumber(query["offset"] ?? "0");
   if (offset === null) return failure("offset must be an integer of at least 0");

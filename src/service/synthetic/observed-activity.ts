@@ -1,6 +1,6 @@
 import type { ObservedActivity } from "../../api/schema/query-result.js";
 import { type Draw, questions } from "./draw.js";
-import { partOf, type Span, timeText } from "./times.js";
+import { partOf, type Span, wholeSeconds } from "./times.js";
 
 const services = ["ssh", "rdp", "smtp", "http", "telnet"] as const;
 const maxObservations = 20;
@@ -36,11 +36,11 @@ function interactions<Facts extends object>(
   const observations = Array.from({ length: count }, (_, index) => {
     const question = questions.observation * (kind + 100) + 3 * index;
     const { first, last } = partOf(around, draw, question);
-    return { firstSeen: timeText(first), lastSeen: timeText(last), ...factsOf(question) };
+    return { firstSeen: wholeSeconds(first), lastSeen: wholeSeconds(last), ...factsOf(question) };
   });
   return {
-    firstSeen: timeText(around.first),
-    lastSeen: timeText(around.last),
+    firstSeen: wholeSeconds(around.first),
+    lastSeen: wholeSeconds(around.last),
     observations,
   };
 }

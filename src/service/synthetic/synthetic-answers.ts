@@ -9,7 +9,7 @@ import { Draw, questions } from "./draw.js";
 import { networkOf } from "./networks.js";
 import { observedActivity } from "./observed-activity.js";
 import { swarmTag } from "./tags.js";
-import { newest, type Span, spanOf, timeText } from "./times.js";
+import { newest, type Span, spanOf, wholeSeconds } from "./times.js";
 
 /**
  * Shares of items that get each answer, bogons aside. The rest has the verdict `none`. A partial
@@ -76,8 +76,8 @@ function invent(seed: number, item: Item, verdict: Verdict) {
   const isAccused = verdict === "malicious" || verdict === "suspicious";
   const seen = {
     tags: tagsOf(value, kind, verdict, draw),
-    firstSeen: span && timeText(span.first),
-    lastSeen: span && timeText(span.last),
+    firstSeen: span && wholeSeconds(span.first),
+    lastSeen: span && wholeSeconds(span.last),
     intent,
     observedActivity: observedActivity(isAccused ? span : null, draw),
   };
@@ -142,7 +142,7 @@ function hostFacts(seed: number, address: string, span: Span | null, draw: Draw)
     abuseContact: {
       email: status === "UNKNOWN" ? null : `abuse@${domain}`,
       status,
-      lastVerification: status === "UNKNOWN" ? null : timeText(verifiedAt(span, draw)),
+      lastVerification: status === "UNKNOWN" ? null : wholeSeconds(verifiedAt(span, draw)),
     },
     asn: { countryCode: network.countryCode, asn: network.asn, name: network.name },
   };

@@ -1,6 +1,6 @@
 import type { Dataset, DatasetTag } from "../dataset/dataset.js";
 import { documentationAddresses, swarmBlock } from "./addresses.js";
-import { newest, timeText } from "./times.js";
+import { newest, wholeSeconds } from "./times.js";
 
 interface TagFacts {
   readonly name: string;
@@ -31,7 +31,7 @@ function fact(name: string, intent: string, category: string, what: string): Tag
   return { name, intent, category, description: `Invented, for rehearsals: ${what}.` };
 }
 
-const lastUpdate = timeText(newest);
+const lastUpdate = wholeSeconds(newest);
 
 /**
  * The dataset with the invented tags added. The list of each holds the invented IPv4 addresses that

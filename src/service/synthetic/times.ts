@@ -6,7 +6,7 @@ const dayMs = 86_400_000;
 export const newest = Date.UTC(2026, 5, 30, 6);
 
 /** RFC 3339 UTC with whole seconds. */
-export function timeText(ms: number): string {
+export function wholeSeconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 

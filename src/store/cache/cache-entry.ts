@@ -4,7 +4,7 @@ import {
   findingText,
   type Keyed,
   parseFindingText,
-  type ReadOptions,
+  type ReadBackOptions,
 } from "../journal/finding-record.js";
 import type { StoredFinding } from "../store.js";
 
@@ -77,7 +77,7 @@ export function readEntryHead(entry: string): EntryHead | null {
 }
 
 /** Decodes an intact entry. The finding's source is `live`. */
-export function decodeEntry(entry: string, options?: ReadOptions): Keyed<Finding> {
+export function decodeEntry(entry: string, options?: ReadBackOptions): Keyed<Finding> {
   return parseFindingText(entry.slice(at.finding), options);
 }
 

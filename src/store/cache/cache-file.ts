@@ -26,7 +26,7 @@ export interface CacheFileOptions {
 }
 
 /** One column per endpoint, so that one read returns all answers about an item. */
-export const columns = lookupEndpoints.map((endpoint) => `"${endpoint}"`);
+export const slotNames = lookupEndpoints.map((endpoint) => `"${endpoint}"`);
 
 /** File format version. Increase when the layout of tables or entries changes. */
 const format = 1;
@@ -39,7 +39,7 @@ const schema = `
   CREATE TABLE IF NOT EXISTS answers (
     n INTEGER PRIMARY KEY,
     hash INTEGER NOT NULL UNIQUE,
-    ${columns.map((column) => `${column} TEXT`).join(", ")}
+    ${slotNames.map((column) => `${column} TEXT`).join(", ")}
   ) STRICT;
   PRAGMA user_version = ${format};`;
 

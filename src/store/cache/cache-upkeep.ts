@@ -11,7 +11,7 @@ import {
 import {
   cacheBytes,
   cacheFault,
-  columns,
+  slotNames,
   hasCache,
   openCacheFile,
   removeCache,
@@ -109,7 +109,7 @@ export async function pruneCache(folder: string, options: UpkeepOptions): Promis
     const head = entry === null ? null : readEntryHead(entry);
     return head !== null && isFresh(head, now, ttlMs);
   };
-  const changes = columns.map((column) => `${column} = ?`).join();
+  const changes = slotNames.map((column) => `${column} = ?`).join();
   await eachBatch(folder, options, (database, rows) => {
     const update = database.prepare(`UPDATE answers SET ${changes} WHERE n = ?`);
     const remove = database.prepare("DELETE FROM answers WHERE n = ?");
@@ -159,7 +159,7 @@ async function eachBatch(
     if (database === null) return;
     try {
       const select = database.prepare(
-        `SELECT n, ${columns.join()} FROM answers WHERE n > ? ORDER BY n LIMIT ${batchSize}`,
+        `SELECT n, ${slotNames.join()} FROM answers WHERE n > ? ORDER BY n LIMIT ${batchSize}`,
       );
       select.setReturnArrays(true);
       for (let last: number | undefined = Number.MIN_SAFE_INTEGER; last !== undefined;) {

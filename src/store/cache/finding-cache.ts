@@ -13,7 +13,7 @@ import {
   readEntryHead,
   storedFinding,
 } from "./cache-entry.js";
-import { cacheFault, columns, hasSpace, openCacheFile, warnDisabled } from "./cache-file.js";
+import { cacheFault, hasSpace, openCacheFile, slotNames, warnDisabled } from "./cache-file.js";
 import { keyHash, splitKey } from "./cache-key.js";
 
 export interface CacheOptions {
@@ -50,7 +50,7 @@ export async function openCache(options: CacheOptions): Promise<FindingStore> {
 const batching = { rows: 512, delayMs: 500, busyDelayMs: 50 };
 
 /** One entry per endpoint; null if absent. */
-type Row = readonly (string | null)[];
+type CacheRow = readonly (string | null)[];
 
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
@@ -61,7 +61,7 @@ class FindingCache implements FindingStore {
   #isWritable: boolean;
   #hasWarnedOfDamage = false;
   /** The row last read in this event loop turn: one item's endpoints are read one after another. */
-  #latest: { readonly key: string; readonly row: Row } | null = null;
+  #latest: { readonly key: string; readonly row: CacheRow } | null = null;
   #isReading = false;
   #unwritten = new Map<string, (string | null)[]>();
   #batch = new WriteBatch();
@@ -73,11 +73,11 @@ class FindingCache implements FindingStore {
     this.#database = database;
     this.#options = options;
     this.#isWritable = database !== null && options.readOnly !== true;
-    this.#select = database?.prepare(`SELECT ${columns.join()} FROM answers WHERE hash = ?`);
+    this.#select = database?.prepare(`SELECT ${slotNames.join()} FROM answers WHERE hash = ?`);
     this.#select?.setReturnArrays(true);
-    const updates = columns.map((column) => `${column} = coalesce(excluded.${column}, ${column})`);
+    const updates = slotNames.map((name) => `${name} = coalesce(excluded.${name}, ${name})`);
     this.#upsert = database?.prepare(
-      `INSERT INTO answers (hash, ${columns.join()}) VALUES (?${", ?".repeat(columns.length)})
+      `INSERT INTO answers (hash, ${slotNames.join()}) VALUES (?${", ?".repeat(slotNames.length)})
        ON CONFLICT (hash) DO UPDATE SET ${updates.join()}`,
     );
   }
@@ -101,7 +101,7 @@ class FindingCache implements FindingStore {
     if (kind === null || !this.#isWritable) return Promise.resolve();
     const storedAt = this.#options.clock.now();
     const { row, column } = splitKey(key);
-    const entries = this.#unwritten.get(row) ?? columns.map(() => null);
+    const entries = this.#unwritten.get(row) ?? slotNames.map(() => null);
     entries[column] = encodeEntry(key, finding, { kind, storedAt });
     this.#unwritten.set(row, entries);
     const { done } = this.#batch;
@@ -146,7 +146,7 @@ class FindingCache implements FindingStore {
   }
 
   /** Reads a row. Reads of one turn share a transaction, which saves two locks each. */
-  #read(key: string): Row | null {
+  #read(key: string): CacheRow | null {
     if (this.#database === null) return null;
     if (this.#latest?.key === key) return this.#latest.row;
     if (!this.#isReading) {
@@ -154,7 +154,7 @@ class FindingCache implements FindingStore {
       this.#isReading = true;
       setImmediate(() => this.#endReading());
     }
-    const row = (this.#select?.get(keyHash(key)) ?? []) as unknown as Row;
+    const row = (this.#select?.get(keyHash(key)) ?? []) as unknown as CacheRow;
     this.#latest = { key, row };
     return row;
   }

@@ -102,7 +102,7 @@ export function readHead(bytes: Buffer): RecordHead {
 }
 
 /** Options for reading a finding back. */
-export interface ReadOptions {
+export interface ReadBackOptions {
   /** Return the text of each result as the service wrote it. @default false */
   readonly asReceived?: boolean | undefined;
 }
@@ -110,7 +110,7 @@ export interface ReadOptions {
 /** Decodes a record. The finding's source is `live`. */
 export function decodeRecord(
   bytes: Buffer,
-  { asReceived = false }: ReadOptions = {},
+  { asReceived = false }: ReadBackOptions = {},
 ): Keyed<LookupRecord> {
   const end = bytes.indexOf(lineFeed, headBytes);
   // `findingText` writes one line of JSON, so only records with a body contain a line feed.
@@ -150,7 +150,7 @@ function parseRecord(text: string, asReceived: boolean): Keyed<LookupRecord> {
 /** Parses the output of `findingText`, with a 1 after it if it is invented. The finding's source is `live`. */
 export function parseFindingText(
   text: string,
-  { asReceived = false }: ReadOptions = {},
+  { asReceived = false }: ReadBackOptions = {},
 ): Keyed<Finding> {
   const fields = parseJson(text) as readonly [...Fields, invented?: 1];
   const own = fields.slice(0, fieldCount) as unknown as Fields;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import type { LookupRecord } from "../../core/attempt.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
-import { decodeRecord, readHead, type ReadOptions, recordParts } from "./finding-record.js";
+import { decodeRecord, readHead, type ReadBackOptions, recordParts } from "./finding-record.js";
 import { journalFault, journalVersionMismatch } from "./journal-fault.js";
 import { OffsetIndex } from "./offset-index.js";
 import { RecordLog } from "./record-log.js";
@@ -104,7 +104,7 @@ const maxRepeated = 1024;
 
 class Journal implements LookupStore {
   readonly #folder: string;
-  readonly #read: ReadOptions;
+  readonly #read: ReadBackOptions;
   readonly #log: RecordLog;
   readonly #index: OffsetIndex;
   /** In order of use, most recently used last. */

@@ -3,7 +3,7 @@ import { readFile, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openFileDestination, partPath } from "../../../src/outputs/file-destination.js";
-import type { FilePosition } from "../../../src/outputs/file-destination.js";
+import type { WrittenPosition } from "../../../src/outputs/file-destination.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 async function target(): Promise<string> {
@@ -11,7 +11,7 @@ async function target(): Promise<string> {
 }
 
 /** Writes to a part, abandons it and returns the position after the first text. */
-async function interruptedAfter(path: string, text: string, more = ""): Promise<FilePosition> {
+async function interruptedAfter(path: string, text: string, more = ""): Promise<WrittenPosition> {
   const destination = await openFileDestination(path, null);
   await destination.write(Buffer.from(text));
   const position = { length: destination.length, checksum: destination.checksum()! };

@@ -7,7 +7,7 @@ import { FatalError } from "../../../core/errors.js";
 import { option, wholeNumber } from "../../../core/options.js";
 import { intelCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { wantsLines, writeText } from "../../terminal/data-output.js";
+import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/printable.js";
 import { askService } from "../../services/with-client.js";
@@ -73,10 +73,10 @@ async function printIps(call: CommandCall<SettingsOf<typeof groups>>): Promise<n
     if (one) {
       const page = await client.tagIps(name, { offset, limit, snapshot, signal });
       assertTag(name, page);
-      return writeText(context, text(page));
+      return writeOut(context, text(page));
     }
     for await (const page of wholeList(client, name, signal)) {
-      await writeText(context, text(page));
+      await writeOut(context, text(page));
     }
   });
   return exitCodes.done;

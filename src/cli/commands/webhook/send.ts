@@ -6,7 +6,7 @@ import type { ApiKey, WebhookRequest } from "../../../webhooks/prepare.js";
 import type { Webhook } from "../../../webhooks/configuration.js";
 import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { wantsLines, writeText } from "../../terminal/data-output.js";
+import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { endpointKeysFile, readEndpointKeys } from "../../options/endpoint-keys.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
 import { callWebhook } from "../../../webhooks/call-webhook.js";
@@ -96,7 +96,7 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   const request = previewWebhook(webhook, caseContext, { apiKeys, idempotencyKey });
   if (wantsLines(settings.json, context)) {
     await showRecord(call, { webhook: webhook.name, ...request });
-  } else await writeText(context, printable(httpText(request)));
+  } else await writeOut(context, printable(httpText(request)));
   return exitCodes.done;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dataOutput, wantsLines, writeText } from "../../../../src/cli/terminal/data-output.js";
+import { dataOutput, wantsLines, writeOut } from "../../../../src/cli/terminal/data-output.js";
 import { fakeContext, FakeStream } from "../fake-context.js";
 
 test.each([
@@ -24,7 +24,7 @@ test("an abort ends the wait for a stalled reader with its reason", async () => 
   const reason = new Error("stopped");
   const stdout = new FakeStream();
   stdout.write = () => false;
-  const written = writeText({ ...context, stdout }, "x");
+  const written = writeOut({ ...context, stdout }, "x");
   context.controller.abort(reason);
   await expect(written).rejects.toBe(reason);
 });

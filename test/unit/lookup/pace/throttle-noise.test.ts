@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { ThrottleNoise, type Verdict } from "../../../../src/lookup/pace/throttle-pauses.js";
+import { ThrottleNoise, type TrialResult } from "../../../../src/lookup/pace/throttle-pauses.js";
 
 /** Reports answers, `t` throttled and `.` accepted, until there is a verdict. */
-function answers(noise: ThrottleNoise, pattern: string, now = 0): Verdict {
+function answers(noise: ThrottleNoise, pattern: string, now = 0): TrialResult {
   for (const answer of pattern) {
     const verdict = noise.answered(now, answer === "t");
     if (verdict !== "open") return verdict;

@@ -7,7 +7,7 @@ import { enrichOptions } from "../../../../src/pipeline/options.js";
 import type { EnrichJob, RunProgress } from "../../../../src/pipeline/types.js";
 import { enrich } from "../../../../src/pipeline/run/execute.js";
 import { enrichWithWorkers } from "../../../../src/pipeline/workers/enrich-with-workers.js";
-import type { Report } from "../../../../src/pipeline/workers/messages.js";
+import type { WorkerReport } from "../../../../src/pipeline/workers/messages.js";
 import type { StartWorker, Worker } from "../../../../src/pipeline/workers/start-worker.js";
 import { type Service, startService } from "../../../../src/service/service.js";
 import { aProgress } from "../../../helpers/a-progress.js";
@@ -26,7 +26,7 @@ const csv = `ip,note\n${rows.join("")}`;
 /** A worker that is killed when it gets its first chunk, after it has reported so many rows. */
 function workerToDie(rowsWritten = 0): Worker {
   const exits: ((how: string) => void)[] = [];
-  const reports: ((report: Report) => void)[] = [];
+  const reports: ((report: WorkerReport) => void)[] = [];
   const die = (): void => {
     const progress = aProgress({ rowsWritten });
     for (const report of reports) report({ type: "progress", progress });
