@@ -12,13 +12,17 @@ function layerOf(path: string): string {
   return path.split("/")[0] ?? path;
 }
 
+function sources(): readonly (readonly [file: string, text: string])[] {
+  return readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((entry) => entry.endsWith(".ts"))
+    .map((entry) => [entry.replaceAll("\\", "/"), readFileSync(resolve(source, entry), "utf8")]);
+}
+
 function violations(): string[] {
   const found: string[] = [];
-  for (const entry of readdirSync(source, { recursive: true, encoding: "utf8" })) {
-    const file = entry.replaceAll("\\", "/");
+  for (const [file, text] of sources()) {
     const layer = layerOf(file);
-    if (!file.endsWith(".ts") || free.has(layer)) continue;
-    const text = readFileSync(resolve(source, file), "utf8");
+    if (free.has(layer)) continue;
     for (const [, target = ""] of text.matchAll(/(?:from|import\()\s*"(\.[^"]+)\.js"/g)) {
       const imported = relative(source, resolve(source, dirname(file), `${target}.ts`));
       const allowed = [layer, ...(layers[layer]?.mayImport ?? [])];
@@ -30,4 +34,15 @@ function violations(): string[] {
 
 it("each layer imports only what it may", () => {
   expect(violations()).toEqual([]);
+});
+
+it("no two modules export different things under one name", () => {
+  const exporters = new Map<string, string[]>();
+  for (const [file, text] of sources()) {
+    const names = text.matchAll(/^export (?:async |abstract )?(?:[a-z]+\*?) (\w+)/gm);
+    for (const name of new Set([...names].map(([, name = ""]) => name))) {
+      exporters.set(name, [...(exporters.get(name) ?? []), file]);
+    }
+  }
+  expect([...exporters].filter(([, files]) => files.length > 1)).toEqual([]);
 });

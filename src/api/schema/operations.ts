@@ -1,16 +1,18 @@
 import { z } from "zod";
-import { caseStates, dateTime, openEnum, text } from "./vocabulary.js";
+import { caseStates, dateTime, openEnum, describedText } from "./vocabulary.js";
 
 /** One customer. */
 export const customerSchema = z.looseObject({
-  customer_id: text("Identifier of the customer"),
-  tenant_id: text("Identifier of the tenant that the customer belongs to").nullish(),
+  customer_id: describedText("Identifier of the customer"),
+  tenant_id: describedText("Identifier of the tenant that the customer belongs to").nullish(),
 });
 
 /** One page of `GET /beta/ops/customers`. */
 export const customersPageSchema = z.looseObject({
   items: z.array(customerSchema).describe("Customers of this page"),
-  next_cursor: text("Cursor of the next page; absent, null or empty on the last page").nullish(),
+  next_cursor: describedText(
+    "Cursor of the next page; absent, null or empty on the last page",
+  ).nullish(),
 });
 
 export type Customer = z.infer<typeof customerSchema>;
@@ -20,9 +22,9 @@ export type Customer = z.infer<typeof customerSchema>;
  * except `id` may be null or absent.
  */
 export const repShareCaseSchema = z.looseObject({
-  id: text("Unique identifier of the case"),
-  customer_id: text("Customer of the case").nullish(),
-  tenant_id: text("Tenant of the case").nullish(),
+  id: describedText("Unique identifier of the case"),
+  customer_id: describedText("Customer of the case").nullish(),
+  tenant_id: describedText("Tenant of the case").nullish(),
   event_count: z.int().describe("Events in the case").nullish(),
   event_types: z.array(z.string()).describe("Types of the events in the case").nullish(),
   event_ips: z.array(z.string()).describe("IP addresses associated with the events").nullish(),

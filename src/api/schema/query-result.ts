@@ -5,19 +5,19 @@ import {
   dateTime,
   intents,
   openEnum,
-  text,
+  describedText,
 } from "./vocabulary.js";
 
 const seen = {
   firstSeen: dateTime("Time of the first observation"),
   lastSeen: dateTime("Time of the last observation"),
 };
-const type = text("Type of activity");
+const type = describedText("Type of activity");
 
 /** One observation of a honeypot. */
 const honeypotObservation = {
   ...seen,
-  service: text("Honeypot service that was contacted"),
+  service: describedText("Honeypot service that was contacted"),
   type,
 };
 
@@ -42,7 +42,7 @@ function interactions<Shape extends z.ZodRawShape>(observation: Shape) {
   });
 }
 
-const item = text("Normalized representation of the requested item");
+const item = describedText("Normalized representation of the requested item");
 
 const serviceMailBlocklist = openEnum(
   blocklistStatuses,
@@ -74,7 +74,7 @@ const ipResult = z.looseObject({
       current: z
         .array(
           z.looseObject({
-            entry: text("A host name"),
+            entry: describedText("A host name"),
           }),
         )
         .nullable()
@@ -96,7 +96,7 @@ const ipResult = z.looseObject({
     .describe("Contact for abuse reports"),
   asn: z
     .looseObject({
-      countryCode: text("Country of the network, ISO 3166-1 alpha-2, or null").nullable(),
+      countryCode: describedText("Country of the network, ISO 3166-1 alpha-2, or null").nullable(),
       asn: z
         .string()
         .meta({
@@ -104,7 +104,7 @@ const ipResult = z.looseObject({
           examples: ["AS64496"],
         })
         .nullable(),
-      name: text("Name of the network, or null").nullable(),
+      name: describedText("Name of the network, or null").nullable(),
     })
     .describe("The network that announces the address"),
   observedActivity: observedActivitySchema,

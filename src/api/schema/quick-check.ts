@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { blocklistStatuses, intents, openEnum, resultTypes, text } from "./vocabulary.js";
+import { blocklistStatuses, intents, openEnum, resultTypes, describedText } from "./vocabulary.js";
 
 /**
  * Result of `/quick-check/{item}`. The specification doesn't say which members may be null or absent,
  * so every member except `item` may be.
  */
 export const quickCheckResultSchema = z.looseObject({
-  item: text("The item"),
+  item: describedText("The item"),
   serviceMailBlocklist: openEnum(
     blocklistStatuses,
     "Mail blocklist status, as in the query result",

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { intents, openEnum, snapshotLength, tagCategories, text } from "./vocabulary.js";
+import { intents, openEnum, snapshotLength, tagCategories, describedText } from "./vocabulary.js";
 
-const name = text("Tag name, <group>:<name>");
+const name = describedText("Tag name, <group>:<name>");
 const intent = openEnum(intents, "Intent of the activity that the tag denotes");
 const category = openEnum(tagCategories, "What the tag names");
-const description = text("What the tag means");
+const description = describedText("What the tag means");
 
 /**
  * Result of `/tags/{name}`. The specification doesn't say which members may be null or absent, so every
@@ -18,8 +18,8 @@ export const tagSchema = z.looseObject({
   references: z
     .array(
       z.looseObject({
-        url: text("Address of the document").nullish(),
-        description: text("What the document is").nullish(),
+        url: describedText("Address of the document").nullish(),
+        description: describedText("What the document is").nullish(),
       }),
     )
     .describe("Where to read more")
@@ -27,9 +27,9 @@ export const tagSchema = z.looseObject({
   timeline: z
     .array(
       z.looseObject({
-        date: text("Date of the event").nullish(),
-        action: text("Action taken").nullish(),
-        description: text("Details").nullish(),
+        date: describedText("Date of the event").nullish(),
+        action: describedText("Action taken").nullish(),
+        description: describedText("Details").nullish(),
       }),
     )
     .describe("History of the tag")
@@ -54,9 +54,9 @@ export type TagSummary = z.infer<typeof tagSummarySchema>;
 
 /** Result of `/tags/{name}/ips`: one page of the list. */
 export const tagIpsSchema = z.looseObject({
-  tag: text("The tag name"),
+  tag: describedText("The tag name"),
   entries: z.array(z.string()).describe("IP addresses of this page"),
-  lastUpdate: text("Time of the last update of the data"),
+  lastUpdate: describedText("Time of the last update of the data"),
   total: z.number().nonnegative().describe("Entries in the whole list, over all pages"),
   snapshot: z
     .string()

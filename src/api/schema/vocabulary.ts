@@ -78,7 +78,7 @@ export function dateTime(description: string) {
 }
 
 /** A text. */
-export function text(description: string) {
+export function describedText(description: string) {
   return z.string().meta({ description });
 }
 
@@ -105,7 +105,7 @@ export function partialSuccessEnvelope<Result extends z.ZodType>(result: Result)
 export const failureEnvelopeSchema = z.looseObject({
   status: z.literal("failure").describe("Outcome of the request"),
   statusCode: statusCode(),
-  errors: z.looseObject({ $: text("Error message") }).describe("Why the request failed"),
+  errors: z.looseObject({ $: describedText("Error message") }).describe("Why the request failed"),
 });
 
 function statusCode() {
