@@ -1,4 +1,4 @@
-import { domainToASCII } from "node:url";
+import { domainToASCII, domainToUnicode } from "node:url";
 import { parse } from "tldts";
 import { isPortOrNothing } from "./ip.js";
 import { strip } from "./refang.js";
@@ -59,16 +59,23 @@ const foreign = /[^\w.\u0080-\u{10ffff}-]/u;
 function toAscii(text: string): string | null {
   if (text.length > longestInput) return null;
   let name: string;
-  if (plain.test(text)) {
-    name = text.toLowerCase();
-    // Like resolver libraries, refuse A-labels that decode to nothing valid.
-    if (name.includes("xn--") && domainToASCII(name) !== name) return null;
-  } else {
-    if (foreign.test(text)) return null;
-    name = domainToASCII(text);
-  }
+  if (plain.test(text)) name = text.toLowerCase();
+  else if (foreign.test(text)) return null;
+  else name = domainToASCII(text);
+  if (!areALabelsValid(name)) return null;
   return name.endsWith(".") ? name.slice(0, -1) : name;
 }
+
+/**
+ * Whether every A-label of a lower-case host name decodes, as resolver libraries require. The URL parser
+ * of Node.js 24 lets others through (`xn--a`).
+ */
+export function areALabelsValid(name: string): boolean {
+  if (!name.includes("xn--")) return true;
+  return domainToASCII(name) === name && !aLabel.test(domainToUnicode(name));
+}
+
+const aLabel = /(?:^|\.)xn--/;
 
 /** At least two labels of 1 to 63 letters, digits, hyphens and underscores. */
 const labels = /^(?:[\w-]{1,63}\.)+[\w-]{1,63}$/;

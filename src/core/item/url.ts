@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import { readHostname } from "./hostname.js";
+import { areALabelsValid, readHostname } from "./hostname.js";
 import { isPortOrNothing, readIpv6 } from "./ip.js";
 import { mayBeDefanged, refang, strip } from "./refang.js";
 
@@ -79,7 +79,8 @@ function toHref(text: string): string | null {
 
 function parseHref(text: string): string | null {
   try {
-    return new URL(text).href;
+    const { hostname, href } = new URL(text);
+    return areALabelsValid(hostname) ? href : null;
   } catch {
     return null;
   }

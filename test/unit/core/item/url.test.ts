@@ -57,6 +57,7 @@ describe("readUrl", () => {
     ["a script", "javascript:alert(1)"],
     ["a scheme without a host", "http://"],
     ["a host that the WHATWG forbids", "http://exa mple.com/"],
+    ["an A-label that decodes to nothing", "http://xn--a.example.com/"],
     ["an address with too large an octet", "http://192.0.2.256/"],
     ["a port above 65535", "http://example.com:65536/"],
     ["two URLs", "http://example.com/a http://example.net/b"],
