@@ -4,7 +4,7 @@ import type { EnrichSettings } from "../../pipeline/options.js";
 import { lookedUp } from "../../pipeline/run/failure-limits.js";
 import type { Manifest } from "../../pipeline/types.js";
 import { formatCount } from "../../core/quantity.js";
-import { retryAdvice } from "./retry-command.js";
+import { retryAdvice } from "./retry-advice.js";
 
 type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { exitCodes } from "../exit-code.js";
-import { retryAdvice } from "../run/retry-command.js";
+import { retryAdvice } from "../run/retry-advice.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses, type Verdict, verdicts } from "../../core/finding.js";
 import { manifestPath, recordBase } from "../../pipeline/output/check-paths.js";
