@@ -34,12 +34,22 @@ export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) =
   return (cells) => `${cells.map(quoted).join(delimiter)}\n`;
 }
 
-/** Neutralises a cell that a spreadsheet would run as a formula (OWASP, CSV Injection). */
+/**
+ * Neutralises a cell that a spreadsheet would run as a formula (OWASP, CSV Injection). A value that
+ * looks neutralised gets another apostrophe, so that `valueOf` restores it.
+ */
 export function withoutFormula(cell: string): string {
-  return cell !== "" && formulaStarts.has(cell.charAt(0)) ? `'${cell}` : cell;
+  return guardedStarts.has(cell.charAt(0)) && formula.test(cell) ? `'${cell}` : cell;
 }
 
-const formulaStarts: ReadonlySet<string> = new Set("=+-@\t\r");
+/** The value of an added cell that `withoutFormula` wrote. */
+function valueOf(cell: string): string {
+  return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
+}
+
+const formula = /^'*[=+\-@\t\r]/;
+/** Quick to test, as most cells have none of them. */
+const guardedStarts: ReadonlySet<string> = new Set("'=+-@\t\r");
 
 /** Input cells are written unchanged; added cells are guarded unless the option is off. */
 export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encoder {
@@ -156,7 +166,7 @@ function layoutOf(
     read(record) {
       const cells = cellsOf(record, delimiter);
       if (cells.length !== names.length) return null;
-      const text = (name: string): string => cells[places.get(name) ?? -1] ?? "";
+      const text = (name: string): string => valueOf(cells[places.get(name) ?? -1] ?? "");
       return {
         text,
         list: (name) => (text(name) === "" ? [] : text(name).split("|")),

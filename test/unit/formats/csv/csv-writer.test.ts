@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { columns } from "../../../../src/core/columns.js";
 import { UsageError } from "../../../../src/core/errors.js";
-import { csvEncoder } from "../../../../src/formats/csv/csv-writer.js";
+import { csvEncoder, earlierCsv } from "../../../../src/formats/csv/csv-writer.js";
 import type { EncoderOptions } from "../../../../src/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 
@@ -67,6 +67,23 @@ describe("csvEncoder", () => {
       const row = anEnrichedRow({}, { query: { asn: { name } } });
       expect(cellsOf(row)["rep_as_name"]).toBe(`'${name}`);
       expect(cellsOf(row, { formulaGuard: false })["rep_as_name"]).toBe(name);
+    },
+  );
+
+  it.each([",", "\t"])(
+    "reads back every value that it neutralised, separated by %j",
+    (delimiter) => {
+      const start = fc.constantFrom("", "'", "''", "=", "'=", "''@", "'-", "'a", "'\t", "+");
+      const value = fc.tuple(start, fc.string({ unit: "binary" })).map((parts) => parts.join(""));
+      fc.assert(
+        fc.property(value, fc.array(value.filter((tag) => !tag.includes("|"))), (name, tags) => {
+          const encoder = csvEncoder(delimiter, base);
+          const line = encoder.encode([anEnrichedRow({}, { query: { asn: { name }, tags } })]);
+          const record = earlierCsv(delimiter).layout(encoder.header, "rep_")?.read(line);
+          expect(record?.text("as_name")).toBe(name);
+          expect(record?.list("tags").join("|")).toBe(tags.join("|"));
+        }),
+      );
     },
   );
 
