@@ -39,7 +39,7 @@ export const columns: readonly Column[] = [
   text("status", "complete, partial, invalid, unsupported or failed", (e) => e.finding.status),
   text(
     "verdict",
-    "malicious, suspicious, listed or none (nothing known); empty without an answer",
+    "malicious, suspicious, listed or none (nothing known); empty if unknown",
     (e) => verdictOf(e.finding),
     2,
   ),

@@ -115,22 +115,39 @@ export type Verdict = (typeof verdicts)[number];
 /** A verdict that speaks against the item. */
 export type Accusation = Exclude<Verdict, "none">;
 
+/** What rows are counted under: their verdict, or `unknown` without one. */
+export const countedVerdicts = [...verdicts, "unknown"] as const;
+
+/** Rows by verdict. */
+export type VerdictCounts = Record<(typeof countedVerdicts)[number], number>;
+
+/** The members of an answer that can speak against an item, under their specified names. */
+export const decisiveMembers = ["intent", "serviceMailBlocklist"] as const;
+
 /**
- * The graver verdict of query and quick check; null if neither answered.
+ * The graver verdict of query and quick check; null if it is unknown. One answer is enough to accuse
+ * an item, but `none` needs all of them: what is missing could speak against it.
  *
  * `none` never means safe: `intent: none` and `NOT_LISTED` say that nothing is known, `unknown` says
  * that something was seen but its intent isn't known, and `ALLOWLIST` is about mail only. `PASSIVE`
  * and `INFORMATIONAL` listings accuse nobody.
  */
-export function verdictOf({ answers }: Finding): Verdict | null {
+export function verdictOf({ status, answers, missing }: Finding): Verdict | null {
   const query = answers.query?.result;
   const quickCheck = answers["quick-check"]?.result;
-  if (query === undefined && quickCheck === undefined) return null;
   const intent = query?.["intent"];
   const quickIntent = quickCheck?.["intent"];
   if (intent === "malicious" || quickIntent === "malicious") return "malicious";
   if (intent === "suspicious" || quickIntent === "suspicious") return "suspicious";
-  return isListed(query) || isListed(quickCheck) ? "listed" : "none";
+  if (blocklistIn(query) === "ACTIVE" || blocklistIn(quickCheck) === "ACTIVE") return "listed";
+  if (status === "complete") return "none";
+  if (status !== "partial") return null;
+  // A partial answer is enough if the quick check has what it lacks.
+  const lacks = (member: (typeof decisiveMembers)[number], other: unknown): boolean =>
+    missing.includes(member) && (other ?? null) === null;
+  return lacks("intent", quickIntent) || lacks("serviceMailBlocklist", blocklistIn(quickCheck))
+    ? null
+    : "none";
 }
 
 /** The verdict if it speaks against the item, else null. */
@@ -139,10 +156,8 @@ export function accusationIn(verdict: Verdict | null): Accusation | null {
 }
 
 /** The specification names the member `serviceMailBlocklist`; deployed services send the other. */
-function isListed(result: JsonObject | undefined): boolean {
-  return (
-    result?.["serviceMailBlocklist"] === "ACTIVE" || result?.["abusixMailBlocklist"] === "ACTIVE"
-  );
+function blocklistIn(result: JsonObject | undefined): unknown {
+  return result?.["serviceMailBlocklist"] ?? result?.["abusixMailBlocklist"];
 }
 
 /** The members of nested output, in order. */

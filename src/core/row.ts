@@ -1,11 +1,11 @@
 import { isWellFormed } from "./bytes.js";
 import {
+  countedVerdicts,
   type Finding,
   type FindingError,
   type FindingStatus,
   findingStatuses,
-  type Verdict,
-  verdicts,
+  type VerdictCounts,
 } from "./finding.js";
 import { type Item, parseKindName } from "./item/item.js";
 
@@ -97,8 +97,8 @@ const messages = {
 export interface RowCounts {
   readonly rows: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Rows by verdict, rows without a verdict excluded; null for schema version 1. */
-  readonly verdicts: Readonly<Record<Verdict, number>> | null;
+  /** Rows by verdict; null for schema version 1. */
+  readonly verdicts: Readonly<VerdictCounts> | null;
 }
 
 /** Counts of a part, where the format has rows. */
@@ -109,7 +109,7 @@ export class RowCounter {
   readonly #hasVerdicts: boolean;
   #rows = 0;
   readonly #statuses = zeros(findingStatuses);
-  readonly #verdicts = zeros(verdicts);
+  readonly #verdicts = zeros(countedVerdicts);
 
   /** @param hasVerdicts false for an output of schema version 1 */
   constructor(hasVerdicts: boolean) {
@@ -130,9 +130,10 @@ export class RowCounter {
     this.#rows += rows;
     if (!isIn(this.#statuses, status)) return "no status";
     this.#statuses[status] += rows;
-    if (!this.#hasVerdicts || verdict === null) return null;
-    if (!isIn(this.#verdicts, verdict)) return "an unknown verdict";
-    this.#verdicts[verdict] += rows;
+    if (!this.#hasVerdicts) return null;
+    const name = verdict === null ? "unknown" : verdict;
+    if (verdict === "unknown" || !isIn(this.#verdicts, name)) return "an unknown verdict";
+    this.#verdicts[name] += rows;
     return null;
   }
 
@@ -140,7 +141,7 @@ export class RowCounter {
   add({ rows, statuses, verdicts: found }: CountedRows): void {
     this.#rows += rows ?? 0;
     for (const status of findingStatuses) this.#statuses[status] += statuses?.[status] ?? 0;
-    for (const verdict of verdicts) this.#verdicts[verdict] += found?.[verdict] ?? 0;
+    for (const verdict of countedVerdicts) this.#verdicts[verdict] += found?.[verdict] ?? 0;
   }
 
   found(): RowCounts {

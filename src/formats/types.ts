@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.js";
 import type { Column, OptionalColumns } from "../core/columns.js";
-import type { FindingStatus, Verdict } from "../core/finding.js";
+import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { EnrichedRow, Row } from "../core/row.js";
 import type { LineEnd, Pauses } from "./reading/sample.js";
 import type { Warnings } from "./reading/lines.js";
@@ -185,7 +185,7 @@ export interface Counted {
   readonly rows: number | null;
   readonly statuses: Readonly<Record<FindingStatus, number>> | null;
   /** Also null for outputs of schema version 1. */
-  readonly verdicts: Readonly<Record<Verdict, number>> | null;
+  readonly verdicts: Readonly<VerdictCounts> | null;
   /** STIX bundles only. */
   readonly indicators?: number;
 }

@@ -52,7 +52,8 @@ export interface CompleteResult extends ItemResult {
 /** Part of the data was unavailable, and still was after the allowed re-asks. */
 export interface IncompleteResult extends ItemResult {
   readonly status: "partial";
-  readonly verdict: Verdict;
+  /** Null if what is missing could speak against the item. */
+  readonly verdict: Verdict | null;
   readonly query: PartialResult | QueryResult | null;
   /** Members of `query` that are null because they were unavailable. */
   readonly missing: readonly string[];
@@ -65,7 +66,7 @@ export interface IncompleteResult extends ItemResult {
  */
 export interface FailedResult extends ItemResult {
   readonly status: "invalid" | "failed";
-  /** Null unless one of the lookups was answered. */
+  /** Null unless the other lookup's answer speaks against the item. */
   readonly verdict: Verdict | null;
   readonly query: PartialResult | QueryResult | null;
   readonly missing: readonly string[];

@@ -2,7 +2,7 @@ import type { SharedAnswers } from "../lookup/shared-answers.js";
 import type { InputRecord, SharedFacts } from "./finish/input-records.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
-import type { FindingStatus, LookupEndpoint, Verdict } from "../core/finding.js";
+import type { FindingStatus, LookupEndpoint, VerdictCounts } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { RunInput } from "../inputs/types.js";
 import type { IntelClientOptions } from "../api/intel-client.js";
@@ -116,8 +116,8 @@ export interface RunProgress {
   readonly rowsWritten: number;
   readonly requests: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Rows by verdict. Rows without an answer are not counted. */
-  readonly verdicts: Readonly<Record<Verdict, number>>;
+  /** Rows by verdict; `unknown` counts those without one. */
+  readonly verdicts: Readonly<VerdictCounts>;
   /** Lookups that need requests. Under triage, an item counts as one: its quick check. */
   readonly lookups: {
     /**
@@ -211,8 +211,8 @@ export interface Manifest extends RunEnding {
   /** With `--only-new`: rows that were read and not written, because the table has their item. */
   readonly skipped?: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Rows by verdict. Rows without an answer are not counted. */
-  readonly verdicts: Readonly<Record<Verdict, number>>;
+  /** Rows by verdict; `unknown` counts those without one. */
+  readonly verdicts: Readonly<VerdictCounts>;
   /** Of a retry: the failed and partial rows by status before, then by status now. */
   readonly retried?: RetriedRows;
   readonly kinds: Readonly<Record<ItemKind, number>>;

@@ -7,6 +7,7 @@ export const outcomeNames: Readonly<Record<Outcome, string>> = {
   suspicious: "suspicious",
   listed: "on a mail blocklist",
   none: "nothing known",
+  part: "answered in part",
   unchecked: "not checkable",
 };
 
@@ -24,11 +25,7 @@ export function headline({ rows, outcomes }: Report): string {
   const [first, ...others] = found.map(
     (name) => `${formatCount(outcomes[name])} ${outcomeNames[name]}`,
   );
-  if (first === undefined) {
-    return rows === 1
-      ? "Nothing is known against the only row."
-      : `Nothing is known against any of the ${counted(rows, "row")}.`;
-  }
+  if (first === undefined) return nothingFound(outcomes.none, rows);
   const list =
     others.length === 0
       ? first
@@ -36,10 +33,24 @@ export function headline({ rows, outcomes }: Report): string {
   return `Of ${counted(rows, "row")}, ${list.replace(" ", outcomes[found[0]!] === 1 ? " is " : " are ")}.`;
 }
 
+function nothingFound(none: number, rows: number): string {
+  if (none === 0) {
+    return rows === 1
+      ? "The only row has no verdict."
+      : `None of the ${counted(rows, "row")} has a verdict.`;
+  }
+  if (none < rows) {
+    return `Nothing is known against ${formatCount(none)} of the ${counted(rows, "row")}.`;
+  }
+  return rows === 1
+    ? "Nothing is known against the only row."
+    : `Nothing is known against any of the ${counted(rows, "row")}.`;
+}
+
 /** What the sentence leaves open. */
-export function headlineDetail({ rows, outcomes, statuses }: Report): string {
+export function headlineDetail({ rows, outcomes }: Report): string {
   const parts: string[] = [];
-  const { none, unchecked } = outcomes;
+  const { none, part, unchecked } = outcomes;
   if (none > 0) {
     parts.push(
       `Nothing is known against ${formatCount(none)} (${formatPercent(none, rows)}), which does not make ${none === 1 ? "it" : "them"} safe.`,
@@ -50,9 +61,11 @@ export function headlineDetail({ rows, outcomes, statuses }: Report): string {
       `${formatCount(unchecked)} (${formatPercent(unchecked, rows)}) could not be checked.`,
     );
   }
-  if (statuses.partial > 0) {
-    const were = statuses.partial === 1 ? "was" : "were";
-    parts.push(`${formatCount(statuses.partial)} ${were} answered only in part.`);
+  if (part > 0) {
+    const were = part === 1 ? "was" : "were";
+    parts.push(
+      `${formatCount(part)} (${formatPercent(part, rows)}) ${were} answered in part, too little for a verdict.`,
+    );
   }
   return parts.join(" ");
 }

@@ -1,5 +1,6 @@
 import { errorAreas } from "../core/error-codes.js";
-import { type FindingStatus, findingStatuses, verdicts } from "../core/finding.js";
+import { decisiveMembers, type FindingStatus, findingStatuses, verdicts } from "../core/finding.js";
+import { answeredLookups, lackedMembers } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
 import { Days } from "./days.js";
@@ -14,7 +15,7 @@ const listLength = 10;
 /** Tags listed for an item. */
 const tagsListed = 8;
 
-export const outcomes = [...verdicts, "unchecked"] as const;
+export const outcomes = [...verdicts, "part", "unchecked"] as const;
 
 /** Reads the rows once and counts what a report shows, in memory that does not grow with them. */
 export async function tallyReport(
@@ -55,12 +56,15 @@ class ReportTally {
   add(record: EarlierRecord): void {
     const verdict = verdicts.find((known) => known === record.text("verdict"));
     const status = record.text("status") as FindingStatus;
-    const outcome = verdict ?? "unchecked";
+    const outcome = verdict ?? (answeredLookups(record).length > 0 ? "part" : "unchecked");
     this.#rows += 1;
     this.#outcomes[outcome] += 1;
     this.#statuses[status] += 1;
     this.#countKind(record.text("kind"), outcome);
-    if (verdict === undefined) this.#reasons.add(`${status} ${record.text("error_code")}`);
+    if (verdict === undefined) {
+      const why = record.text("error_code") || lackedMembers(record).join();
+      this.#reasons.add(`${status} ${why}`);
+    }
     const source = record.text("source");
     if (source !== "") this.#sources.add(source);
     for (const tag of new Set(record.list("tags"))) this.#tags.add(tag);
@@ -129,7 +133,7 @@ export function total(counts: OutcomeCounts): number {
 }
 
 function noOutcomes(): OutcomeCounts {
-  return { malicious: 0, suspicious: 0, listed: 0, none: 0, unchecked: 0 };
+  return { malicious: 0, suspicious: 0, listed: 0, none: 0, part: 0, unchecked: 0 };
 }
 
 function networkName(record: EarlierRecord): string {
@@ -143,9 +147,18 @@ function numberIn(text: string): number {
 
 function reasonOf({ name, count }: { readonly name: string; readonly count: number }): Reason {
   const [status = "", code = ""] = name.split(" ");
-  const [meaning] = (codes.get(code) ?? [""]) as readonly string[];
-  return { name: code, count, status: status as FindingStatus, meaning: meaning ?? "" };
+  const [meaning] = (codes.get(code) ?? []) as readonly string[];
+  const lacked = decisiveMembers.filter((member) => code.split(",").includes(member));
+  const lacks = `the answer lacks ${lacked.map((member) => memberNames[member]).join(" and ")}`;
+  return {
+    name: code,
+    count,
+    status: status as FindingStatus,
+    meaning: meaning ?? (lacked.length > 0 ? lacks : ""),
+  };
 }
+
+const memberNames = { intent: "the intent", serviceMailBlocklist: "the mail blocklist status" };
 
 const codes = new Map<string, readonly unknown[]>(
   Object.values(errorAreas).flatMap((area) => Object.entries<readonly unknown[]>(area)),

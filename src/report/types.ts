@@ -11,8 +11,8 @@ export interface OutputRows {
   readonly records: AsyncIterable<readonly EarlierRecord[]>;
 }
 
-/** A verdict, or `unchecked` for a row without one. */
-export type Outcome = Verdict | "unchecked";
+/** A verdict; or, for a row without one, `part` if a part of an answer is there, else `unchecked`. */
+export type Outcome = Verdict | "part" | "unchecked";
 
 export type OutcomeCounts = Record<Outcome, number>;
 
@@ -31,10 +31,10 @@ export interface TopCounts {
   readonly uncounted: number;
 }
 
-/** Why rows have no verdict. */
+/** Why rows have no verdict: the name is the code of an error, or what a partial answer lacks. */
 export interface Reason extends NameCount {
   readonly status: FindingStatus;
-  /** What the code means. */
+  /** What the code means, or what a partial answer lacks. */
   readonly meaning: string;
 }
 

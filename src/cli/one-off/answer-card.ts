@@ -65,7 +65,7 @@ function* fieldsOf(record: unknown): Generator<Field, void, undefined> {
 
 /** `none` must not read as safe. */
 function verdictText(verdict: unknown): string {
-  if (verdict === null) return "no answer";
+  if (verdict === null) return "unknown";
   return verdict === "none" ? "none (nothing known)" : plainText(verdict);
 }
 

@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import { exitCodes } from "../exit-code.js";
 import { retryAdvice } from "../run/retry-advice.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
-import { findingStatuses, type Verdict, verdicts } from "../../core/finding.js";
+import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { manifestPath, recordBase } from "../../pipeline/output/check-paths.js";
 import type { Manifest, RequestCounts } from "../../pipeline/types.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
@@ -126,20 +126,12 @@ function skippedText({ skipped }: Manifest): string {
 }
 
 /** `none` must not read as safe. */
-const verdictNames: Readonly<Record<Verdict, string>> = {
-  malicious: "malicious",
-  suspicious: "suspicious",
-  listed: "listed",
-  none: "none (nothing known)",
-};
-
-function verdictLines({ verdicts: found, output }: Manifest): readonly string[] {
-  const answered = verdicts.reduce((sum, verdict) => sum + found[verdict], 0);
+function verdictLines({ verdicts, output }: Manifest): readonly string[] {
   return shareLines(
-    [
-      ...verdicts.map((verdict) => [verdictNames[verdict], found[verdict]] as const),
-      ["no answer", output.rows - answered],
-    ],
+    countedVerdicts.map((name) => [
+      name === "none" ? "none (nothing known)" : name,
+      verdicts[name],
+    ]),
     output.rows,
   );
 }

@@ -103,7 +103,7 @@ function rowFamilies({ statuses, verdicts, sources, drift }: Partial<Manifest>):
     { name: "rows", help: "Rows written, by status.", samples: counted("status", statuses) },
     {
       name: "verdict_rows",
-      help: "Rows written, by verdict. Rows without an answer have none.",
+      help: "Rows written, by verdict; unknown counts those without one.",
       samples: counted("verdict", verdicts),
     },
     {

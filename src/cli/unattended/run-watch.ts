@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { findingStatuses, verdicts } from "../../core/finding.js";
+import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { programInfo } from "../../core/program.js";
 import { endingOfError, exitCodes, type RunEnding } from "../../pipeline/finish/exit-reason.js";
@@ -202,7 +202,7 @@ export class RunWatch {
       input: { path: null, bytes: 0, rows: 0 },
       output: { path: output === "-" ? null : redactAddress(output), bytes: null, rows: 0 },
       statuses: zeros(findingStatuses),
-      verdicts: zeros(verdicts),
+      verdicts: zeros(countedVerdicts),
       kinds: {},
       requests: {},
       sources: zeros(["live", "cache", "duplicate", "local"]),

@@ -12,6 +12,7 @@ import {
 } from "../../core/finding.js";
 import { type Item, itemKinds } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
+import { answeredLookups } from "../../formats/answered-lookups.js";
 import type { EarlierRecord } from "../../formats/types.js";
 
 /** A record of an earlier output, with its text. */
@@ -38,7 +39,7 @@ export function earlierFinding(record: EarlierRecord): Finding | null {
         ? null
         : { code: record.text("error_code") as ErrorCode, message: record.text("error") },
     ),
-    answers: verdict === undefined ? {} : answersOf(record, leastAnswer[verdict]),
+    answers: answersOf(record, verdict === undefined ? {} : leastAnswer[verdict]),
     missing: record.list("missing"),
     source,
   };
@@ -46,21 +47,16 @@ export function earlierFinding(record: EarlierRecord): Finding | null {
 
 /** Results of the endpoints that answered: enough to tell the verdict, and to count the tags. */
 function answersOf(record: EarlierRecord, least: JsonObject): Finding["answers"] {
-  const query = { result: { tags: record.list("tags"), ...least } };
-  if (quickCheckColumns.every((column) => record.text(column) === "")) return { query };
-  const quickCheck = { "quick-check": { result: least } };
-  return record.text("type") === "" ? quickCheck : { query, ...quickCheck };
+  const result = { tags: record.list("tags"), ...least };
+  return Object.fromEntries(answeredLookups(record).map((endpoint) => [endpoint, { result }]));
 }
-
-/** One of them has a value if the quick check answered; `type` has one if the query did. */
-const quickCheckColumns = ["quick_mail_blocklist", "quick_intent", "quick_activity"] as const;
 
 /** The smallest answer that yields each verdict. */
 const leastAnswer: Readonly<Record<Verdict, JsonObject>> = {
   malicious: { intent: "malicious" },
   suspicious: { intent: "suspicious" },
   listed: { serviceMailBlocklist: "ACTIVE" },
-  none: {},
+  none: { intent: "none", serviceMailBlocklist: "NOT_LISTED" },
 };
 
 /** The item that was looked up, or null if there was none. */

@@ -1,13 +1,13 @@
 import type { LookupRecord } from "../../core/attempt.js";
 import {
+  countedVerdicts,
   type Finding,
   type FindingSource,
   type FindingStatus,
   findingStatuses,
   lookupEndpoints,
-  type Verdict,
+  type VerdictCounts,
   verdictOf,
-  verdicts,
 } from "../../core/finding.js";
 import { type ItemKind, itemKinds } from "../../core/item/item.js";
 import { type EnrichedRow, rowWarnings } from "../../core/row.js";
@@ -31,8 +31,7 @@ export interface TallySnapshot {
   /** Rows that were read and not written; absent for none. */
   readonly skipped?: number;
   readonly statuses: Record<FindingStatus, number>;
-  /** Rows without an answer have no verdict. */
-  readonly verdicts: Record<Verdict, number>;
+  readonly verdicts: VerdictCounts;
   readonly kinds: Record<ItemKind, number>;
   readonly sources: Record<FindingSource, number>;
   readonly requests: Record<string, { total: number; outcomes: Record<string, number> }>;
@@ -65,7 +64,7 @@ export class Tally {
   /** True if answers are invented. */
   synthetic = false;
   readonly statuses = zeros(findingStatuses);
-  readonly verdicts = zeros(verdicts);
+  readonly verdicts = zeros(countedVerdicts);
   /** Lookups with a final record in the journal, by endpoint, and the requests they took. */
   readonly settled = new Map<string, number>();
   settledRequests = 0;
@@ -107,8 +106,7 @@ export class Tally {
     this.rows++;
     this.statuses[finding.status]++;
     if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
-    const verdict = verdictOf(finding);
-    if (verdict !== null) this.verdicts[verdict]++;
+    this.verdicts[verdictOf(finding) ?? "unknown"]++;
     if (item !== null) {
       this.#kinds[item.kind]++;
       this.#sources[finding.source]++;

@@ -1,4 +1,4 @@
-import { findingStatuses, verdicts } from "../../core/finding.js";
+import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import type { ChunkResult } from "../chunks/chunk-result.js";
 import { sumChunks } from "../chunks/merge-manifest.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
@@ -47,10 +47,10 @@ export class CrewProgress {
       .flatMap((manifest) => Object.values(manifest.requests))
       .reduce((total, counts) => total + counts.total, 0);
     const statuses = zeros(findingStatuses);
-    const graded = zeros(verdicts);
+    const graded = zeros(countedVerdicts);
     for (const each of [...this.#done, ...open]) {
       for (const name of findingStatuses) statuses[name] += each.statuses[name];
-      for (const name of verdicts) graded[name] += each.verdicts[name];
+      for (const name of countedVerdicts) graded[name] += each.verdicts[name];
     }
     return {
       rowsRead: this.#rows + sum(({ rowsRead }) => rowsRead),

@@ -5,9 +5,9 @@
  */
 export const style = `
 :root{color-scheme:light dark;--page:#fbfbfa;--card:#fff;--text:#1c1e21;--soft:#5b6168;--line:#dfe1e4;
---malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--unchecked:#e4e6e9;--plain:#4a5a78}
+--malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--part:#8b9199;--unchecked:#e4e6e9;--plain:#4a5a78}
 @media (prefers-color-scheme:dark){:root{--page:#15171a;--card:#1d2024;--text:#e9eaec;--soft:#a3a9b1;--line:#363b42;
---malicious:#ef6c3a;--suspicious:#f3bd4e;--listed:#62acea;--none:#6c737c;--unchecked:#3b4047;--plain:#9fb2d6}}
+--malicious:#ef6c3a;--suspicious:#f3bd4e;--listed:#62acea;--none:#6c737c;--part:#9aa1aa;--unchecked:#3b4047;--plain:#9fb2d6}}
 *{box-sizing:border-box}
 html{font-size:clamp(15px,.55vw + 8px,24px);-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums;overflow-wrap:break-word}
@@ -33,7 +33,7 @@ a:focus-visible,summary:focus-visible{outline:3px solid var(--listed);outline-of
 .bar{display:block;width:100%;height:.8rem;border-radius:2px;background:transparent}
 .whole .bar{height:1.1rem;border-radius:.3rem}
 .malicious{fill:var(--malicious);background:var(--malicious)}.suspicious{fill:var(--suspicious);background:var(--suspicious)}
-.listed{fill:var(--listed);background:var(--listed)}.none{fill:var(--none);background:var(--none)}
+.listed{fill:var(--listed);background:var(--listed)}.none{fill:var(--none);background:var(--none)}.part{fill:var(--part);background:var(--part)}
 .unchecked{fill:var(--unchecked);background:var(--unchecked);outline:1px solid var(--line)}svg .unchecked{outline:0}.plain{fill:var(--plain)}
 table{border-collapse:collapse;width:100%;font-size:.94rem}
 th,td{text-align:left;vertical-align:top;padding:.42rem .9rem .42rem 0;border-bottom:1px solid var(--line);font-weight:400}
@@ -67,7 +67,7 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monosp
 .offenders .number{text-align:left}.offenders .number:after{content:" observations";color:var(--soft)}
 .changes td:nth-child(2),.changes td:nth-child(3){display:inline-block;margin-right:.75rem}
 .kinds .few{display:none}.kinds .chart{width:60%}.kinds .chart + .number{padding-right:0}}
-@media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc;--malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--unchecked:#e4e6e9;--plain:#4a5a78}
+@media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc;--malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--part:#8b9199;--unchecked:#e4e6e9;--plain:#4a5a78}
 html{font-size:10pt}nav,details:not([open]){display:none}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}section{margin-top:1.6rem}tr,figure,.tiles{break-inside:avoid}h2{break-after:avoid}thead{display:table-header-group}
 @page{margin:16mm}}

@@ -39,11 +39,38 @@ describe("a verdict", () => {
   it("comes from the lookup that answered if the other failed", () => {
     const quickCheck = { intent: "malicious" };
     expect(verdictOf(aFinding({ status: "failed", quickCheck }))).toBe("malicious");
-    expect(verdictOf(aFinding({ status: "invalid", query: {} }))).toBe("none");
+    const query = { serviceMailBlocklist: "ACTIVE" };
+    expect(verdictOf(aFinding({ status: "invalid", query }))).toBe("listed");
   });
 
-  it("is null without an answer", () => {
-    expect(verdictOf(aFinding({ status: "failed" }))).toBeNull();
+  it.each(["failed", "invalid"] as const)("is unknown if one lookup is %s", (status) => {
+    const answer = { intent: "none", serviceMailBlocklist: "NOT_LISTED" };
+    expect(verdictOf(aFinding({ status, quickCheck: answer }))).toBeNull();
+    expect(verdictOf(aFinding({ status, query: answer }))).toBeNull();
+    expect(verdictOf(aFinding({ status }))).toBeNull();
+  });
+
+  const withoutIntent = { intent: null, serviceMailBlocklist: "NOT_LISTED" };
+  const withoutBlocklist = { intent: "none", serviceMailBlocklist: null };
+  it.each([
+    ["the intent", withoutIntent, ["intent"], null, null],
+    ["the blocklist status", withoutBlocklist, ["serviceMailBlocklist"], null, null],
+    ["both", {}, ["serviceMailBlocklist", "intent"], null, null],
+    ["neither", { intent: "none", serviceMailBlocklist: "PASSIVE" }, ["tags", "asn"], null, "none"],
+    ["the intent, which a URL doesn't have", withoutIntent, [], null, "none"],
+    ["the intent of a listed item", { serviceMailBlocklist: "ACTIVE" }, ["intent"], null, "listed"],
+    ["what the quick check has", withoutIntent, ["intent"], withoutBlocklist, "none"],
+    ["what the quick check lacks too", withoutIntent, ["intent"], withoutIntent, null],
+    ["more than the quick check has", {}, ["serviceMailBlocklist", "intent"], withoutIntent, null],
+    [
+      "what a deployed quick check has",
+      withoutBlocklist,
+      ["serviceMailBlocklist"],
+      { abusixMailBlocklist: "NOT_LISTED" },
+      "none",
+    ],
+  ])("of a partial answer that lacks %s", (_, query, missing, quickCheck, expected) => {
+    expect(verdictOf(aFinding({ status: "partial", query, missing, quickCheck }))).toBe(expected);
   });
 });
 

@@ -105,6 +105,7 @@ test("text has a bar for each count", async () => {
       suspicious                                       0      0%
       on a mail blocklist                              0      0%
       nothing known        ███████████████████████████ 1   50.0%
+      answered in part                                 0      0%
       not checkable                                    0      0%
 
     Kinds

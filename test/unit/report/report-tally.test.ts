@@ -17,6 +17,7 @@ test("counts rows by outcome, kind and status", async () => {
     suspicious: 1,
     listed: 0,
     none: 1,
+    part: 0,
     unchecked: 1,
   });
   expect(report.statuses).toMatchObject({ complete: 2, partial: 1, unsupported: 1 });
@@ -32,6 +33,28 @@ test("says why rows were not checked, in the words of the error registry", async
       status: "unsupported",
       meaning: "a SHA256 hash; the interface knows SHA1 only",
     },
+  ]);
+});
+
+test("tells rows that were answered in part from those that were not, and says what is missing", async () => {
+  const partial = { status: "partial", type: "IP" };
+  const { outcomes, reasons } = await reportOf([
+    ip("192.0.2.1", "", { ...partial, missing: "tags|intent" }),
+    ip("192.0.2.2", "", {
+      ...partial,
+      missing: "serviceMailBlocklist|intent",
+      quick_mail_blocklist: "NOT_LISTED",
+    }),
+    ip("192.0.2.3", "", { ...partial, missing: "serviceMailBlocklist|intent" }),
+    ip("192.0.2.4", "", { status: "failed", error_code: "http_500", quick_intent: "none" }),
+    ip("192.0.2.5", "", { status: "failed", error_code: "http_500" }),
+    ip("192.0.2.6", "none"),
+  ]);
+  expect(outcomes).toMatchObject({ none: 1, part: 4, unchecked: 1 });
+  expect(reasons.map(({ count, status, meaning }) => [count, status, meaning])).toEqual([
+    [2, "failed", expect.any(String)],
+    [2, "partial", "the answer lacks the intent"],
+    [1, "partial", "the answer lacks the intent and the mail blocklist status"],
   ]);
 });
 

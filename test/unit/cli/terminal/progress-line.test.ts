@@ -14,7 +14,7 @@ const speed: Speed = {
 const now = aProgress({
   rowsWritten: 12_345,
   statuses: { complete: 12_000, partial: 3, invalid: 0, unsupported: 340, failed: 2 },
-  verdicts: { malicious: 310, suspicious: 44, listed: 120, none: 11_529 },
+  verdicts: { malicious: 310, suspicious: 44, listed: 120, none: 11_529, unknown: 342 },
 });
 
 describe("line", () => {

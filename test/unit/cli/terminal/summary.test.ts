@@ -26,7 +26,7 @@ const manifest: Manifest = {
   },
   output: { path: "out.csv", format: "csv", bytes: 2_400_000, rows: 10_430, sha256: "00" },
   statuses: { complete: 9876, partial: 12, invalid: 0, unsupported: 540, failed: 2 },
-  verdicts: { malicious: 1_200, suspicious: 0, listed: 31, none: 8_659 },
+  verdicts: { malicious: 1_200, suspicious: 0, listed: 31, none: 8_659, unknown: 540 },
   kinds: { ip: 5000, domain: 4000, url: 890, sha1: 0, crypto_wallet: 0, email: 0 },
   requests: {
     query: { total: 9000, outcomes: { "200": 8900, "503": 98, timeout: 2 } },
@@ -54,7 +54,7 @@ test("lists counts, most frequent first", () => {
   verdict      malicious             1,200   11.5%
                listed                   31    0.3%
                none (nothing known)  8,659   83.0%
-               no answer               540    5.2%
+               unknown                 540    5.2%
   rows         10,430 read, 10,430 written
   status       complete     9,876   94.7%
                partial         12    0.1%
@@ -97,7 +97,7 @@ test("a bundle has indicators instead of rows", () => {
 
 test("an empty input has no speed and no share", () => {
   const statuses = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
-  const verdicts = { malicious: 0, suspicious: 0, listed: 0, none: 0 };
+  const verdicts = { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 };
   const input = { ...manifest.input, rows: 0 };
   const output = { ...manifest.output, rows: 0 };
   const text = formatSummary({ ...manifest, input, output, statuses, verdicts, seconds: 0 }, 100);

@@ -1,0 +1,26 @@
+import { decisiveMembers, type LookupEndpoint } from "../core/finding.js";
+import type { EarlierRecord } from "./types.js";
+
+type Columns = Pick<EarlierRecord, "text" | "list">;
+
+/** The lookups that a row of an output has answers of, as its columns show. */
+export function answeredLookups(row: Columns): readonly LookupEndpoint[] {
+  const hasQuickCheck = quickCheckColumns.some((column) => row.text(column) !== "");
+  return [
+    ...(row.text("type") === "" ? [] : (["query"] as const)),
+    ...(hasQuickCheck ? (["quick-check"] as const) : []),
+  ];
+}
+
+/** One of them has a value if the quick check answered; `type` has one if the query did. */
+const quickCheckColumns = ["quick_mail_blocklist", "quick_intent", "quick_activity"] as const;
+
+/** What a verdict needs and neither a partial answer nor the quick check has. */
+export function lackedMembers(row: Columns): readonly string[] {
+  const missing = row.list("missing");
+  return decisiveMembers.filter(
+    (member) => missing.includes(member) && row.text(quickColumns[member]) === "",
+  );
+}
+
+const quickColumns = { intent: "quick_intent", serviceMailBlocklist: "quick_mail_blocklist" };
