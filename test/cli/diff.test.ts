@@ -59,12 +59,27 @@ test("writes every change once to a file, in each format", async () => {
   expect(await readFile(join(cwd, "2.csv"), "utf8")).toBe(later);
 });
 
-test("--exit-code exits with 3 only if something got worse", async () => {
+test("--exit-code exits with 3 if something got worse", async () => {
   const cwd = await nights();
   const worse = await runRepute(["diff", "1.csv", "2.csv", "--exit-code"], { cwd });
   const same = await runRepute(["diff", "1.csv", "1.csv", "--exit-code"], { cwd });
   expect([worse.code, same.code]).toEqual([3, 0]);
   expect(same.stdout).toBe("0 worse, 0 new, 0 changed, 0 better, 0 gone; 30 the same\n");
+});
+
+test("--exit-code exits with 3 for a new item only if it has a verdict against it", async () => {
+  const cwd = await temporaryFolder();
+  const run = async (name: string, items: readonly string[]): Promise<void> => {
+    await writeFile(join(cwd, `${name}.txt`), `${items.join("\n")}\n`);
+    const args = ["enrich", `${name}.txt`, "-o", `${name}.csv`, "--local", "--quiet"];
+    expect((await runRepute(args, { cwd })).code).toBe(0);
+  };
+  await run("before", ["host-1.example.com"]);
+  await run("nothing-known", ["host-1.example.com", "host-2.example.com"]);
+  await run("malicious", ["host-1.example.com", "192.0.2.1"]);
+  const code = async (later: string) =>
+    (await runRepute(["diff", "before.csv", later, "--exit-code"], { cwd })).code;
+  expect([await code("nothing-known.csv"), await code("malicious.csv")]).toEqual([0, 3]);
 });
 
 test.each(["ndjson", "parquet"])("finds the same changes in %s as in CSV", async (extension) => {

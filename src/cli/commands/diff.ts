@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
+import { accusationIn } from "../../core/finding.js";
 import { option } from "../../core/options.js";
 import { formatCount } from "../../core/quantity.js";
 import { isObjectAddress, parseObjectAddress } from "../../objects/address.js";
@@ -32,7 +33,7 @@ const groups = {
     json: option(json, { description: "Print every change to stdout as one JSON line" }),
     exitCode: option(z.boolean().default(false), {
       common: true,
-      description: "Exit with 3 if an item got worse",
+      description: "Exit with 3 if an item got worse, or a new one has a verdict against it",
     }),
     prefix: sinkOptions.shape.prefix,
     stateDir: runOptions.shape.stateDir,
@@ -49,7 +50,7 @@ export const diffCommand = defineCommand({
   usage: "EARLIER LATER [-o OUT] [flags]",
   summary: "show what changed between two outputs",
   description: [
-    "Compares two outputs by kind and item: new, gone, worse, better, and changed (tags, network or abuse contact). If several rows have the same item, the newest answer counts. Items without an answer on one side are counted, not compared.",
+    "Compares two outputs by kind and item: new, gone, worse, better, and changed (tags, network or abuse contact). If several rows have the same item, the newest answer counts. Items that are unknown on one side are counted, not compared; tags, network and contact are compared where both sides have an answer.",
     "Either side can be CSV, NDJSON, Parquet or a database table. Tables default to the newest run; select another one with run=ID.",
   ],
   operands: [
@@ -65,7 +66,10 @@ export const diffCommand = defineCommand({
     "repute diff 'duckdb:intel.duckdb?table=nightly&run=ID' 'duckdb:intel.duckdb?table=nightly'":
       "compare an earlier run in a table with the newest one",
   },
-  exitCodes: [...commonExitCodes, ["3", "with --exit-code: at least one item got worse"]],
+  exitCodes: [
+    ...commonExitCodes,
+    ["3", "with --exit-code: an item got worse, or a new one has a verdict against it"],
+  ],
   run: diff,
 });
 
@@ -93,7 +97,15 @@ async function diff(call: DiffCall): Promise<number> {
   if (settings.json) {
     for (const line of diffLines("ndjson", found, names)) await writeOut(context, line);
   } else if (!settings.quiet) await show(found, output === undefined, call);
-  return settings.exitCode && found.counts.worse > 0 ? exitCodes.rowsFailed : exitCodes.done;
+  return settings.exitCode && isAlarming(found) ? exitCodes.rowsFailed : exitCodes.done;
+}
+
+/** Whether an item got worse, or is new with a verdict against it. The first change is the worst. */
+function isAlarming({ changes }: OutputDiff): boolean {
+  for (const { change, later } of changes()) {
+    return change === "worse" || (change === "new" && accusationIn(later!.verdict) !== null);
+  }
+  return false;
 }
 
 /**

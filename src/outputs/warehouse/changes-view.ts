@@ -11,12 +11,13 @@ import type { TableSchema } from "./table-schema.js";
 /** Columns of which each change has the earlier and the later value. */
 const compared = ["verdict", "tags", "asn", "as_name", "abuse_email"] as const;
 
-/** Compared columns that make a change by themselves; the name follows the AS number. */
-const decisive = ["verdict", "tags", "asn", "abuse_email"] as const;
+/** Compared columns that make a change by themselves, and the member of the answer that each is from. */
+const decisive = { tags: "tags", asn: "asn", abuse_email: "abuseContact" } as const;
 
 /**
- * CREATE VIEW of what changed about each item from one run to the next one that has an answer for it:
- * `worse`, `better` or `changed`, with both values. Null where PostgreSQL would cut the view's name.
+ * CREATE VIEW of what changed about each item from one run to the next one that knows its verdict:
+ * `worse`, `better` or `changed`, with both values. What an answer lacks is not compared, as in
+ * `repute diff`. Null where PostgreSQL would cut the view's name.
  */
 export function createChangesView(
   dialect: DialectName,
@@ -28,32 +29,51 @@ export function createChangesView(
   const column = (plain: string): string => quoteIdentifier(dialect, prefix + plain);
   const columns = (...plain: readonly string[]): string => plain.map(column).join(", ");
   const item = columns("kind", "item");
-  const lags = ["run_id", "looked_up_at", ...compared].map(
-    (plain) => `lag(${column(plain)}) OVER steps AS ${column(`earlier_${plain}`)}`,
-  );
+  const lacks = (member: string): string =>
+    `coalesce('${member}' = ANY(${column("missing")}), FALSE)`;
+  const facts = {
+    could_be_graver: `${column("status")} IN ('failed', 'invalid') OR (${lacks("intent")} AND ${column("quick_intent")} IS NULL)`,
+    ...Object.fromEntries(
+      Object.entries(decisive).map(([plain, member]) => [
+        `knows_${plain}`,
+        `${column("type")} IS NOT NULL AND NOT ${lacks(member)}`,
+      ]),
+    ),
+  };
+  const lag = (from: string, as: string): string => `lag(${from}) OVER steps AS ${as}`;
+  const earlier = ["run_id", "looked_up_at", ...compared];
+  const lags = [
+    ...earlier.map((plain) => lag(column(plain), column(`earlier_${plain}`))),
+    ...Object.keys(facts).map((name) => lag(name, `earlier_${name}`)),
+  ];
   const gravity = (plain: string): string =>
     `CASE ${column(plain)} ${verdicts.map((verdict, index) => `WHEN '${verdict}' THEN ${verdicts.length - index}`).join(" ")} END`;
   const [now, before] = [gravity("verdict"), gravity("earlier_verdict")];
-  const differs = decisive
-    .map((plain) => `${column(plain)} IS DISTINCT FROM ${column(`earlier_${plain}`)}`)
-    .join("\n     OR ");
+  const differs = Object.keys(decisive).map(
+    (plain) =>
+      `(knows_${plain} AND earlier_knows_${plain} AND ${column(plain)} IS DISTINCT FROM ${column(`earlier_${plain}`)})`,
+  );
+  const own = columns("kind", "item", ...earlier);
   return [
     `CREATE VIEW ${quoteTable(dialect, { ...table, name })} AS`,
     "WITH answers AS (",
-    `  SELECT ${item}, ${columns("run_id", "looked_up_at", ...compared)},`,
+    `  SELECT ${own},`,
+    ...Object.entries(facts).map(([fact, expression]) => `    ${expression} AS ${fact},`),
     `    row_number() OVER (PARTITION BY ${item}, ${column("run_id")} ORDER BY ${column("looked_up_at")} DESC NULLS LAST, ${column("row")} DESC) AS newest`,
     `  FROM ${quoteTable(dialect, table)}`,
     `  WHERE ${column("item")} IS NOT NULL AND ${column("verdict")} IS NOT NULL`,
     "), runs AS (",
-    `  SELECT ${item}, ${columns("run_id", "looked_up_at", ...compared)},`,
+    "  SELECT *,",
     `    ${lags.join(",\n    ")}`,
     "  FROM answers WHERE newest = 1",
     `  WINDOW steps AS (PARTITION BY ${item} ORDER BY ${columns("looked_up_at", "run_id")})`,
+    "), changes AS (",
+    `  SELECT CASE WHEN ${now} > ${before} AND NOT earlier_could_be_graver THEN 'worse'`,
+    `    WHEN ${now} < ${before} AND NOT could_be_graver THEN 'better'`,
+    `    WHEN ${differs.join("\n      OR ")} THEN 'changed' END AS ${column("change")},`,
+    `    ${own}, ${columns(...earlier.map((plain) => `earlier_${plain}`))}`,
+    `  FROM runs WHERE ${column("earlier_run_id")} IS NOT NULL`,
     ")",
-    `SELECT CASE WHEN ${now} > ${before} THEN 'worse'`,
-    `    WHEN ${now} < ${before} THEN 'better' ELSE 'changed' END AS ${column("change")}, *`,
-    "FROM runs",
-    `WHERE ${column("earlier_run_id")} IS NOT NULL`,
-    `  AND (${differs});`,
+    `SELECT * FROM changes WHERE ${column("change")} IS NOT NULL;`,
   ].join("\n");
 }

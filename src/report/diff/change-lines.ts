@@ -8,10 +8,10 @@ const sides = ["earlier", "later"] as const;
 
 const fields = {
   verdict: ({ verdict }: Observation) => verdict ?? "",
-  tags: ({ tags }: Observation) => tags,
-  asn: ({ asn }: Observation) => asn,
-  as_name: ({ asName }: Observation) => asName,
-  abuse_email: ({ abuseEmail }: Observation) => abuseEmail,
+  tags: ({ tags }: Observation) => tags ?? "",
+  asn: ({ asn }: Observation) => asn ?? "",
+  as_name: ({ asName }: Observation) => asName ?? "",
+  abuse_email: ({ abuseEmail }: Observation) => abuseEmail ?? "",
 } as const;
 
 /** Changes as CSV: a header, then one record each. Cells can't run as formulas in a spreadsheet. */
@@ -39,7 +39,7 @@ function memberOf(observation: Observation | null): object | null {
   const { verdict, tags, asn, asName, abuseEmail } = observation;
   return {
     verdict,
-    tags: tagList(tags),
+    tags: tags === null ? null : tagList(tags),
     asn: asn || null,
     as_name: asName || null,
     abuse_email: abuseEmail || null,
@@ -52,10 +52,10 @@ function tagList(tags: string): readonly string[] {
 
 /** What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`. */
 export function changePhrase({ what, earlier, later }: Change): string {
-  if (earlier === null || later === null) return (earlier ?? later)?.verdict ?? "no answer";
+  if (earlier === null || later === null) return (earlier ?? later)?.verdict ?? "unknown";
   const parts: Readonly<Record<string, () => string>> = {
     verdict: () => `${earlier.verdict} → ${later.verdict}`,
-    tags: () => `tags ${tagChanges(earlier.tags, later.tags)}`,
+    tags: () => `tags ${tagChanges(earlier.tags ?? "", later.tags ?? "")}`,
     network: () => `network ${shown(earlier.asn)} → ${shown(later.asn)}`,
     contact: () => `contact ${shown(earlier.abuseEmail)} → ${shown(later.abuseEmail)}`,
   };
@@ -75,8 +75,8 @@ function tagChanges(earlier: string, later: string): string {
 /** Tags that a phrase names; files of changes have them all. */
 const tagsListed = 12;
 
-function shown(value: string): string {
-  return value === "" ? "unknown" : cutText(value, longestName);
+function shown(value: string | null): string {
+  return cutText(value || "unknown", longestName);
 }
 
 /** Number of items that changed. */
@@ -88,6 +88,6 @@ export function changeTotal(counts: DiffCounts): number {
 export function changeCounts(counts: DiffCounts): string {
   const parts = changeKinds.map((kind) => `${formatCount(counts[kind])} ${kind}`).join(", ");
   const unanswered =
-    counts.unanswered === 0 ? "" : `, ${formatCount(counts.unanswered)} without an answer`;
+    counts.unanswered === 0 ? "" : `, ${formatCount(counts.unanswered)} unknown on one side`;
   return `${parts}; ${formatCount(counts.same)} the same${unanswered}`;
 }

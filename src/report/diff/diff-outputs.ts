@@ -6,7 +6,7 @@ import { FatalError, ReputeError } from "../../core/errors.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import { type Database, openDatabase } from "../../store/sqlite.js";
 import { storeFault } from "../../store/store-fault.js";
-import { type Observation, observationOf } from "./observation.js";
+import { couldBeGraver, type Observation, observationOf } from "./observation.js";
 
 /** How an item differs between two outputs, worst first. */
 export const changeKinds = ["worse", "new", "changed", "better", "gone"] as const;
@@ -33,7 +33,7 @@ export type DiffNames = Readonly<Record<"earlier" | "later", string>>;
 export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
   /** Items of both outputs that are alike. */
   readonly same: number;
-  /** Items of both outputs that at least one of them has no answer for. */
+  /** Items of both outputs whose verdict at least one of them does not know. */
   readonly unanswered: number;
 }
 
@@ -94,7 +94,8 @@ function storageFault(folder: string, error: unknown): unknown {
   });
 }
 
-const columns = "kind, item, verdict, tags, asn, as_name, abuse_email, looked_up_at";
+const columns =
+  "kind, item, verdict, could_be_graver, tags, asn, as_name, abuse_email, looked_up_at";
 
 /** Nothing in the file outlives the comparison, so nothing needs a journal or a sync. */
 function setUp(database: Database): void {
@@ -103,17 +104,18 @@ function setUp(database: Database): void {
   );
   for (const side of ["earlier", "later"]) {
     database.exec(
-      `CREATE TABLE ${side} (kind TEXT, item TEXT, verdict TEXT, tags TEXT, asn TEXT, as_name TEXT,
-         abuse_email TEXT, looked_up_at TEXT, PRIMARY KEY (kind, item)) WITHOUT ROWID`,
+      `CREATE TABLE ${side} (kind TEXT, item TEXT, verdict TEXT, could_be_graver INTEGER, tags TEXT,
+         asn TEXT, as_name TEXT, abuse_email TEXT, looked_up_at TEXT, PRIMARY KEY (kind, item)) WITHOUT ROWID`,
     );
   }
 }
 
 async function load(database: Database, side: "earlier" | "later", lists: RowLists): Promise<void> {
   const insert = database.prepare(
-    `INSERT INTO ${side} (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (kind, item) DO UPDATE SET verdict = excluded.verdict, tags = excluded.tags,
-       asn = excluded.asn, as_name = excluded.as_name, abuse_email = excluded.abuse_email,
+    `INSERT INTO ${side} (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (kind, item) DO UPDATE SET verdict = excluded.verdict,
+       could_be_graver = excluded.could_be_graver, tags = excluded.tags, asn = excluded.asn,
+       as_name = excluded.as_name, abuse_email = excluded.abuse_email,
        looked_up_at = excluded.looked_up_at
      WHERE excluded.verdict IS NOT NULL
        AND (verdict IS NULL OR excluded.looked_up_at > looked_up_at)`,
@@ -124,7 +126,8 @@ async function load(database: Database, side: "earlier" | "later", lists: RowLis
       const item = row.text("item");
       if (item === "") continue;
       const { verdict, tags, asn, asName, abuseEmail } = observationOf(row);
-      const answer = [verdict, tags, asn, asName, abuseEmail] as const;
+      const graver = couldBeGraver(row) ? 1 : 0;
+      const answer = [verdict, graver, tags, asn, asName, abuseEmail] as const;
       insert.run(row.text("kind"), item, ...answer, row.text("looked_up_at"));
     }
   }
@@ -136,6 +139,7 @@ function gravity(verdict: string): string {
   return `CASE ${verdict} WHEN 'malicious' THEN 3 WHEN 'suspicious' THEN 2 WHEN 'listed' THEN 1 ELSE 0 END`;
 }
 
+/** What is missing on one side is not compared: a comparison with NULL is never true. */
 const createChanges = `
   CREATE TABLE differences AS
   SELECT coalesce(l.kind, e.kind) AS kind, coalesce(l.item, e.item) AS item,
@@ -148,8 +152,8 @@ const createChanges = `
       WHEN e.item IS NULL THEN 'new'
       WHEN l.item IS NULL THEN 'gone'
       WHEN e.verdict IS NULL OR l.verdict IS NULL THEN 'unanswered'
-      WHEN ${gravity("l.verdict")} > ${gravity("e.verdict")} THEN 'worse'
-      WHEN ${gravity("l.verdict")} < ${gravity("e.verdict")} THEN 'better'
+      WHEN ${gravity("l.verdict")} > ${gravity("e.verdict")} AND NOT e.could_be_graver THEN 'worse'
+      WHEN ${gravity("l.verdict")} < ${gravity("e.verdict")} AND NOT l.could_be_graver THEN 'better'
       WHEN e.tags <> l.tags OR e.asn <> l.asn OR e.abuse_email <> l.abuse_email THEN 'changed'
       ELSE 'same'
     END AS change
@@ -182,7 +186,7 @@ function* changesIn(database: Database, refused: (error: unknown) => unknown): G
 type Side = "e" | "l";
 type DifferenceRow = Readonly<
   Record<`${Side}_verdict`, Verdict | null> &
-    Record<`${Side}_${"tags" | "asn" | "as_name" | "abuse_email"}`, string> &
+    Record<`${Side}_${"tags" | "asn" | "as_name" | "abuse_email"}`, string | null> &
     Record<"was" | "is_there", number> & { kind: string; item: string; change: ChangeKind }
 >;
 
@@ -190,7 +194,8 @@ function changeOf(row: DifferenceRow): Change {
   const earlier = row.was === 0 ? null : sideOf(row, "e");
   const later = row.is_there === 0 ? null : sideOf(row, "l");
   const { change, kind, item } = row;
-  return { change, kind, item, what: differencesBetween(earlier, later), earlier, later };
+  const what = earlier === null || later === null ? [] : differencesIn(change, earlier, later);
+  return { change, kind, item, what, earlier, later };
 }
 
 function sideOf(row: DifferenceRow, side: Side): Observation {
@@ -203,15 +208,17 @@ function sideOf(row: DifferenceRow, side: Side): Observation {
   };
 }
 
-function differencesBetween(
-  earlier: Observation | null,
-  later: Observation | null,
+function differencesIn(
+  change: ChangeKind,
+  earlier: Observation,
+  later: Observation,
 ): readonly string[] {
-  if (earlier === null || later === null) return [];
+  const differs = (member: "tags" | "asn" | "abuseEmail"): boolean =>
+    earlier[member] !== null && later[member] !== null && earlier[member] !== later[member];
   return [
-    ...(earlier.verdict === later.verdict ? [] : ["verdict"]),
-    ...(earlier.tags === later.tags ? [] : ["tags"]),
-    ...(earlier.asn === later.asn ? [] : ["network"]),
-    ...(earlier.abuseEmail === later.abuseEmail ? [] : ["contact"]),
+    ...(change === "changed" ? [] : ["verdict"]),
+    ...(differs("tags") ? ["tags"] : []),
+    ...(differs("asn") ? ["network"] : []),
+    ...(differs("abuseEmail") ? ["contact"] : []),
   ];
 }

@@ -28,7 +28,7 @@ export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: Di
       </ul>
       <p class="soft">
         ${counted(counts.same, "item")} ${counts.same === 1 ? "is" : "are"} the
-        same${counts.unanswered > 0 && `; ${formatCount(counts.unanswered)} ${counts.unanswered === 1 ? "has" : "have"} no answer on one side`}.
+        same${counts.unanswered > 0 && `; ${formatCount(counts.unanswered)} ${counts.unanswered === 1 ? "is" : "are"} unknown on one side`}.
       </p>
     </header>
     <main>
@@ -69,7 +69,7 @@ function changeRow(change: Change): Html {
     <th scope="row" class="what">${itemName(item, kind)}</th>
     <td>${change.change}</td>
     <td class="verdict">
-      ${verdict === null ? "no answer" : html`<span class="key ${verdict}"></span>${verdict}`}
+      ${verdict === null ? "unknown" : html`<span class="key ${verdict}"></span>${verdict}`}
     </td>
     <td><bdi>${isPair ? changePhrase(change) : ""}</bdi></td>
   </tr>`;

@@ -101,18 +101,19 @@ describe("the view of changes", () => {
     const connection = await instance.connect();
     await connection.run(schemaText("duckdb", { inputColumns: [], prefix: "rep_", table: "hits" }));
     await connection.run(`INSERT INTO hits
-        (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at)
+        (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at,
+         rep_status, rep_type, rep_missing)
       VALUES
-        ('1', 1, 'ip', '192.0.2.1', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z'),
-        ('1', 2, 'ip', '192.0.2.2', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z'),
-        ('1', 3, 'ip', '192.0.2.3', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z'),
-        ('1', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z'),
-        ('2', 1, 'ip', '192.0.2.1', 'listed', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z'),
-        ('2', 2, 'ip', '192.0.2.2', NULL, NULL, NULL, '2026-01-02T00:00:00Z'),
-        ('2', 3, 'ip', '192.0.2.3', 'none', ['a:b', 'c:d'], 'AS64496', '2026-01-02T00:00:00Z'),
-        ('2', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z'),
-        ('2', 5, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z'),
-        ('3', 1, 'ip', '192.0.2.2', 'listed', ['a:b'], 'AS64496', '2026-01-03T00:00:00Z')`);
+        ('1', 1, 'ip', '192.0.2.1', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 2, 'ip', '192.0.2.2', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 3, 'ip', '192.0.2.3', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('2', 1, 'ip', '192.0.2.1', 'listed', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
+        ('2', 2, 'ip', '192.0.2.2', NULL, NULL, NULL, '2026-01-02T00:00:00Z', 'failed', NULL, []),
+        ('2', 3, 'ip', '192.0.2.3', 'none', ['a:b', 'c:d'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
+        ('2', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
+        ('2', 5, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
+        ('3', 1, 'ip', '192.0.2.2', 'listed', ['a:b'], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', [])`);
     const found = await connection.runAndReadAll(
       `SELECT rep_change, rep_item, rep_earlier_verdict, rep_verdict, rep_earlier_run_id, rep_run_id
        FROM hits_changes ORDER BY rep_item`,
@@ -122,6 +123,29 @@ describe("the view of changes", () => {
       ["better", "192.0.2.2", "malicious", "listed", "1", "3"],
       ["changed", "192.0.2.3", "none", "none", "1", "2"],
     ]);
+    connection.closeSync();
+    instance.closeSync();
+  });
+
+  it("compares only what both runs know", async () => {
+    const instance = await DuckDBInstance.create(":memory:");
+    const connection = await instance.connect();
+    await connection.run(schemaText("duckdb", { inputColumns: [], prefix: "rep_", table: "hits" }));
+    await connection.run(`INSERT INTO hits
+        (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at,
+         rep_status, rep_type, rep_missing)
+      VALUES
+        ('1', 1, 'ip', '192.0.2.1', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 2, 'ip', '192.0.2.2', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 3, 'ip', '192.0.2.3', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('2', 1, 'ip', '192.0.2.1', 'listed', NULL, 'AS64496', '2026-01-02T00:00:00Z', 'partial', 'IP', ['tags', 'intent']),
+        ('2', 2, 'ip', '192.0.2.2', 'malicious', NULL, NULL, '2026-01-02T00:00:00Z', 'failed', NULL, NULL),
+        ('2', 3, 'ip', '192.0.2.3', 'malicious', NULL, 'AS64500', '2026-01-02T00:00:00Z', 'partial', 'IP', ['tags']),
+        ('3', 1, 'ip', '192.0.2.1', 'suspicious', ['c:d'], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', [])`);
+    const found = await connection.runAndReadAll(
+      "SELECT rep_change, rep_item, rep_run_id FROM hits_changes ORDER BY rep_item",
+    );
+    expect(found.getRows()).toEqual([["changed", "192.0.2.3", "2"]]);
     connection.closeSync();
     instance.closeSync();
   });

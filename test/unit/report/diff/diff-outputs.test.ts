@@ -29,7 +29,9 @@ async function diff(earlier: readonly Columns[], later: readonly Columns[]) {
 const host = (item: string, columns: Columns = {}): Columns => ({
   item,
   kind: "domain",
+  status: "complete",
   verdict: "none",
+  type: "DOMAIN",
   ...columns,
 });
 
@@ -112,6 +114,59 @@ describe("diffOutputs", () => {
       [host("a.example", { verdict: "" })],
     );
     expect([changes, counts.unanswered]).toEqual([[], 1]);
+  });
+
+  const full = {
+    verdict: "malicious",
+    tags: "a:b",
+    asn: "AS64496",
+    as_name: "EXAMPLE",
+    abuse_email: "a@example.com",
+  };
+  it.each([
+    [
+      "a failed query",
+      { verdict: "malicious", status: "failed", type: "", quick_intent: "malicious" },
+    ],
+    ["only the quick check", { verdict: "malicious", type: "", quick_intent: "malicious" }],
+    [
+      "a partial answer",
+      { verdict: "malicious", status: "partial", missing: "tags|asn|abuseContact" },
+    ],
+    [
+      "a partial answer without the intent",
+      { ...full, verdict: "listed", status: "partial", missing: "intent" },
+    ],
+    [
+      "a rejected query",
+      { verdict: "suspicious", status: "invalid", type: "", quick_intent: "suspicious" },
+    ],
+  ])("neither removes nor adds what %s lacks", async (_, columns) => {
+    const [before, after] = [[host("a.example", full)], [host("a.example", columns)]];
+    for (const { counts } of [await diff(before, after), await diff(after, before)]) {
+      expect(counts).toMatchObject({ same: 1, worse: 0, better: 0, changed: 0, unanswered: 0 });
+    }
+  });
+
+  it("compares what a partial answer has", async () => {
+    const partial = {
+      status: "partial",
+      missing: "tags|intent",
+      asn: "AS64500",
+      quick_intent: "none",
+    };
+    const { changes } = await diff(
+      [host("a.example", { ...full, verdict: "listed" })],
+      [host("a.example", partial), host("b.example", partial)],
+    );
+    expect(changes.map(({ change, what }) => [change, what])).toEqual([
+      ["new", []],
+      ["better", ["verdict", "network", "contact"]],
+    ]);
+    expect(JSON.parse([...ndjsonLines(changes)][1] ?? "")).toMatchObject({
+      earlier: { tags: ["a:b"] },
+      later: { verdict: "none", tags: null, asn: "AS64500", abuse_email: null },
+    });
   });
 
   it("keeps the same text of different kinds apart, and leaves rows without an item out", async () => {

@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { judge } from "../../src/api/judge.js";
+import type { Finding, LookupEndpoint } from "../../src/core/finding.js";
+import type { Item } from "../../src/core/item/item.js";
+import { allLookups, triage } from "../../src/lookup/combine.js";
+import type { Lookup } from "../../src/lookup/types.js";
+import {
+  answer,
+  failure,
+  ipResult,
+  judgeContext,
+  partialSuccess,
+  success,
+} from "../unit/api/answers.js";
+
+/** What the service says about an item that night; null for what it lacks. */
+export interface Said {
+  readonly how: "full" | "partial" | "rejected" | "failed";
+  readonly intent: string | null;
+  readonly blocklist: string | null;
+  readonly tags: readonly string[] | null;
+  readonly asn: string | null;
+  readonly email: string | null;
+}
+
+/** The lookups of a night, and what each would say about each item. */
+export interface Night {
+  readonly lookups: "query" | "quick-check" | "both" | "triage";
+  readonly form: "csv" | "tsv" | "nested" | "flat";
+  readonly rows: Readonly<Record<string, Readonly<Record<LookupEndpoint, Said>>>>;
+}
+
+const items: readonly Item[] = [
+  { kind: "ip", value: "192.0.2.1" },
+  { kind: "ip", value: "192.0.2.2" },
+  { kind: "ip", value: "192.0.2.3" },
+  { kind: "email", value: "+a@example.com" },
+  { kind: "email", value: "'=b@example.com" },
+];
+
+export const itemOf = (text: string): Item => items.find(({ value }) => value === text)!;
+
+const said: fc.Arbitrary<Said> = fc.record({
+  how: fc.constantFrom("full", "full", "partial", "partial", "rejected", "failed"),
+  intent: fc.constantFrom("malicious", "suspicious", "unknown", "none", "none", null),
+  blocklist: fc.constantFrom("ACTIVE", "PASSIVE", "NOT_LISTED", "NOT_LISTED", null),
+  tags: fc.constantFrom(["a:b"], ["=a:b", "c:d"], ["'=a:b"], [], null),
+  asn: fc.constantFrom("AS64496", "-AS64496", "'-AS64496", null),
+  email: fc.constantFrom("a@example.net", "+a@example.net", null),
+});
+
+const row = fc.record({ query: said, "quick-check": said });
+
+export const nights: fc.Arbitrary<Night> = fc.record({
+  lookups: fc.constantFrom("query", "quick-check", "both", "both", "triage"),
+  form: fc.constantFrom("csv", "tsv", "nested", "flat"),
+  rows: fc.dictionary(fc.constantFrom(...items.map(({ value }) => value)), row),
+});
+
+/** Looks the item up in this night's answers, as a run would. */
+export function findingOf({ lookups, rows }: Night, item: Item): Promise<Finding> {
+  const asks =
+    (endpoint: LookupEndpoint): Lookup =>
+    () =>
+      Promise.resolve(judged(endpoint, item, rows[item.value]![endpoint]));
+  const [query, quickCheck] = [asks("query"), asks("quick-check")];
+  const options = { signal: new AbortController().signal };
+  if (lookups === "triage") return triage(query, quickCheck)(item, options);
+  const both = [
+    ["query", query],
+    ["quick-check", quickCheck],
+  ] as const;
+  return allLookups(both.filter(([name]) => lookups === "both" || lookups === name))(item, options);
+}
+
+function judged(endpoint: LookupEndpoint, item: Item, what: Said): Finding {
+  const { how } = what;
+  // The quick check has no answers in part.
+  const isPartial = how === "partial" && endpoint === "query";
+  const result =
+    endpoint === "query" ? queryResult(item, what, isPartial) : quickResult(item, what);
+  const [status, body] =
+    how === "failed"
+      ? [500, {}]
+      : how === "rejected"
+        ? [400, failure("no such item")]
+        : isPartial
+          ? [503, partialSuccess(result)]
+          : [200, success(result)];
+  return judge({ endpoint, item }, answer(status, body), judgeContext()).finding;
+}
+
+function quickResult({ kind, value }: Item, { intent, blocklist }: Said): object {
+  return {
+    item: value,
+    type: kind.toUpperCase(),
+    serviceMailBlocklist: blocklist,
+    bogon: false,
+    intent,
+    activity: false,
+  };
+}
+
+function queryResult({ kind, value }: Item, what: Said, isPartial: boolean): object {
+  const { intent, blocklist: serviceMailBlocklist, tags, asn, email } = what;
+  if (kind === "email") return { item: value, serviceMailBlocklist, type: "EMAIL" };
+  const own = ipResult();
+  const orNull = <Value>(isThere: boolean, member: Value): Value | null =>
+    isPartial && !isThere ? null : member;
+  return {
+    ...own,
+    item: value,
+    serviceMailBlocklist,
+    intent,
+    tags: orNull(tags !== null, tags ?? []),
+    asn: orNull(asn !== null, { ...own.asn, asn }),
+    abuseContact: orNull(email !== null, { ...own.abuseContact, email }),
+  };
+}
