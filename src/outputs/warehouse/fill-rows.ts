@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
+import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { checkpointTableName, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
@@ -53,7 +53,7 @@ export async function findSavedRun<T extends TableTarget>(
       }
       const notes = await session.find({ ...table, name: checkpointTableName });
       if (notes !== null && (await run.note(session.query)) !== null) throw unfinished(display, id);
-      return { runId: id, query: savedRowsQuery(target, table, prefix, id), optional };
+      return { runId: id, query: savedRowsQuery(target, table, prefix, id, optional), optional };
     });
   } finally {
     await database.close();
@@ -143,9 +143,8 @@ async function newestRun(
   throw new FatalError("no_such_run", `${display} has no rows`, { hint: "check the name" });
 }
 
-/** Columns that a retry reads, without the prefix: enough to tell and to count each row. */
-const readColumns = [
-  "row",
+/** Columns that a retry reads of every row, without the prefix: enough to tell and to count it. */
+const readColumns: readonly string[] = [
   "item",
   "kind",
   "status",
@@ -157,18 +156,29 @@ const readColumns = [
   "quick_intent",
   "quick_activity",
   "source",
-] as const;
+  "error_code",
+  "error",
+];
 
 function savedRowsQuery(
   { kind }: TableTarget,
   table: TableName,
   prefix: string,
   runId: string,
+  optional: OptionalColumns,
 ): string {
   const quoted = (name: string): string => quoteIdentifier(kind, name);
-  const columns = [...readColumns, "error_code", "error"].map(
-    (name) => `${quoted(prefix + name)} AS ${quoted(name)}`,
-  );
+  const isFilled = `${quoted(`${prefix}status`)} IN ('${filledStatuses.join("', '")}')`;
+  // A row that is filled in keeps the answer of a lookup that is not retried.
+  const value = (name: string): string =>
+    readColumns.includes(name)
+      ? quoted(prefix + name)
+      : `CASE WHEN ${isFilled} THEN ${quoted(prefix + name)} END`;
+  const names = addedColumns(optional).map(({ name }) => name);
+  const columns = [
+    `${quoted(`${prefix}row`)} AS ${quoted("row")}`,
+    ...names.map((name) => `${value(name)} AS ${quoted(name)}`),
+  ];
   return `SELECT ${columns.join(", ")} FROM ${quoteTable(kind, table)}
     WHERE ${quoted(`${prefix}run_id`)} = '${runId.replaceAll("'", "''")}' AND ${quoted(`${prefix}row`)} > 0
     ORDER BY ${quoted(`${prefix}row`)}`;

@@ -187,8 +187,8 @@ function recordOf(object: JsonObject): EarlierRecord {
     list,
     text: (column) => {
       const value = object[column];
-      if (typeof value === "string" || typeof value === "boolean") return String(value);
-      return Array.isArray(value) ? list(column).join("|") : "";
+      if (Array.isArray(value)) return list(column).join("|");
+      return value === undefined || value === null ? "" : String(value);
     },
     cells: [],
     json: null,
