@@ -33,7 +33,7 @@ export interface Attempt {
 
 /** What a journal stores of a lookup, or of one attempt that another follows. */
 export interface LookupRecord extends Pick<Attempt, "finding" | "again" | "drift" | "body"> {
-  /** Absent for an answer that no row has used yet. */
+  /** Absent for an answer that no row of this run asked for. */
   readonly origin?: RecordOrigin | undefined;
 }
 

@@ -72,7 +72,12 @@ export interface CopiedFrom {
 /** A file (seekable), a part of one, the copy of a table, or a stream (stdin). */
 export type SourceInput =
   | { readonly path: string; readonly range?: InputRange; readonly copyOf?: CopiedFrom }
-  | { readonly stream: Readable; readonly name: string };
+  | {
+      readonly stream: Readable;
+      readonly name: string;
+      /** Identifies the content, where it is known before it is read. */
+      readonly version?: string;
+    };
 
 /** One of several inputs. */
 export interface NamedInput {

@@ -110,7 +110,9 @@ async function join(
 
 /** A stored finding, for the row that asked first or for a later one. */
 function fromStore({ finding, origin }: LookupRecord, { row }: LookupOptions): Finding {
-  const isFirst = row !== undefined && origin?.row === row;
+  // Taken over from another run.
+  if (origin === undefined) return { ...finding, source: "cache" };
+  const isFirst = row !== undefined && origin.row === row;
   return isFirst ? finding : asDuplicate(finding);
 }
 

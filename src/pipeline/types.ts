@@ -224,6 +224,8 @@ export interface Manifest extends RunEnding {
     readonly duplicate: number;
     readonly local: number;
   };
+  /** Answers taken over from an interrupted run that this one replaced; absent without one. */
+  readonly took_over?: number;
   /** Reason code → rows, for `unsupported`. */
   readonly unsupported: Readonly<Record<string, number>>;
   /** Error code → rows, for `invalid` and `failed`. */

@@ -100,17 +100,18 @@ test("resumes a run stopped in any file to the same output", async () => {
 test.each([
   ["is gone", ["a.csv", "d.txt"], /the inputs were 3, now 2: b\.csv is gone/],
   ["is new", ["a.csv", "b.csv", "c.tsv.gz", "d.txt"], /now 4: c\.tsv\.gz is new/],
-])("a resumed run detects that a file %s", async (_, files, message) => {
+])("a new run starts with the answers so far if a file %s", async (_, files, message) => {
   const cwd = await temporaryFolder();
   await reportsIn(cwd);
   const args = ["-o", "out.csv", "--max-requests", "3", "--concurrency", "1", "--resume"];
   await enriched(cwd, ["a.csv", "b.csv", "d.txt", ...args]);
   const { code, stderr } = await enriched(cwd, [...files, ...args]);
-  expect(code).toBe(2);
+  expect(code).toBe(75);
   expect(stderr).toMatch(message);
+  expect(stderr).toMatch(/took over 3 answers/);
 });
 
-test("a resumed run detects a changed file that it has finished", async () => {
+test("a new run starts with the answers so far if a finished file has changed", async () => {
   const cwd = await temporaryFolder();
   await reportsIn(cwd);
   const long = Array.from({ length: 300 }, (_, n) => `192.0.2.1,${n}${" ".repeat(999)}\n`).join("");
@@ -121,8 +122,9 @@ test("a resumed run detects a changed file that it has finished", async () => {
   // In the middle, which the samples at both ends don't cover.
   await writeFile(join(cwd, "a.csv"), `ip,n\n${long.replace("192.0.2.1,150 ", "192.0.2.7,150 ")}`);
   const { code, stderr } = await enriched(cwd, args);
-  expect(code).toBe(1);
-  expect(stderr).toContain("a.csv has changed since it was read");
+  expect(code).toBe(75);
+  expect(stderr).toMatch(/a\.csv has changed since it was read.*a new run starts/);
+  expect(stderr).toMatch(/took over 3 answers/);
 });
 
 test("keeps the members of objects and names the file in rep", async () => {

@@ -47,12 +47,13 @@ test("resumes an interrupted run over a case without repeating a request", async
   expect([code, rows.length, asked.length]).toEqual([0, 3, 1]);
 });
 
-test("refuses to resume if the case has changed", async () => {
-  const { run, state } = await stoppedRun();
+test("starts a new run with the answers so far if the case has changed", async () => {
+  const { run, state, output, server } = await stoppedRun();
   state.case = "CLOSED";
-  const { code, stderr } = await run("--resume");
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/the interrupted run was a different one.*case c-1/);
+  const { code } = await run("--resume");
+  expect([code, (await readFile(output, "utf8")).match(/CLOSED/g)?.length]).toEqual([0, 3]);
+  const asked = server.requests.filter(({ path }) => path === "/query/192.0.2.1");
+  expect(asked).toHaveLength(1);
 });
 
 test("starts over with --restart", async () => {

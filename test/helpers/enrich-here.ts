@@ -22,6 +22,7 @@ export interface EnrichHereOptions {
   readonly onStart?: EnrichJob["onStart"];
   readonly onFinished?: (lastStep: () => void) => void;
   readonly onWarning?: (message: string) => void;
+  readonly onNotice?: (message: string) => void;
   /** @default a new folder */
   readonly folder?: string;
 }
@@ -55,6 +56,7 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
     ...(options.onStart === undefined ? {} : { onStart: options.onStart }),
     ...(options.onFinished === undefined ? {} : { onFinished: options.onFinished }),
     ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
+    ...(options.onNotice === undefined ? {} : { onNotice: options.onNotice }),
   });
   const written = await readFile(output, "utf8");
   return {

@@ -20,12 +20,6 @@ const members = [
   "state",
 ] as const satisfies readonly (keyof RepShareCase)[];
 
-export interface CaseRows {
-  readonly input: SourceInput;
-  /** Hash of the rows: the same for the same case in the same state. */
-  readonly version: string;
-}
-
 /**
  * Format of the rows. `guarded` neutralises formulas for spreadsheets; `all` includes undocumented
  * members.
@@ -33,14 +27,14 @@ export interface CaseRows {
 export type CaseRowsFormat = "csv" | "csv, guarded" | "ndjson" | "ndjson, all";
 
 /** The addresses of a case as input of the main job: one row each, with the fields of the case. */
-export function caseRows(found: RepShareCase, format: CaseRowsFormat): CaseRows {
+export function caseRows(found: RepShareCase, format: CaseRowsFormat): SourceInput {
   const lines =
     format === "csv" || format === "csv, guarded"
       ? csvLines(found, format === "csv" ? String : withoutFormula)
       : ndjsonLines(found, format);
   const version = createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);
   const stream = Readable.from(lines.map((line) => Buffer.from(line)));
-  return { input: { stream, name: `case ${found.id}` }, version };
+  return { stream, name: `case ${found.id}`, version };
 }
 
 /** Every cell, the address included, comes from the service, so `shown` guards them all. */

@@ -46,7 +46,7 @@ export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
 export async function runEnrichJob(
   call: EnrichJobCall,
   intel: ServiceAccess,
-  what: Pick<EnrichJob, "input" | "serviceName">,
+  what: Pick<EnrichJob, "input">,
   load: LoadWork = async () => (await import("../../pipeline/run/execute.js")).enrich,
 ): Promise<number> {
   const { context, settings } = call;

@@ -71,6 +71,7 @@ export class ProgressDisplay {
   }
 
   #repeat(ms: number, show: () => void): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = setInterval(show, ms);
     this.#timer.unref();
   }

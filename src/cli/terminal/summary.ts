@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import { relative } from "node:path";
-import { exitCodes } from "../exit-code.js";
-import { retryAdvice } from "../run/retry-advice.js";
+import { retryFailedRows } from "../run/retry-advice.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { manifestPath, recordBase } from "../../pipeline/output/check-paths.js";
@@ -41,6 +39,7 @@ export function formatSummary(
   { stateDir, prefix }: SummarySettings = {},
 ): string {
   const { input, output, seconds } = manifest;
+  const advice = prefix === undefined ? null : retryFailedRows(manifest, prefix);
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
     ["verdict", verdictLines(manifest)],
@@ -75,30 +74,8 @@ export function formatSummary(
   return [
     `repute: ${counted(output.rows, "row")} in ${formatSeconds(seconds)}${speed}`,
     ...body,
-    ...retryLines(manifest, prefix),
+    ...(advice === null ? [] : [`  ${advice}`]),
   ].join("\n");
-}
-
-/** How to retry the failed rows of a local file, on one line that can be copied. */
-function retryLines(
-  { output, statuses, exit_code }: Manifest,
-  prefix: string | undefined,
-): readonly string[] {
-  const { path } = output;
-  if (prefix === undefined || path === null || statuses.failed === 0) return [];
-  if (exit_code !== exitCodes.rowsFailed) return [];
-  if (path.includes("://") || (findWarehouse(path)?.target.kind ?? "parquet") !== "parquet") {
-    return [];
-  }
-  const command = retryAdvice(output, numbered(path), prefix);
-  return command === null ? [] : [`  ${command}`];
-}
-
-/** `out.2.ndjson.gz` for `out.ndjson.gz`, or with the next number that is free. */
-function numbered(path: string, number = 2): string {
-  const name = path.replace(/(?:\.[^./]+(?:\.gz)?)?$/, (extension) => `.${number}${extension}`);
-  const isTaken = existsSync(name) || existsSync(`${name}.state`);
-  return isTaken ? numbered(path, number + 1) : name;
 }
 
 function outputLine({ path, bytes }: Manifest["output"]): string {

@@ -6,6 +6,7 @@ import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { programInfo } from "../../core/program.js";
 import { endingOfError, exitCodes, type RunEnding } from "../../pipeline/finish/exit-reason.js";
+import { earlierName } from "../../pipeline/state/earlier-run.js";
 import { checkpointName, markName, recordName } from "../../pipeline/state/read-checkpoint.js";
 import { zeros } from "../../pipeline/run/tally.js";
 import type { CliContext } from "../command.js";
@@ -167,7 +168,8 @@ export class RunWatch {
     if (this.#isOver) return false;
     const { stateFolder = null, resumable = () => false } = this.#run;
     if (stateFolder === null) return resumable();
-    return [checkpointName, markName].some((name) => existsSync(join(stateFolder, name)));
+    const earlier = join(earlierName, checkpointName);
+    return [checkpointName, markName, earlier].some((name) => existsSync(join(stateFolder, name)));
   }
 
   /** The final record, else the one in the state folder, else the counts so far. */

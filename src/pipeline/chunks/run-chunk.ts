@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { execute } from "../run/execute.js";
 import { readingOf } from "../run/reading.js";
-import { checkResume } from "../state/state-folder.js";
+import { checkResume } from "../state/read-checkpoint.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { manifestPath } from "../output/check-paths.js";
 import { attemptSettings } from "./attempt-settings.js";

@@ -80,6 +80,7 @@ export function manifestOf(
     kinds: tally.kinds,
     requests: tally.requests,
     sources: tally.sources,
+    ...(tally.tookOver === undefined ? {} : { took_over: tally.tookOver }),
     unsupported: tally.unsupported,
     errors: tally.errors,
     tags: tally.tags,

@@ -27,7 +27,7 @@ import {
 /** What the lookup of a run depends on. */
 export interface AssembleOptions extends Pick<
   OpenRun,
-  "clock" | "tally" | "journalPath" | "target" | "before"
+  "clock" | "tally" | "journalPath" | "target" | "before" | "state" | "fingerprint"
 > {
   /** Whether rows contain results as received. */
   readonly asReceived: boolean;
@@ -40,7 +40,7 @@ export interface AssembleOptions extends Pick<
 /** The lookup of a run. */
 export interface AssembledLookup {
   readonly lookup: Lookup;
-  readonly journal: Pick<LookupStore, "sync" | "durableBytes">;
+  readonly journal: Pick<LookupStore, "get" | "sync" | "durableBytes">;
   /** Tells when enough lookups are queued. */
   readonly slots: Slots;
   /** Tracks which endpoints answered anything but 404. */
@@ -64,6 +64,11 @@ export async function assembleLookup(
   const intelUrl = requireAddress(job);
   const journal = await openRunJournal(job, options);
   stack.use(journal.store);
+  const earlier = options.state?.earlier ?? null;
+  if (earlier !== null) {
+    const { takeOverAnswers } = await import("./take-over.js");
+    await takeOverAnswers(job, earlier, journal.store, options);
+  }
   const cache = await openCacheOf(job, options, stack);
   const paces = await openPacesOf(job, intelUrl, options, stack);
   const connections = await openConnectionsOf(job, intelUrl, stack);

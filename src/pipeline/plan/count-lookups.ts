@@ -3,11 +3,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import { type CachedOptions, isUsable } from "../../lookup/cache.js";
+import { type CachedOptions, isUsable, itemKey } from "../../lookup/cache.js";
 import { isLocalBogon } from "../../lookup/combine.js";
 import { inputPaths } from "../../inputs/types.js";
 import type { LookupChoice } from "../../lookup/options.js";
 import { cacheKeys, keyHash } from "../../store/cache/cache-key.js";
+import type { LookupStore } from "../../store/store.js";
 import type { RowJob } from "../run/reading.js";
 import type { EnrichJob } from "../types.js";
 import { SampledCounts } from "./sampled-counts.js";
@@ -21,6 +22,8 @@ export interface CountLookupsOptions {
   readonly bogons: "ask" | "local";
   /** Answers that need no request. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
+  /** The journal of a run that took over answers, which need no request either. */
+  readonly takenOver?: Pick<LookupStore, "get"> | undefined;
   /** Start of the run, RFC 3339 UTC: answers cached since then count as requests of the run. */
   readonly startedAt: string;
   readonly signal: AbortSignal;
@@ -102,14 +105,21 @@ export async function countLookups(rows: RowJob, options: CountLookupsOptions): 
 
 /** Returns a function that tells how many lookups of an item need requests. */
 function lookupsOf(options: CountLookupsOptions): (item: Item) => number | Promise<number> {
-  const { endpoints, cache, startedAt } = options;
-  if (cache === undefined) return () => endpoints.length;
-  const { partials = true } = cache;
+  const { endpoints, cache, takenOver, startedAt } = options;
+  if (cache === undefined && takenOver === undefined) return () => endpoints.length;
+  const { partials = true } = cache ?? {};
   const isNeeded = (item: Item, found: Finding | null): boolean =>
     found === null || (found.lookedUpAt ?? "") >= startedAt || !isUsable(item, found, partials);
-  const keys = endpoints.map((endpoint) => cacheKeys(cache.address, endpoint));
+  const lookups = endpoints.map((endpoint) => {
+    const keyOf = cache && cacheKeys(cache.address, endpoint);
+    return async (item: Item): Promise<boolean> => {
+      const taken = (await takenOver?.get(itemKey(endpoint, item))) ?? null;
+      if (taken !== null && taken.origin === undefined) return false;
+      return isNeeded(item, keyOf === undefined ? null : await cache!.store.get(keyOf(item)));
+    };
+  });
   return async (item) => {
-    const found = await Promise.all(keys.map(async (keyOf) => cache.store.get(keyOf(item))));
-    return found.filter((each) => isNeeded(item, each)).length;
+    const needed = await Promise.all(lookups.map((isAsked) => isAsked(item)));
+    return needed.filter(Boolean).length;
   };
 }

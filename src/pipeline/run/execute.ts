@@ -6,7 +6,7 @@ import { type ResourceStack, withResources } from "../../core/resource-stack.js"
 import { raceAbort } from "../../core/abort.js";
 import { noteRecord, recordEnding } from "../finish/record-ending.js";
 import { finishEarlier } from "../finish/finished-run.js";
-import { discardWrittenRows, removeParts } from "../finish/publish.js";
+import { removeParts } from "../finish/publish.js";
 import { isObjectAddress } from "../../objects/address.js";
 import type { StagedRun } from "../output/staged-run.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
@@ -14,6 +14,7 @@ import type { CopyPlace } from "../copy/copied-input.js";
 import { inputReading } from "../copy/find-table-input.js";
 import { type FoundRun, openStateFolder, type StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
+import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
 import type { RowJob } from "./reading.js";
 import { inputPaths } from "../../inputs/types.js";
 import { runRows } from "./run-rows.js";
@@ -167,7 +168,10 @@ export async function executeResumably(
     const placed = inPlace(job, rows, place);
     const manifest =
       (await finishEarlier(placed.job, placed.rows, target, state)) ??
-      (await runResumably(noted.job, rows, place, state));
+      (await runResumably(noted.job, rows, place, state).catch(async (error: unknown) => {
+        await discardIfReplaced(error, placed.job, target, state);
+        return runResumably(noted.job, rows, place, state);
+      }));
     await state.tidy();
     onFinished(() => {
       state.removeMark();
@@ -183,20 +187,18 @@ export async function executeResumably(
   }
 }
 
-async function discardRun(job: EnrichJob, target: OutputTarget, found: FoundRun): Promise<void> {
-  await target.staged?.abort();
-  await discardWrittenRows(job, target, found);
-}
-
 async function runResumably(
   job: EnrichJob,
   rows: RowJob,
   { target, folder }: { readonly target: OutputTarget; readonly folder: string },
   state: StateFolder,
 ): Promise<Manifest> {
+  const placed = inPlace(job, rows, { target, folder });
+  const inputGrew = await discardUnlessSame(placed.job, placed.rows, target, state);
   const isResumed = state.checkpoint !== null;
   const ready = await prepare(job, rows, { target, folder, isResumed });
-  return runRows(ready.job, ready.rows, { target, state, journalPath: state.journalPath });
+  const { journalPath } = state;
+  return runRows(ready.job, ready.rows, { target, state, journalPath, inputGrew });
 }
 
 /**

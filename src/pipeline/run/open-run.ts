@@ -14,7 +14,7 @@ import { openSink, type OutputTarget } from "../output/open-output.js";
 import { realPath } from "../../core/files/real-path.js";
 import { WarehouseRun } from "../output/warehouse-run.js";
 import type { Checkpoint } from "../state/checkpointer.js";
-import { type Fingerprint, checkSameRun, takeFingerprint } from "../state/fingerprint.js";
+import { type Fingerprint, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob } from "../types.js";
 import { announceReading, optionalColumnsOf, type RowJob } from "./reading.js";
@@ -27,6 +27,8 @@ export interface RunPlace {
   readonly state: StateFolder | null;
   /** Folder of the journal; null keeps it in memory. */
   readonly journalPath: string | null;
+  /** The input has grown since the run was interrupted. @default false */
+  readonly inputGrew?: boolean;
 }
 
 /** A run with its input and output open, ready to move rows. */
@@ -34,7 +36,6 @@ export interface OpenRun extends RunPlace {
   readonly clock: Clock;
   readonly runId: string;
   readonly fingerprint: Fingerprint;
-  /** The input has grown since the run was interrupted. */
   readonly inputGrew: boolean;
   /** The optional columns of the output. */
   readonly optional: OptionalColumns;
@@ -57,10 +58,9 @@ export async function openRun(
   stack: ResourceStack,
 ): Promise<OpenRun> {
   const clock = job.clock ?? systemClock;
-  const { target, state } = place;
+  const { target, state, inputGrew = false } = place;
   const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, rows, target);
-  const inputGrew = saved !== null && (await checkSameRun(job, saved.fingerprint, fingerprint));
   const optional = optionalColumnsOf(job, rows);
   const runId = saved?.runId ?? rows.runId ?? job.runId ?? randomUUID();
   job.onRunId?.(runId);

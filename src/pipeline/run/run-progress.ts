@@ -11,7 +11,7 @@ import type { RowJob } from "./reading.js";
 import { timeLeft } from "./run-signals.js";
 
 type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
-  Pick<AssembledLookup, "cache" | "throttling">;
+  Pick<AssembledLookup, "cache" | "journal" | "throttling">;
 
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
@@ -20,7 +20,7 @@ export async function progressOf(
   run: ProgressParts,
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
-  const { source, tally, before, clock, cache, throttling } = run;
+  const { source, tally, before, clock, cache, journal, throttling } = run;
   const { lookups, bogons, rate = [] } = job.settings;
   const endpoints = countedEndpoints(lookups);
   const limit = perSecond(rate);
@@ -32,6 +32,7 @@ export async function progressOf(
       endpoints,
       bogons,
       cache,
+      takenOver: tally.tookOver === null ? undefined : journal,
       startedAt: before?.startedAt ?? new Date(clock.now()).toISOString(),
       perSecond: limit,
     },

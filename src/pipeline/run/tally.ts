@@ -47,6 +47,8 @@ export interface TallySnapshot {
   readonly warnings: Record<string, number>;
   /** Set for a retry. */
   readonly retried?: RetriedRows;
+  /** Answers taken over from an interrupted run. Set if there was one. */
+  readonly tookOver?: number;
   /** Set if answers are invented. */
   readonly synthetic?: true;
 }
@@ -63,6 +65,8 @@ export class Tally {
   limited = false;
   /** True if answers are invented. */
   synthetic = false;
+  /** Answers taken over from an interrupted run; null without one. */
+  tookOver: number | null = null;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(countedVerdicts);
   /** Lookups with a final record in the journal, by endpoint, and the requests they took. */
@@ -90,6 +94,7 @@ export class Tally {
     this.rows = from.rows;
     this.synthetic = from.synthetic === true;
     this.skipped = from.skipped ?? 0;
+    this.tookOver = from.tookOver ?? null;
     Object.assign(this.statuses, from.statuses);
     Object.assign(this.verdicts, from.verdicts);
     Object.assign(this.#kinds, from.kinds);
@@ -189,6 +194,7 @@ export class Tally {
       drift: mostFrequentFirst(this.#drift),
       warnings: mostFrequentFirst(this.#warnings),
       ...(this.#retried === undefined ? {} : { retried: this.#retried }),
+      ...(this.tookOver === null ? {} : { tookOver: this.tookOver }),
       ...(this.synthetic ? { synthetic: true } : {}),
     };
   }

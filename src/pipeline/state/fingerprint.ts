@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
-import { UsageError, startOver } from "../../core/errors.js";
 import type { RunInput, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
@@ -15,12 +14,12 @@ const sampleBytes = 64 * 1024;
 
 /** Identifies an input. */
 export interface InputIdentity {
-  /** Path as given; null for a stream, which cannot be recognised. */
+  /** Path as given; null for a stream that cannot be recognised. */
   readonly path: string | null;
   /** The resolved path, independent of spelling and links. */
   readonly file?: string;
   readonly bytes: number | null;
-  /** SHA-256 of the first 64 KiB, and of the last 64 KiB before `bytes`. */
+  /** SHA-256 of the first 64 KiB, or the version of a stream; and of the last 64 KiB before `bytes`. */
   readonly head: string | null;
   readonly tail: string | null;
   /** Of several inputs, each of them. */
@@ -44,7 +43,11 @@ async function identifyInputs(input: RunInput): Promise<InputIdentity> {
 
 /** Identifies an input by its first `bytes` bytes (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
-  if (!("path" in input)) return { path: null, bytes: null, head: null, tail: null };
+  if (!("path" in input)) {
+    const { name, version } = input;
+    const path = version === undefined ? null : name;
+    return { path, bytes: null, head: version ?? null, tail: null };
+  }
   const { path, copyOf } = input;
   // The copy stays the same whatever becomes of the table.
   if (copyOf !== undefined) return { path: copyOf.name, bytes: null, head: null, tail: null };
@@ -171,28 +174,6 @@ function listDifference(
   return [`the inputs were ${was.length}, now ${now.length}${shown && `: ${shown}${more}`}`];
 }
 
-/**
- * Checks that this run is the one that was interrupted. Returns whether its input grew.
- *
- * @throws UsageError `resume_differs`, naming the differences
- */
-export async function checkSameRun(
-  job: EnrichJob,
-  before: Fingerprint,
-  now: Fingerprint,
-): Promise<boolean> {
-  const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
-  if (differences.length > 0) {
-    throw new UsageError(
-      "resume_differs",
-      `the interrupted run was a different one: ${differences.join("; ")}`,
-      { hint: `repeat it with the same options and input, or ${startOver}` },
-    );
-  }
-  if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
-  return inputGrew;
-}
-
 async function inputDifference(
   was: InputIdentity,
   now: InputIdentity,
@@ -201,9 +182,12 @@ async function inputDifference(
   if (!isSamePath(was, now)) {
     return `the input was ${was.path ?? "a stream"}, now ${now.path ?? "a stream"}`;
   }
+  const name = was.path ?? "the input";
+  if (!("path" in input)) {
+    return was.head === now.head ? null : `the content of ${name} has changed`;
+  }
   // Nothing to compare: a device, or a file whose fault is reported when it is opened.
   if (now.bytes === null) return null;
-  const name = was.path ?? "the input";
   if (was.bytes !== null && now.bytes < was.bytes) {
     return `${name} had ${was.bytes} bytes, now ${now.bytes}`;
   }

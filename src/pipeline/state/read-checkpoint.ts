@@ -103,13 +103,14 @@ const ownFiles = [
   /^lock(\.[\w-]+)?$/,
   // Also files that releases before 4 left in the journal's folder.
   /^journal\/(records|arrivals-[01]|index-\d+|(data|lock)\.mdb)$/,
+  /^(journal|earlier)\/(records|checkpoint\.json(\.new)?)$/,
   /^quota\/((data|lock)\.mdb(-lock)?$|gate|lock)/,
 ];
 
 /** Folder of the chunks of a run with workers. */
 export const workName = "work";
 
-const ownFolders = /^(journal|quota|input-\d+|parts(\/\d+)?)$/;
+const ownFolders = /^(journal|earlier|quota|input-\d+|parts(\/\d+)?)$/;
 
 /** Maximum number of names in a message. */
 const maxNamed = 5;
@@ -185,6 +186,21 @@ function foreign(what: string): UsageError {
   return new UsageError("state_folder_foreign", what, {
     hint: "the run needs this name for its state: move those files elsewhere, or write to another output",
   });
+}
+
+/** What to do with an interrupted run. */
+interface ResumeChoice {
+  readonly resume: boolean;
+  readonly restart: boolean;
+}
+
+/** @throws UsageError `resume_or_restart` if both flags are set */
+export function checkResume({ resume, restart }: ResumeChoice): void {
+  if (!resume || !restart) return;
+  throw new UsageError(
+    "resume_or_restart",
+    "--resume and --restart exclude each other: give one of them",
+  );
 }
 
 /** Refuses to continue a run with workers in a single process. @throws UsageError `resume_differs` */

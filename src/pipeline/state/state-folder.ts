@@ -1,17 +1,26 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError, startOver } from "../../core/errors.js";
 import { replaceFile, sealJson } from "../../core/files/json-file.js";
-import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
+import { sweepLocks } from "../../core/files/run-lock.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
+import {
+  awaitsTakeOver,
+  earlierName,
+  type EarlierRun,
+  keepJournal,
+  readEarlierRun,
+} from "./earlier-run.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 import type { Manifest } from "../types.js";
 import { saveUnfinished } from "./unfinished-record.js";
+import { lockFolder } from "./lock-folder.js";
 import {
   belongsToRun,
   checkpointName,
+  checkResume,
   listState,
   markName,
   readAnyCheckpoint,
@@ -42,15 +51,6 @@ export interface StateOptions {
 /** Folder beside an output that holds the state of its run. */
 export function statePath(output: string): string {
   return `${output.replace(/\/$/, "")}.state`;
-}
-
-/** @throws UsageError `resume_or_restart` if both flags are set */
-export function checkResume({ resume, restart }: Pick<StateOptions, "resume" | "restart">): void {
-  if (!resume || !restart) return;
-  throw new UsageError(
-    "resume_or_restart",
-    "--resume and --restart exclude each other: give one of them",
-  );
 }
 
 /**
@@ -89,11 +89,9 @@ export async function openStateFolder(
       }
       await removeEntries(folder, found);
     }
-    const finished = resume ? await readMark(folder) : null;
-    const checkpoint = finished?.checkpoint ?? (resume ? await readCheckpoint(folder) : null);
-    // Killed before its first checkpoint: the other files belong to no known run.
-    if (resume && checkpoint === null) await removeEntries(folder, found);
-    return new StateFolder(folder, checkpoint, finished, release);
+    const state = new StateFolder(folder, release);
+    if (resume) await state.read(found);
+    return state;
   } catch (error) {
     await release();
     throw error;
@@ -106,26 +104,39 @@ export class StateFolder {
   /** Folder of the lookup journal. */
   readonly journalPath: string;
   /** Progress of the interrupted run; null for a new run. */
-  checkpoint: Checkpoint | null;
+  checkpoint: Checkpoint | null = null;
   /** A run that was killed after its rows were complete; null if there is none to resume. */
-  finished: FinishedRun | null;
+  finished: FinishedRun | null = null;
+  /** A discarded run whose answers this one takes over; null for none, and once they are saved. */
+  earlier: EarlierRun | null = null;
   /** True if the folder holds something to resume. */
-  resumable: boolean;
+  resumable = false;
   /** Releases the lock and leaves the rest for `--resume`. */
   readonly release: () => Promise<void>;
+  /** The latest checkpoint; null before the first one. */
+  #latest: Checkpoint | null = null;
 
-  constructor(
-    folder: string,
-    checkpoint: Checkpoint | null,
-    finished: FinishedRun | null,
-    release: () => Promise<void>,
-  ) {
+  constructor(folder: string, release: () => Promise<void>) {
     this.path = folder;
     this.journalPath = join(folder, "journal");
-    this.checkpoint = checkpoint;
-    this.finished = finished;
-    this.resumable = checkpoint !== null;
     this.release = release;
+  }
+
+  /** Reads what an interrupted run left, and removes what belongs to no known run. */
+  async read(found: readonly string[]): Promise<void> {
+    this.finished = await readMark(this.path);
+    const awaited = awaitsTakeOver(found);
+    if (this.finished !== null) this.checkpoint = this.finished.checkpoint;
+    else if (awaited) this.earlier = await readEarlierRun(this.path);
+    else this.checkpoint = await readCheckpoint(this.path);
+    this.#latest = this.checkpoint;
+    this.resumable = this.checkpoint !== null;
+    const isKept = (name: string): boolean =>
+      name === earlierName ? awaited && (this.resumable || this.earlier !== null) : this.resumable;
+    await removeEntries(
+      this.path,
+      found.filter((name) => !isKept(name)),
+    );
   }
 
   /** The run produced nothing worth resuming. */
@@ -135,7 +146,11 @@ export class StateFolder {
 
   async save(next: Checkpoint): Promise<void> {
     await this.#write(checkpointName, next);
+    this.#latest = next;
     this.resumable = true;
+    if (this.earlier === null) return;
+    this.earlier = null;
+    await rm(join(this.path, earlierName), { recursive: true });
   }
 
   /** Saves the manifest of the unfinished run. */
@@ -148,22 +163,25 @@ export class StateFolder {
     await this.#write(markName, { version: checkpointVersion, ...finished });
   }
 
-  /** Removes the earlier run's state, so that a new run can start. */
+  /** Discards the run except for its answers, which the next run takes over. */
   async startOver(): Promise<void> {
-    await this.tidy();
+    if (this.#latest !== null) await keepJournal(this.path, this.#latest);
+    await this.tidy(earlierName);
     await rm(join(this.path, markName), { force: true });
+    this.earlier = await readEarlierRun(this.path);
     this.checkpoint = null;
     this.finished = null;
+    this.#latest = null;
     this.resumable = false;
   }
 
-  /** Removes everything except the mark of a finished run and the lock. */
-  async tidy(): Promise<void> {
+  /** Removes everything except the mark of a finished run, the lock, and an entry that is `kept`. */
+  async tidy(kept = markName): Promise<void> {
     await sweepLocks(join(this.path, "lock"));
     const names = (await listState(this.path)).filter(belongsToRun);
     await removeEntries(
       this.path,
-      names.filter((name) => name !== markName),
+      names.filter((name) => name !== markName && name !== kept),
     );
   }
 
@@ -178,8 +196,15 @@ export class StateFolder {
     rmSync(mark);
   }
 
-  /** Removes the folder of a run that produced nothing worth resuming. */
+  /**
+   * Removes the folder of a run that produced nothing worth resuming. Answers that it has taken over
+   * stay for the next run.
+   */
   async remove(): Promise<void> {
+    if (this.earlier !== null || (this.#latest?.tally.tookOver ?? 0) > 0) {
+      await this.startOver();
+      return this.release();
+    }
     // Rename first: a half-removed folder would look like a run that never started. Foreign files
     // stay.
     const isOurs = await listState(this.path).then(
@@ -215,19 +240,6 @@ function removeEmptyFolder(folder: string): void {
     rmdirSync(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
-  }
-}
-
-async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  try {
-    if (!existsSync(folder)) await mkdir(folder, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw outputFault(folder, error);
-  }
-  try {
-    return await takeLock(join(folder, "lock"));
-  } catch (error) {
-    throw error instanceof UsageError ? error : outputFault(folder, error);
   }
 }
 

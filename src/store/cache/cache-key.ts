@@ -6,7 +6,7 @@ import { type Item, itemKinds } from "../../core/item/item.js";
  * part after the endpoint is shared by all endpoints.
  */
 export function cacheKeys(address: string, endpoint: LookupEndpoint): (item: Item) => string {
-  const service = normalAddress(address);
+  const service = serviceAddress(address);
   return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
 }
 
@@ -19,8 +19,8 @@ export function lookupOfKey(key: string): string {
 /** Matches the shortest service name that is followed by an item kind. */
 const keyParts = new RegExp(`^(\\S+) (.*?) (?:${itemKinds.join("|")}) `, "s");
 
-/** Normalizes an address. Anything that isn't a URL is returned unchanged. */
-function normalAddress(address: string): string {
+/** Normalizes the address of a service. Anything that isn't a URL is returned unchanged. */
+export function serviceAddress(address: string): string {
   if (!URL.canParse(address)) return address;
   return new URL(address).href.replace(/\/+$/, "");
 }

@@ -6,24 +6,17 @@ import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { decodeRecord, readHead, type ReadBackOptions, recordParts } from "./finding-record.js";
 import { journalFault, journalVersionMismatch } from "./journal-fault.js";
 import { OffsetIndex } from "./offset-index.js";
+import { intactRecords, type ReadJournalOptions } from "./read-journal.js";
 import { RecordLog } from "./record-log.js";
 import { textHash } from "../cache/cache-key.js";
 import type { LookupStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 
-export interface JournalOptions {
-  /** Folder of the journal. Created with owner-only permissions if missing. */
-  readonly folder: string;
+export interface JournalOptions extends ReadJournalOptions {
   /** Called with each record of earlier sessions, in order. */
   readonly onReplay?: (key: string, record: LookupRecord) => void;
   /** Return findings with the text of their results. @default false */
   readonly asReceived?: boolean | undefined;
-  /**
-   * Bytes that an earlier session made durable (its `durableBytes`); fewer is damage. @default 0
-   */
-  readonly durableBytes?: number;
-  /** Called when records of an earlier session are damaged or missing. */
-  readonly onWarning?: ((message: string) => void) | undefined;
   /** Chains of the index in memory, a power of two. @default 2^22 */
   readonly chains?: number | undefined;
 }
@@ -48,7 +41,7 @@ export async function openJournal({
     if (existsSync(join(folder, "data.mdb"))) throw journalVersionMismatch(folder);
     const log = new RecordLog(folder);
     try {
-      const index = await indexOf(log, folder, options);
+      const index = await indexOf(log, { folder, ...options });
       return new Journal({ folder, asReceived }, log, index);
     } catch (error) {
       log.close();
@@ -62,15 +55,10 @@ export async function openJournal({
 /** Builds the index from the records on disk. */
 async function indexOf(
   log: RecordLog,
-  folder: string,
-  { chains, durableBytes = 0, onReplay, onWarning }: Omit<JournalOptions, "folder">,
+  { chains, onReplay, ...options }: Omit<JournalOptions, "asReceived">,
 ): Promise<OffsetIndex> {
   const index = new OffsetIndex(chains);
-  const gaps = { count: 0, from: 0, to: 0 };
-  const onGap = (from: number, to: number): void => {
-    if (gaps.count++ === 0) Object.assign(gaps, { from, to });
-  };
-  for await (const records of log.replay(durableBytes, onGap)) {
+  for await (const records of intactRecords(log, options)) {
     for (const { offset, record } of records) {
       const { hash, previous } = readHead(record);
       index.replay(hash, offset, previous);
@@ -79,13 +67,7 @@ async function indexOf(
       onReplay(key, value);
     }
   }
-  if (gaps.count > 0) {
-    const more = gaps.count === 1 ? "" : `, and in ${gaps.count - 1} more places`;
-    onWarning?.(
-      `${join(folder, "records")} is damaged between byte ${gaps.from} and byte ${gaps.to}${more}: lookups recorded there may be repeated`,
-    );
-  }
-  await syncFolder(folder);
+  await syncFolder(options.folder);
   return index;
 }
 
@@ -118,7 +100,11 @@ class Journal implements LookupStore {
   #closedError: Error | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor({ folder, asReceived }: JournalOptions, log: RecordLog, index: OffsetIndex) {
+  constructor(
+    { folder, asReceived }: Pick<JournalOptions, "folder" | "asReceived">,
+    log: RecordLog,
+    index: OffsetIndex,
+  ) {
     this.#folder = folder;
     this.#read = { asReceived };
     this.#log = log;

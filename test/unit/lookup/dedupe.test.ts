@@ -165,10 +165,18 @@ test("passes on nothing that the store cannot keep", async () => {
 });
 
 test("reads from a busy store when it is ready", async () => {
-  const store = slowStore({ get: () => Promise.resolve(attempt(complete())) });
+  const origin = { row: 1, outcomes: [] };
+  const store = slowStore({ get: () => Promise.resolve({ ...attempt(complete()), origin }) });
   const next = scripted(complete());
   const finding = await wrap("query", store)(next)(item, unaborted());
   expect([finding.source, next.asked.length]).toEqual(["duplicate", 0]);
+});
+
+test("marks an answer that no row of the run asked for as cached", async () => {
+  const store = slowStore({ get: () => Promise.resolve(attempt(complete())) });
+  const lookup = wrap("query", store)(scripted());
+  const findings = [await lookup(item, unaborted()), await lookup(item, unaborted())];
+  expect(findings.map(({ source }) => source)).toEqual(["cache", "cache"]);
 });
 
 test("lets one of several callers ask if a busy store has no answer", async () => {

@@ -1,7 +1,6 @@
 import { opsOptions } from "../../../api/options.js";
 import { detectSinkFormat } from "../../../formats/registry.js";
 import { findWarehouse } from "../../../outputs/warehouse/registry.js";
-import { embeddedServiceName } from "../../../pipeline/options.js";
 import { sourceOptions } from "../../../inputs/open-input.js";
 import type { CaseRowsFormat } from "../../run/case-rows.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
@@ -62,17 +61,12 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     }
     const { caseItemColumn, caseRows } = await import("../../run/case-rows.js");
     const format = rowsFormat(settings);
-    const { input, version } = caseRows(found, format);
+    const input = caseRows(found, format);
     const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
     const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
-    const service = intel.embedded ? embeddedServiceName(settings.synthetic) : intel.url;
     const { context, shownCommand } = call;
     const job = { context, shownCommand, settings: { ...settings, ...reading } };
-    return runEnrichJob(job, intel, {
-      input,
-      // Identifies the input for --resume, which must read the rows the run started with.
-      serviceName: `${service}, for case ${found.id} as of ${version}`,
-    });
+    return runEnrichJob(job, intel, { input });
   });
 }
 

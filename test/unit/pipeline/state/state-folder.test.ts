@@ -179,5 +179,5 @@ async function interrupted(text = sealJson(aCheckpoint())): Promise<string> {
 }
 
 function aCheckpoint(): Checkpoint {
-  return { version: checkpointVersion, runId: "r1" } as unknown as Checkpoint;
+  return { version: checkpointVersion, runId: "r1", tally: {} } as unknown as Checkpoint;
 }

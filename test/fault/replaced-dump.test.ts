@@ -1,0 +1,260 @@
+import { existsSync } from "node:fs";
+import { copyFile, cp, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/core/clock.js";
+import { partPath } from "../../src/outputs/file-destination.js";
+import { statePath } from "../../src/pipeline/state/state-folder.js";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { type EnrichHereOptions, enrichHere, type EnrichedHere } from "../helpers/enrich-here.js";
+import { HurriedClock } from "../helpers/hurried-clock.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** A dump of the domains with these numbers. */
+function dumpOf(numbers: readonly number[]): readonly [string, string] {
+  return ["dump.csv", `domain\n${numbers.map((n) => `d${n}.example.com\n`).join("")}`];
+}
+
+const [first, second] = [range(0, 30), [...range(27, 33), ...range(0, 24)]];
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, n) => from + n);
+}
+
+interface Night {
+  readonly server: AnsweringServer;
+  readonly folder: string;
+  readonly run: (
+    dump: readonly number[],
+    settings?: EnrichHereOptions["settings"],
+    more?: Partial<EnrichHereOptions>,
+  ) => Promise<EnrichedHere>;
+  /** Requests that asked for the same lookup a second time. */
+  readonly repeated: () => readonly string[];
+}
+
+async function night(): Promise<Night> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const folder = await temporaryFolder();
+  const settings = { resume: true, rate: "100000/s", lookups: "query", concurrency: 4 };
+  return {
+    server,
+    folder,
+    run: (dump, own, more) =>
+      enrichHere({
+        folder,
+        input: dumpOf(dump),
+        intelUrl: server.url,
+        settings: { ...settings, ...own },
+        ...more,
+      }),
+    repeated: () => [...server.asked].filter(([, times]) => times > 1).map(([lookup]) => lookup),
+  };
+}
+
+/** A run that stopped after 20 of 30 requests. */
+async function stopped(settings?: EnrichHereOptions["settings"]): Promise<Night> {
+  const begun = await night();
+  const run = begun.run(first, { maxRequests: 20, ...settings });
+  await expect(run).rejects.toMatchObject({ code: "requests_spent" });
+  return begun;
+}
+
+describe("a dump that was replaced after its run stopped early", () => {
+  test("is enriched without repeating a request, night after night", async () => {
+    const { run, repeated, server } = await night();
+    let dump = range(0, 100);
+    for (const from of [100, 110]) {
+      await expect(run(dump, { maxRequests: 40 })).rejects.toMatchObject({
+        code: "requests_spent",
+      });
+      dump = [...range(from, from + 10), ...dump.slice(0, -10).toReversed()];
+    }
+    const { manifest, records } = await run(dump);
+    expect(records().map((row) => row["domain"])).toEqual(dump.map((n) => `d${n}.example.com`));
+    expect(repeated()).toEqual([]);
+    expect(manifest).toMatchObject({
+      took_over: 80,
+      resumed: 0,
+      statuses: { complete: 100 },
+      requests: { query: { total: server.total - 80 } },
+    });
+  });
+
+  test("takes its answers from the interrupted run, with their times, and says so", async () => {
+    const { run } = await stopped();
+    const notices: string[] = [];
+    const { manifest, records } = await run(second, {}, { onNotice: (text) => notices.push(text) });
+    expect(notices.join("\n")).toMatch(/a new run starts[^]*took over 20 answers/);
+    expect(manifest.sources).toEqual({ live: 10, cache: 20, duplicate: 0, local: 0 });
+    expect(manifest.requests["query"]).toEqual({ total: 10, outcomes: { 200: 10 } });
+    const taken = records().filter((row) => row["rep_source"] === "cache");
+    expect(taken.map((row) => row["rep_attempts"])).toEqual(taken.map(() => "1"));
+    expect(taken.every((row) => row["rep_looked_up_at"]! < manifest.started_at)).toBe(true);
+  });
+
+  test("gives a taken answer to every row of the item", async () => {
+    const { run, repeated } = await stopped();
+    const { manifest } = await run([...second, ...second]);
+    expect(manifest.sources).toEqual({ live: 10, cache: 40, duplicate: 10, local: 0 });
+    expect(repeated()).toEqual([]);
+  });
+
+  test("keeps the answers byte for byte", async () => {
+    const { run } = await stopped({ lookups: "query,quick-check", raw: true });
+    const undisturbed = await night();
+    const raw = async (nightly: Night["run"]) => {
+      const { records } = await nightly(second, { lookups: "query,quick-check", raw: true });
+      return records().map((row) => [row["rep_query"], row["rep_quick_check"]]);
+    };
+    expect(await raw(run)).toEqual(await raw(undisturbed.run));
+  });
+
+  test("resumes after the take-over as any run", async () => {
+    const { run, repeated } = await stopped();
+    const again = run(second, { maxRequests: 5 });
+    await expect(again).rejects.toMatchObject({ code: "requests_spent" });
+    const { manifest } = await run(second);
+    expect(manifest).toMatchObject({ took_over: 20, resumed: 1, statuses: { complete: 30 } });
+    expect(manifest.sources).toEqual({ live: 10, cache: 20, duplicate: 0, local: 0 });
+    expect(repeated()).toEqual([]);
+  });
+
+  test("leaves nothing behind, not even rejects under another name", async () => {
+    const begun = await night();
+    const left = join(begun.folder, "left.csv");
+    const options = { maxRequests: 20, rejects: left };
+    await expect(begun.run(first, options)).rejects.toMatchObject({ code: "requests_spent" });
+    expect(existsSync(partPath(left))).toBe(true);
+    await begun.run(second);
+    expect((await readdir(begun.folder)).sort()).toEqual([
+      "dump.csv",
+      "out.csv",
+      "out.csv.manifest.json",
+    ]);
+  });
+});
+
+describe("other settings", () => {
+  test.each([
+    ["another prefix", { prefix: "ti_" }, 20],
+    ["nested NDJSON", { to: "ndjson" }, 20],
+    ["more lookups", { lookups: "query,quick-check" }, 20],
+    ["another lookup", { lookups: "quick-check" }, 20],
+  ])("start a new run with the answers: %s", async (_, settings, taken) => {
+    const { run, repeated } = await stopped();
+    const { manifest } = await run(first, settings);
+    expect(manifest).toMatchObject({ took_over: taken, resumed: 0, statuses: { complete: 30 } });
+    expect(repeated()).toEqual([]);
+  });
+
+  test("take no answer of another service", async () => {
+    const { run, server } = await stopped();
+    const other = await startAnsweringServer();
+    onTestFinished(() => other.close());
+    const { manifest } = await run(first, {}, { intelUrl: other.url });
+    expect(manifest).toMatchObject({ took_over: 0, sources: { live: 30, cache: 0 } });
+    expect([server.total, other.total]).toEqual([20, 30]);
+  });
+});
+
+test("asks again for answers older than the cache's TTL", async () => {
+  const { run, server } = await stopped();
+  const later = Object.assign(Object.create(systemClock) as typeof systemClock, {
+    now: () => Date.now() + 86_400_000,
+  });
+  const { manifest } = await run(second, {}, { clock: later });
+  expect(manifest).toMatchObject({ took_over: 0, statuses: { complete: 30 } });
+  expect(server.total).toBe(50);
+});
+
+test("asks again for failed lookups, and takes over partial ones", async () => {
+  const { run, server } = await night();
+  for (const n of [1, 2]) server.absent.add(`d${n}.example.com`);
+  server.partial.add("d3.example.com");
+  const begun = run(first, { maxRequests: 20, partialRetries: 0 });
+  await expect(begun).rejects.toMatchObject({ code: "requests_spent" });
+  server.absent.clear();
+  const { manifest } = await run(second);
+  expect(manifest).toMatchObject({ took_over: 18, statuses: { complete: 29, partial: 1 } });
+  expect(server.asked.get("query d3.example.com")).toBe(1);
+});
+
+test("uses the cache as well", async () => {
+  const begun = await night();
+  const cache = join(begun.folder, "cache");
+  await expect(begun.run(first, { maxRequests: 20, cache })).rejects.toThrow("used up");
+  const { manifest } = await begun.run(second, { cache });
+  expect(manifest).toMatchObject({ took_over: 20, sources: { live: 10, cache: 20 } });
+  expect(begun.repeated()).toEqual([]);
+});
+
+describe("a take-over that is cut off", () => {
+  const places = (folder: string) => {
+    const state = statePath(join(folder, "out.csv"));
+    return {
+      checkpoint: join(state, "checkpoint.json"),
+      journal: join(state, "journal"),
+      earlier: join(state, "earlier"),
+    };
+  };
+
+  async function setAside({ folder }: Night): Promise<ReturnType<typeof places>> {
+    const at = places(folder);
+    await copyFile(at.checkpoint, join(at.journal, "checkpoint.json"));
+    await rename(at.journal, at.earlier);
+    return at;
+  }
+
+  test.each([
+    ["after the journal was set aside", () => Promise.resolve()],
+    ["once the old state is removed", (at: ReturnType<typeof places>) => rm(at.checkpoint)],
+    [
+      "while answers are copied",
+      async (at: ReturnType<typeof places>) => {
+        await rm(at.checkpoint);
+        await rename(at.earlier, at.journal);
+        // Half of a copy is more than a journal without a checkpoint may hold.
+        await cp(at.journal, at.earlier, { recursive: true });
+        await rm(join(at.journal, "checkpoint.json"));
+      },
+    ],
+  ])("%s loses no answer", async (_, cut) => {
+    const begun = await stopped();
+    await cut(await setAside(begun));
+    const { manifest } = await begun.run(second);
+    expect(manifest).toMatchObject({ took_over: 20, statuses: { complete: 30 } });
+    expect(begun.repeated()).toEqual([]);
+  });
+
+  test("by an error in the new dump keeps the answers for the next run", async () => {
+    const begun = await stopped();
+    const noColumn = { input: ["dump.csv", "a,b\n1,2\n"] } as const;
+    await expect(begun.run([], { itemColumn: "domain" }, noColumn)).rejects.toThrow("domain");
+    expect(existsSync(places(begun.folder).earlier)).toBe(true);
+    await begun.run(second, { itemColumn: "domain" });
+    expect(begun.repeated()).toEqual([]);
+  });
+
+  test("by a service that answers nothing but 404 keeps the answers for the next run", async () => {
+    const begun = await stopped();
+    begun.server.silent.add("query");
+    const wrong = begun.run(range(100, 130));
+    await expect(wrong).rejects.toMatchObject({ code: "wrong_service" });
+    begun.server.silent.clear();
+    const { manifest } = await begun.run(second);
+    expect(manifest).toMatchObject({ took_over: 20, statuses: { complete: 30 } });
+    expect(begun.repeated().filter((lookup) => /d\d?\d\.example/.test(lookup))).toEqual([]);
+  });
+
+  test("by a service that is away keeps the answers for the next run", async () => {
+    const begun = await stopped();
+    await begun.server.stop();
+    const away = begun.run(range(100, 130), {}, { clock: new HurriedClock() });
+    await expect(away).rejects.toMatchObject({ code: "service_unreachable" });
+    await begun.server.start();
+    await begun.run(second);
+    expect(begun.repeated()).toEqual([]);
+  });
+});
