@@ -38,28 +38,40 @@ export function timestamp(ms: number): string {
 }
 
 const dateTime =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-]\d\d):(\d\d))$/;
+  /^(?!0000)(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-](?:[01]\d|2[0-3])):([0-5]\d))$/;
+
+/** Whether a text is an RFC 3339 date-time (section 5.6). A space is accepted instead of `T`. */
+export function isTimestamp(text: string): boolean {
+  return dateTime.test(text) && isDay(text);
+}
+
+/** Days that every month has. */
+const leastDays = 28;
+
+/** Whether the month of a date-time has its day. */
+function isDay(text: string): boolean {
+  const day = Number(text.slice(8, 10));
+  if (day <= leastDays) return true;
+  const monthEnd = Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0);
+  return day <= new Date(monthEnd).getUTCDate();
+}
 
 /**
- * Microseconds since 1970-01-01T00:00:00Z of an RFC 3339 date-time (section 5.6), or null if the text
- * is not one. Truncates digits beyond microseconds; a leap second counts as the next minute.
+ * Microseconds since 1970-01-01T00:00:00Z of an RFC 3339 date-time, or null if the text is not one.
+ * Truncates digits beyond microseconds; a leap second counts as the next minute.
  *
  * `Date.parse` accepts more than RFC 3339 allows and has millisecond precision only.
  */
 export function parseTimestamp(text: string): bigint | null {
   const parts = dateTime.exec(text);
-  if (parts === null) return null;
+  if (parts === null || !isDay(text)) return null;
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as Six;
   const [, , , , , , , fraction = "", offset = "+00", offsetMinute = "00"] = parts;
-  const hours = Math.abs(Number(offset));
-  const minutes = Number(offsetMinute);
-  if (hour > 23 || minute > 59 || second > 60 || hours > 23 || minutes > 59) return null;
   // `Date.UTC` maps years below 100 to the 20th century.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  if (year < 1 || month < 1 || !isDay) return null;
-  const east = (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
+  const east =
+    (offset.startsWith("-") ? -1 : 1) * (Math.abs(Number(offset)) * 60 + Number(offsetMinute));
   const ms = date.getTime() + ((hour * 60 + minute - east) * 60 + second) * 1000;
   return BigInt(ms) * 1000n + BigInt(fraction.slice(0, 6).padEnd(6, "0"));
 }

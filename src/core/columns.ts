@@ -1,3 +1,4 @@
+import { isTimestamp } from "./clock.js";
 import { type LookupEndpoint, memberOf as resultMember, verdictOf } from "./finding.js";
 import type { EnrichedRow } from "./row.js";
 
@@ -98,6 +99,16 @@ export const columns: readonly Column[] = [
   text("error", "Error message", (e) => e.finding.error?.message),
   text("extra", "Surplus cells or members of the input row, as JSON", (e) => e.row.extra),
 ];
+
+const times = columns.filter(({ type }) => type === "timestamp");
+
+/** Whether a column of times has a value that is not an RFC 3339 date-time. */
+export function hasOtherTime(enriched: EnrichedRow): boolean {
+  return times.some(({ value }) => {
+    const found = value(enriched);
+    return typeof found === "string" && !isTimestamp(found);
+  });
+}
 
 /** Columns that only some runs add. */
 export interface OptionalColumns {

@@ -72,17 +72,25 @@ export interface EnrichedRow {
 /**
  * Warnings about a row, as messages to be counted. They depend on the row alone, so a resumed run
  * counts the same as an uninterrupted one.
+ *
+ * @param item the item of the row; null if it has none
  */
-export function rowWarnings(row: Row): readonly string[] {
+export function rowWarnings(row: Row, item: Item | null): readonly string[] {
   const isWhole = row.json === null ? row.cells.every(isWellFormed) : isWellFormed(row.json);
   const isSurplus = row.extra !== null && row.json === null && row.fault === null;
-  const isUnknownKind = row.kindText !== "" && parseKindName(row.kindText) === null;
-  if (isWhole && !isSurplus && !isUnknownKind) return none;
+  const isIgnoredKind = row.kindText !== "" && !isKindOf(item, row.kindText);
+  if (isWhole && !isSurplus && !isIgnoredKind) return none;
   return [
     ...(isWhole && isWellFormed(row.extra ?? "") ? [] : [messages.notUtf8]),
     ...(isSurplus ? [messages.surplus] : []),
-    ...(isUnknownKind ? [messages.unknownKind] : []),
+    ...(isIgnoredKind ? [messages.ignoredKind] : []),
   ];
+}
+
+/** Whether a kind column's text is a kind, and that of the item if there is one. */
+function isKindOf(item: Item | null, text: string): boolean {
+  const kind = parseKindName(text);
+  return kind !== null && (item === null || item.kind === kind);
 }
 
 const none: readonly string[] = [];
@@ -90,7 +98,7 @@ const none: readonly string[] = [];
 const messages = {
   notUtf8: "row with invalid UTF-8, copied unchanged",
   surplus: "row with more cells than there are columns",
-  unknownKind: "unrecognised values in the kind column were ignored",
+  ignoredKind: "values in the kind column were ignored: unrecognised, or not the item's kind",
 };
 
 /** Row counts of an output. */

@@ -238,6 +238,8 @@ export interface Manifest extends RunEnding {
   readonly drift: Readonly<Record<string, number>>;
   /** Message → number of times. */
   readonly warnings: Readonly<Record<string, number>>;
+  /** Message of a warning about rows → the first of them. */
+  readonly warned_rows: Readonly<Record<string, number>>;
   /** Set if the service said that its answers are invented. */
   readonly synthetic?: true;
   readonly started_at: string;

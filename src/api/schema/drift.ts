@@ -1,3 +1,4 @@
+import { isTimestamp } from "../../core/clock.js";
 import { abuseContactStatuses, blocklistStatuses, intents, resultTypes } from "./vocabulary.js";
 
 type Result = { readonly [member: string]: unknown };
@@ -47,12 +48,8 @@ function times(found: string[], prefix: string, result: Result | null): void {
   time(found, prefix, "lastSeen", result["lastSeen"]);
 }
 
-/** RFC 3339 section 5.6; its note allows a space instead of `T`. */
-const dateTime =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-
 function time(found: string[], prefix: string, member: string, value: unknown): void {
-  if (typeof value !== "string" || dateTime.test(value)) return;
+  if (typeof value !== "string" || isTimestamp(value)) return;
   // Counts without the value: different values in every answer would grow the counts without bound.
   found.push(`${prefix}${member}=not a date-time`);
 }

@@ -3,6 +3,7 @@ import { retryFailedRows } from "../run/retry-advice.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { manifestPath, recordBase } from "../../pipeline/output/check-paths.js";
+import { countedWarning } from "../../pipeline/run/counted-warning.js";
 import type { Manifest, RequestCounts } from "../../pipeline/types.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
@@ -53,7 +54,7 @@ export function formatSummary(
     ["errors", list(manifest.errors, longest.errors)],
     ["tags", list(manifest.tags, longest.tags)],
     ["drift", list(manifest.drift, longest.drift)],
-    ["warnings", warningLines(manifest.warnings)],
+    ["warnings", warningLines(manifest)],
     ["output", [outputLine(output)]],
     [
       "manifest",
@@ -162,15 +163,13 @@ function requestLines(requests: Readonly<Record<string, RequestCounts>>): readon
     });
 }
 
-function warningLines(warnings: Readonly<Record<string, number>>): readonly string[] {
+function warningLines({ warnings, warned_rows: rows }: Manifest): readonly string[] {
   const entries = Object.entries(warnings).sort(([, m], [, n]) => n - m);
   const rest = entries.length - longest.warnings;
   return [
     ...entries
       .slice(0, longest.warnings)
-      .map(([message, count]) =>
-        count > 1 ? `${message} (${formatCount(count)} times)` : message,
-      ),
+      .map(([message, count]) => countedWarning(message, count, rows[message])),
     ...(rest > 0 ? [`${formatCount(rest)} more`] : []),
   ];
 }

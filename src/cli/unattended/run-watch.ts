@@ -213,6 +213,7 @@ export class RunWatch {
       tags: {},
       drift: {},
       warnings: {},
+      warned_rows: {},
       started_at: new Date(this.#startedAt).toISOString(),
       ended_at: new Date(now).toISOString(),
       seconds: Math.round(now - this.#startedAt) / 1000,

@@ -140,8 +140,8 @@ function rowMaker(
   };
 }
 
-/** Surplus cells up to the last non-empty one, as a JSON array; null if all are empty. */
+/** The surplus cells that aren't empty, in order, as a JSON array; null if there are none. */
 function surplus(cells: readonly string[]): string | null {
-  const last = cells.findLastIndex((cell) => cell !== "");
-  return last === -1 ? null : JSON.stringify(cells.slice(0, last + 1));
+  const filled = cells.filter((cell) => cell !== "");
+  return filled.length === 0 ? null : JSON.stringify(filled);
 }

@@ -12,10 +12,9 @@ export interface CellReaderOptions {
   readonly onWarning: (message: string) => void;
 }
 
-const warnings: Readonly<Record<TextFault | "timestamp", string>> = {
+const warnings: Readonly<Record<TextFault, string>> = {
   nul: "replaced U+0000 with U+FFFD in values that contain it",
   surrogate: "replaced invalid UTF-8 with U+FFFD in values that contain it",
-  timestamp: "stored times that are not RFC 3339 date-times as null",
 };
 
 /** One reader per column, in table order. Input cells missing in a row are null. */
@@ -25,11 +24,6 @@ export function cellReaders(
 ): readonly CellReader[] {
   const warnOfText = (fault: TextFault): void => options.onWarning(warnings[fault]);
   const text = (value: string): string => storedText(value, warnOfText);
-  const time = (value: string): bigint | null => {
-    const micros = parseTimestamp(value);
-    if (micros === null) options.onWarning(warnings.timestamp);
-    return micros;
-  };
 
   return schema.columns.map(({ from }: TableColumn): CellReader => {
     switch (from.kind) {
@@ -49,7 +43,7 @@ export function cellReaders(
           if (value === null || typeof value === "boolean") return value;
           if (typeof value === "number") return BigInt(value);
           if (typeof value === "object") return value.map(text);
-          return type === "timestamp" ? time(value) : text(value);
+          return type === "timestamp" ? parseTimestamp(value) : text(value);
         };
       }
     }

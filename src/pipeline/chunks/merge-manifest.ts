@@ -61,11 +61,23 @@ export function sumChunks(
         ),
       ),
     ),
+    warned_rows: firstRows(manifests),
     ...(manifests.some(({ synthetic }) => synthetic === true) ? { synthetic: true } : {}),
     started_at: starts[0] ?? plan.created_at,
     seconds: secondsBetween(starts[0], ends.at(-1)),
     resumed,
   };
+}
+
+/** The first row of all that each warning is about. */
+function firstRows(manifests: readonly Manifest[]): Record<string, number> {
+  const rows = new Map<string, number>();
+  for (const [message, row] of manifests.flatMap(({ warned_rows }) =>
+    Object.entries(warned_rows),
+  )) {
+    rows.set(message, Math.min(row, rows.get(message) ?? row));
+  }
+  return Object.fromEntries(rows);
 }
 
 /** Warnings about all chunks together. */

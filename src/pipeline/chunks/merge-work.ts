@@ -20,6 +20,7 @@ import { notedPrefix } from "../finish/manifest.js";
 import { realPath } from "../../core/files/real-path.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import { type FailOn, type MaxFailed, tooManyFailed } from "../run/failure-limits.js";
+import { timeWarning } from "../run/counted-warning.js";
 import { openStateFolder } from "../state/state-folder.js";
 import type { Manifest } from "../types.js";
 import { allResults, unfinished } from "./all-results.js";
@@ -158,7 +159,9 @@ async function join(
       target.file === null ? null : await auditMergedPart(plan, target, target.file, output);
     checkCounts(summed, audit, target);
     const manifest = await publish(job, target, summed, audit, opened);
-    for (const message of runWarnings(plan, summed.unsupported)) job.onWarning?.(message);
+    const times = timeWarning(summed);
+    const messages = [...runWarnings(plan, summed.unsupported), ...(times === null ? [] : [times])];
+    for (const message of messages) job.onWarning?.(message);
     return manifest;
   } catch (error) {
     for (const each of opened) await each.abandon();

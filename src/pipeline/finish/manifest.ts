@@ -86,6 +86,7 @@ export function manifestOf(
     tags: tally.tags,
     drift: tally.drift,
     warnings: tally.warnings,
+    warned_rows: tally.warned_rows,
     ...(tally.synthetic === undefined ? {} : { synthetic: true }),
     started_at: checkpointer.startedAt,
     ended_at: new Date(clock.now()).toISOString(),

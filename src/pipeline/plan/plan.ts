@@ -187,7 +187,7 @@ async function countRows(
 
 function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: PlanCounts): void {
   counts.rows++;
-  for (const message of rowWarnings(row)) count(counts.warnings, message);
+  for (const message of rowWarnings(row, item)) count(counts.warnings, message);
   if (item !== null || finding instanceof Promise) return;
   if (finding.status === "failed") counts.unreadable++;
   else count(counts.unsupported, finding.error?.code ?? "unknown");

@@ -11,6 +11,7 @@ import { type AssembledLookup, assembleLookup } from "../lookup/assemble-lookup.
 import { Checkpointer } from "../state/checkpointer.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { endAt, RunSignals } from "./run-signals.js";
+import { timeWarning } from "./counted-warning.js";
 import { moveRows } from "./move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
@@ -144,10 +145,13 @@ function closingWarnings(
   tally: Tally,
 ): readonly CountedWarning[] {
   // Of a chunk, the merge judges all of them together.
-  const unlikely = job.chunk === true ? null : unlikelyColumn(source, tally.snapshot());
+  const counts = tally.snapshot();
+  const unlikely = job.chunk === true ? null : unlikelyColumn(source, counts);
   const empty = tally.rows + tally.skipped === 0 && job.chunk !== true ? [noRows] : [];
   const messages = [...empty, ...addressWarnings, ...(unlikely === null ? [] : [unlikely])];
-  for (const message of messages) job.onWarning?.(message);
+  // Counted already, row by row.
+  const times = job.chunk === true ? null : timeWarning(counts);
+  for (const message of [...messages, ...(times === null ? [] : [times])]) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
 }
 

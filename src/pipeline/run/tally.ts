@@ -1,4 +1,5 @@
 import type { LookupRecord } from "../../core/attempt.js";
+import { hasOtherTime } from "../../core/columns.js";
 import {
   countedVerdicts,
   type Finding,
@@ -10,7 +11,8 @@ import {
   verdictOf,
 } from "../../core/finding.js";
 import { type ItemKind, itemKinds } from "../../core/item/item.js";
-import { type EnrichedRow, rowWarnings } from "../../core/row.js";
+import { type EnrichedRow, type Row, rowWarnings } from "../../core/row.js";
+import { otherTimes } from "./counted-warning.js";
 
 /** Maximum number of distinct names per counter; further ones are counted under `otherNames`. */
 const maxNames = 10_000;
@@ -45,6 +47,8 @@ export interface TallySnapshot {
   readonly tags: Record<string, number>;
   readonly drift: Record<string, number>;
   readonly warnings: Record<string, number>;
+  /** Message of a warning about rows → the first of them. */
+  readonly warned_rows: Record<string, number>;
   /** Set for a retry. */
   readonly retried?: RetriedRows;
   /** Answers taken over from an interrupted run. Set if there was one. */
@@ -82,6 +86,7 @@ export class Tally {
   readonly #tags: Counts;
   readonly #drift: Counts = new Map();
   readonly #warnings: Counts;
+  readonly #warnedRows: Counts;
   #retried: RetriedRows | undefined;
 
   constructor(from?: TallySnapshot) {
@@ -89,6 +94,7 @@ export class Tally {
     this.#errors = countsFrom(from?.errors);
     this.#tags = countsFrom(from?.tags);
     this.#warnings = countsFrom(from?.warnings);
+    this.#warnedRows = countsFrom(from?.warned_rows);
     this.#retried = from?.retried;
     if (from === undefined) return;
     this.rows = from.rows;
@@ -106,8 +112,10 @@ export class Tally {
   }
 
   /** Counts a written row. */
-  row({ row, item, finding }: EnrichedRow): void {
-    for (const message of rowWarnings(row)) this.warning(message);
+  row(enriched: EnrichedRow): void {
+    const { row, item, finding } = enriched;
+    for (const message of rowWarnings(row, item)) this.#warn(message, row);
+    if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
     this.rows++;
     this.statuses[finding.status]++;
     if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
@@ -124,6 +132,12 @@ export class Tally {
     if (Array.isArray(tags)) {
       for (const tag of tags) if (typeof tag === "string") add(this.#tags, tag);
     }
+  }
+
+  #warn(message: string, { number, savedNumber = number }: Row): void {
+    this.warning(message);
+    const first = this.#warnedRows.get(message) ?? savedNumber;
+    this.#warnedRows.set(message, Math.min(first, savedNumber));
   }
 
   #retry(before: FindingStatus, now: FindingStatus): void {
@@ -193,6 +207,7 @@ export class Tally {
       tags: mostFrequentFirst(this.#tags),
       drift: mostFrequentFirst(this.#drift),
       warnings: mostFrequentFirst(this.#warnings),
+      warned_rows: Object.fromEntries(this.#warnedRows),
       ...(this.#retried === undefined ? {} : { retried: this.#retried }),
       ...(this.tookOver === null ? {} : { tookOver: this.tookOver }),
       ...(this.synthetic ? { synthetic: true } : {}),
