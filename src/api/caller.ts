@@ -1,3 +1,4 @@
+import { toWellFormed } from "../core/bytes.js";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../core/clock.js";
 import type { CallName, CallResult } from "./calls.js";
@@ -141,7 +142,7 @@ export function pathSegment(text: string): string {
   try {
     return encodeURIComponent(text);
   } catch {
-    return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, "\u{FFFD}"));
+    return encodeURIComponent(toWellFormed(text));
   }
 }
 

@@ -25,6 +25,11 @@ export function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
+/** Replaces lone surrogates with U+FFFD, so that UTF-8 can hold the text. */
+export function toWellFormed(text: string): string {
+  return (text as string & { toWellFormed(): string }).toWellFormed();
+}
+
 const escapeBase = 0xdc00;
 /** Code units per call of `String.fromCharCode`, to protect the stack. */
 const unitsAtOnce = 8192;

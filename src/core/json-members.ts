@@ -1,3 +1,4 @@
+import { toWellFormed } from "./bytes.js";
 import type { JsonObject } from "./finding.js";
 
 /**
@@ -38,6 +39,17 @@ export function cellText(value: string): string {
   if (first === quote) return stringValue(value);
   return value === "null" ? "" : value;
 }
+
+/** JSON text with U+FFFD for each lone surrogate, escaped or not: many parsers refuse them. */
+export function wellFormedJson(text: string): string {
+  return toWellFormed(text).replace(surrogateEscapes, (whole, lone) =>
+    lone === undefined ? whole : "\uFFFD",
+  );
+}
+
+/** An escaped backslash, a pair of surrogates, or a lone one, which is captured. */
+const surrogateEscapes =
+  /\\(?:\\|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2}))/g;
 
 const quote = 0x22;
 const comma = 0x2c;

@@ -8,6 +8,7 @@ import {
   type VerdictCounts,
 } from "./finding.js";
 import { type Item, parseKindName } from "./item/item.js";
+import { wellFormedJson } from "./json-members.js";
 
 /** One input record as read. Every record becomes exactly one output row. */
 export interface Row {
@@ -76,15 +77,21 @@ export interface EnrichedRow {
  * @param item the item of the row; null if it has none
  */
 export function rowWarnings(row: Row, item: Item | null): readonly string[] {
-  const isWhole = row.json === null ? row.cells.every(isWellFormed) : isWellFormed(row.json);
+  const isWhole = isUtf8(row);
   const isSurplus = row.extra !== null && row.json === null && row.fault === null;
   const isIgnoredKind = row.kindText !== "" && !isKindOf(item, row.kindText);
   if (isWhole && !isSurplus && !isIgnoredKind) return none;
   return [
-    ...(isWhole && isWellFormed(row.extra ?? "") ? [] : [messages.notUtf8]),
+    ...(isWhole ? [] : [messages.notUtf8]),
     ...(isSurplus ? [messages.surplus] : []),
     ...(isIgnoredKind ? [messages.ignoredKind] : []),
   ];
+}
+
+/** Whether a row was UTF-8 in the input. */
+export function isUtf8({ json, cells, extra }: Row): boolean {
+  if (json !== null) return isWellFormed(json);
+  return cells.every(isWellFormed) && (extra === null || extra === wellFormedJson(extra));
 }
 
 /** Whether a kind column's text is a kind, and that of the item if there is one. */
@@ -96,7 +103,7 @@ function isKindOf(item: Item | null, text: string): boolean {
 const none: readonly string[] = [];
 
 const messages = {
-  notUtf8: "row with invalid UTF-8, copied unchanged",
+  notUtf8: "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead",
   surplus: "row with more cells than there are columns",
   ignoredKind: "values in the kind column were ignored: unrecognised, or not the item's kind",
 };

@@ -1,3 +1,4 @@
+import { toWellFormed } from "../../core/bytes.js";
 import type { Manifest } from "../../pipeline/types.js";
 import { type ExitReason, exitReasons } from "../../pipeline/finish/exit-reason.js";
 
@@ -160,8 +161,7 @@ function labelText(labels: Labels): string {
 
 /** A backslash, a quote and a line feed are escaped in label values (OpenMetrics 1.0, 4.1.2). */
 function escaped(value: string): string {
-  return value
-    .replaceAll(/\p{Surrogate}/gu, "\uFFFD")
+  return toWellFormed(value)
     .replaceAll("\\", "\\\\")
     .replaceAll('"', '\\"')
     .replaceAll("\n", "\\n");

@@ -1,9 +1,10 @@
+import { toWellFormed } from "../../core/bytes.js";
 import { type Column, columns } from "../../core/columns.js";
 import { nestedFacts, nestedText } from "../../core/finding.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import { addedColumnNames, addedMemberName, freshNames } from "../added-names.js";
 import type { Encoder, EncoderOptions, RejectsOptions } from "../types.js";
-import { linesEncoder } from "../record-splitter.js";
+import { jsonLinesEncoder } from "../json-lines-encoder.js";
 
 /**
  * Writes one JSON object per line: the input's members unchanged, then one member with everything
@@ -26,7 +27,7 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
     return `{${own.text}${own.text === "" ? "" : ","}${describe(enriched, own.displaced)}}\n`;
   };
 
-  return linesEncoder(encodeRow);
+  return jsonLinesEncoder(encodeRow);
 }
 
 /** Encodes rejected records with two more members for the reason. */
@@ -35,8 +36,8 @@ export function ndjsonRejects({ columns, several = false }: RejectsOptions): Enc
     ["reject_code", "reject_reason", "reject_file", "reject_item"],
     columns,
   );
-  return linesEncoder(({ row, finding }) => {
-    // A line that isn't a record is written as it came.
+  return jsonLinesEncoder(({ row, finding }) => {
+    // A line that isn't a record has no members to add to.
     if (row.json === null) return `${row.extra === null ? "" : String(JSON.parse(row.extra))}\n`;
     const members = row.json.slice(1, -1).trim();
     const why = JSON.stringify({
@@ -48,11 +49,12 @@ export function ndjsonRejects({ columns, several = false }: RejectsOptions): Enc
   });
 }
 
-/** Unique member names for columns whose names may be empty or repeat. */
+/** Unique member names for columns whose names may be empty, repeat, or not be UTF-8. */
 export function uniqueNames(names: readonly string[]): readonly string[] {
-  const taken = new Set<string>(names);
+  const texts = names.map(toWellFormed);
+  const taken = new Set<string>(texts);
   const seen = new Set<string>();
-  return names.map((name, index) => {
+  return texts.map((name, index) => {
     const base = name === "" ? `column_${index + 1}` : name;
     let unique = base;
     for (let n = 2; seen.has(unique) || (unique !== name && taken.has(unique)); n++) {

@@ -2,7 +2,8 @@ import { systemClock } from "../../core/clock.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { accusationIn, verdictOf } from "../../core/finding.js";
-import { linesEncoder, splitLines } from "../record-splitter.js";
+import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import type { EncoderOptions, WritableFormat } from "../types.js";
 import { itemFacts, type ItemFacts, reputeMember } from "./item-facts.js";
@@ -26,7 +27,7 @@ const outcomes = {
  */
 export const ecs: WritableFormat = {
   extensions: [],
-  write: (options) => linesEncoder(ecsDocuments(options)),
+  write: (options) => jsonLinesEncoder(ecsDocuments(options)),
   split: splitLines,
   count: (options) => countJson(options, ["repute"]),
   keepsReceived: () => true,

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { linesEncoder, splitLines } from "../record-splitter.js";
+import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import { FatalError } from "../../core/errors.js";
 import type {
@@ -33,7 +34,7 @@ function esBulkEncoder(options: EncoderOptions): Encoder {
     esIndex === undefined
       ? `{"index":{"_id":"`
       : `{"index":{"_index":${JSON.stringify(esIndex)},"_id":"`;
-  return linesEncoder((enriched) => {
+  return jsonLinesEncoder((enriched) => {
     const { row } = enriched;
     // A line that is not a record has no columns; its number alone identifies it.
     const id = hash("sha256", `${row.number}\n${input(row)}\n${row.extra ?? ""}`).slice(0, 40);

@@ -8,7 +8,8 @@ import {
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { programInfo } from "../../core/program.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { linesEncoder, splitLines } from "../record-splitter.js";
+import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import { epochMs, itemFacts, reputeMember } from "./item-facts.js";
@@ -105,7 +106,7 @@ function ocsfEncoder(options: EncoderOptions): Encoder {
     return `${constant},${event.slice(1, -1)},"unmapped":{"repute":${describe(enriched, verdict)}}}\n`;
   };
 
-  return linesEncoder(encodeRow);
+  return jsonLinesEncoder(encodeRow);
 }
 
 /** The `osint` object. `undefined` members are dropped. */

@@ -1,6 +1,7 @@
 import { systemClock } from "../../core/clock.js";
 import { verdictOf } from "../../core/finding.js";
-import { linesEncoder, splitLines } from "../record-splitter.js";
+import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import { epochMs, reputeMember } from "./item-facts.js";
@@ -17,7 +18,7 @@ export const splunkHec: WritableFormat = {
 function splunkHecEncoder(options: EncoderOptions): Encoder {
   const clock = options.clock ?? systemClock;
   const describe = reputeMember(options.columns);
-  return linesEncoder((enriched) => {
+  return jsonLinesEncoder((enriched) => {
     const { finding } = enriched;
     const ms = finding.lookedUpAt === null ? clock.now() : epochMs(finding.lookedUpAt);
     const event = describe(enriched, verdictOf(finding));

@@ -1,5 +1,5 @@
 import type { CellValue } from "../../formats/typed-column.js";
-import { isWellFormed } from "../../core/bytes.js";
+import { isWellFormed, toWellFormed } from "../../core/bytes.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { TableColumn, TableSchema } from "./table-schema.js";
 import { parseTimestamp } from "../../core/clock.js";
@@ -68,7 +68,7 @@ export function storedText(text: string, onFault: (fault: TextFault) => void): s
     onFault("nul");
   }
   if (!isWellFormed(stored)) {
-    stored = stored.replaceAll(/\p{Surrogate}/gu, replacement);
+    stored = toWellFormed(stored);
     onFault("surrogate");
   }
   return stored;

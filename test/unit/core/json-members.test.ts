@@ -1,6 +1,11 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { cellText, elementTexts, memberTexts } from "../../../src/core/json-members.js";
+import { describe, expect, it, test } from "vitest";
+import {
+  cellText,
+  elementTexts,
+  memberTexts,
+  wellFormedJson,
+} from "../../../src/core/json-members.js";
 
 describe("memberTexts", () => {
   it("keeps each value as written", () => {
@@ -76,4 +81,13 @@ describe("cellText", () => {
   ])("turns %s into the text %j", (value, text) => {
     expect(cellText(value)).toBe(text);
   });
+});
+
+test.each([
+  ["raw", '["B\udcfcro"]', '["B\uFFFDro"]'],
+  ["escaped", '["B\\udcfcro\\uD800"]', '["B\uFFFDro\uFFFD"]'],
+  ["in a pair", '["\\ud83d\\ude00\u{1F600}"]', '["\\ud83d\\ude00\u{1F600}"]'],
+  ["behind an escaped backslash", '["\\\\udcfc\\\\\\udcfc"]', '["\\\\udcfc\\\\\uFFFD"]'],
+])("wellFormedJson replaces lone surrogates: %s", (_, text, expected) => {
+  expect(wellFormedJson(text)).toBe(expected);
 });

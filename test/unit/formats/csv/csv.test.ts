@@ -94,7 +94,8 @@ describe("csv cells", () => {
   it("with invalid UTF-8 are counted as a warning", async () => {
     const content = Buffer.from("item,note\n192.0.2.1,\xdc\n192.0.2.2,\xe9\n", "latin1");
     const { rows } = await readSource("csv", piped(content));
-    const message = "row with invalid UTF-8, copied unchanged";
+    const message =
+      "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead";
     expect(rows.map((row) => rowWarnings(row, null))).toEqual([[message], [message]]);
   });
 

@@ -98,7 +98,8 @@ describe("ndjson rows", () => {
   it("count lines with invalid UTF-8 as a warning", async () => {
     const content = Buffer.from('{"item":"\xdc"}\n{"item":"a"}\n', "latin1");
     const { rows } = await readSource("ndjson", piped(content));
-    const message = "row with invalid UTF-8, copied unchanged";
+    const message =
+      "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead";
     expect(rows.map((row) => rowWarnings(row, null))).toEqual([[message], []]);
   });
 
