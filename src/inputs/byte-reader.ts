@@ -1,5 +1,3 @@
-import { UsageError } from "../core/errors.js";
-
 /** Reads exact byte counts from a stream of chunks. Surplus bytes can be put back. */
 export class ByteReader {
   readonly #chunks: AsyncGenerator<Buffer>;
@@ -51,40 +49,6 @@ export class ByteReader {
 /** Whether bytes start like gzip data (RFC 1952, section 2.3.1: ID1, ID2). */
 export function looksGzipped(head: Buffer): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
-}
-
-/** First bytes of binary files, as Latin-1. */
-const signatures: readonly (readonly [start: string, kind: string])[] = [
-  ["PK\x03\x04", "a ZIP archive or an Excel workbook (.xlsx)"],
-  ["PK\x05\x06", "an empty ZIP archive"],
-  ["\xd0\xcf\x11\xe0", "an Excel workbook (.xls)"],
-  ["%PDF", "a PDF document"],
-  ["PAR1", "a Parquet file"],
-  ["SQLi", "a SQLite database"],
-  ["7z\xbc\xaf", "a 7-Zip archive"],
-  ["\x28\xb5\x2f\xfd", "compressed with zstd"],
-  ["\xfd7zX", "compressed with xz"],
-  ["BZh9", "compressed with bzip2"],
-];
-
-/** Bytes needed to recognise a signature. */
-export const signatureBytes = 4;
-
-/**
- * Rejects input that is known to be binary.
- * @param head the first bytes, after decompression
- * @throws UsageError `input_binary`
- */
-export function refuseBinary(head: Buffer, name: string): void {
-  const start = head.toString("latin1", 0, signatureBytes);
-  const kind = signatures.find(([signature]) => signature === start)?.[1];
-  if (kind === undefined) return;
-  throw new UsageError("input_binary", `${name} is not text: it is ${kind}`, {
-    hint:
-      start === "PAR1"
-        ? "Parquet is read from a file whose name ends in .parquet"
-        : "convert it to CSV, TSV, NDJSON or a list of items; gzip is read directly",
-  });
 }
 
 export type Utf16 = "utf-16le" | "utf-16be";

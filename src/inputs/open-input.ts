@@ -2,7 +2,8 @@ import type { ChecksumState } from "../core/files/running-checksum.js";
 import { lineEndOf, Pauses, peek, showsLineEnd } from "../formats/reading/sample.js";
 import { limits, Warnings } from "../formats/reading/lines.js";
 import type { TextBytes } from "../formats/types.js";
-import { looksGzipped, refuseBinary, signatureBytes, transcode, utf16Of } from "./byte-reader.js";
+import { looksGzipped, transcode, utf16Of } from "./byte-reader.js";
+import { refuseBinary } from "./refuse-binary.js";
 import { notSeekableError, tooShortError } from "./verify-input.js";
 import { openStored, type StoredInput } from "./stored-input.js";
 import type { AnyInput, InputRange, OpenedSource, SourceOptions } from "./types.js";
@@ -96,8 +97,7 @@ async function decode(stored: StoredInput, options: InputOptions): Promise<Input
     chunks = gunzip(chunks, name, warnings);
   }
 
-  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= signatureBytes));
-  refuseBinary(head, name);
+  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= markBytes));
   const encoding = utf16Of(head);
   // TextDecoder removes the UTF-16 mark; the UTF-8 mark is skipped here.
   const mark = encoding === null ? markLength(head) : 0;
@@ -107,6 +107,7 @@ async function decode(stored: StoredInput, options: InputOptions): Promise<Input
   }
 
   ({ head, chunks } = await peek(chunks, showsLineEnd));
+  refuseBinary(head.subarray(mark), name);
   const start = Math.max(mark, options.offset);
   return {
     ...storedMembers(stored),
@@ -141,6 +142,9 @@ function storedMembers(
     close: () => stored.close(),
   };
 }
+
+/** Bytes of the longest byte order mark. */
+const markBytes = 3;
 
 /** Length of a UTF-8 byte order mark at the start, or 0. */
 function markLength(head: Buffer): number {

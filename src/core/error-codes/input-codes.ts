@@ -18,10 +18,16 @@ export const inputCodes = {
     "the input has no rows, and the output of the run before has some",
     "check the export that makes the input; if it is right, remove OUT first",
   ],
-  input_binary: ["the input is not text", "convert it to CSV, TSV, NDJSON or a list"],
+  input_binary: [
+    "the input is an image, an archive, XML or other binary data",
+    "convert it to CSV, TSV, NDJSON or a list",
+  ],
   input_gzip: ["the input is not gzip, is damaged or cut off", "copy it again; check its name"],
   input_json_array: ["the input is one JSON array", "convert it: jq -c '.[]' FILE"],
-  input_not_ndjson: ["the input is not NDJSON", "name its format with --from"],
+  input_not_ndjson: [
+    "the input is not NDJSON: one JSON object per line",
+    "convert it: jq -c . FILE; or name its format with --from",
+  ],
   input_quote: ["a quote opens and never closes", "close the quote on the line named"],
   input_record: ["the input cannot be split into records", "check --from and the line named"],
   input_record_too_long: [

@@ -91,11 +91,6 @@ export function noItemColumn(
   problem: "none" | "several",
 ): UsageError {
   const names = columns.map(({ name }) => name);
-  if ((names.join("").match(controls)?.length ?? 0) > 1) {
-    return new UsageError("column_not_found", `${input} doesn't start with column names`, {
-      hint: "it doesn't look like text: it may be compressed, encrypted or binary",
-    });
-  }
   const shares = columns.map((column) => `  ${shownColumn(column)}  ${shareText(column.sample)}`);
   const message =
     problem === "none"
@@ -121,9 +116,6 @@ function listed(columns: readonly string[]): string {
   if (columns.length === 0) return "It has no columns.";
   return `Its columns are: ${columns.map((column) => quotedName(column.trim())).join(", ")}.`;
 }
-
-/** Control characters that don't occur in text. A single one may be a stray. */
-const controls = /[^\P{Cc}\t\r\n]/gu;
 
 /** A single column that contains separators suggests another format. */
 function separatorHint(columns: readonly string[]): string | null {

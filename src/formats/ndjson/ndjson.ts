@@ -21,7 +21,7 @@ import {
   parseLine,
 } from "./ndjson-row.js";
 import { ndjsonEncoder, ndjsonRejects } from "./ndjson-writer.js";
-import { UsageError } from "../../core/errors.js";
+import { isLong, mayBeNdjson, notNdjson } from "./not-ndjson.js";
 import type { JsonObject } from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
 import { matchColumn, unknownColumn } from "../columns/find-column.js";
@@ -99,13 +99,14 @@ async function findLayout(
 ): Promise<NdjsonLayout> {
   const objects = (): readonly JsonObject[] =>
     lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
-  const readObjects = (count: number, enoughInPause?: () => boolean): Promise<void> =>
-    lines.until(() => {
-      mustBeNdjson(input, lines.read);
-      return objects().length >= count || isLong(lines.read);
-    }, enoughInPause);
+  const readObjects = async (count: number, enoughInPause?: () => boolean): Promise<void> => {
+    await lines.until(
+      () => !mayBeNdjson(lines.read) || objects().length >= count || isLong(lines.read),
+      enoughInPause,
+    );
+    if (!mayBeNdjson(lines.read)) throw await notNdjson(input, lines.read);
+  };
   await readObjects(1);
-  mustBeNdjson(input, lines.read);
   const first = lines.read.find(({ object }) => object !== null);
   const columns = first === undefined ? [] : [...memberTexts(first.json).keys()];
 
@@ -135,31 +136,6 @@ async function findLayout(
     options,
   );
   return { columns, ...found };
-}
-
-function isLong(lines: readonly ParsedLine[]): boolean {
-  const [first, last] = [lines[0], lines.at(-1)];
-  return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;
-}
-
-function mustBeNdjson(input: string, lines: readonly ParsedLine[]): void {
-  const [first] = lines;
-  if (first === undefined) return;
-  // `[` alone, `[{` and `[]` start a JSON file with all objects in one array.
-  if (/^\[\s*(?:\{|\]?$)/.test(first.json)) {
-    const message = `${input} is one JSON array; repute reads NDJSON, one object per line`;
-    throw new UsageError("input_json_array", message, {
-      hint: "convert it: jq -c '.[]' FILE | repute enrich --from ndjson",
-    });
-  }
-  const object = lines.findIndex((line) => line.object !== null);
-  const before = object === -1 ? lines : lines.slice(0, object);
-  const last = isLong(before) ? before.at(-1) : before[limits.linesBeforeObject];
-  if (last === undefined) return;
-  const message = `${input} doesn't look like NDJSON: no JSON object up to line ${last.line.number}`;
-  throw new UsageError("input_not_ndjson", message, {
-    hint: "set the format: --from csv|tsv|text",
-  });
 }
 
 /** All paths to values in the first objects, in order of appearance. */
