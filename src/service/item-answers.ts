@@ -8,6 +8,8 @@ import type { Dataset, ListedItem } from "./dataset/dataset.js";
 import { notListed } from "./not-listed.js";
 import type { BlocklistField } from "./options.js";
 import { quickCheckOf } from "./quick-check.js";
+import type { TagLists } from "./snapshots.js";
+import { withTagsOfLists } from "./tags-of-lists.js";
 
 /** The answers of the service for one item. */
 export interface ItemAnswer {
@@ -21,17 +23,21 @@ export interface ItemAnswer {
 /**
  * Creates a lookup of answers by any text in a path.
  *
+ * @param lists decide which tags an address bears
  * @param unlisted answers for items that are not in the dataset
  */
 export function itemAnswers(
   dataset: Dataset,
+  lists: TagLists,
   blocklistField: BlocklistField,
   unlisted: (item: Item) => Omit<ListedItem, "item"> = answerNotListed,
 ): (text: string) => ItemAnswer {
   const toJson = writer(blocklistField);
+  const answered = (entry: Omit<ListedItem, "item">) =>
+    new ResultAnswer(entry, (result) => withTagsOfLists(result, lists), toJson);
   const known = new Map<string, ItemAnswer>();
   for (const [value, entry] of dataset.items) {
-    const answer = "refuse" in entry ? refusal(entry.refuse) : new ResultAnswer(entry, toJson);
+    const answer = "refuse" in entry ? refusal(entry.refuse) : answered(entry);
     known.set(value, answer);
   }
   return (text) => {
@@ -39,7 +45,7 @@ export function itemAnswers(
     if (direct) return direct;
     const { item, reason } = recognised(text);
     if (item === null) return refusal(noItem(text, reason.message));
-    return known.get(item.value) ?? new ResultAnswer(unlisted(item), toJson);
+    return known.get(item.value) ?? answered(unlisted(item));
   };
 }
 
@@ -85,27 +91,39 @@ function refusal(message: string): ItemAnswer {
 /** Answers from a result. Follows the item's partial script, if it has one. */
 class ResultAnswer implements ItemAnswer {
   readonly #listed: Omit<ListedItem, "item">;
+  readonly #tagged: (result: QueryResult) => QueryResult;
   readonly #toJson: ToJson;
   #asked = 0;
 
-  constructor(listed: Omit<ListedItem, "item">, toJson: ToJson) {
+  /** @param tagged gives a result the tags that its item bears now */
+  constructor(
+    listed: Omit<ListedItem, "item">,
+    tagged: (result: QueryResult) => QueryResult,
+    toJson: ToJson,
+  ) {
     this.#listed = listed;
+    this.#tagged = tagged;
     this.#toJson = toJson;
   }
 
   get canBePartial(): boolean {
-    return this.#listed.result.type !== "IP_BOGON";
+    return this.#result.type !== "IP_BOGON";
   }
 
   full(endpoint: LookupEndpoint): ServedAnswer {
-    const { result, answers } = this.#listed;
+    const result = this.#result;
+    const { answers } = this.#listed;
     const missing = endpoint === "query" ? this.#scripted() : undefined;
     if (missing) return this.#without(missing);
     return success(this.#toJson(answers[endpoint] ?? derived[endpoint](result)));
   }
 
   partial(dice: number): ServedAnswer {
-    return this.#without(someMembers(this.#listed.result, dice));
+    return this.#without(someMembers(this.#result, dice));
+  }
+
+  get #result(): QueryResult {
+    return this.#tagged(this.#listed.result);
   }
 
   /** Members missing from the next answer by the script; undefined for a full answer. */
@@ -118,7 +136,7 @@ class ResultAnswer implements ItemAnswer {
   }
 
   #without(missing: readonly string[]): ServedAnswer {
-    return partialSuccess(this.#toJson(withMissing(this.#listed.result, missing)));
+    return partialSuccess(this.#toJson(withMissing(this.#result, missing)));
   }
 }
 

@@ -22,7 +22,8 @@ export function notListed({ kind, value: item }: Item): QueryResult {
   return { item, ...blank, type: types[kind] };
 }
 
-function unknownAddress(item: string): QueryResult {
+/** The answer for an address of which nothing is known. */
+export function unknownAddress(item: string): QueryResult {
   const interactions = { firstSeen: null, lastSeen: null, observations: [] };
   return {
     item,

@@ -96,7 +96,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
   const { host, port: wanted } = settings;
   const app = createServer(responder, stats, host);
-  itemRoutes(app, responder, itemAnswers(dataset, settings.blocklistField, unlisted));
+  itemRoutes(app, responder, itemAnswers(dataset, lists, settings.blocklistField, unlisted));
   tagRoutes(app, responder, dataset.tags, lists);
   operationsRoutes(app, responder, dataset.customers, desk, {
     accessToken: options.accessToken ?? sampleAccessToken,

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { snapshotLength } from "../api/schema/vocabulary.js";
+import type { Tag } from "../api/schema/tag.js";
 import type { Clock } from "../core/clock.js";
 import type { DatasetTag } from "./dataset/dataset.js";
+import { membersOf } from "./dataset/ip-list.js";
 
 /** One version of a tag's list, identified by its token. */
 export interface TagListVersion {
@@ -32,6 +34,8 @@ export class TagLists {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   readonly #current = new Map<string, TagListVersion>();
+  /** By tag name. */
+  readonly #isBorneBy: Map<string, (address: string) => boolean>;
   readonly #superseded = new Map<string, readonly Superseded[]>();
   #generation = 0;
 
@@ -40,6 +44,16 @@ export class TagLists {
     this.#tags = tags;
     this.#clock = clock;
     this.#lifetimeMs = lifetimeMs;
+    this.#isBorneBy = new Map(
+      [...tags].map(([name, source]) => [name, source.isBorneBy ?? membersOf(source.list)]),
+    );
+  }
+
+  /** The tags that an address bears now. */
+  tagsOf(address: string): readonly Tag[] {
+    return [...this.#tags].flatMap(([name, { tag }]) =>
+      this.#isBorneBy.get(name)?.(address) === true ? [tag] : [],
+    );
   }
 
   /** The current version of a tag's list; null if there is no such tag. */
@@ -63,6 +77,7 @@ export class TagLists {
     const before = this.current(tag);
     const now = new Date(this.#clock.now()).toISOString();
     const version = this.#publish(tag, list, now);
+    this.#isBorneBy.set(tag, membersOf(list));
     if (before && before.snapshot !== version.snapshot) {
       const entry = { version: before, since: this.#clock.monotonic() };
       this.#superseded.set(tag, [entry, ...this.#readable(tag)].slice(0, maxKeptVersions));

@@ -85,10 +85,10 @@ test("a case's context holds the subscriber's data", async () => {
 test.each<[string, RequestInit]>([
   ["no credential", {}],
   ["another key", bearing("other")],
-])("a context with %s is refused with 401 and no body", async (_, init) => {
+])("a context with %s is refused with 401 and Authentication Failed", async (_, init) => {
   const service = await runningService();
   const { status, body } = await ask(service, "/api/v1/cases/case-2001/context", init);
-  expect([status, body]).toEqual([401, ""]);
+  expect([status, body]).toEqual([401, '{"message":"Authentication Failed"}']);
 });
 
 test("an unknown case has no context: 404 without a body", async () => {

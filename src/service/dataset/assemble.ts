@@ -103,11 +103,32 @@ function assembleTags(
     const file = records.tagIps(entry.tag.name);
     const lines = [...(entry.entries ?? []), ...(tagged.get(entry.tag.name) ?? [])].join("\n");
     const list = readIpList([lines, file?.value ?? ""]);
-    if (!("line" in list)) return { tag: entry.tag, list, lastUpdate: entry.lastUpdate };
+    if (!("line" in list)) {
+      checkBearers(record, entry.tag.name, list, items);
+      return { tag: entry.tag, list, lastUpdate: entry.lastUpdate };
+    }
     const place = list.source === 0 || !file ? record : { where: `${file.where}:${list.line}` };
     throw invalid(place, `${quoted(list.text)} is not an IP address`);
   };
   return unique(records.tags, read, (entry) => entry.tag.name);
+}
+
+/** An address that the dataset refuses or names as a bogon bears no tags. */
+function checkBearers(
+  record: Placed,
+  tag: string,
+  list: readonly string[],
+  items: ReadonlyMap<string, DatasetItem>,
+): void {
+  for (const address of list) {
+    const entry = items.get(address);
+    if (entry === undefined || ("result" in entry && entry.result.type === "IP")) continue;
+    const what = "refuse" in entry ? "refused" : "IP_BOGON";
+    throw invalid(
+      record,
+      `${quoted(address)} is on the list of ${quoted(tag)}, but ${what} in items.ndjson`,
+    );
+  }
 }
 
 /** The addresses that carry each tag, which are part of the tag's list. */

@@ -10,6 +10,12 @@ export interface IpListFault {
   readonly text: string;
 }
 
+/** Tests addresses for membership in a list. Builds its index at the first test. */
+export function membersOf(list: readonly string[]): (address: string) => boolean {
+  let members: ReadonlySet<string> | undefined;
+  return (address) => (members ??= new Set(list)).has(address);
+}
+
 /**
  * Parses texts with one address per line. Ignores blank lines and lines that start with `#`.
  *

@@ -59,7 +59,7 @@ export function caseContextRoutes(
   app.get<CasePath>("/api/v1/cases/:caseId/context", (request, reply) => {
     const { caseId } = request.params;
     const full = (): ServedAnswer => {
-      if (!carriesToken(request.headers.authorization, caseApiKey)) return unauthorized();
+      if (!carriesToken(request.headers.authorization, caseApiKey)) return authenticationFailed();
       const context = contexts.get(caseId);
       return context ? plain(200, context) : bodiless(404);
     };
@@ -72,11 +72,16 @@ function carriesToken(header: string | undefined, token: string): boolean {
   return /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1] === token;
 }
 
-/**
- * How the operations interface and the case management instance refuse credentials: 401 without a body.
- */
+const bearerWanted = { "www-authenticate": "Bearer" };
+
+/** How the operations interface refuses credentials: without a body. */
 function unauthorized(): ServedAnswer {
-  return bodiless(401, { "www-authenticate": "Bearer" });
+  return bodiless(401, bearerWanted);
+}
+
+/** How the case management instance refuses credentials. The specification gives only this name. */
+function authenticationFailed(): ServedAnswer {
+  return { ...plain(401, { message: "Authentication Failed" }), headers: bearerWanted };
 }
 
 function cursorAt(index: number): string {

@@ -34,11 +34,11 @@ export function syntheticAnswers(seed: number): (item: Item) => Answered {
     const draw = new Draw(seed, item.value);
     const verdict = verdictOf(draw);
     const { result, intent } = invent(seed, item, verdict);
-    const quickCheck = { ...quickCheckOf(result), intent };
     const isPartial = draw.share(questions.partial) < syntheticShares.partial;
     return {
       result,
-      answers: { "quick-check": quickCheck },
+      // Without an intent of its own, a result does not give that of the quick check.
+      answers: "intent" in result ? {} : { "quick-check": { ...quickCheckOf(result), intent } },
       partial: isPartial ? { missing: [missingOf(result, draw)], forever: true } : null,
     };
   };

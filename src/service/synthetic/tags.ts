@@ -34,8 +34,9 @@ function fact(name: string, intent: string, category: string, what: string): Tag
 const lastUpdate = wholeSeconds(newest);
 
 /**
- * The dataset with the invented tags added. The list of each holds the invented IPv4 addresses that
- * carry it; it is made when it is first read.
+ * The dataset with the invented tags added. The list of each holds the addresses of reserved IPv4
+ * blocks that bear it; a list of all addresses that do would be too long. It is made when it is first
+ * read.
  *
  * @param tagsOf tags of an address that the dataset does not list
  */
@@ -43,10 +44,11 @@ export function withSyntheticTags(
   dataset: Dataset,
   tagsOf: (address: string) => readonly string[],
 ): Dataset {
-  const carrying = (tag: string) => (address: string) =>
+  const bearersOf = (tag: string) => (address: string) =>
     !dataset.items.has(address) && tagsOf(address).includes(tag);
   const added = tags.map(({ name, ...facts }): [string, DatasetTag] => {
     let list: readonly string[] | undefined;
+    const isBorneBy = bearersOf(name);
     const addresses = name === swarmTag ? swarmBlock : documentationAddresses;
     return [
       name,
@@ -54,8 +56,9 @@ export function withSyntheticTags(
         tag: { name, ...facts, references: [], timeline: [] },
         lastUpdate,
         get list() {
-          return (list ??= addresses().filter(carrying(name)));
+          return (list ??= addresses().filter(isBorneBy));
         },
+        isBorneBy,
       },
     ];
   });

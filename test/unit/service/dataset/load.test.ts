@@ -166,6 +166,25 @@ test.each<[string, Record<string, string>, string, string]>([
     "192.0.2.300",
   ],
   [
+    "a bogon on the list of a tag",
+    {
+      "items.ndjson": lines({ result: { item: "192.0.2.254", type: "IP_BOGON", bogon: true } }),
+      "tags.ndjson": lines({ ...tag, entries: ["192.0.2.1", "192.0.2.254"] }),
+    },
+    "tags.ndjson:1",
+    '"192.0.2.254" is on the list of "a:b", but IP_BOGON in items.ndjson',
+  ],
+  [
+    "a refused address on the list of a tag",
+    {
+      "items.ndjson": lines({ item: "192.0.2.9", refuse: "withdrawn" }),
+      "tags.ndjson": lines(tag),
+      "tag-ips/a--b.txt": "192.0.2.9\n",
+    },
+    "tags.ndjson:1",
+    '"192.0.2.9" is on the list of "a:b", but refused in items.ndjson',
+  ],
+  [
     "a line of a list that is no address",
     { "tags.ndjson": lines(tag), "tag-ips/a--b.txt": "# list\n192.0.2.1\nhost\n" },
     "a--b.txt:3",
