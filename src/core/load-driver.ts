@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { UsageError } from "./errors.js";
+import { packagePath } from "./program.js";
+import { shellWord } from "./quantity.js";
 
 /**
  * Loads an optional dependency on demand.
@@ -20,12 +24,12 @@ export async function loadDriver<T>(
     if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
       throw new UsageError("driver_missing", `${what} needs the package ${name}`, {
         cause: error,
-        hint: `install it with: npm install ${packagesWith(name)}`,
+        hint: `install it with: ${installCommand(packagesWith(name))}`,
       });
     }
     throw new UsageError("driver_unusable", `the package ${name} cannot be loaded: ${text}`, {
       cause: error,
-      hint: `reinstall it with: npm install ${name}`,
+      hint: `reinstall it with: ${installCommand(name)}`,
     });
   }
 }
@@ -40,4 +44,38 @@ const families = [
 
 function packagesWith(name: string): string {
   return (families.find((family) => family.includes(name)) ?? [name]).join(" ");
+}
+
+/**
+ * The command that installs packages where Node.js looks for them: in the `node_modules` folder that
+ * holds this package, or in that of a checkout. Names the place unless npm chooses it anyway.
+ *
+ * @param root folder of this package, without symbolic links
+ */
+export function installCommand(
+  packages: string,
+  cwd = process.cwd(),
+  root = resolve(packagePath(".")),
+): string {
+  if (pnpmStore.test(root)) {
+    return `pnpm add ${/[\\/]global[\\/]/.test(root) ? "-g " : ""}${packages}`;
+  }
+  const [place = root] = root.split(`${sep}node_modules${sep}`);
+  if (place === root || !isGlobal(place)) {
+    // In a checkout, the drivers are dev dependencies, which npm omits under NODE_ENV=production.
+    const dev = place === root ? " --include=dev" : "";
+    return `npm install ${packages}${dev}${place === cwd ? "" : ` --prefix ${shellWord(place)}`}`;
+  }
+  const prefix = process.platform === "win32" ? place : dirname(place);
+  const isDefault = prefix === dirname(dirname(process.execPath));
+  return `npm install -g ${packages}${isDefault ? "" : ` --prefix ${shellWord(prefix)}`}`;
+}
+
+/** pnpm gives each package a `node_modules` folder of its own, in a store of the project or machine. */
+const pnpmStore = /[\\/]\.pnpm[\\/]|[\\/]v\d+[\\/]links[\\/]/;
+
+/** Unlike that of a project, npm's global folder has no package.json; except on Windows, it is `lib`. */
+function isGlobal(place: string): boolean {
+  const canBe = process.platform === "win32" || basename(place) === "lib";
+  return canBe && !existsSync(join(place, "package.json"));
 }

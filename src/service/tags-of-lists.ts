@@ -14,13 +14,13 @@ export function withTagsOfLists(result: QueryResult, lists: TagLists): QueryResu
   if (result.type === "IP_BOGON") {
     return borne.length === 0 ? result : withTagsOfLists(unknownAddress(result.item), lists);
   }
-  const names = borne.map(({ name }) => name);
-  const own = result.tags.filter((name) => names.includes(name));
+  const names = new Set(borne.map(({ name }) => name));
+  const own = result.tags.filter((name) => names.has(name));
   const added = borne.filter(({ name }) => !own.includes(name));
-  const accusations = [result.intent, ...added.map(({ intent }) => intent)];
+  const accusations = new Set([result.intent, ...added.map(({ intent }) => intent)]);
   return {
     ...result,
     tags: [...own, ...added.map(({ name }) => name)],
-    intent: intents.find((intent) => accusations.includes(intent)) ?? result.intent,
+    intent: intents.find((intent) => accusations.has(intent)) ?? result.intent,
   };
 }

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { installCommand } from "../../src/core/load-driver.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import type { ReadRow } from "../contract/warehouse-readers.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
@@ -180,7 +181,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     const { code, stderr } = await enrich(["in.csv", "-o", output], await without(cwd, name));
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `repute: this needs the package ${name}\n  install it with: npm install ${packages}\n  see: repute enrich --help\n`,
+      stderr: `repute: this needs the package ${name}\n  install it with: ${installCommand(packages, cwd)}\n  see: repute enrich --help\n`,
     });
     expect(await readdir(cwd)).not.toContain(`${base}.state`);
   });

@@ -103,5 +103,5 @@ test("a list that is replaced changes the tags of what was and what is on it", a
   expect(await tagsNow("10.0.0.1")).toEqual(["credentials:brute-force"]);
   expect(await tagsNow("192.0.2.66")).toEqual(["spam:snowshoe", "credentials:brute-force"]);
   expect(await tagsNow("192.0.2.1")).toEqual(["spam:snowshoe"]);
-  expect(await query(service, "198.51.100.3")).toMatchObject({ type: "IP_BOGON" });
+  expect(await query(service, "198.19.255.3")).toMatchObject({ type: "IP_BOGON" });
 });

@@ -83,8 +83,11 @@ export const warehouseCodes = {
   name_too_long: ["a column, table or schema name is too long", "shorten it"],
   parquet_gzip: ["Parquet is compressed already", "remove .gz from the name"],
   warehouse_is_durable: ["a table needs a resumable run", "run it with durable: true"],
-  driver_missing: ["the output needs a package that is not installed", "npm install the package"],
-  driver_unusable: ["the output's package does not load here", "npm install the package again"],
+  driver_missing: [
+    "the output needs a package that is not installed",
+    "run the command in the hint",
+  ],
+  driver_unusable: ["the output's package does not load here", "run the command in the hint"],
   not_a_table: ["the name is that of a view or another object", "name a table"],
   schema_missing: ["the database has no such schema", "create it with CREATE SCHEMA"],
   table_lacks_columns: ["the table lacks columns", "run the statements in the hint"],
