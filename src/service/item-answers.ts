@@ -49,7 +49,8 @@ export function itemAnswers(
   };
 }
 
-function answerNotListed(item: Item): Omit<ListedItem, "item"> {
+/** Says that the item is not listed. */
+export function answerNotListed(item: Item): Omit<ListedItem, "item"> {
   return { result: notListed(item), answers: {}, partial: null };
 }
 

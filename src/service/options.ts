@@ -34,7 +34,7 @@ export const serviceOptions = z.strictObject({
   }),
   synthetic: option(wholeNumber(0, seedLimit).optional(), {
     description:
-      "Invent an answer for every item that is not in the dataset. It depends only on the seed and the item",
+      "Invent an answer for every item that is not in the dataset or on its tag lists. It depends only on the seed and the item",
     value: "SEED",
   }),
   apiKey: option(apiKey().optional(), {

@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { isLoopback } from "../api/http/proxy.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
+import type { Item } from "../core/item/item.js";
 import { packagePath } from "../core/program.js";
 import { CaseDesk, type FireWebhook } from "./case-desk.js";
 import type { Dataset } from "./dataset/dataset.js";
@@ -10,7 +11,7 @@ import { firstIssue } from "./dataset/record-schemas.js";
 import { Responder } from "./responder.js";
 import { Faults } from "./faults.js";
 import { inUrl } from "./host-check.js";
-import { itemAnswers } from "./item-answers.js";
+import { answerNotListed, itemAnswers } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { rateLimit } from "./rate-limit.js";
 import { itemRoutes } from "./routes/items.js";
@@ -143,10 +144,11 @@ async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset
 async function answersOf(dataset: Dataset, seed: number | undefined) {
   if (seed === undefined) return { dataset, unlisted: undefined };
   const { syntheticAnswers, syntheticTags } = await import("./synthetic/synthetic-answers.js");
-  const { withSyntheticTags } = await import("./synthetic/tags.js");
+  const { knownTo, withSyntheticTags } = await import("./synthetic/tags.js");
+  const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
   return {
     dataset: withSyntheticTags(dataset, syntheticTags(seed)),
-    unlisted: syntheticAnswers(seed),
+    unlisted: (item: Item) => (isKnown(item.value) ? answerNotListed(item) : invented(item)),
   };
 }
 

@@ -44,9 +44,7 @@ export class TagLists {
     this.#tags = tags;
     this.#clock = clock;
     this.#lifetimeMs = lifetimeMs;
-    this.#isBorneBy = new Map(
-      [...tags].map(([name, source]) => [name, source.isBorneBy ?? membersOf(source.list)]),
-    );
+    this.#isBorneBy = new Map([...tags].map(([name, { isBorneBy }]) => [name, isBorneBy]));
   }
 
   /** The tags that an address bears now. */

@@ -59,6 +59,16 @@ test.each([undefined, 1])(
   },
 );
 
+test("an address on the dataset's lists has the same answer with --synthetic", async () => {
+  const [plain, synthetic] = [await runningService(), await runningService({ synthetic: 1 })];
+  for (const address of ["192.0.2.68", "198.19.255.3", "2001:db8:bf::1"]) {
+    for (const endpoint of ["query", "quick-check"]) {
+      const path = `/beta/${endpoint}/${address}`;
+      expect(await askJson(synthetic, path)).toEqual(await askJson(plain, path));
+    }
+  }
+});
+
 test("the tags of every address in the dataset have it on their lists", async () => {
   const dataset = await loadDataset(packagePath("samples/dataset"));
   const service = await runningService({ dataset });

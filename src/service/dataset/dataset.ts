@@ -53,8 +53,8 @@ export interface PartialScript {
 export interface DatasetTag {
   readonly tag: Tag;
   readonly list: readonly string[];
-  /** Whether an address bears the tag; true for all of `list`. @default only those of `list` */
-  readonly isBorneBy?: (address: string) => boolean;
+  /** Whether an address bears the tag; true for all of `list`. */
+  readonly isBorneBy: (address: string) => boolean;
   /** When the list was last updated, RFC 3339 UTC. */
   readonly lastUpdate: string;
 }

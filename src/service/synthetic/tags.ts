@@ -33,19 +33,26 @@ function fact(name: string, intent: string, category: string, what: string): Tag
 
 const lastUpdate = wholeSeconds(newest);
 
+/** Tests whether the dataset says something of an item, or has it on a tag's list. */
+export function knownTo({ items, tags }: Dataset): (item: string) => boolean {
+  const sources = [...tags.values()];
+  return (item) => items.has(item) || sources.some(({ isBorneBy }) => isBorneBy(item));
+}
+
 /**
  * The dataset with the invented tags added. The list of each holds the addresses of reserved IPv4
  * blocks that bear it; a list of all addresses that do would be too long. It is made when it is first
  * read.
  *
- * @param tagsOf tags of an address that the dataset does not list
+ * @param tagsOf tags of an address that the dataset does not know
  */
 export function withSyntheticTags(
   dataset: Dataset,
   tagsOf: (address: string) => readonly string[],
 ): Dataset {
+  const isKnown = knownTo(dataset);
   const bearersOf = (tag: string) => (address: string) =>
-    !dataset.items.has(address) && tagsOf(address).includes(tag);
+    tagsOf(address).includes(tag) && !isKnown(address);
   const added = tags.map(({ name, ...facts }): [string, DatasetTag] => {
     let list: readonly string[] | undefined;
     const isBorneBy = bearersOf(name);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { membersOf } from "../../../src/service/dataset/ip-list.js";
 import { TagLists } from "../../../src/service/snapshots.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
@@ -7,7 +8,10 @@ const hour = 3_600_000;
 function tagLists(clock = new ManualClock()): TagLists {
   const lastUpdate = "2024-01-01T00:00:00Z";
   const tags = new Map(
-    ["a:one", "a:two"].map((name) => [name, { tag: { name }, lastUpdate, list: ["192.0.2.1"] }]),
+    ["a:one", "a:two"].map((name) => [
+      name,
+      { tag: { name }, lastUpdate, list: ["192.0.2.1"], isBorneBy: membersOf(["192.0.2.1"]) },
+    ]),
   );
   return new TagLists(tags, clock, hour);
 }
