@@ -19,6 +19,9 @@ import { hostname } from "node:os";
 /** A takeover takes microseconds; an older one was interrupted. */
 const takeoverStaleMs = 10_000;
 
+/** How long to try, longer than an interrupted takeover blocks the lock, and time between attempts. */
+const trying = { forMs: takeoverStaleMs + 2_000, everyMs: 20 };
+
 /** Writing the holder into a lock takes less. */
 const writingMs = 100;
 
@@ -26,18 +29,22 @@ const writingMs = 100;
 export type Unlock = () => Promise<void>;
 
 /**
- * Keeps two runs from writing the same output. Takes over a lock whose process is dead.
+ * Keeps two runs from writing the same output. Takes over a lock whose process is dead, after 10 s if
+ * another process was killed while it did so.
  *
  * @throws UsageError `output_locked`, naming the process that holds it
  */
 export async function takeLock(path: string): Promise<Unlock> {
-  for (let attempt = 0; attempt < 50; attempt++) {
+  const untilMs = performance.now() + trying.forMs;
+  while (performance.now() < untilMs) {
     const taken = tryLock(path);
     if (typeof taken === "function") return asPromised(taken);
     if (taken !== null) throw locked(path, taken);
-    await delay(20);
+    await delay(trying.everyMs);
   }
-  throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
+  throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`, {
+    hint: `run again; if no other run is starting, delete ${gateOf(path)}`,
+  });
 }
 
 /** Whether a process that runs holds a lock. */
@@ -101,7 +108,7 @@ function create(path: string, holder: Holder): boolean {
 
 /** Takes over a dead process's lock: one process at a time, and only if the lock is unchanged. */
 function takeOver(path: string, dead: Holder | "broken", mine: Holder): boolean {
-  const gate = `${path}.takeover`;
+  const gate = gateOf(path);
   const fresh = `${path}.${mine.token}`;
   let handle: number;
   try {
@@ -124,6 +131,11 @@ function takeOver(path: string, dead: Holder | "broken", mine: Holder): boolean 
     closeSync(handle);
     rmSync(gate, { force: true });
   }
+}
+
+/** The file of the process that takes over a lock. */
+function gateOf(path: string): string {
+  return `${path}.takeover`;
 }
 
 function release(path: string, mine: Holder): void {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { readFile, readdir, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -71,6 +71,16 @@ describe("takeLock", () => {
     const other = { pid: 1, host: "elsewhere.example", startedAt: null, boot: null, token: "t" };
     await writeFile(path, JSON.stringify(other));
     await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked" });
+  });
+
+  it("waits out a takeover that was killed", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };
+    await writeFile(path, JSON.stringify(dead));
+    await writeFile(`${path}.takeover`, "");
+    const eightSecondsAgo = new Date(Date.now() - 8_000);
+    await utimes(`${path}.takeover`, eightSecondsAgo, eightSecondsAgo);
+    await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
   });
 
   it("gives a stale lock to exactly one of many contenders", async () => {
