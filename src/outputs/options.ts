@@ -8,6 +8,16 @@ const outputFormats = [...sinkFormats, "parquet"] as const;
 /** Prefix of the added columns if `--prefix` is not given. */
 export const defaultPrefix = "rep_";
 
+const prefixText = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_]{0,31}$/, "must begin with a letter; letters, digits and _ only");
+
+/** Prefix of the added columns of an output that is read. */
+export const earlierPrefix = option(prefixText.optional(), {
+  description: `Prefix of the added columns [default: as the manifest says, else ${defaultPrefix}]`,
+  value: "TEXT",
+});
+
 /** Options for writing the output. */
 export const sinkOptions = z.strictObject({
   to: option(z.enum(outputFormats).optional(), {
@@ -34,13 +44,10 @@ export const sinkOptions = z.strictObject({
     description:
       "Skip rows whose item has a row in the output table already, whatever its status. They are counted, not written",
   }),
-  prefix: option(
-    z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9_]{0,31}$/, "must begin with a letter; letters, digits and _ only")
-      .default(defaultPrefix),
-    { description: "Prefix of the added columns", value: "TEXT" },
-  ),
+  prefix: option(prefixText.default(defaultPrefix), {
+    description: "Prefix of the added columns",
+    value: "TEXT",
+  }),
   shape: option(z.enum(["flat", "nested"]).optional(), {
     description:
       "Shape of NDJSON output [default nested]. nested adds one member with the answer as received, flat adds the columns",

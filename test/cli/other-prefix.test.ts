@@ -25,3 +25,26 @@ it.each(["again.csv", "again.parquet", "duckdb:again.duckdb?table=t", "again/"])
     );
   },
 );
+
+it.each(["out.csv", "out.ndjson", "out.parquet", "out/"])(
+  "another --prefix than that of %s is an error, whatever its manifest says",
+  async (output) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
+    const to = output.endsWith("/") ? ["--to", "csv"] : [];
+    const args = ["enrich", "in.csv", "-o", output, "--local", "--prefix", "x_", ...to];
+    expect((await runRepute(args, { cwd })).code).toBe(0);
+    for (const command of [
+      ["report", output],
+      ["verify", output],
+      ["diff", output, output],
+      ["retry", output, "-o", `again.${output}`, "--local"],
+    ]) {
+      const { code, stdout, stderr } = await runRepute([...command, "--prefix", "zzz_"], { cwd });
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(/does not have the columns of an output|has no column zzz_/);
+    }
+    const report = await runRepute(["report", output, "--prefix", "x_"], { cwd });
+    expect(report.stdout).toContain("Of 1 row, 1 is malicious.");
+  },
+);

@@ -50,7 +50,7 @@ const before: Readonly<Record<string, readonly string[]>> = {
   report: [
     "enriched",
     "csvDays",
-    "mkdir nights; cp monday.csv.manifest.json nights",
+    "mkdir nights; cp enriched.csv.manifest.json nights",
     "flat",
     "table",
   ],

@@ -4,10 +4,11 @@ import { accusationIn } from "../../core/finding.js";
 import { option } from "../../core/options.js";
 import { formatCount } from "../../core/quantity.js";
 import { isObjectAddress, parseObjectAddress } from "../../objects/address.js";
-import { sinkOptions } from "../../outputs/options.js";
+import { earlierPrefix } from "../../outputs/options.js";
 import { runOptions } from "../../pipeline/options.js";
 import { changeCounts, changePhrase, changeTotal } from "../../report/diff/change-lines.js";
 import type { OutputDiff } from "../../report/diff/diff-outputs.js";
+import { defang } from "../../report/defang.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -35,7 +36,7 @@ const groups = {
       common: true,
       description: "Exit with 3 if an item got worse, or a new one has a verdict against it",
     }),
-    prefix: sinkOptions.shape.prefix,
+    prefix: earlierPrefix,
     stateDir: runOptions.shape.stateDir,
     color,
     quiet,
@@ -127,7 +128,7 @@ async function checkOutput(output: string, compared: readonly string[]): Promise
 /** Titles of the table of changes. */
 const titles = ["change", "kind", "item", "difference"];
 
-/** A summary, and the worst changes unless a file has them. */
+/** A summary and, unless a file has them, the worst changes. Items are defanged. */
 async function show(
   { counts, changes }: OutputDiff,
   withChanges: boolean,
@@ -138,11 +139,12 @@ async function show(
   await writeProse(context, `${changeCounts(counts)}\n`);
   if (!withChanges || total === 0) return;
   await writeOut(context, "\n");
-  const table = new TerminalTable(context.stdout, titles, paintFor(call));
+  const table = new TerminalTable(context.stdout, titles, paintFor(call), true);
   let shown = 0;
   for (const change of changes()) {
     if (shown++ === mostShown) break;
-    table.add([change.change, change.kind, change.item, changePhrase(change)]);
+    const item = defang(change.item, change.kind);
+    table.add([change.change, change.kind, item, changePhrase(change)]);
   }
   table.end();
   if (total > mostShown) {

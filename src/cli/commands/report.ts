@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
 import { runOptions } from "../../pipeline/options.js";
-import { sinkOptions } from "../../outputs/options.js";
+import { earlierPrefix } from "../../outputs/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -23,10 +23,10 @@ const groups = {
     history: option(z.string().min(1).optional(), {
       common: true,
       description:
-        "Also show the nights whose manifests are in this folder, and what is unusual tonight",
+        "Also show earlier nights of this output, whose manifests are in this folder, and what is unusual tonight. Dates and run IDs in the name may differ",
       value: "DIR",
     }),
-    prefix: sinkOptions.shape.prefix,
+    prefix: earlierPrefix,
     color,
     stateDir: runOptions.shape.stateDir,
     quiet,
@@ -52,7 +52,7 @@ export const reportCommand = defineCommand({
   examples: {
     "repute report enriched.csv -o report.html": "write a page to open in a browser or to mail",
     "repute report enriched.csv": "print the report",
-    "repute report tuesday.csv --against monday.csv --history nights -o report.html":
+    "repute report enriched.csv --against monday.csv --history nights -o report.html":
       "add what changed since Monday, and the course of the nights",
     "repute report enriched.ndjson.gz --prefix x_": "read an output with another prefix",
     "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":

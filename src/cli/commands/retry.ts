@@ -4,14 +4,14 @@ import { option } from "../../core/options.js";
 import { outputBase } from "../../pipeline/output/check-paths.js";
 import { asOutputName } from "../../pipeline/retry/data-set-rows.js";
 import { statePath } from "../../pipeline/state/state-folder.js";
-import { sinkOptions } from "../../outputs/options.js";
+import { defaultPrefix, earlierPrefix, sinkOptions } from "../../outputs/options.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
 
 const { output, unordered, tagIps, report } = runGroups.Output;
-const { to, rejects, prefix, formulaGuard } = sinkOptions.shape;
+const { to, rejects, formulaGuard } = sinkOptions.shape;
 
 const groups = {
   ...runGroups,
@@ -21,7 +21,7 @@ const groups = {
       value: "ID",
     }),
   },
-  Output: { output, to, rejects, prefix, formulaGuard, unordered, tagIps, report },
+  Output: { output, to, rejects, prefix: earlierPrefix, formulaGuard, unordered, tagIps, report },
 };
 
 /** Repeats the failed and partial lookups of an earlier run. */
@@ -69,6 +69,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     gzip: false,
     raw: false,
     ...own,
+    prefix: own.prefix ?? defaultPrefix,
     output,
     onlyNew: false,
   };
@@ -76,7 +77,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   return withServices(["intel"], call, ({ intel }) =>
     runEnrichJob({ ...call, settings, stateFolder }, intel, { input: { path } }, async () => {
       const { retryOutput } = await import("../../pipeline/retry/retry-output.js");
-      return (job) => retryOutput(job, run);
+      return (job) => retryOutput(job, { run, prefix: own.prefix });
     }),
   );
 }

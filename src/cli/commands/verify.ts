@@ -1,6 +1,6 @@
 import { counted } from "../../core/quantity.js";
 import { writeProse } from "../terminal/data-output.js";
-import { sinkOptions } from "../../outputs/options.js";
+import { earlierPrefix } from "../../outputs/options.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { runOptions } from "../../pipeline/options.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -13,7 +13,7 @@ const { json, quiet, config, profile } = cliOptions.shape;
 const { stateDir } = runOptions.shape;
 
 const groups = {
-  Options: { prefix: sinkOptions.shape.prefix, stateDir, json, quiet, config, profile },
+  Options: { prefix: earlierPrefix, stateDir, json, quiet, config, profile },
 };
 
 /** Compares an output with its manifest. */

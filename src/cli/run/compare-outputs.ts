@@ -10,7 +10,8 @@ const mostListed = 25;
 
 /** How to read two outputs. */
 export interface Comparing {
-  readonly prefix: string;
+  /** Prefix of the added columns. Default the one that each manifest notes. */
+  readonly prefix?: string | undefined;
   /** The folder of `--state-dir`. */
   readonly stateDir?: string | undefined;
   readonly signal?: AbortSignal | undefined;

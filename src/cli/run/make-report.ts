@@ -32,12 +32,13 @@ export interface ComparedWith {
 /**
  * Reads an output and counts what its report shows.
  *
+ * @param prefix prefix of the added columns. Default the one that the manifest notes
  * @throws as `readOutput`; the signal's reason; UsageError `manifest_missing` with `history` but
  *   without a manifest
  */
 export async function makeReport(
   output: string,
-  prefix: string,
+  prefix: string | undefined,
   { against, history, stateDir, onWarning, signal }: ComparedWith = {},
 ): Promise<Report> {
   const changes =

@@ -40,6 +40,17 @@ export function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> 
   return prefix === defaultPrefix ? {} : { prefix };
 }
 
+/**
+ * Prefix of an output's added columns: the one that was asked for, else the one that its manifest
+ * notes, else the default.
+ */
+export function prefixOfOutput(
+  asked: string | undefined,
+  manifest: Partial<Manifest> | null,
+): string {
+  return asked ?? manifest?.output?.prefix ?? defaultPrefix;
+}
+
 /** Builds the manifest of a run. */
 export function manifestOf(
   job: EnrichJob,

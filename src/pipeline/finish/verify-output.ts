@@ -9,7 +9,7 @@ import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.
 import { manifestPath, recordBase } from "../output/check-paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
 import { unfinishedHint } from "../../inputs/verify-input.js";
-import { readManifest } from "./manifest.js";
+import { prefixOfOutput, readManifest } from "./manifest.js";
 import { type Audit, type AuditOptions, auditOutput } from "../../outputs/audit-output.js";
 import { wrongCounts } from "./wrong-counts.js";
 import { asOutputName, dataSetParts } from "../retry/data-set-rows.js";
@@ -28,26 +28,26 @@ export interface Verification {
  * the manifest's run; in a STIX bundle, which does not hold its rows one by one, counts the
  * indicators.
  *
- * @param given prefix of the added columns, unless the manifest records another
+ * @param asked prefix of the added columns. Default the one that the manifest notes
  * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_newer`
  * @throws FatalError `output_corrupt` if the output holds a malformed row
  */
 export async function verifyOutput(
   path: string,
-  given: string,
+  asked: string | undefined,
   stateDir?: string,
 ): Promise<Verification> {
   if (isObjectAddress(path)) {
     const copy = await (await import("../retry/local-copy.js")).copyOutput(path);
     try {
-      return await verifyOutput(copy.path, given);
+      return await verifyOutput(copy.path, asked);
     } finally {
       await copy.remove();
     }
   }
   const warehouse = findWarehouse(asOutputName(path));
-  if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, given);
-  if (warehouse !== null) return verifyWarehouse(warehouse, given, stateDir);
+  if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, asked);
+  if (warehouse !== null) return verifyWarehouse(warehouse, asked, stateDir);
   const file = realPath(path);
   const manifest = await manifestOfOutput(file);
   const format = sinkFormats.find((known) => known === manifest.output.format);
@@ -58,7 +58,7 @@ export async function verifyOutput(
     );
   }
   const gzip = withoutFailed(file).toLowerCase().endsWith(".gz");
-  const prefix = prefixOf(manifest, given);
+  const prefix = prefixOfOutput(asked, manifest);
   const { shape, inputColumns } = await layoutOf({ path: file, format, gzip, prefix });
   const audit = await auditOutput(file, {
     format,
@@ -82,7 +82,7 @@ async function layoutOf(
 
 async function verifyWarehouse(
   warehouse: Warehouse,
-  given: string,
+  asked: string | undefined,
   stateDir: string | undefined,
 ): Promise<Verification> {
   const { kind, display } = warehouse.target;
@@ -90,7 +90,7 @@ async function verifyWarehouse(
   const manifest = await manifestOfOutput(base);
   const audit = await warehouse.recount({
     runId: manifest.run_id,
-    prefix: prefixOf(manifest, given),
+    prefix: prefixOfOutput(asked, manifest),
     hasVerdicts: hasVerdicts(manifest),
   });
   if (audit === null) {
@@ -103,9 +103,9 @@ async function verifyWarehouse(
 }
 
 /** Verifies each part of a data set, and the counts of all of them. */
-async function verifyDataSet(folder: string, given: string): Promise<Verification> {
+async function verifyDataSet(folder: string, asked: string | undefined): Promise<Verification> {
   const manifest = await manifestOfOutput(folder);
-  const prefix = prefixOf(manifest, given);
+  const prefix = prefixOfOutput(asked, manifest);
   const { parts, format } = dataSetParts(folder, manifest);
   const counter = new RowCounter(true);
   const differences: string[] = [];
@@ -168,10 +168,6 @@ async function manifestOfOutput(base: string): Promise<Manifest> {
     );
   }
   return manifest as Manifest;
-}
-
-function prefixOf({ output }: Manifest, given: string): string {
-  return output.prefix ?? given;
 }
 
 /** Outputs of schema version 1 have no verdicts. */

@@ -6,7 +6,7 @@ import { isObjectAddress } from "../../objects/address.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Manifest } from "../types.js";
 import { recordBase } from "../output/check-paths.js";
-import { findManifest } from "../finish/manifest.js";
+import { findManifest, prefixOfOutput } from "../finish/manifest.js";
 import { asOutputName, dataSetParts } from "./data-set-rows.js";
 import {
   type EarlierOutputOptions,
@@ -30,7 +30,7 @@ export interface OutputReading {
  *
  * @param path as `-o` names it; a table may have `run=ID` among its parameters, for a run other than
  * that of its manifest
- * @param given prefix of the added columns, unless the manifest records another
+ * @param asked prefix of the added columns. Default the one that the manifest notes
  * @param only added columns to read of Parquet files and tables, without the prefix. Default all
  * @param stateDir the folder of `--state-dir`, for the manifest of a table
  * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `report_older_schema`, `manifest_unreadable`;
@@ -38,17 +38,17 @@ export interface OutputReading {
  */
 export async function readOutput(
   path: string,
-  given: string,
+  asked: string | undefined,
   only?: readonly string[],
   stateDir?: string,
 ): Promise<OutputReading> {
-  if (isObjectAddress(path)) return readCopy(path, given, only);
+  if (isObjectAddress(path)) return readCopy(path, asked, only);
   const { address, run } = takeRun(asOutputName(path));
   const warehouse = findWarehouse(address);
   const base = warehouse === null ? path : recordBase(warehouse.target, stateDir);
   const found = await findManifest(base);
   const manifest = run === null || found?.run_id === run ? found : null;
-  const prefix = manifest?.output?.prefix ?? given;
+  const prefix = prefixOfOutput(asked, manifest);
   if (warehouse?.target.kind === "data set") {
     return { ...(await dataSetRows(base, found, prefix, only)), manifest: found };
   }
@@ -71,12 +71,12 @@ export async function readOutput(
 /** Reads a temporary copy of an output in object storage. */
 async function readCopy(
   address: string,
-  prefix: string,
+  asked: string | undefined,
   only: readonly string[] | undefined,
 ): Promise<OutputReading> {
   const copy = await (await import("./local-copy.js")).copyOutput(address);
   try {
-    const { records, ...rest } = await readOutput(copy.path, prefix, only);
+    const { records, ...rest } = await readOutput(copy.path, asked, only);
     const read = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
       try {
         yield* records;

@@ -3,7 +3,7 @@ import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
-import { findManifest } from "../finish/manifest.js";
+import { findManifest, prefixOfOutput } from "../finish/manifest.js";
 import { checkOutputName } from "../output/check-paths.js";
 import { execute } from "../run/execute.js";
 import { copyingEncoder } from "./copying-encoder.js";
@@ -13,15 +13,25 @@ import { olderSchema } from "./older-schema.js";
 import { retryStart } from "./retry-start.js";
 import type { EnrichJob, Manifest } from "../types.js";
 
+/** Which rows of an earlier output to look up again. */
+interface RowsToRetry {
+  /** Of a table: `rep_run_id` of the rows. @default the newest run */
+  readonly run?: string | null;
+  /** Prefix of the added columns. @default the one that the manifest notes */
+  readonly prefix?: string | undefined;
+}
+
 /**
  * Looks up the failed and partial rows of an earlier output again and fills them in place. Every
  * other row, and every row that does not improve, is copied verbatim.
  *
- * @param run of a table: `rep_run_id` of the rows; null for the newest run
  * @throws UsageError `not_an_output`, `retry_needs_file`,
  *   `retry_cannot_read_shape`, `retry_keeps_format`, `retry_older_schema`; as `enrich`
  */
-export async function retryOutput(job: EnrichJob, run: string | null = null): Promise<Manifest> {
+export async function retryOutput(
+  job: EnrichJob,
+  { run = null, prefix }: RowsToRetry = {},
+): Promise<Manifest> {
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
@@ -41,8 +51,8 @@ export async function retryOutput(job: EnrichJob, run: string | null = null): Pr
     });
   }
   const manifest = await findManifest(path).catch(() => null);
-  const prefix = manifest?.output?.prefix ?? job.settings.prefix;
-  const own = { ...job, settings: { ...job.settings, prefix } };
+  const settings = { ...job.settings, prefix: prefixOfOutput(prefix, manifest) };
+  const own = { ...job, settings };
   const isSynthetic = manifest?.synthetic === true;
   if (warehouse?.target.kind === "data set") {
     const { retryDataSet } = await import("./retry-data-set.js");
