@@ -1,11 +1,12 @@
 /**
  * Makes an item unfit for clicking, as analysts write it: `192[.]0[.]2[.]1`,
- * `hxxp://example[.]com/`, `user[@]example[.]net`, `2001[:]db8:[:]1`.
+ * `hxxp://example[.]com/`, `user[@]example[.]net`. No program makes a bare IPv6 address clickable, so
+ * it stays as it is.
  */
 export function defang(item: string, kind: string): string {
   switch (kind) {
     case "ip":
-      return item.includes(":") ? item.replace(/:(?=[\da-f])/g, "[:]") : defangDots(item);
+      return item.includes(":") ? item : defangDots(item);
     case "domain":
       return defangDots(item);
     case "email":

@@ -44,7 +44,8 @@ const normal = 1.4826;
 const leastSpread = 0.02;
 
 /**
- * The figures of the nights in order of their start, the last one being tonight's.
+ * The figures of the nights in order of their start, the last one being tonight's. A figure that was
+ * zero every night is left out, except for the rows.
  *
  * A value is an outlier if it differs from the median of the nights before by more than 3.5 times
  * their spread. The spread is 1.4826 times the median absolute deviation, and at least 2% of the
@@ -66,7 +67,7 @@ export function historyOf(nights: readonly Night[]): readonly Series[] {
     seriesOf("requests", shown, ({ requests }) => requests),
     seriesOf("duration", shown, ({ seconds }) => seconds, "seconds"),
     seriesOf("drift", shown, ({ drift }) => drift),
-  ];
+  ].filter(({ name, values }) => name === "rows" || values.some((value) => value > 0));
 }
 
 /** `none` alone would not say what there is none of. */

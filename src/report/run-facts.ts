@@ -42,7 +42,7 @@ export function runFacts({ output, rows, run, sources }: Report): readonly RunFa
 }
 
 /** `a.csv`, or `3 inputs, a.csv to c.csv`. */
-export function inputText({ inputs }: RunFacts): string {
+function inputText({ inputs }: RunFacts): string {
   const [first = "stdin"] = inputs;
   if (inputs.length < 2) return first;
   return `${formatCount(inputs.length)} inputs, ${first} to ${inputs.at(-1)}`;

@@ -67,7 +67,7 @@ test.each(["parquet", "ndjson"])("report and diff read a data set of %s", async 
     (await runRepute(["report", path])).stdout.split(/^ *The run$/m, 1);
   expect(await content(set)).toEqual(await content(file));
   const { stdout } = await runRepute(["diff", file, set.slice(0, -1)]);
-  expect(stdout).toContain("0 worse, 0 new, 0 changed, 0 better, 0 gone");
+  expect(stdout).toMatch(/^Nothing changed; \d+ the same/);
 });
 
 test("replaces an earlier data set with parts of other names, and keeps foreign files", async () => {

@@ -25,8 +25,26 @@ test("prints a summary and the changes, and exits with 0", async () => {
   const cwd = await nights();
   const { code, stdout, stderr } = await runRepute(["diff", "1.csv", "2.csv"], { cwd });
   expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout).toMatch(/^\d+ worse, 10 new, \d+ changed, \d+ better, 10 gone; \d+ the same/);
+  expect(stdout).toMatch(
+    /^\d+ new malicious, .*\d+ worse, \d+ new with nothing known, .*10 gone; /,
+  );
+  const [counts = ""] = stdout.split("\n");
+  const added = [...counts.matchAll(/(\d+) new /g)].map(([, count]) => Number(count));
+  expect(added.reduce((sum, count) => sum + count, 0)).toBe(10);
   expect(stdout).toMatch(/^gone +domain +host-/m);
+});
+
+test("defangs the items that it prints, and shows the tags of new ones", async () => {
+  const cwd = await nights();
+  const { stdout } = await runRepute(["diff", "1.csv", "2.csv"], { cwd });
+  expect(stdout).not.toMatch(/host-\d+\.example/);
+  expect(stdout).toMatch(
+    /^new +domain +host-\d+\[\.\]example\[\.\]com +malicious; tags \+[a-z]+:/m,
+  );
+  await runRepute(["diff", "1.csv", "2.csv", "-o", "c.html", "-q"], { cwd });
+  const page = await readFile(join(cwd, "c.html"), "utf8");
+  expect(page).toMatch(/<h1>\d+ new malicious, .*\d+ worse\.<\/h1>/);
+  expect(page).toMatch(/<td>new<\/td>[^]*?<bdi>tags \+[a-z]+:/);
 });
 
 test("writes every change once to a file, in each format", async () => {
@@ -64,7 +82,7 @@ test("--exit-code exits with 3 if something got worse", async () => {
   const worse = await runRepute(["diff", "1.csv", "2.csv", "--exit-code"], { cwd });
   const same = await runRepute(["diff", "1.csv", "1.csv", "--exit-code"], { cwd });
   expect([worse.code, same.code]).toEqual([3, 0]);
-  expect(same.stdout).toBe("0 worse, 0 new, 0 changed, 0 better, 0 gone; 30 the same\n");
+  expect(same.stdout).toBe("Nothing changed; 30 the same\n");
 });
 
 test("--exit-code exits with 3 for a new item only if it has a verdict against it", async () => {

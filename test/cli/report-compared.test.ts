@@ -17,7 +17,12 @@ async function nights(): Promise<string> {
   const manifest = JSON.parse(await readFile(join(cwd, "1.csv.manifest.json"), "utf8")) as object;
   for (let day = 1; day <= 6; day++) {
     const started_at = `2026-01-0${day}T02:00:00.000Z`;
-    const earlier = { ...manifest, run_id: `run-${day}`, started_at, output: { rows: 400 } };
+    const earlier = {
+      ...manifest,
+      run_id: `run-${day}`,
+      started_at,
+      output: { path: "2.csv", rows: 400 },
+    };
     await writeFile(join(cwd, "nights", `${day}.manifest.json`), JSON.stringify(earlier));
   }
   await cp(join(cwd, "2.csv.manifest.json"), join(cwd, "nights", "tonight.manifest.json"));
@@ -45,6 +50,38 @@ test("shows earlier nights and marks what is unusual tonight", async () => {
   expect(page).toContain("Night by night");
   expect(page).toContain("7 nights");
 });
+
+test.each([
+  ["2026-01-09.csv", ["./2026-01-02.csv", "/srv/20260103.csv", "2026-01-04T020000Z.csv.failed"], 4],
+  ["a/2026-01-09.csv", ["b/2026-01-02.csv", "2026-01-03.ndjson", "feed-2026-01-04.csv"], 1],
+  ["out.csv", ["out.csv", "other.csv", null], 2],
+])(
+  "--history of %s takes nights of %j as earlier ones if only the date differs",
+  async (output, earlier, nightsTaken) => {
+    const cwd = await nights();
+    const tonight = JSON.parse(await readFile(join(cwd, "2.csv.manifest.json"), "utf8")) as {
+      output: object;
+    };
+    const named = (path: string | null, run_id: string, started_at: string): string =>
+      JSON.stringify({ ...tonight, run_id, started_at, output: { ...tonight.output, path } });
+    await writeFile(
+      join(cwd, "2.csv.manifest.json"),
+      named(output, "last", "2026-01-09T02:00:00Z"),
+    );
+    await mkdir(join(cwd, "history"));
+    for (const [day, path] of earlier.entries()) {
+      const text = named(path, `run-${day}`, `2026-01-0${day + 1}T02:00:00Z`);
+      await writeFile(join(cwd, "history", `${day}.json`), text);
+    }
+    const args = ["report", "2.csv", "--history", "history", "-o", "r.html", "-q"];
+    const { code, stderr } = await runRepute(args, { cwd });
+    const warning =
+      "repute: warning: history has no earlier night of a/{date}.csv; it has 3 manifests of other outputs\n";
+    expect([code, stderr]).toEqual([0, nightsTaken === 1 ? warning : ""]);
+    const page = await readFile(join(cwd, "r.html"), "utf8");
+    expect(/(\d+) nights?\. Unusual/.exec(page)?.[1]).toBe(String(nightsTaken));
+  },
+);
 
 test("leaves out a file that is not a manifest, with a warning", async () => {
   const cwd = await nights();

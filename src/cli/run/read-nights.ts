@@ -2,6 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
+import { withoutFailed } from "../../core/files/make-folder.js";
+import { counted } from "../../core/quantity.js";
 import type { Manifest } from "../../pipeline/types.js";
 import type { Night } from "../../report/history.js";
 import { fileFault } from "../terminal/reporter.js";
@@ -11,7 +13,7 @@ const counts = z.record(z.string(), z.number());
 const nightSchema = z.object({
   run_id: z.string(),
   started_at: z.string(),
-  output: z.object({ rows: z.number() }),
+  output: z.object({ path: z.string().nullish(), rows: z.number() }),
   statuses: counts,
   verdicts: counts.default({}),
   requests: z.record(z.string(), z.object({ total: z.number() })),
@@ -20,9 +22,11 @@ const nightSchema = z.object({
 });
 
 /**
- * Reads the manifests in a folder, and adds tonight's unless it is one of them.
+ * Reads the manifests in a folder that are about earlier nights of the same output, and adds tonight's
+ * unless it is one of them.
  *
- * @param onWarning called for each `.json` file that is not a manifest
+ * @param onWarning called for each `.json` file that is not a manifest, and if all manifests are about
+ *   other outputs
  * @throws UsageError `manifest_missing`, `history_unreadable`
  */
 export async function nightsIn(
@@ -45,26 +49,52 @@ export async function nightsIn(
     const fault = `cannot read ${folder}: ${fileFault(error)}`;
     throw new UsageError("history_unreadable", fault, { hint: "name a folder of manifests" });
   });
+  const pattern = patternOf(own.data);
   const nights = new Map([[own.data.run_id, nightOf(own.data)]]);
+  let others = 0;
   for (const name of names.filter((each) => each.endsWith(".json")).toSorted()) {
-    const night = await readNight(join(folder, name));
-    // A later night than the output's is not its past.
+    const night = await readManifestOfNight(join(folder, name));
     if (night === null) onWarning(`${join(folder, name)} is not a manifest; it is left out`);
-    else if (night.startedAt <= own.data.started_at) nights.set(night.runId, night);
+    else if (!isSameOutput(patternOf(night), pattern)) others++;
+    // A later night than the output's is not its past.
+    else if (night.started_at <= own.data.started_at) nights.set(night.run_id, nightOf(night));
+  }
+  if (nights.size === 1 && others > 0) {
+    onWarning(
+      `${folder} has no earlier night of ${pattern}; it has ${counted(others, "manifest")} of other outputs`,
+    );
   }
   return [...nights.values()];
 }
 
-async function readNight(path: string): Promise<Night | null> {
+type NightManifest = z.output<typeof nightSchema>;
+
+async function readManifestOfNight(path: string): Promise<NightManifest | null> {
   try {
     const read = nightSchema.safeParse(JSON.parse(await readFile(path, "utf8")));
-    return read.success ? nightOf(read.data) : null;
+    return read.success ? read.data : null;
   } catch {
     return null;
   }
 }
 
-function nightOf(manifest: z.output<typeof nightSchema>): Night {
+/** A run ID, or a date (`2026-11-24`, `20261124`), with or without a time (`20261124T020000Z`). */
+const runIds = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
+const dates = /(?<!\d)20\d\d([-_.]?)[01]\d\1[0-3]\d(?!\d)(?:T\d\d(?:[-:]?\d\d){0,2}(?:\.\d+)?Z?)?/g;
+
+/** The name of a run's output with `{date}` for a date and `{run_id}` for a run ID; "" for stdout. */
+function patternOf({ output: { path } }: NightManifest): string {
+  const name = withoutFailed(path ?? "").replace(/^(?:\.\/)+/, "");
+  return name.replaceAll(runIds, "{run_id}").replaceAll(dates, "{date}");
+}
+
+/** Whether two names are equal, as far as both name folders: `/srv/nights/{date}.csv`, `{date}.csv`. */
+function isSameOutput(a: string, b: string): boolean {
+  if (a === "" || b === "") return a === b;
+  return a === b || a.endsWith(`/${b}`) || b.endsWith(`/${a}`);
+}
+
+function nightOf(manifest: NightManifest): Night {
   const { run_id: runId, started_at: startedAt, statuses, verdicts, seconds } = manifest;
   const requests = sum(Object.values(manifest.requests).map(({ total }) => total));
   const drift = sum(Object.values(manifest.drift));

@@ -50,9 +50,15 @@ function tagList(tags: string): readonly string[] {
   return tags === "" ? [] : tags.split("|");
 }
 
-/** What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`. */
+/**
+ * What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`; of a
+ * new item its verdict and tags, of one that is gone its verdict.
+ */
 export function changePhrase({ what, earlier, later }: Change): string {
-  if (earlier === null || later === null) return (earlier ?? later)?.verdict ?? "unknown";
+  if (earlier === null || later === null) {
+    const verdict = (earlier ?? later)?.verdict ?? "unknown";
+    return [verdict, later === null ? "" : newTags(later)].filter((part) => part !== "").join("; ");
+  }
   const parts: Readonly<Record<string, () => string>> = {
     verdict: () => `${earlier.verdict} → ${later.verdict}`,
     tags: () => `tags ${tagChanges(earlier.tags ?? "", later.tags ?? "")}`,
@@ -60,6 +66,11 @@ export function changePhrase({ what, earlier, later }: Change): string {
     contact: () => `contact ${shown(earlier.abuseEmail)} → ${shown(later.abuseEmail)}`,
   };
   return what.map((name) => parts[name]?.() ?? name).join("; ");
+}
+
+/** Tags of a new item: `tags +scanner:ssh`; "" for none. */
+export function newTags({ tags }: Observation): string {
+  return tags === null || tags === "" ? "" : `tags ${tagChanges("", tags)}`;
 }
 
 function tagChanges(earlier: string, later: string): string {
@@ -84,10 +95,33 @@ export function changeTotal(counts: DiffCounts): number {
   return changeKinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
-/** `2 worse, 1 new, 0 changed, 0 better, 4 gone; 20 the same`. */
+/** `1 new malicious, 2 worse, 3 new with nothing known, 4 gone; 20 the same`. */
 export function changeCounts(counts: DiffCounts): string {
-  const parts = changeKinds.map((kind) => `${formatCount(counts[kind])} ${kind}`).join(", ");
-  const unanswered =
-    counts.unanswered === 0 ? "" : `, ${formatCount(counts.unanswered)} unknown on one side`;
-  return `${parts}; ${formatCount(counts.same)} the same${unanswered}`;
+  const { newVerdicts, changed, better, gone, same, unanswered } = counts;
+  const parts = [
+    ...graveCounts(counts),
+    ...nonZero([
+      [newVerdicts.none, "new with nothing known"],
+      [newVerdicts.unknown, "new and unknown"],
+      [changed, "changed"],
+      [better, "better"],
+      [gone, "gone"],
+    ]),
+  ];
+  const rest = [`${formatCount(same)} the same`, ...nonZero([[unanswered, "unknown on one side"]])];
+  return `${parts.length === 0 ? "Nothing changed" : parts.join(", ")}; ${rest.join(", ")}`;
+}
+
+/** What calls for attention: `46 new malicious`, `3 worse`. */
+export function graveCounts({ newVerdicts, worse }: DiffCounts): readonly string[] {
+  return nonZero([
+    [newVerdicts.malicious, "new malicious"],
+    [newVerdicts.suspicious, "new suspicious"],
+    [newVerdicts.listed, "new listed"],
+    [worse, "worse"],
+  ]);
+}
+
+function nonZero(counts: readonly (readonly [count: number, name: string])[]): readonly string[] {
+  return counts.flatMap(([count, name]) => (count === 0 ? [] : [`${formatCount(count)} ${name}`]));
 }

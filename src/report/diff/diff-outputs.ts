@@ -35,6 +35,8 @@ export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
   readonly same: number;
   /** Items of both outputs whose verdict at least one of them does not know. */
   readonly unanswered: number;
+  /** New items by verdict; `unknown` for those without an answer. */
+  readonly newVerdicts: Readonly<Record<Verdict | "unknown", number>>;
 }
 
 /** A finished comparison; its changes are read from a temporary file. */
@@ -162,8 +164,20 @@ const createChanges = `
 function countsIn(database: Database): DiffCounts {
   const counts = { worse: 0, new: 0, changed: 0, better: 0, gone: 0, same: 0, unanswered: 0 };
   const found = database.prepare("SELECT change, count(*) AS n FROM differences GROUP BY change");
-  for (const { change, n } of found.all() as { change: keyof DiffCounts; n: number }[]) {
+  for (const { change, n } of found.all() as { change: keyof typeof counts; n: number }[]) {
     counts[change] = n;
+  }
+  return { ...counts, newVerdicts: newVerdictsIn(database) };
+}
+
+function newVerdictsIn(database: Database): DiffCounts["newVerdicts"] {
+  const counts = { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 };
+  const found = database.prepare(
+    `SELECT coalesce(l_verdict, 'unknown') AS verdict, count(*) AS n
+     FROM differences WHERE change = 'new' GROUP BY verdict`,
+  );
+  for (const { verdict, n } of found.all() as { verdict: Verdict | "unknown"; n: number }[]) {
+    counts[verdict] = n;
   }
   return counts;
 }

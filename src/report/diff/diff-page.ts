@@ -3,8 +3,14 @@ import { html, type Html } from "../page/html.js";
 import { itemName } from "../page/offender-table.js";
 import { pageOf } from "../page/shell.js";
 import { tableOf, title } from "../page/table.js";
-import { changePhrase, changeTotal } from "./change-lines.js";
-import { type Change, changeKinds, type DiffNames, type OutputDiff } from "./diff-outputs.js";
+import { changePhrase, changeTotal, graveCounts, newTags } from "./change-lines.js";
+import {
+  type Change,
+  changeKinds,
+  type DiffCounts,
+  type DiffNames,
+  type OutputDiff,
+} from "./diff-outputs.js";
 
 /** Changes listed on the page; the CSV and NDJSON files have all of them. */
 const mostListed = 2_000;
@@ -22,7 +28,7 @@ export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: Di
   );
   const body = html`<header>
       <p class="source"><bdi>${earlier}</bdi> → <bdi>${later}</bdi></p>
-      <h1>${headline(counts.worse, counts.new, total)}</h1>
+      <h1>${headline(counts)}</h1>
       <ul class="tiles">
         ${tiles}
       </ul>
@@ -44,11 +50,10 @@ export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: Di
   return pageOf(`Changes from ${earlier} to ${later}`, body);
 }
 
-function headline(worse: number, added: number, total: number): string {
-  if (total === 0) return "Nothing changed.";
-  const got = `${counted(worse, "item")} got worse`;
-  if (added === 0) return `${got}.`;
-  return `${got}, ${formatCount(added)} ${added === 1 ? "is" : "are"} new.`;
+function headline(counts: DiffCounts): string {
+  if (changeTotal(counts) === 0) return "Nothing changed.";
+  const grave = graveCounts(counts);
+  return grave.length === 0 ? "Nothing got worse." : `${grave.join(", ")}.`;
 }
 
 /** A table of changes, and how many there are in all. */
@@ -64,13 +69,14 @@ export function changeTable(changes: readonly Change[], total: number): Html {
 function changeRow(change: Change): Html {
   const { kind, item, earlier, later } = change;
   const verdict = (later ?? earlier)?.verdict ?? null;
-  const isPair = earlier !== null && later !== null;
+  // The verdict of a new item, or of one that is gone, is in the column before.
+  const difference = earlier === null ? later && newTags(later) : later && changePhrase(change);
   return html`<tr>
     <th scope="row" class="what">${itemName(item, kind)}</th>
     <td>${change.change}</td>
     <td class="verdict">
       ${verdict === null ? "unknown" : html`<span class="key ${verdict}"></span>${verdict}`}
     </td>
-    <td><bdi>${isPair ? changePhrase(change) : ""}</bdi></td>
+    <td><bdi>${difference ?? ""}</bdi></td>
   </tr>`;
 }

@@ -1,5 +1,5 @@
 import { headline, headlineDetail } from "../headline.js";
-import { inputText } from "../run-facts.js";
+import { formatCount } from "../../core/quantity.js";
 import type { Report } from "../types.js";
 import { html } from "./html.js";
 import { sections, tiles } from "./sections.js";
@@ -42,7 +42,8 @@ export function reportPage(report: Report): string {
   return pageOf(`Reputation report: ${report.output}`, body);
 }
 
-/** What was looked up, as a reader knows it. */
+/** What was looked up: the name of the input, or how many there are. */
 function sourceOf({ run, output }: Report): string {
-  return run === null || run.inputs.length === 0 ? output : inputText(run);
+  const [first = output, ...others] = run?.inputs ?? [];
+  return others.length === 0 ? first : `${formatCount(others.length + 1)} inputs`;
 }

@@ -4,7 +4,12 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EarlierRecord } from "../../../../src/formats/types.js";
-import { changePhrase, csvLines, ndjsonLines } from "../../../../src/report/diff/change-lines.js";
+import {
+  changeCounts,
+  changePhrase,
+  csvLines,
+  ndjsonLines,
+} from "../../../../src/report/diff/change-lines.js";
 import { type Change, diffOutputs } from "../../../../src/report/diff/diff-outputs.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -71,7 +76,30 @@ describe("diffOutputs", () => {
       gone: 1,
       same: 1,
       unanswered: 0,
+      newVerdicts: { malicious: 0, suspicious: 1, listed: 0, none: 0, unknown: 0 },
     });
+  });
+
+  it("counts new items by verdict, the gravest first, and leaves out what is zero", async () => {
+    const { counts, changes } = await diff(
+      [host("worse.example")],
+      [
+        host("a.example", { verdict: "malicious", tags: "c:d|a:b" }),
+        host("b.example", { verdict: "malicious" }),
+        host("c.example"),
+        host("d.example", { verdict: "" }),
+        host("worse.example", { verdict: "listed" }),
+      ],
+    );
+    expect(changeCounts(counts)).toBe(
+      "2 new malicious, 1 worse, 1 new with nothing known, 1 new and unknown; 0 the same",
+    );
+    expect(changes.slice(1).map(changePhrase)).toEqual([
+      "malicious; tags +a:b +c:d",
+      "malicious",
+      "none",
+      "unknown",
+    ]);
   });
 
   it("says which of tags, network and contact changed", async () => {
