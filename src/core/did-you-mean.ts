@@ -1,31 +1,44 @@
 /**
  * The candidate that `word` probably means, or null: the shortest that begins with it, or else the
- * closest. The first wins a tie.
+ * closest. Of equally close ones, the first that begins with the same letter wins, or else the first.
  *
  * Close means an edit distance (insert, delete, replace, swap neighbours; case-insensitive) of at most
- * `most`, by default a third of the word's length and at least 1.
+ * `most`, by default a third of the word's length, rounded, and at least 1.
  */
 export function didYouMean(
   word: string,
   candidates: readonly string[],
   most?: number,
 ): string | null {
-  const wanted = word.trim().toLowerCase().slice(0, longestWord);
+  const wanted = comparable(word);
   const longer = wanted.length < leastBeginning ? [] : candidates.filter(startsWith(wanted));
   if (longer.length > 0) return longer.toSorted((a, b) => a.length - b.length)[0]!;
   let best: string | null = null;
-  let bestDistance = (most ?? Math.max(1, Math.floor(wanted.length / 3))) + 1;
+  let least = (most ?? Math.max(1, Math.round(wanted.length / 3))) + 1;
   for (const candidate of candidates) {
-    const name = candidate.trim().toLowerCase().slice(0, longestWord);
-    if (name === "" || Math.abs(name.length - wanted.length) >= bestDistance) continue;
-    const distance = editDistance(wanted, name);
+    const name = comparable(candidate);
+    if (name === "" || Math.abs(name.length - wanted.length) >= least) continue;
+    const distance = distanceBetween(wanted, name);
     // A candidate that shares no letter with the word is not a typo of it ("a" for "b").
-    if (distance < bestDistance && distance < Math.max(wanted.length, name.length)) {
+    if (distance < least && distance < Math.max(wanted.length, name.length)) {
       best = candidate;
-      bestDistance = distance;
+      least = distance;
     }
   }
   return best;
+}
+
+/** All candidates, those that are nearest to `word` first. */
+export function nearestFirst(word: string, candidates: readonly string[]): readonly string[] {
+  const wanted = comparable(word);
+  const distances = candidates.map((name) => distanceBetween(wanted, comparable(name)));
+  return [...candidates.keys()]
+    .sort((a, b) => distances[a]! - distances[b]!)
+    .map((at) => candidates[at]!);
+}
+
+function comparable(name: string): string {
+  return name.trim().toLowerCase().slice(0, longestWord);
 }
 
 /** Shorter words begin too many names. */
@@ -37,6 +50,11 @@ function startsWith(beginning: string): (name: string) => boolean {
 
 /** Longer words are truncated: nobody types them, and the algorithm is quadratic. */
 const longestWord = 80;
+
+/** The edit distance, and half an edit if the first letters differ: few typos are in the first letter. */
+function distanceBetween(a: string, b: string): number {
+  return editDistance(a, b) + (a[0] === b[0] ? 0 : 0.5);
+}
 
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {

@@ -1,3 +1,4 @@
+import { nearestFirst } from "../core/did-you-mean.js";
 import { closestName } from "./closest-name.js";
 import { formatPath, readField, type PqlField } from "./pql.js";
 import { errorAt, type Problem, quote } from "./problem.js";
@@ -41,7 +42,7 @@ export interface MissingField {
   readonly pointer: string;
 }
 
-/** Reports each missing field with a suggestion, and the last one with the existing fields. */
+/** Reports each missing field with a suggestion, and the last one with the nearest existing fields. */
 export function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
   if (missing.length === 0) return [];
   const names = fieldNames(context);
@@ -49,15 +50,15 @@ export function unknownFields(missing: readonly MissingField[], context: unknown
     const name = formatPath(field.path);
     const meant = closestName(name, names);
     const asked = meant === null ? "" : `; did you mean ${meant}?`;
-    const list =
-      index < missing.length - 1 ? "" : `${meant === null ? "." : ""} ${existing(names, context)}`;
+    const nearest = (): string => existing(meant, nearestFirst(name, names), context);
+    const list = index < missing.length - 1 ? "" : `${meant === null ? "." : ""} ${nearest()}`;
     const message = `the context has no field ${shorten(name)}${asked}${list}`;
     return errorAt(pointer, "unknown_field", message);
   });
 }
 
 const maxCompared = 1000;
-const maxListed = 20;
+const maxListed = 10;
 const maxNameLength = 120;
 
 /** Names of existing fields. Subscriber data goes first, since most payloads use it. */
@@ -76,10 +77,11 @@ function fieldNames(context: unknown): string[] {
   return [...names].filter((name) => name.length <= maxNameLength);
 }
 
-function existing(names: readonly string[], context: unknown): string {
+function existing(meant: string | null, nearest: readonly string[], context: unknown): string {
   const data = readField(context, resolverDataPath);
   const none = !data || data.value === null ? " No subscriber was resolved for this case." : "";
-  if (names.length === 0) return `The context has no fields.${none}`;
+  if (nearest.length === 0) return `The context has no fields.${none}`;
+  const names = meant === null ? nearest : [...new Set([meant, ...nearest])];
   const left = names.length - maxListed;
   const more = left > 0 ? `, … and ${left} more` : "";
   return `Existing fields: ${names.slice(0, maxListed).join(", ")}${more}.${none}`;

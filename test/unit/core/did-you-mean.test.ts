@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { didYouMean } from "../../../src/core/did-you-mean.js";
+import { didYouMean, nearestFirst } from "../../../src/core/did-you-mean.js";
 
 describe("didYouMean", () => {
   it.each([
@@ -19,6 +19,10 @@ describe("didYouMean", () => {
 
   it("prefers the shortest candidate that begins with the word", () => {
     expect(didYouMean("rat", ["raw", "rate-limit", "rate"])).toBe("rate");
+  });
+
+  it("finds the name with a letter in the wrong place", () => {
+    expect(didYouMean("chace", ["shape", "cache"])).toBe("cache");
   });
 
   it("prefers the first of equally near candidates", () => {
@@ -43,5 +47,16 @@ describe("didYouMean", () => {
 
   it("ignores empty candidates", () => {
     expect(didYouMean("a", ["", " "])).toBeNull();
+  });
+});
+
+describe("nearestFirst", () => {
+  it("sorts by edit distance, and keeps the order of equals", () => {
+    expect(nearestFirst("mail", ["name", "fax", "email", "Mail"])).toEqual([
+      "Mail",
+      "email",
+      "name",
+      "fax",
+    ]);
   });
 });

@@ -106,10 +106,22 @@ describe("an unknown field", () => {
 
   it("is reported together with the existing fields", () => {
     const { message } = errorOf("{{ s.resolver_data.Fax }}");
-    expect(message).toContain(
-      "Existing fields: s.resolver_data, s.resolver_data.CustomerEmail, s.resolver_data.ContractId",
-    );
-    expect(message).toContain('s.resolver_data.Site["Postal code"]');
+    expect(message).toContain("Existing fields: s.resolver_data, s.resolver_data.Site, ");
+    expect(message).toContain("s.resolver_data.CustomerEmail");
+  });
+
+  it("is reported with the ten nearest fields, the nearest first", () => {
+    const fields = Array.from({ length: 30 }, (_, n) => [`Member${n}`, n]);
+    const many = { ...Object.fromEntries(fields), Hostname: "a" };
+    const { message } = errorOf("{{ s.resolver_data.Hosts }}", { s: { resolver_data: many } });
+    const [, list = ""] = /Existing fields: (.*), … and 23 more\.$/.exec(message) ?? [];
+    expect(list.split(", ")).toHaveLength(10);
+    expect(list.split(", ")[0]).toBe("s.resolver_data.Hostname");
+  });
+
+  it("is reported with the field that was meant first", () => {
+    const { message } = errorOf("{{ CustomerEmail }}");
+    expect(message).toContain("Existing fields: s.resolver_data.CustomerEmail, ");
   });
 
   it.each([
