@@ -144,7 +144,8 @@ function assertSameList({ pin }: PageLog, page: TagIps): void {
   }
 }
 
-function assertTag(name: string, answered: string): void {
+/** @throws TagExportError `other_tag` if the service answered for another tag */
+export function assertTag(name: string, answered: string): void {
   if (answered === name) return;
   throw new TagExportError(
     "other_tag",
@@ -152,7 +153,12 @@ function assertTag(name: string, answered: string): void {
   );
 }
 
-function checkedEntries(name: string, page: TagIps, offset: number): ReadAddresses {
+/**
+ * The addresses of a page.
+ *
+ * @throws TagExportError `other_tag`, `invalid_entry`
+ */
+export function checkedEntries(name: string, page: TagIps, offset: number): ReadAddresses {
   assertTag(name, page.tag);
   const addresses = readEntries(page.entries);
   if (typeof addresses === "object") return addresses;

@@ -264,7 +264,7 @@ describe("tags ips", () => {
     const args = [...ips.args, ...more, "--intel-url", server.url];
     const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain('asked for tag "a:b", the service answered for "c:d"');
+    expect(stderr).toContain('the service answered for tag "c:d" when asked for "a:b"');
   });
 
   test("ends at the first page that repeats the one before it", async () => {
@@ -283,15 +283,45 @@ describe("tags ips", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("has 1 entries, which differs from the reported total of 2");
   });
+
+  test("prints no page with an entry that is not an address", async () => {
+    const { code, stdout, stderr } = await pages(
+      { ...tagIps, total: 3 },
+      { ...tagIps, total: 3, entries: ["192.0.2.2", "example.com"] },
+    );
+    expect([code, stdout.split("\n").length]).toEqual([1, 2]);
+    expect(stderr).toMatch(/entry 3 of .* is "example\.com", which is not an IP address/);
+    expect(stderr).toContain("the printed list is incomplete");
+  });
+
+  test("reports an address that is on two pages, in whatever form", async () => {
+    const { code, stderr } = await pages(
+      { ...tagIps, total: 3, entries: ["192.0.2.1", "2001:db8::1"] },
+      { ...tagIps, total: 3, entries: ["2001:DB8:0:0::1"] },
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain("the list of a:b repeats addresses: 2 of its 3 entries are distinct");
+  });
+
+  test.each([
+    [["192.0.2.1", "192.0.2.1"], "repeats addresses"],
+    [["192.0.2.0/24"], 'entry 8 of the list of tag a:b is "192.0.2.0/24"'],
+  ])("refuses a single page of %j", async (entries, message) => {
+    const server = await startScriptedServer([reply(200, envelope({ ...tagIps, entries }))]);
+    onTestFinished(() => server.close());
+    const args = [...ips.args, "--offset", "7", "--intel-url", server.url];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(message);
+  });
 });
 
-test("tags show warns if the service answers for another tag", async () => {
+test("tags show refuses the answer about another tag", async () => {
   const asking = askings["tags show"] as Asking;
-  const { code, stderr } = await against(asking, reply(200, envelope({ name: "c:d" })));
-  expect([code, stderr]).toEqual([
-    0,
-    'repute: warning: asked for tag "a:b", the service answered for "c:d"\n',
-  ]);
+  const answer = reply(200, envelope({ name: "c:d" }));
+  const { code, stdout, stderr } = await against(asking, answer);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain('the service answered for tag "c:d" when asked for "a:b"');
 });
 
 describe("customers", () => {

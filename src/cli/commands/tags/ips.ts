@@ -11,7 +11,11 @@ import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/printable.js";
 import { askService } from "../../services/with-client.js";
-import { ofTag, otherTag } from "./list.js";
+import { sizeOf, sortAddresses } from "../../../tags/address/address-list.js";
+import type { ReadAddresses } from "../../../tags/address/address-text.js";
+import { TagExportError } from "../../../tags/faults.js";
+import { checkedEntries } from "../../../tags/read-tag.js";
+import { ofTag } from "./list.js";
 
 const { json, config, profile } = intelCallGroups.Run;
 
@@ -47,8 +51,8 @@ export const tagsIpsCommand = defineCommand({
   name: "tags ips",
   summary: "print the IP addresses of a tag",
   description: [
-    "Prints every address of a tag's list page by page, all from the same snapshot, in bounded memory. In a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it is the address alone.",
-    "Exits with 1 if the list changes while it is read, or if the number of entries differs from the reported total. With --offset, --limit or --snapshot it prints one page.",
+    "Prints every address of a tag's list page by page, all from the same snapshot. In a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it is the address alone.",
+    "Exits with 1 if the list changes while it is read, if an entry is not an IP address or occurs twice, or if the number of entries differs from the reported total. With --offset, --limit or --snapshot it prints one page.",
   ],
   groups,
   examples: {
@@ -72,7 +76,7 @@ async function printIps(call: CommandCall<SettingsOf<typeof groups>>): Promise<n
     const { signal } = context;
     if (one) {
       const page = await client.tagIps(name, { offset, limit, snapshot, signal });
-      assertTag(name, page);
+      assertDistinct(name, [checkedEntries(name, page, offset ?? 0)]);
       return writeOut(context, text(page));
     }
     for await (const page of wholeList(client, name, signal)) {
@@ -88,30 +92,52 @@ async function* wholeList(
   name: string,
   signal: AbortSignal,
 ): AsyncGenerator<TagIps, void, undefined> {
+  const read: ReadAddresses[] = [];
   let entries = 0;
   let total = 0;
   try {
     for await (const page of client.iterateTagIps(name, { signal })) {
-      assertTag(name, page);
+      read.push(checkedEntries(name, page, entries));
       yield page;
       entries += page.entries.length;
       total = page.total;
     }
   } catch (error) {
-    if (!(error instanceof ServiceError) || entries === 0) throw error;
+    const isFault = error instanceof ServiceError || error instanceof TagExportError;
+    if (!isFault || entries === 0) throw error;
     throw new FatalError(error.code, error.message, { cause: error, hint: again });
   }
-  if (entries === total) return;
+  if (entries !== total) {
+    throw new FatalError(
+      "list_incomplete",
+      `the list of ${name} has ${entries} entries, which differs from the reported total of ${total}`,
+      { hint: again },
+    );
+  }
+  assertDistinct(name, read);
+}
+
+/** @throws FatalError `count_mismatch` if an address occurs twice */
+function assertDistinct(name: string, pages: readonly ReadAddresses[]): void {
+  const [v4, v6] = [joined(pages.map((page) => page.v4)), joined(pages.map((page) => page.v6))];
+  const before = sizeOf({ v4, v6 });
+  const repeats = before - sizeOf(sortAddresses(v4, v6));
+  if (repeats === 0) return;
   throw new FatalError(
-    "list_incomplete",
-    `the list of ${name} has ${entries} entries, which differs from the reported total of ${total}`,
-    { hint: again },
+    "count_mismatch",
+    `the list of ${name} repeats addresses: ${before - repeats} of its ${before} entries are distinct`,
+    { hint: "the service must list each address once; report it to the operator" },
   );
 }
 
-function assertTag(name: string, { tag }: TagIps): void {
-  const fault = otherTag(name, tag);
-  if (fault !== null) throw new FatalError("other_tag", fault);
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 const again = "the printed list is incomplete; run the command again";

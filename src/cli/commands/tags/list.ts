@@ -7,6 +7,7 @@ import { dataOutput } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { showRecord } from "../../terminal/show-record.js";
 import { askService } from "../../services/with-client.js";
+import { assertTag } from "../../../tags/read-tag.js";
 
 /** Shared by the commands that take one tag. */
 export const ofTag = {
@@ -14,12 +15,6 @@ export const ofTag = {
   operands: [["NAME", "name of the tag, <group>:<name>"]],
   onlyOperand: { what: "the name of a tag", hint: "to see all tags: repute tags list" },
 } as const;
-
-/** A message if the service answered for another tag; null if it answered for the right one. */
-export function otherTag(asked: string, answered: string): string | null {
-  if (asked === answered) return null;
-  return `asked for tag ${JSON.stringify(asked)}, the service answered for ${JSON.stringify(answered)}`;
-}
 
 /** Lists all tags: `GET /tags`. */
 export const tagsListCommand = defineCommand({
@@ -89,8 +84,7 @@ export const tagsShowCommand = defineCommand({
     const tag = await askService("intel", call, (client) =>
       client.tag(name, { signal: context.signal }),
     );
-    const warning = otherTag(name, tag.name);
-    if (warning !== null) context.reporter.warning(warning);
+    assertTag(name, tag.name);
     await showRecord(call, tag);
     return exitCodes.done;
   },
