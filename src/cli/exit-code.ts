@@ -1,4 +1,5 @@
 export {
+  endingOfError,
   exitCodeOfError,
   exitCodeOfRun,
   exitCodes,

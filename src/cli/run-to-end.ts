@@ -1,6 +1,7 @@
 import { commandNamed, commandNames, loadCommand } from "./command-list.js";
-import type { CliContext } from "./command.js";
-import { exitCodeOfError } from "./exit-code.js";
+import { UsageError } from "../core/errors.js";
+import type { CliContext, Command } from "./command.js";
+import { endingOfError, exitCodeOfError } from "./exit-code.js";
 import { isBrokenPipe, runProgram } from "./program.js";
 import { type EarlyOptions, earlySetting, isOn } from "./unattended/early-setting.js";
 import { RunWatch } from "./unattended/run-watch.js";
@@ -20,7 +21,8 @@ export async function runToEnd(
   context: CliContext,
   { debug, stdoutFault = () => null, onWatch }: EndOptions,
 ): Promise<number> {
-  const watch = await openWatch(args, context);
+  const command = await loadCommand(commandNamed(args, commandNames));
+  const watch = openWatch(command, args, context);
   if (watch !== null) onWatch?.((code, error) => watch.endNow(code, error));
   let error: unknown = null;
   let code: number;
@@ -34,6 +36,10 @@ export async function runToEnd(
   if (error !== null) {
     code = exitCodeOfError(error);
     printError(error, args, context, debug);
+    // Other errors may end a command whose JSON is already printed.
+    const isUnsaid =
+      watch === null && error instanceof UsageError && wantsJson(command, args, context);
+    if (isUnsaid) context.stdout.write(`${JSON.stringify(endingOfError(error, false))}\n`);
   }
   await watch?.end(code, error);
   return code;
@@ -54,17 +60,30 @@ export function printError(
  * The watch of a command that has its options; null for any other. Reads the settings that say how
  * to report errors from the bare arguments, since the errors may be about these.
  */
-async function openWatch(args: readonly string[], context: CliContext): Promise<RunWatch | null> {
+function openWatch(
+  command: Command | null,
+  args: readonly string[],
+  context: CliContext,
+): RunWatch | null {
   const early = (key: string, options?: EarlyOptions): string | undefined =>
     earlySetting(key, args, context.env, options);
-  const command = await loadCommand(commandNamed(args, commandNames));
   if (early("logFormat") === "json") context.reporter.format = "json";
   if (command?.isJob !== true) return null;
   return new RunWatch(command.name, args, context, {
-    json: isOn(early("json", { bare: "true" })),
+    json: wantsJson(command, args, context),
     quiet: isOn(early("quiet", { alias: "q", bare: "true" })),
     output: early("output", { alias: "o" }) ?? "-",
     metrics: early("metrics"),
     ping: early("ping"),
   });
+}
+
+/** Whether a command that has `--json` is called with it. */
+function wantsJson(
+  command: Command | null,
+  args: readonly string[],
+  { env }: Pick<CliContext, "env">,
+): boolean {
+  const hasJson = command !== null && "json" in command.options.shape;
+  return hasJson && isOn(earlySetting("json", args, env, { bare: "true" }));
 }

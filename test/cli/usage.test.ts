@@ -64,6 +64,10 @@ describe("a usage error exits with 2 and names", () => {
       "repute: enrich has no flag --item-colum\n  did you mean --item-column?\n  see: repute enrich --help\n",
     ],
     [
+      ["enrich", "a.csv", "--chace", "x"],
+      "repute: enrich has no flag --chace\n  did you mean --cache?\n  see: repute enrich --help\n",
+    ],
+    [
       ["enrich", "a.csv", "--local", "--retries", "many"],
       'repute: --retries must be a whole number; got "many"\n  see: repute enrich --help\n',
     ],
@@ -112,6 +116,24 @@ describe("a usage error exits with 2 and names", () => {
     expect(stderr).toContain("REPUTE_API_KEY");
     expect(stderr).not.toContain("k-12345");
   });
+});
+
+test("--json prints how a command ended that was called wrongly", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "hook.json"), '{"name":"x","method":"POST","payload":{}}');
+  const check = await runRepute(["webhook", "check", "hook.json", "--json"], { cwd });
+  const error = { code: "webhook_schema", message: "hook.json: /endpoint is missing", hint: null };
+  const ending = { exit_reason: "usage", exit_code: 2, resumable: false, error };
+  expect(check).toMatchObject({ code: 2, stdout: `${JSON.stringify(ending)}\n` });
+  expect(check.stderr).toMatch(/^repute: hook\.json: \/endpoint is missing\n/);
+
+  const run = await runRepute(["enrich", "--config", "nope.yaml", "-o", "x.csv", "--json"], {
+    cwd,
+  });
+  expect([run.code, JSON.parse(run.stdout)]).toEqual([
+    2,
+    expect.objectContaining({ exit_reason: "usage", exit_code: 2, resumable: false }),
+  ]);
 });
 
 test("warns about a mistyped variable", async () => {

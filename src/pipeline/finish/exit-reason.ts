@@ -134,7 +134,6 @@ const reasons: Partial<Record<ErrorCode, ExitReason>> = {
   input_empty: "io",
   input_not_found: "io",
   input_unreadable: "io",
-  config_unreadable: "io",
   secret_unreadable: "io",
   manifest_missing: "io",
   manifest_unreadable: "io",
