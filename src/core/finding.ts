@@ -135,6 +135,7 @@ export const decisiveMembers = ["intent", "serviceMailBlocklist"] as const;
 export function verdictOf({ status, answers, missing }: Finding): Verdict | null {
   const query = answers.query?.result;
   const quickCheck = answers["quick-check"]?.result;
+  if (query === undefined && quickCheck === undefined) return null;
   const intent = query?.["intent"];
   const quickIntent = quickCheck?.["intent"];
   if (intent === "malicious" || quickIntent === "malicious") return "malicious";

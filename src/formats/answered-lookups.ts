@@ -5,14 +5,17 @@ type Columns = Pick<EarlierRecord, "text" | "list">;
 
 /** The lookups that a row of an output has answers of, as its columns show. */
 export function answeredLookups(row: Columns): readonly LookupEndpoint[] {
-  const hasQuickCheck = quickCheckColumns.some((column) => row.text(column) !== "");
+  const hasQuery = row.text("type") !== "";
+  const hasQuickCheck =
+    quickCheckColumns.some((column) => row.text(column) !== "") ||
+    (!hasQuery && row.text("status") === "complete");
   return [
-    ...(row.text("type") === "" ? [] : (["query"] as const)),
+    ...(hasQuery ? (["query"] as const) : []),
     ...(hasQuickCheck ? (["quick-check"] as const) : []),
   ];
 }
 
-/** One of them has a value if the quick check answered; `type` has one if the query did. */
+/** One of them has a value if the quick check answered with more than nulls. */
 const quickCheckColumns = ["quick_mail_blocklist", "quick_intent", "quick_activity"] as const;
 
 /** What a verdict needs and neither a partial answer nor the quick check has. */

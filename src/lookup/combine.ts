@@ -1,3 +1,4 @@
+import { mailBlocklist } from "../api/schema/drift.js";
 import { EarlyEndError } from "../core/errors.js";
 import {
   type Finding,
@@ -102,7 +103,8 @@ export function triage(query: Lookup, quickCheck: Lookup): Lookup {
 export function showsSomething({ status, answers }: Finding): boolean {
   const quickCheck = answers["quick-check"]?.result;
   if (status === "failed" || status === "invalid" || quickCheck === undefined) return false;
-  const { serviceMailBlocklist: listing, intent, activity } = quickCheck;
+  const { intent, activity } = quickCheck;
+  const listing = mailBlocklist(quickCheck);
   return (
     listing === "ACTIVE" ||
     listing === "PASSIVE" ||

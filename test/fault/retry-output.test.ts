@@ -124,12 +124,12 @@ it("keeps the query's answer of a failed row if only the quick check answers aga
   const first = join(folder, "out.csv");
   const both = { itemColumn: "domain", lookups: "query,quick-check" };
   const before = await enrich(job({ path }, first, both));
-  expect(before).toMatchObject({ statuses: { failed: 1 }, verdicts: { none: 1 } });
+  expect(before).toMatchObject({ statuses: { failed: 1 }, verdicts: { unknown: 1 } });
   server.silent.clear();
   server.silent.add("query");
   const second = join(folder, "again.csv");
   const after = await retryOutput(job({ path: first }, second, both));
-  expect(after).toMatchObject({ statuses: { failed: 1 }, verdicts: { none: 1 } });
+  expect(after).toMatchObject({ statuses: { failed: 1 }, verdicts: { unknown: 1 } });
   expect(await linesOf(second)).toEqual(await linesOf(first));
 });
 

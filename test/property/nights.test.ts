@@ -64,16 +64,18 @@ function expected(night: Night, item: string) {
   const asked = [query, quick].filter((said) => said !== undefined);
   const answers = asked.filter(({ how }) => how === "full" || how === "partial");
   const isMail = item.includes("@");
-  const intents = [isMail ? null : query, quick].map((said) =>
-    said !== null && said !== undefined && answers.includes(said) ? said.intent : null,
+  const intents = new Set(
+    [isMail ? undefined : query, quick]
+      .filter((said) => said?.how === "full" || said?.how === "partial")
+      .map((said) => said?.intent),
   );
   const isWhole = answers.length === asked.length;
   const isMissing = (member: "intent" | "blocklist"): boolean =>
     query?.how === "partial" && query[member] === null && (quick?.[member] ?? null) === null;
   const lacksIntent = !isMail && isMissing("intent");
-  const verdict = intents.includes("malicious")
+  const verdict = intents.has("malicious")
     ? "malicious"
-    : intents.includes("suspicious")
+    : intents.has("suspicious")
       ? "suspicious"
       : answers.some(({ blocklist }) => blocklist === "ACTIVE")
         ? "listed"

@@ -144,7 +144,7 @@ async function newestRun(
 }
 
 /** Columns that a retry reads of every row, without the prefix: enough to tell and to count it. */
-const readColumns: readonly string[] = [
+const readColumns: ReadonlySet<string> = new Set([
   "item",
   "kind",
   "status",
@@ -158,7 +158,7 @@ const readColumns: readonly string[] = [
   "source",
   "error_code",
   "error",
-];
+]);
 
 function savedRowsQuery(
   { kind }: TableTarget,
@@ -171,7 +171,7 @@ function savedRowsQuery(
   const isFilled = `${quoted(`${prefix}status`)} IN ('${filledStatuses.join("', '")}')`;
   // A row that is filled in keeps the answer of a lookup that is not retried.
   const value = (name: string): string =>
-    readColumns.includes(name)
+    readColumns.has(name)
       ? quoted(prefix + name)
       : `CASE WHEN ${isFilled} THEN ${quoted(prefix + name)} END`;
   const names = addedColumns(optional).map(({ name }) => name);

@@ -187,8 +187,9 @@ function recordOf(object: JsonObject): EarlierRecord {
     list,
     text: (column) => {
       const value = object[column];
-      if (Array.isArray(value)) return list(column).join("|");
-      return value === undefined || value === null ? "" : String(value);
+      if (typeof value === "string") return value;
+      if (typeof value === "boolean" || typeof value === "number") return String(value);
+      return list(column).join("|");
     },
     cells: [],
     json: null,

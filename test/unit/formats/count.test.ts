@@ -34,6 +34,6 @@ it.each([
   expect(counter.counted()).toEqual({
     rows: 5,
     statuses: { complete: 1, partial: 1, failed: 1, invalid: 1, unsupported: 1 },
-    verdicts: { malicious: 1, suspicious: 1, listed: 0, none: 1 },
+    verdicts: { malicious: 1, suspicious: 1, listed: 0, none: 1, unknown: 2 },
   });
 });

@@ -26,6 +26,7 @@ async function queriesAfter(finding: Finding): Promise<number> {
 test.each([
   { serviceMailBlocklist: "ACTIVE" },
   { serviceMailBlocklist: "PASSIVE" },
+  { serviceMailBlocklist: undefined, abusixMailBlocklist: "ACTIVE" },
   { intent: "malicious" },
   { intent: "suspicious" },
   { activity: true },

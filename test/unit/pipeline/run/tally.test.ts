@@ -15,7 +15,7 @@ describe("Tally", () => {
     expect(counts.tags).toEqual({ "a:b": 2, "c:d": 1 });
   });
 
-  it("counts rows by verdict, except those without an answer", () => {
+  it("counts rows by verdict, those without one as unknown", () => {
     const tally = new Tally();
     const findings = [
       { query: { intent: "malicious" } },
@@ -27,7 +27,7 @@ describe("Tally", () => {
     ] as const;
     for (const finding of findings) tally.row(anEnrichedRow({}, finding));
     tally.row(anEnrichedRow({}, { status: "unsupported" }, null));
-    const verdicts = { malicious: 2, suspicious: 1, listed: 1, none: 1 };
+    const verdicts = { malicious: 2, suspicious: 1, listed: 1, none: 1, unknown: 2 };
     expect(tally.snapshot()).toMatchObject({ rows: 7, verdicts });
   });
 
