@@ -5,7 +5,7 @@ import { delimiters } from "../formats/csv/scan-cells.js";
 import { sniffDelimiter } from "../formats/csv/csv-layout.js";
 import { headLines, peek, isHeadComplete } from "../formats/reading/sample.js";
 import type { SourceFormat } from "../formats/types.js";
-import { openInput, pausesOf } from "./open-input.js";
+import { type InputOptions, openInput, pausesOf } from "./open-input.js";
 import type { AnyInput, SourceInput, SourceOptions } from "./types.js";
 
 /** An input and its detected format. */
@@ -23,9 +23,10 @@ export interface SniffedInput {
  */
 export async function sniffFormat(
   input: SourceInput,
-  options: Pick<SourceOptions, "gzip" | "comment" | "clock">,
+  options: Pick<SourceOptions, "gzip" | "comment" | "clock"> & Pick<InputOptions, "before">,
 ): Promise<SniffedInput> {
-  const bytes = await openInput(input, { gzip: options.gzip, offset: 0 });
+  const { gzip, before } = options;
+  const bytes = await openInput(input, { gzip, offset: 0, before });
   try {
     const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pausesOf(bytes, options));
     const comment = options.comment ?? "#";

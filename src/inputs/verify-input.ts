@@ -1,7 +1,7 @@
 import { existsSync, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, type ReputeError, UsageError, startOver } from "../core/errors.js";
+import { FatalError, type ReputeError, UsageError, startAnew } from "../core/errors.js";
 import { isLocked } from "../core/files/run-lock.js";
 import {
   type ChecksumState,
@@ -66,9 +66,7 @@ export function inputChanged(name: string, { from, to }: Damage): FatalError {
 }
 
 function changed(message: string): FatalError {
-  return new FatalError("input_changed", message, {
-    hint: `restore the input and continue with --resume, or ${startOver}`,
-  });
+  return new FatalError("input_changed", message, { hint: startAnew });
 }
 
 async function readUpTo(
@@ -134,7 +132,7 @@ export function tooShortError(name: string, offset: number): FatalError {
   return new FatalError(
     "input_changed",
     `${name} ends before byte ${offset}, where the earlier run stopped`,
-    { hint: `it isn't the input that the run started with; ${startOver}` },
+    { hint: startAnew },
   );
 }
 

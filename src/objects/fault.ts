@@ -1,4 +1,4 @@
-import { FatalError, type ReputeError, UsageError } from "../core/errors.js";
+import { FatalError, type ReputeError, UsageError, startAnew } from "../core/errors.js";
 
 /** Members of the SDK's errors. Messages of a service are not shown: they may echo a credential. */
 interface SdkError {
@@ -68,6 +68,6 @@ export function objectFault(
 /** The error for an object that was replaced while it was read. */
 export function objectChanged(address: string): FatalError {
   return new FatalError("input_changed", `${address} was replaced while it was read`, {
-    hint: "restore the input and continue with --resume, or start over with --restart",
+    hint: startAnew,
   });
 }

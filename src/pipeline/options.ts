@@ -31,7 +31,7 @@ export const runOptions = z.strictObject({
   resume: option(z.boolean().default(false), {
     common: true,
     description:
-      "Continue an interrupted run. Safe in a cron job: with nothing to resume, it starts",
+      "Continue an interrupted run. Safe in a cron job: with nothing to resume, it starts; where the input or the settings have changed, it starts anew with the answers so far",
   }),
   restart: option(z.boolean().default(false), {
     description: "Start over: discard what an interrupted run left",

@@ -73,6 +73,17 @@ describe("a run with too many failed rows", () => {
     },
   );
 
+  test("with fewer of them, --quiet leaves one line that says so", async () => {
+    const { run, failing } = await prepared();
+    failing(7);
+    const line =
+      "repute: warning: 7 failed of 120 rows, most often http_404 (7); to retry the failed rows: repute retry out.csv -o out.2.csv\n";
+    const quiet = ["enrich", "in.csv", "-o", "out.csv", "--quiet"];
+    expect(await run(...quiet)).toMatchObject({ code: 3, stdout: "", stderr: line });
+    expect(await run(...quiet, "--json")).toMatchObject({ code: 3, stderr: line });
+    expect(await run(...quiet, "--fail-on", "never")).toMatchObject({ code: 0, stderr: "" });
+  });
+
   test("must exceed the share, not merely reach it", async () => {
     const { run, failing, cwd } = await prepared();
     failing(60);
@@ -97,7 +108,7 @@ describe("a run with too many failed rows", () => {
     await writeFile(join(cwd, "in.csv"), `domain\n${names.slice(21).join("\n")}\n${odd}`);
     failing(70);
     const args = ["enrich", "in.csv", "-o", "out.csv", "--quiet"];
-    expect(await run(...args)).toMatchObject({ code: 3, stderr: "" });
+    expect(await run(...args)).toMatchObject({ code: 3 });
     expect(await run(...args, "--max-failed", "50")).toMatchObject({ code: 1 });
   });
 

@@ -4,11 +4,12 @@ import { mkdir, readFile, readdir, readlink, rename, rm, writeFile } from "node:
 import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { expect } from "vitest";
 import { startService } from "../../src/service/service.js";
 import type { Service } from "../../src/service/service.js";
 import type { StatsSnapshot } from "../../src/service/stats.js";
 import { HurriedClock } from "./hurried-clock.js";
-import { runRepute } from "./run-repute.js";
+import { runRepute, type RunReputeResult } from "./run-repute.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
@@ -19,6 +20,8 @@ const concurrency = 4;
 export interface CrashCase {
   /** `-o` and further arguments; paths are relative to the run's folder. */
   readonly args: readonly string[];
+  /** The run takes over the answers of an interrupted one over another dump. */
+  readonly takesOver?: boolean;
   /** Database whose commits count as operations. */
   readonly commits?: "duckdb" | "postgres";
   /** Copies the database at each operation, if it is not in the run's folder. */
@@ -63,8 +66,10 @@ export interface CrashReport {
  */
 export async function crashEverywhere(folder: string, crashCase: CrashCase): Promise<CrashReport> {
   const bench = await Bench.open(folder, crashCase, "run");
+  const before = await bench.requests();
   const expected = await bench.outcome();
-  const asked = await bench.requests();
+  const asked = (await bench.requests()) - before;
+  if (crashCase.takesOver === true) expect(expected.manifest).toMatchObject({ took_over: before });
   const faults: string[] = [];
   const note = (point: number, fault: string | null): void => {
     if (fault !== null) faults.push(`killed at operation ${point}: ${fault}`);
@@ -117,9 +122,21 @@ class Bench {
   }
 
   static async open(parent: string, crashCase: CrashCase, name: string): Promise<Bench> {
-    const folder = join(parent, name);
-    await makeInput(folder);
-    return new Bench(folder, crashCase, await startService());
+    const bench = new Bench(join(parent, name), crashCase, await startService());
+    await bench.#prepare();
+    return bench;
+  }
+
+  /** Makes the folder of the run, with what an interrupted one has left if it takes that over. */
+  async #prepare(): Promise<void> {
+    await mkdir(this.#folder);
+    const dump = join(this.#folder, "in.csv");
+    if (this.#case.takesOver === true) {
+      await writeFile(dump, earlierInput);
+      const { code, stderr } = await this.#here(["--max-requests", "12"]);
+      if (code !== 75) throw new Error(`the interrupted run ended with ${code}: ${stderr}`);
+    }
+    await writeFile(dump, input);
   }
 
   /** Requests received by the service. */
@@ -132,7 +149,7 @@ class Bench {
   /** Runs the program once, then restores the folder as it was at each operation in turn. */
   async *moments(): AsyncGenerator<Moment> {
     await rm(this.#folder, { recursive: true });
-    await makeInput(this.#folder);
+    await this.#prepare();
     const copies = `${this.#folder}-copies`;
     await mkdir(copies);
     const { database } = this.#case;
@@ -177,11 +194,8 @@ class Bench {
 
   /** The result of an undisturbed run, in this process and without pauses. */
   async outcome(flags: readonly string[] = []): Promise<Outcome> {
-    const { code, stderr } = await runRepute([...this.#command(), ...flags], {
-      cwd: this.#folder,
-      env: this.#environment(),
-      clock: new HurriedClock(),
-    });
+    const own = this.#case.takesOver === true ? ["--resume"] : flags;
+    const { code, stderr } = await this.#here(own);
     if (code !== 0 && code !== 3) throw new Error(`the run ended with ${code}: ${stderr}`);
     const files = (await readdir(this.#folder, { recursive: true })).sort();
     const manifest = files.find((name) => name.endsWith("manifest.json"));
@@ -196,6 +210,14 @@ class Bench {
   async close(): Promise<void> {
     await this.#service.close();
     await rm(this.#folder, { recursive: true });
+  }
+
+  #here(flags: readonly string[]): Promise<RunReputeResult> {
+    return runRepute([...this.#command(), ...flags], {
+      cwd: this.#folder,
+      env: this.#environment(),
+      clock: new HurriedClock(),
+    });
   }
 
   #command(): string[] {
@@ -214,8 +236,9 @@ class Bench {
    * Runs the program in a separate process. Returns the signal that ended it, or null if it exited.
    */
   #program(crash: Readonly<Record<string, string>>): Promise<NodeJS.Signals | null> {
-    const { commits } = this.#case;
-    const child = spawn(process.execPath, ["--require", preload, program, ...this.#command()], {
+    const { commits, takesOver } = this.#case;
+    const args = [...this.#command(), ...(takesOver === true ? ["--resume"] : [])];
+    const child = spawn(process.execPath, ["--require", preload, program, ...args], {
       cwd: this.#folder,
       env: {
         ...process.env,
@@ -252,13 +275,16 @@ async function contentsOf(folder: string): Promise<string> {
   return hash.digest("hex");
 }
 
-async function makeInput(folder: string): Promise<void> {
-  await mkdir(folder);
-  await writeFile(join(folder, "in.csv"), input);
-}
-
 /** 50 rows: items and answers of all kinds, duplicates, rows that are too short or too long. */
 const input = ["seen,indicator,note", ...rows(50)].join("\n");
+
+/** A dump with some of the same items. */
+const earlierInput = [
+  "seen,indicator,note",
+  ...rows(50)
+    .filter((row) => row.endsWith("unlisted"))
+    .toReversed(),
+].join("\n");
 
 function rows(count: number): string[] {
   const known = [

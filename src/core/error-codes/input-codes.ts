@@ -12,7 +12,7 @@ export const inputCodes = {
   input_unreadable: ["the input cannot be opened or read", "check permissions and the disk"],
   input_changed: [
     "the input is not the one the interrupted run read",
-    `restore it and continue with --resume, or ${startOver}`,
+    "repeat the command with --resume: a new run starts with the answers so far",
   ],
   input_empty: [
     "the input has no rows, and the output of the run before has some",

@@ -14,8 +14,8 @@ export const runCodes = {
   ],
   resume_needs_file: ["a run to a stream cannot be resumed", "write to a file with -o"],
   resume_differs: [
-    "the options or the input differ from those of the interrupted run",
-    `repeat them, or ${startOver}`,
+    "the interrupted run has --workers, or this one has them and differs from it",
+    `repeat it as it was, or ${startOver}`,
   ],
   state_exists: ["an interrupted run is there", `continue with --resume, or ${startOver}`],
   state_folder_foreign: [

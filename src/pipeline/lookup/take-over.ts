@@ -1,5 +1,4 @@
 import { serviceAddress } from "../../store/cache/cache-key.js";
-import { answerKind, isFresh } from "../../store/cache/cache-entry.js";
 import { readJournal } from "../../store/journal/read-journal.js";
 import type { LookupRecord } from "../../core/attempt.js";
 import { counted } from "../../core/quantity.js";
@@ -10,8 +9,8 @@ import type { EnrichJob } from "../types.js";
 import type { AssembleOptions } from "./assemble-lookup.js";
 
 /**
- * Copies the answers of a discarded run into the journal of a new one: those of the same service
- * that a cache would still use. Nothing counts them as lookups of this run.
+ * Copies the answers of a discarded run into the journal of a new one: those of the same service that
+ * are younger than `--cache-ttl`. They do not count as lookups of this run.
  *
  * @throws FatalError `journal_*`
  */
@@ -29,11 +28,11 @@ export async function takeOverAnswers(
   }
   const now = clock.now();
   const isTaken = ({ finding, again }: LookupRecord): boolean => {
-    const kind = answerKind(finding);
-    if (again !== null || kind === null) return false;
-    if (kind === "partial" && !partialsFromCache) return false;
-    const storedAt = Date.parse(finding.lookedUpAt ?? "");
-    return isFresh({ kind, storedAt }, now, settings.cacheTtl);
+    const { status, lookedUpAt } = finding;
+    if (again !== null || status === "failed") return false;
+    if (status === "partial" && !partialsFromCache) return false;
+    // A clock that is or was wrong can give a time in the future.
+    return Math.abs(now - Date.parse(lookedUpAt ?? "")) < settings.cacheTtl;
   };
   const { journalBytes: durableBytes } = checkpoint;
   for await (const records of readJournal({ folder: journalPath, durableBytes, onWarning })) {

@@ -66,10 +66,7 @@ export async function discardIfReplaced(
   if (paths.some(isObjectAddress)) throw error;
   await discardForNewRun(error.message, { job, target, state });
   if ("inputs" in job.input ? paths.length === job.input.inputs.length : paths.length === 1) return;
-  throw new FatalError("input_changed", error.message, {
-    cause: error,
-    hint: "to start a new run with the answers so far, repeat the command with --resume",
-  });
+  throw error;
 }
 
 interface DiscardedRun {

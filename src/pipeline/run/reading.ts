@@ -90,11 +90,11 @@ export function readingOf(
   const comment = settings.comment ?? null;
   const named = settings.from ?? detected?.format ?? null;
   let sniffing: Promise<SniffedInput> | null = null;
-  const sniff = (): Promise<SniffedInput> =>
+  const sniff = (resume: SourcePosition | null = null): Promise<SniffedInput> =>
     (sniffing ??=
       named === null
         ? import("../../inputs/sniff-format.js").then(({ sniffFormat }) =>
-            sniffFormat(input, { gzip, comment, clock }),
+            sniffFormat(input, { gzip, comment, clock, before: resume?.input }),
           )
         : Promise.resolve({ input, format: named, comment }));
   const flags = flagsOf(settings);
@@ -102,7 +102,7 @@ export function readingOf(
     inputFormat: async () => (await sniff()).format,
     options: optionsOf(settings, named),
     open: async (resume) => {
-      const sniffed = await sniff();
+      const sniffed = await sniff(resume);
       const format = resume?.reading.format ?? sniffed.format;
       const guessed = settings.from === undefined;
       const { comment } = sniffed;

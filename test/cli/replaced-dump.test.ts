@@ -1,0 +1,152 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { takeLock } from "../../src/core/files/run-lock.js";
+import { startService } from "../../src/service/service.js";
+import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const dumpRows = 40;
+
+/** Four dumps, each with a tenth of the rows of the one before it replaced, in another order. */
+const dumps = [0, 1, 2, 3].map((night) => {
+  const kept = Array.from({ length: dumpRows }, (_, n) => n + 4 * night);
+  return (night % 2 === 0 ? kept : kept.toReversed()).map((n) => `198.51.100.${n}`);
+});
+
+/** A service that notes each lookup it is asked for. */
+async function service(latency: string) {
+  const asked: string[] = [];
+  const { intelUrl, close } = await startService({
+    latency,
+    onRequest: (endpoint, subject) => void asked.push(`${endpoint} ${subject}`),
+  });
+  onTestFinished(close);
+  return { asked, url: ["--intel-url", intelUrl] };
+}
+
+interface Output {
+  readonly args: readonly string[];
+  /** The items in the output, in order. */
+  readonly items: (cwd: string) => Promise<readonly unknown[]>;
+}
+
+const textItems = (name: string) => async (cwd: string) => {
+  const text = await readFile(join(cwd, name), "utf8");
+  return text.match(/198\.51\.100\.\d+(?=,ip,)|(?<="item":")198[^"]*(?=","kind")/g) ?? [];
+};
+
+const outputs: Readonly<Record<string, Output>> = {
+  CSV: { args: ["-o", "out.csv"], items: textItems("out.csv") },
+  NDJSON: {
+    args: ["-o", "out.ndjson", "--rejects", "left.csv"],
+    items: async (cwd) => {
+      const lines = (await readFile(join(cwd, "out.ndjson"), "utf8")).trimEnd().split("\n");
+      return lines.map((line) => (JSON.parse(line) as { rep: { item: string } }).rep.item);
+    },
+  },
+  Parquet: {
+    args: ["-o", "out.parquet"],
+    items: async (cwd) =>
+      (await readParquet(join(cwd, "out.parquet"))).map((row) => row["rep_item"]),
+  },
+  "a data set": {
+    args: ["-o", "set/", "--to", "csv", "--rows-per-file", "15"],
+    items: async (cwd) => {
+      const parts = (await readdir(join(cwd, "set"))).filter((name) => name.startsWith("part-"));
+      const found = parts.sort().map((name) => textItems(`set/${name}`)(cwd));
+      return (await Promise.all(found)).flat();
+    },
+  },
+  "a DuckDB table": {
+    args: ["-o", "duckdb:out.duckdb?table=t"],
+    items: async (cwd) => {
+      const rows = await queryDuckdb(
+        "SELECT rep_item FROM t ORDER BY rep_row",
+        join(cwd, "out.duckdb"),
+      );
+      return rows.map((row) => row["rep_item"]);
+    },
+  },
+};
+
+test.each(Object.entries(outputs))(
+  "three nights stop early, and the fourth writes %s: no request is repeated",
+  async (_, { args, items }) => {
+    const { asked, url } = await service("1ms");
+    const cwd = await temporaryFolder();
+    const fixed = ["dump.csv", ...args, ...url, "--resume", "--quiet"];
+    for (const [night, dump] of dumps.entries()) {
+      const early = night === dumps.length - 1 ? [] : ["--max-requests", "25"];
+      await writeFile(join(cwd, "dump.csv"), `ip\n${dump.join("\n")}\n`);
+      const { code, stderr } = await runRepute(["enrich", ...fixed, ...early], { cwd });
+      expect([code, stderr.replace(/^repute: stopped early: --max-requests.*\n/, "")]).toEqual([
+        early.length === 0 ? 0 : 75,
+        "",
+      ]);
+    }
+    expect(await items(cwd)).toEqual(dumps.at(-1));
+    expect(asked).toHaveLength(new Set(asked).size);
+    expect((await readdir(cwd)).filter((name) => /state|part$/.test(name))).toEqual([]);
+  },
+);
+
+test("a night that stops at its deadline goes on with the next dump, read from several files", async () => {
+  const { asked, url } = await service("5ms");
+  const cwd = await temporaryFolder();
+  const write = async (night: number): Promise<void> => {
+    const dump = dumps[night] ?? [];
+    await writeFile(join(cwd, "a.csv"), `ip\n${dump.slice(0, 20).join("\n")}\n`);
+    await writeFile(join(cwd, "b.csv"), `ip\n${dump.slice(20).join("\n")}\n`);
+  };
+  const args = ["enrich", "a.csv", "b.csv", "-o", "out.csv", ...url];
+  await write(0);
+  const slow = ["--rate", "40/s", "--deadline", "500ms"];
+  const early = await runRepute([...args, "--resume", ...slow], { cwd });
+  expect(early.code).toBe(75);
+  const answered = asked.length;
+  await write(1);
+  const { code, stdout } = await runRepute([...args, "--resume", "--json"], { cwd });
+  const manifest = JSON.parse(stdout) as { took_over: number; run_id: string };
+  expect([code, manifest.took_over]).toEqual([0, answered]);
+  expect(asked).toHaveLength(new Set(asked).size);
+});
+
+test("a stream that turns out to be another one is refused once, and its answers are kept", async () => {
+  const { asked, url } = await service("1ms");
+  const cwd = await temporaryFolder();
+  const night = (number: number, ...flags: string[]) => {
+    const stdin = `ip\n${dumps[number]!.join("\n")}\n`;
+    const args = ["enrich", "-", "-o", "out.csv", ...url, "--resume", ...flags];
+    return runRepute(args, { cwd, stdin });
+  };
+  expect(await night(0, "--max-requests", "25")).toMatchObject({ code: 75 });
+  const refused = await night(1, "--json");
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("repeat the command with --resume") as string,
+  });
+  expect(JSON.parse(refused.stdout)).toMatchObject({ exit_reason: "io", resumable: true });
+  const last = await night(1, "--json");
+  expect(JSON.parse(last.stdout)).toMatchObject({ took_over: 25, exit_code: 0 });
+  expect(asked).toHaveLength(new Set(asked).size);
+});
+
+test("stops if another run is at work in the same place", async () => {
+  const { url } = await service("1ms");
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "dump.csv"), `ip\n${dumps[0]!.join("\n")}\n`);
+  await writeFile(join(cwd, "other.csv"), `ip\n${dumps[1]!.join("\n")}\n`);
+  const rest = ["-o", "out.csv", ...url];
+  const early = ["enrich", "dump.csv", ...rest, "--max-requests", "5"];
+  expect(await runRepute(early, { cwd })).toMatchObject({ code: 75 });
+  const release = await takeLock(join(cwd, "out.csv.state", "lock"));
+  const refused = await runRepute(["enrich", "other.csv", ...rest, "--resume"], { cwd });
+  await release();
+  expect(refused.code).toBe(2);
+  expect(await runRepute(["enrich", "dump.csv", ...rest, "--resume"], { cwd })).toMatchObject({
+    code: 0,
+    stderr: expect.not.stringContaining("different one") as string,
+  });
+});
