@@ -1,5 +1,5 @@
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { readJsonFile } from "../core/files/json-file.js";
 import { realPath } from "../core/files/real-path.js";
@@ -7,22 +7,8 @@ import { shellWord } from "../core/quantity.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { isObjectAddress, isObjectPrefix } from "../objects/address.js";
 import { listDataSet } from "./list-data-set.js";
-import type { NamedInput, SourceInput } from "./types.js";
+import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "./types.js";
 import { openError } from "./verify-input.js";
-
-/** A file among several inputs. */
-interface ListedFile {
-  /** As given; of a folder's file, folder and name. */
-  readonly name: string;
-  readonly path: string;
-}
-
-/** What a list of inputs names. */
-export interface ListedInputs {
-  readonly inputs: readonly NamedInput[];
-  /** What of the folders is not read, as messages. */
-  readonly skipped: readonly string[];
-}
 
 /** Files that a run writes. */
 export interface WrittenFiles {
@@ -42,9 +28,9 @@ export async function listInputs(
   names: readonly string[],
   stream: () => Extract<SourceInput, { readonly stream: unknown }>,
   { output, rejects }: WrittenFiles = {},
-): Promise<ListedInputs> {
+): Promise<Required<SeveralInputs>> {
   const inputs: NamedInput[] = [];
-  const skipped: string[] = [];
+  const skipped: SkippedFile[] = [];
   const own = [output, rejects].flatMap((path) => (path === undefined ? [] : [placeOf(path)]));
   for (const name of names) {
     if (name === "-") {
@@ -52,9 +38,8 @@ export async function listInputs(
       continue;
     }
     const folder = await openFolder(name, own);
-    const { files, notices } = folder ?? { files: [{ name, path: name }], notices: [] };
-    for (const { name: shown, path } of files) inputs.push({ name: shown, input: { path } });
-    skipped.push(...notices);
+    inputs.push(...(folder?.inputs ?? [{ name, input: { path: name } }]));
+    skipped.push(...(folder?.skipped ?? []));
   }
   return { inputs, skipped };
 }
@@ -91,7 +76,10 @@ export interface InputFolder {
 }
 
 /** What a name that is a folder stands for; null for any other name. */
-async function openFolder(name: string, own: readonly string[]): Promise<FolderFiles | null> {
+async function openFolder(
+  name: string,
+  own: readonly string[],
+): Promise<Required<SeveralInputs> | null> {
   if (isObjectPrefix(name)) {
     return listFolder(name, await (await import("./list-prefix.js")).openPrefix(name), own);
   }
@@ -110,41 +98,29 @@ async function openFolder(name: string, own: readonly string[]): Promise<FolderF
   return listFolder(name, folder, own);
 }
 
-interface FolderFiles {
-  readonly files: readonly ListedFile[];
-  readonly notices: readonly string[];
-}
-
 async function listFolder(
   given: string,
   folder: InputFolder,
   own: readonly string[],
-): Promise<FolderFiles> {
+): Promise<Required<SeveralInputs>> {
   const names = folder.entries.toSorted(byCodeUnit);
-  const listed = (name: string): ListedFile => ({
+  const listed = (name: string): NamedInput => ({
     name: folder.name + name,
-    path: folder.pathOf(name),
+    input: { path: folder.pathOf(name) },
   });
   const parts = await listDataSet(folder.name, names, folder.read);
-  if (parts !== null) return { files: parts.map(listed), notices: [] };
+  if (parts !== null) return { inputs: parts.map(listed), skipped: [] };
   if (names.includes(planFile)) await refuseWork(given, folder);
-  const files: ListedFile[] = [];
-  const skipped: string[] = [];
-  const written: string[] = [];
+  const inputs: NamedInput[] = [];
+  const skipped: SkippedFile[] = [];
   for (const name of names) {
-    if (!isReadable(name) || !(await folder.isFile(name))) skipped.push(name);
-    else if (own.includes(placeOf(folder.pathOf(name)))) written.push(name);
-    else files.push(listed(name));
+    const skip = (reason: string) =>
+      skipped.push({ folder: given, path: folder.name + name, reason });
+    if (!isReadable(name) || !(await folder.isFile(name))) skip("not a file of a known format");
+    else if (own.includes(placeOf(folder.pathOf(name)))) skip("this run writes it");
+    else inputs.push({ ...listed(name), folder: given });
   }
-  if (files.length > 0) {
-    return {
-      files,
-      notices: [
-        ...skippedNotice(given, skipped, "not a file of a known format"),
-        ...skippedNotice(given, written, "this run writes it"),
-      ],
-    };
-  }
+  if (inputs.length > 0) return { inputs, skipped };
   const named = withoutSlash(folder.name);
   throw new UsageError("input_folder_empty", `${named} has no file of a known format`, {
     hint: "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, and .parquet",
@@ -165,11 +141,18 @@ function isReadable(name: string): boolean {
 /** Names in a notice. */
 const mostNamed = 5;
 
-function skippedNotice(folder: string, names: readonly string[], why: string): readonly string[] {
-  if (names.length === 0) return [];
-  const named = names.slice(0, mostNamed).join(", ");
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "";
-  return [`skipping ${named}${more} in ${folder}: ${why}`];
+/** Tells which files of folders are not read: one line per folder and reason. */
+export function skippedNotices(skipped: readonly SkippedFile[]): readonly string[] {
+  const groups = new Map<string, string[]>();
+  for (const { folder, path, reason } of skipped) {
+    const where = `${folder}: ${reason}`;
+    groups.set(where, [...(groups.get(where) ?? []), basename(path)]);
+  }
+  return Array.from(groups, ([where, names]) => {
+    const named = names.slice(0, mostNamed).join(", ");
+    const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "";
+    return `skipping ${named}${more} in ${where}`;
+  });
 }
 
 /** The plan of a folder that `repute split` made. */

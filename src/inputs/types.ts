@@ -84,10 +84,27 @@ export interface NamedInput {
   /** As given; of a folder's file, folder and name. */
   readonly name: string;
   readonly input: SourceInput;
+  /** The folder that stands for the file among others, as given. */
+  readonly folder?: string;
 }
 
-/** What a run reads: one input, or several in order. */
-export type RunInput = SourceInput | { readonly inputs: readonly NamedInput[] };
+/** A file of a folder that is not read. */
+export interface SkippedFile {
+  /** As given. */
+  readonly folder: string;
+  /** Folder and name. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** Several inputs, read in order as one. */
+export interface SeveralInputs {
+  readonly inputs: readonly NamedInput[];
+  readonly skipped?: readonly SkippedFile[];
+}
+
+/** What a run reads. */
+export type RunInput = SourceInput | SeveralInputs;
 
 /** Input of a source. A stream that was sampled is already open. */
 export type AnyInput = SourceInput | { readonly opened: InputBytes };

@@ -4,6 +4,7 @@ import { isFolder } from "../core/files/make-folder.js";
 import type { WrittenFiles } from "../inputs/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
 import { isObjectPrefix } from "../objects/address.js";
+import type { ReadingSettings } from "../pipeline/run/reading.js";
 import type { Manifest } from "../pipeline/types.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
 import type { Parts } from "./parts.js";
@@ -42,8 +43,9 @@ export async function enrichFile(
     },
     input: await runInput(
       input,
-      { output: toFile ? output : undefined, rejects: file.rejects },
+      { ...file, output: toFile ? output : undefined },
       onNotice,
+      parts.onWarning,
     ),
     stdout: toFile ? process.stdout : output,
     ...(local && { serviceName: name }),
@@ -63,8 +65,9 @@ export async function enrichFile(
 /** Files and folders, or a stream. */
 async function runInput(
   input: string | readonly string[] | Readable,
-  written: WrittenFiles,
+  settings: ReadingSettings & WrittenFiles,
   onNotice: EnrichFileOptions["onNotice"],
+  onWarning: (message: string) => void,
 ): Promise<RunInput> {
   if (typeof input === "string" && !isFolder(input) && !isObjectPrefix(input))
     return { path: input };
@@ -75,11 +78,12 @@ async function runInput(
       hint: "name at least one file",
     });
   }
-  const { listInputs } = await import("../inputs/list-inputs.js");
+  const { chooseInputs } = await import("../pipeline/run/choose-inputs.js");
   const stdin = () => ({ stream: process.stdin, name: "stdin" });
-  const { inputs, skipped } = await listInputs(names, stdin, written);
-  for (const notice of skipped) onNotice?.(notice);
-  return { inputs };
+  const { input: chosen, notices, warnings } = await chooseInputs(names, stdin, settings);
+  for (const notice of notices) onNotice?.(notice);
+  for (const warning of warnings) onWarning(warning);
+  return chosen;
 }
 
 function isList(input: readonly string[] | Readable): input is readonly string[] {

@@ -187,11 +187,12 @@ export interface Manifest extends RunEnding {
     readonly path: string | null;
     readonly bytes: number;
     readonly rows: number;
-    /** The run was resumed on an input that had grown. */
     readonly grew_while_interrupted: boolean;
   };
   /** Each of several inputs. */
   readonly inputs?: readonly InputRecord[];
+  /** Files of folders that were not read; absent for none. */
+  readonly skipped_inputs?: readonly { readonly path: string; readonly reason: string }[];
   readonly output: {
     /** As given, without a password; null for stdout. */
     readonly path: string | null;

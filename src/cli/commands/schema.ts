@@ -116,7 +116,7 @@ async function columnsOf({
   settings,
   context,
 }: Call): Promise<{ readonly inputColumns: readonly string[]; readonly file: boolean }> {
-  const input = await enrichInput(operands, context);
+  const input = await enrichInput(operands, context, settings);
   const { signal } = context;
   const { findTableInput } = await import("../../pipeline/copy/find-table-input.js");
   const table = "path" in input ? await findTableInput(input.path) : null;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { isFolder, userStateFolder } from "../../core/files/make-folder.js";
 import { embeddedServiceName, type EnrichSettings, runOptions } from "../../pipeline/options.js";
+import type { ReadingSettings } from "../../pipeline/run/reading.js";
 import type { EnrichJob, Manifest } from "../../pipeline/types.js";
 import type { CliContext, CommandCall } from "../command.js";
 import { commonExitCodes, exitCodeOfRun, exitCodes, interruptedExitCodes } from "../exit-code.js";
@@ -183,20 +184,21 @@ export function stateFolderOf({
 /**
  * The input named by the operands: a file, stdin, or several files and folders.
  *
- * @throws UsageError for none if stdin is a terminal; as `listInputs`
+ * @throws UsageError for none if stdin is a terminal; as `chooseInputs`
  */
 export async function enrichInput(
   operands: readonly string[],
   context: CliContext,
-  settings: WrittenFiles & { readonly quiet?: boolean } = {},
+  settings: ReadingSettings & WrittenFiles & { readonly quiet?: boolean } = {},
 ): Promise<RunInput> {
   const [path = "-", ...more] = operands;
   const stream = () => ({ stream: context.stdin(), name: "stdin" });
   if (more.length > 0 || isFolder(path) || isObjectPrefix(path)) {
-    const { listInputs } = await import("../../inputs/list-inputs.js");
-    const { inputs, skipped } = await listInputs(operands, stream, settings);
-    for (const notice of settings.quiet ? [] : skipped) context.reporter.print(`repute: ${notice}`);
-    return { inputs };
+    const { chooseInputs } = await import("../../pipeline/run/choose-inputs.js");
+    const { input, notices, warnings } = await chooseInputs(operands, stream, settings);
+    for (const notice of settings.quiet ? [] : notices) context.reporter.print(`repute: ${notice}`);
+    for (const warning of warnings) context.reporter.warning(warning);
+    return input;
   }
   if (path !== "-") return { path };
   const stdin = stream();

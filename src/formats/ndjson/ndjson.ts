@@ -104,7 +104,13 @@ async function findLayout(
       () => !mayBeNdjson(lines.read) || objects().length >= count || isLong(lines.read),
       enoughInPause,
     );
-    if (!mayBeNdjson(lines.read)) throw await notNdjson(input, lines.read);
+    if (mayBeNdjson(lines.read)) return;
+    // The error says more if it knows the next lines.
+    await lines.until(
+      () => lines.read.length >= limits.sampleLines,
+      () => true,
+    );
+    throw await notNdjson(input, lines.read);
   };
   await readObjects(1);
   const first = lines.read.find(({ object }) => object !== null);

@@ -27,7 +27,7 @@ export async function inputReading(
   if (tables.every((table) => table === null)) return readingOf(input, settings, clock);
   if ("inputs" in input) {
     const { severalTables } = await import("./several-tables.js");
-    return severalTables(input.inputs, tables, settings, clock);
+    return severalTables(input, tables, settings, clock);
   }
   const { tableReading } = await import("./copied-table.js");
   return tableReading(tables[0]!, settings, clock);

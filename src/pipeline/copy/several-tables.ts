@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { detectSourceFormat } from "../../formats/registry.js";
-import type { NamedInput } from "../../inputs/types.js";
+import type { SeveralInputs } from "../../inputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
 import { readingOf, type ReadingSettings, type RowJob } from "../run/reading.js";
@@ -18,11 +18,12 @@ import type { CopyForm } from "./copy-writer.js";
  * @throws UsageError `text_option` if there is no text
  */
 export function severalTables(
-  inputs: readonly NamedInput[],
+  several: SeveralInputs,
   tables: readonly (TableInput | null)[],
   settings: ReadingSettings,
   clock: Clock = systemClock,
 ): RowJob {
+  const { inputs } = several;
   const texts = inputs.filter((_, index) => tables[index] === null);
   if (texts.length === 0) refuseTextOptions(tables[0]!, settings);
   const placeOf = (index: number, place: CopyPlace): CopyPlace => ({
@@ -40,14 +41,14 @@ export function severalTables(
       return table === null ? named : copiedReading(table, placeOf(index, place), settings, clock);
     });
     return {
-      input: { inputs: placed.map(({ name, input }) => ({ name, input })) },
+      input: { ...several, inputs: placed.map(({ name, input }) => ({ name, input })) },
       async open(resume) {
         const { openInputs } = await import("../run/read-several.js");
         return openInputs(placed, settings, resume);
       },
     };
   };
-  const whole = readingOf({ inputs }, settings, clock);
+  const whole = readingOf(several, settings, clock);
   const text = readings.find((_, index) => tables[index] === null);
   return {
     ...whole,
@@ -75,7 +76,7 @@ export function severalTables(
 
 /** Objects and rows do not mix: the copies are what the text is. */
 function formBeside(
-  texts: readonly NamedInput[],
+  texts: SeveralInputs["inputs"],
   { from }: ReadingSettings,
   { format, keepsNulls }: CopyForm,
 ): CopyForm {

@@ -1,5 +1,6 @@
 import { positionalName } from "../../formats/columns/find-column.js";
-import type { OpenedSource } from "../../inputs/types.js";
+import type { OpenedSource, RunInput } from "../../inputs/types.js";
+import type { Manifest } from "../types.js";
 
 /** How an input was read: as the flags say, otherwise as detected. */
 export interface ReadingFacts {
@@ -48,6 +49,15 @@ export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
     return [key, inputs.every((input) => input[key] === value) ? value : null];
   });
   return Object.fromEntries(shared) as SharedFacts;
+}
+
+/** The files of folders that were not read, for the manifest. */
+export function skippedInputs(input: RunInput): Pick<Manifest, "skipped_inputs"> {
+  const skipped = "inputs" in input ? (input.skipped ?? []) : [];
+  if (skipped.length === 0) return {};
+  return {
+    skipped_inputs: skipped.map(({ path, reason }) => ({ path, reason })),
+  };
 }
 
 export function readingFacts({

@@ -6,7 +6,7 @@ import { programInfo } from "../../core/program.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
-import { inputRecords, readingFacts, sharedFacts } from "./input-records.js";
+import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "./input-records.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { defaultPrefix } from "../../outputs/options.js";
@@ -74,6 +74,7 @@ export function manifestOf(
       grew_while_interrupted: inputGrew,
     },
     ...(inputs === undefined ? {} : { inputs }),
+    ...skippedInputs(job.input),
     output: {
       path: target.base === null ? null : outputName(target, suffix),
       format: target.format,

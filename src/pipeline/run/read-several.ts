@@ -52,7 +52,7 @@ export async function openInputs(
 }
 
 /** Opens an input with as many of the column flags as it has columns for. */
-async function openWithFlags(
+export async function openWithFlags(
   { itemColumn, kindColumn }: ReadingSettings,
   open: (flags: ColumnFlags) => Promise<OpenedSource>,
 ): Promise<OpenedSource> {

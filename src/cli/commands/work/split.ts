@@ -84,7 +84,7 @@ async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     import("../../../pipeline/chunks/work-folder.js"),
   ]);
   const plan = await splitWork({
-    input: oneInput(await enrichInput(operands, context)),
+    input: oneInput(await enrichInput(operands, context, settings)),
     work: await openWork(output),
     settings,
     signal: context.signal,

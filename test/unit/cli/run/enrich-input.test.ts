@@ -1,5 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { enrichInput } from "../../../../src/cli/run/enrich-job.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -35,15 +36,10 @@ test("the work folder of a split is not read as a folder of files", async () => 
 
 test("a folder stands for its files of known formats, sorted by name", async () => {
   const folder = await temporaryFolder();
-  const names = [
-    "b.csv",
-    "a.ndjson.gz",
-    "notes.docx",
-    ".hidden.csv",
-    "x.csv.manifest.json",
-    "c.txt",
-  ];
-  for (const name of names) await writeFile(join(folder, name), "");
+  const names = ["b.csv", "a.csv.gz", "notes.docx", ".hidden.csv", "x.csv.manifest.json", "c.txt"];
+  for (const name of names) {
+    await writeFile(join(folder, name), name.endsWith(".gz") ? gzipSync("") : "");
+  }
   await mkdir(join(folder, "d.csv"));
   await writeFile(join(folder, "out.csv"), "");
   await symlink("out.csv", join(folder, "newest.csv"));
@@ -53,7 +49,7 @@ test("a folder stands for its files of known formats, sorted by name", async () 
   const input = await enrichInput([`${folder}/`, "-"], context, written);
   expect(input).toMatchObject({
     inputs: [
-      { name: `${folder}/a.ndjson.gz`, input: { path: join(folder, "a.ndjson.gz") } },
+      { name: `${folder}/a.csv.gz`, input: { path: join(folder, "a.csv.gz") } },
       { name: `${folder}/b.csv` },
       { name: `${folder}/c.txt` },
       { name: "-", input: { name: "stdin" } },

@@ -83,10 +83,4 @@ describe("noItemColumn", () => {
       `looks ${separator}-separated`,
     );
   });
-
-  it("doesn't list the columns of binary input", () => {
-    const { message, hint } = noItemColumn("dump.csv", shares(["PK\u0003\u0004", "x"]), "none");
-    expect(message).toBe("dump.csv doesn't start with column names");
-    expect(hint).toContain("doesn't look like text");
-  });
 });

@@ -204,19 +204,6 @@ describe("ndjson item", () => {
   });
 });
 
-describe("ndjson input that is one JSON array", () => {
-  it.each(['[{"item":"a"},{"item":"b"}]', '[\n  {"item":"a"}\n]\n', ' [ {"item":"a"}]', "[]"])(
-    "is rejected with a hint: %j",
-    async (content) => {
-      expect(await errorOf(content)).toMatchObject({
-        name: "UsageError",
-        code: "input_json_array",
-        hint: expect.stringContaining("jq -c '.[]'") as string,
-      });
-    },
-  );
-});
-
 describe("ndjson line over 16 MiB", () => {
   const long = "x".repeat(16 * 1024 * 1024 + 1);
 
