@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { mkdir, open, readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Manifest } from "../../src/pipeline/types.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

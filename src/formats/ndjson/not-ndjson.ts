@@ -78,7 +78,7 @@ function filterFor(document: unknown): Filter {
     isTexts: typeof first === "string",
   });
   if (Array.isArray(document)) return listIn(".", document);
-  const members = Object.entries((document ?? {}) as object) as [string, unknown][];
+  const members = Object.entries(document ?? {}) as [string, unknown][];
   const [only, ...more] = members.filter(([, value]) => Array.isArray(value) && isList(value));
   if (only === undefined || more.length > 0) return { filter: ".", isTexts: false };
   const [name, list] = only;
