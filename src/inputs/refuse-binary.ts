@@ -67,8 +67,12 @@ const element = /^\s*<[a-z][\w:.-]*(?:\s[^<>]*)?>/i;
 /** Lines examined. */
 const mostLines = 50;
 
+/** Shorter inputs may be text with some stray bytes. */
+const leastBytes = 100;
+
 /** Whether most lines have what text has by accident only. */
 function isBinary(head: string): boolean {
+  if (head.length < leastBytes) return false;
   const lines = head.split("\n", mostLines).filter((line) => line !== "");
   const odd = lines.filter(
     (line) => line.includes("\0") || (control.test(line) && !isUtf8(Buffer.from(line, "latin1"))),

@@ -14,8 +14,8 @@ describe("an input that is not rows, objects or a list", () => {
     ['<?xml version="1.0"?>\n<a/>', "an XML document"],
     ["\xef\xbb\xbf<stix:Package xmlns='x'>\n<a>192.0.2.1</a>", "an XML document"],
     ["<!DOCTYPE html>\n<p>", "an HTML page"],
-    ["\x01\0\0\x02\0\n\0\x03\n", "binary data"],
-    ["\x80\x01\xff\n\x02\xfe\n", "binary data"],
+    ["\x01\0\0\x02\0\n\0\x03\n".repeat(12), "binary data"],
+    ["\x80\x01\xff\n\x02\xfe\n".repeat(20), "binary data"],
   ])("%j is rejected and named", async (start, kind) => {
     const bytes = Buffer.from(start, "latin1");
     await expect(openInput(piped(bytes), { gzip: false, offset: 0 })).rejects.toMatchObject({
