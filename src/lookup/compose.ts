@@ -8,6 +8,7 @@ import { dedupe } from "./dedupe.js";
 import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
 import { withBreaker, type Outage } from "./attempt/outage.js";
+import { FairQueue } from "./pace/fair-queue.js";
 import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
 import { retry } from "./attempt/retry.js";
 import { askedOnce, type SharedAnswers } from "./shared-answers.js";
@@ -65,20 +66,23 @@ export interface ComposeOptions {
 /**
  * Assembles the lookup of a run. For each endpoint, an item passes through:
  *
- *     dedupe ─▶ cached ─▶ failFast ─▶ retry ─▶ breaker ─▶ limit ─▶ journalled ─▶ pace ─▶ budget ─▶ client
+ *     dedupe ─▶ cached ─▶ failFast ─▶ retry ─▶ afterFirst ─▶ breaker ─▶ limit ─▶ journalled ─▶ pace ─▶ budget ─▶ client
  *
  * - dedupe is outermost, so nothing is done twice.
  * - cached sees the combined result of all attempts.
  * - retry is outside limit, so lookups that wait for their next attempt hold no slot.
  * - journalled is inside limit, so a kill loses at most what was open.
  * - limit is outside pace, so every attempt spends from the rate.
+ * - afterFirst is outside pace, so attempts that wait for the first one have not spent from it, and
+ *   outside breaker, so they do not try a service that the first one did not reach.
  *
- * All endpoints share breaker, limit, pace and budget.
+ * All endpoints share afterFirst, breaker, limit, pace and budget.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache, outage, shares = {}, isResumed = false } = options;
   const { concurrency, slots = new Slots({ concurrency }) } = options;
   const limits = {
+    first: afterFirst(options.clock),
     outage: outage && withBreaker(outage),
     pace: paced(options.pace, () => slots.limited()),
     budget: options.budget && budget(options.budget),
@@ -88,6 +92,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
     const own = shares[endpoint];
     const attempt = wrapped<AttemptLookup>(
       [
+        limits.first,
         limits.outage,
         slots.limit,
         journalled({ endpoint, store }),
@@ -145,6 +150,32 @@ export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper 
       onSpent(spent);
     }
     return Promise.reject(spent);
+  };
+}
+
+/** Maximum time in milliseconds for which attempts wait for the first one. */
+const longestOpeningMs = 1_000;
+
+/**
+ * Starts no other attempt before the first one has ended: until then a thread or a connection may still
+ * be opening, and attempts that the pace releases meanwhile would arrive together. One wrapper serves
+ * all endpoints, so that each of their paces starts with an open connection.
+ */
+function afterFirst(clock: Clock): AttemptWrapper {
+  const waiting = new FairQueue<void>();
+  let first: AbortController | null = null;
+  return (next) => (item, options) => {
+    if (first?.signal.aborted) return next(item, options);
+    if (first !== null) return waiting.enqueue(options.signal).then(() => next(item, options));
+    const opening = (first = new AbortController());
+    const open = (): void => {
+      opening.abort();
+      while (waiting.release());
+    };
+    const attempt = next(item, options);
+    attempt.then(open, open);
+    clock.sleep(longestOpeningMs, opening.signal).then(open, () => undefined);
+    return attempt;
   };
 }
 
