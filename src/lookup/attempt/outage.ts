@@ -1,6 +1,8 @@
 import type { Clock } from "../../core/clock.js";
+import { transportCodes } from "../../core/error-codes/service-codes.js";
 import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
+import type { FindingError } from "../../core/finding.js";
 import { FairQueue } from "../pace/fair-queue.js";
 import type { AttemptLookup, AttemptWrapper } from "../types.js";
 
@@ -13,8 +15,11 @@ const outageAfter = { atOnce: 64, errors: 16, ms: 2_000 };
 /** Pauses between probes in milliseconds; each is twice the previous one. */
 const probeAfter = { firstMs: 1_000, mostMs: 60_000 };
 
-/** Patience with a service that has never answered: most likely its address is wrong. */
-const neverAnsweredMs = 15_000;
+/**
+ * Patience in milliseconds with a service that has never answered: most likely its address is wrong, all
+ * the more if its host name cannot be resolved.
+ */
+const neverAnswered = { mostMs: 15_000, unresolvedMs: 2_000 };
 
 export interface OutageOptions {
   /** How long to keep probing, in milliseconds. */
@@ -46,7 +51,7 @@ interface OpenOutage {
   /** Whether a probe is scheduled or under way. */
   probing: boolean;
   pauseMs: number;
-  lastError: string;
+  lastError: FindingError | null;
 }
 
 /**
@@ -89,15 +94,20 @@ export class Outage {
   failed({ finding }: Attempt): void {
     const now = this.#options.clock.monotonic();
     if (this.#errors++ === 0) this.#since = now;
-    const lastError = finding.error?.message ?? "no answer";
+    const lastError = finding.error;
     if (this.#open !== null) {
       this.#open.lastError = lastError;
-    } else if (this.#isOutage(now)) {
+    } else if (this.#isOutage(now) || this.#isUnresolved(lastError)) {
       this.#open = { probing: false, pauseMs: probeAfter.firstMs, lastError };
       this.#options.onChange?.(
-        `nothing but errors from ${this.#options.address} (${lastError}); the run waits and probes it`,
+        `nothing but errors from ${this.#options.address} (${textOf(lastError)}); the run waits and probes it`,
       );
     }
+  }
+
+  /** Whether the host name has never been resolved. */
+  #isUnresolved(error: FindingError | null): boolean {
+    return error?.code === "dns_failure" && !this.#options.answered();
   }
 
   #isOutage(now: number): boolean {
@@ -120,9 +130,9 @@ export class Outage {
       }
       const outage = this.#open;
       outage.probing = true;
-      this.#giveUpWhenTooLong(outage.lastError);
+      const patienceMs = this.#giveUpWhenTooLong(outage.lastError);
       try {
-        await this.#options.clock.sleep(outage.pauseMs, signal);
+        await this.#options.clock.sleep(Math.min(outage.pauseMs, patienceMs), signal);
         await this.#mayProbe(outage, signal);
       } catch (error) {
         this.probed(outage);
@@ -151,23 +161,30 @@ export class Outage {
     this.#wake();
   }
 
-  #giveUpWhenTooLong(lastError: string): void {
+  /** @returns the patience left, in milliseconds */
+  #giveUpWhenTooLong(lastError: FindingError | null): number {
     const { clock, answered, patienceMs, address } = this.#options;
     const known = answered();
-    const patience = known ? patienceMs : Math.min(patienceMs, neverAnsweredMs);
+    const unresolved = this.#isUnresolved(lastError);
+    const atFirst = unresolved ? neverAnswered.unresolvedMs : neverAnswered.mostMs;
+    const patience = known ? patienceMs : Math.min(patienceMs, atFirst);
     const elapsed = clock.monotonic() - this.#since;
-    if (elapsed < patience) return;
+    if (elapsed < patience) return patience - elapsed;
     const seconds = Math.round(elapsed / 1000);
     this.#ended = known
       ? new FatalError(
           "service_outage",
-          `nothing but errors from ${address} for ${seconds} s: ${lastError}`,
+          `nothing but errors from ${address} for ${seconds} s: ${textOf(lastError)}`,
           { hint: "continue with --resume when the service is back" },
         )
       : new FatalError(
           "service_unreachable",
-          `no answer from ${address} for ${seconds} s: ${lastError}`,
-          { hint: "check the address and that the service runs" },
+          `no answer from ${address} for ${seconds} s: ${textOf(lastError)}`,
+          {
+            hint: unresolved
+              ? transportCodes.dns_failure[1]
+              : "check the address and that the service runs",
+          },
         );
     this.#wake();
     throw this.#ended;
@@ -176,6 +193,10 @@ export class Outage {
   #wake(): void {
     for (let { size } = this.#waiting; size > 0; size--) this.#waiting.release();
   }
+}
+
+function textOf(error: FindingError | null): string {
+  return error?.message ?? "no answer";
 }
 
 /** Holds attempts back during an outage, so that no lookup fails because of it. */

@@ -9,14 +9,7 @@ import { attempt } from "../attempts.js";
 import { aFinding, anItem } from "../../../helpers/enriched-rows.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
-const broken = attempt(
-  aFinding({
-    status: "failed",
-    httpStatus: null,
-    error: { code: "connect_refused", message: "connection refused" },
-  }),
-  { policy: "transient", afterMs: null },
-);
+const broken = brokenBy("connect_refused");
 
 describe("failFast", () => {
   const asked = (code: ErrorCode, attempts: number, known = false): Promise<Finding> => {
@@ -98,7 +91,25 @@ describe("Outage", () => {
     await expect(service.clock.run(service.ask())).rejects.toMatchObject({
       code: "service_unreachable",
     });
-    expect(service.clock.monotonic()).toBeLessThan(60_000);
+    expect(service.clock.monotonic()).toBe(15_000);
+  });
+
+  it("waits 2 s for a host name that was never resolved", async () => {
+    const service = serviceOf(() => brokenBy("dns_failure"), false);
+    await expect(service.clock.run(service.ask())).rejects.toMatchObject({
+      code: "service_unreachable",
+      hint: "check the spelling of the address, and DNS",
+    });
+    expect(service.clock.monotonic()).toBe(2_000);
+  });
+
+  it("waits with full patience if name resolution fails once the service has answered", async () => {
+    const service = serviceOf(() => brokenBy("dns_failure"));
+    await trip(service);
+    await expect(service.clock.run(service.ask())).rejects.toMatchObject({
+      code: "service_outage",
+    });
+    expect(service.clock.monotonic()).toBe(600_000);
   });
 
   it("releases at once when the run is stopped", async () => {
@@ -145,6 +156,14 @@ describe("Outage", () => {
     expect(await service.clock.run(service.ask())).toMatchObject({ outcome: "200" });
   });
 });
+
+function brokenBy(code: ErrorCode): Attempt {
+  const error = { code, message: `it failed with ${code}` };
+  return attempt(aFinding({ status: "failed", httpStatus: null, error }), {
+    policy: "transient",
+    afterMs: null,
+  });
+}
 
 interface TestService {
   readonly clock: ManualClock;
