@@ -48,7 +48,8 @@ export interface ReputeOptions {
   readonly concurrency?: number | undefined;
   /**
    * Most requests per length of time, for everything that the client does: lookups, runs and calls
-   * share this pace. A rate per hour or day is a quota, counted across processes in `stateFolder`.
+   * share this pace. A rate per hour or day is a quota on top of the default, counted across processes in
+   * `stateFolder`.
    *
    * @default "100/s"; none with `local`
    */

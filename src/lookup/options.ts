@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { camelCase } from "../api/endpoints.js";
-import { duration, option, type Rate, rates, wholeNumber } from "../core/options.js";
+import { duration, isQuota, option, type Rate, rates, wholeNumber } from "../core/options.js";
 import { isRedisAddress, priorities, redisAddress } from "../store/redis/redis-address.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
@@ -98,7 +98,7 @@ export const lookupOptions = z.strictObject({
   rate: option(rates().optional(), {
     common: true,
     description:
-      "Rate limit for all endpoints together: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Repeat it to combine limits. Hourly and daily limits are quotas: counted per service address in your state folder, across runs",
+      "Rate limit for all endpoints together: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Repeat it to combine limits. Hourly and daily limits are quotas, in addition to the default: counted per service address in your state folder, across runs",
     value: "N/s",
     repeats: true,
   }),
@@ -119,7 +119,7 @@ export const lookupOptions = z.strictObject({
   }),
   outagePatience: option(duration().prefault("10m"), {
     description:
-      "How long to wait while every request fails, 15s at most before the first answer. The service is probed meanwhile; then the run stops and can be resumed",
+      "How long to wait while every request fails, 15s at most before the first answer, 2s for a host name that cannot be resolved. The service is probed meanwhile; then the run stops and can be resumed",
     value: "TIME",
   }),
   partialRetries: option(wholeNumber(0, 100).prefault(2), {
@@ -128,7 +128,8 @@ export const lookupOptions = z.strictObject({
   }),
 });
 
-/** The effective rates: as given, else 100/s, or none for the embedded service. */
-export function paceOf(rates: readonly Rate[] | undefined, embedded: boolean): readonly Rate[] {
-  return rates ?? (embedded ? [] : [{ count: 100, perMs: 1000 }]);
+/** The rates in force: as given, and 100/s unless they have one below an hour or the service is embedded. */
+export function paceOf(rates: readonly Rate[] = [], embedded: boolean): readonly Rate[] {
+  if (embedded || !rates.every(isQuota)) return rates;
+  return [{ count: 100, perMs: 1000 }, ...rates];
 }

@@ -145,7 +145,7 @@ test("plan reports the spent part of a quota", async () => {
   const { stdout } = await runRepute([...plan, "--json"], { cwd, env });
   expect((JSON.parse(stdout) as { chosen: unknown }).chosen).toMatchObject({
     quotas: [{ count: 10, per_seconds: 86_400, spent: 6 }],
-    quota_ends: [{ count: 10, used_up_after_seconds: 0, left: 2 }],
+    quota_ends: [{ count: 10, used_up_after_seconds: 0.03, left: 2 }],
   });
   const told = await runRepute(plan, { cwd, env });
   expect(told.stdout).toMatch(/^quota +6 of 10 in 24 h 0 min already used$/m);

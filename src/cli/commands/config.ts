@@ -3,6 +3,7 @@ import { option } from "../../core/options.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
+import { paceOf } from "../../lookup/options.js";
 import { cliOptions, flagName, optionSpecs } from "../options/option-spec.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
@@ -74,11 +75,13 @@ interface ShownSecret {
 
 async function showConfig(call: Call): Promise<number> {
   const { context, settings, configFile, others } = call;
-  const own = optionSpecs(configCommand.options).map(({ key, flag, defaultText }) => {
+  const own = optionSpecs(configCommand.options).flatMap(({ key, flag, defaultText }) => {
     const given = call.given.get(key);
-    if (given !== undefined) return shownSetting(flag, given);
+    const shown = given === undefined ? [] : [shownSetting(flag, given)];
+    if (given !== undefined && (key !== "rate" || !keepsDefaultRate(settings))) return shown;
     const value = defaultOf(call, key, defaultText);
-    return { setting: flag, value, origin: "default", from: "default" } satisfies ShownSetting;
+    const byDefault: ShownSetting = { setting: flag, value, origin: "default", from: "default" };
+    return [...shown, byDefault];
   });
   const ofOthers = [...others]
     .filter(([, { secret }]) => secret !== true)
@@ -104,8 +107,13 @@ async function showConfig(call: Call): Promise<number> {
 /** What applies when nothing is given, where the schema doesn't say. */
 function defaultOf({ settings, configFile }: Call, key: string, text: string | null) {
   if (key === "config") return configFile;
-  if (key === "rate") return settings.local ? "none" : "100/s";
+  if (key === "rate") return keepsDefaultRate(settings) ? "100/s" : "none";
   return text;
+}
+
+/** Whether the default rate is in force, with or without quotas on top. */
+function keepsDefaultRate({ rate, local }: Call["settings"]): boolean {
+  return paceOf(rate, local).length > (rate?.length ?? 0);
 }
 
 function shownSetting(setting: string, given: GivenSetting): ShownSetting {

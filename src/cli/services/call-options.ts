@@ -13,7 +13,7 @@ const callGroups = {
     timeout,
     rate: option(lookupOptions.shape.rate, {
       description:
-        "Rate limit: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Hourly and daily limits are quotas, counted across runs",
+        "Rate limit: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Hourly and daily limits are quotas, in addition to the default, counted across runs",
       value: "N/s",
       repeats: true,
     }),

@@ -66,6 +66,19 @@ test("shows the default rate of a real service, and none for the embedded one", 
   expect((await shown(["--local"])).setting("rate")).toMatchObject({ value: "none" });
 });
 
+test("shows the default rate beside a quota, and not beside another rate", async () => {
+  const rates = async (...args: string[]) =>
+    (await shown(args)).all.settings
+      .filter(({ setting }) => setting === "rate")
+      .map(({ value, from }) => [value, from]);
+  expect(await rates("--rate", "10000/d")).toEqual([
+    ["10000/d", "--rate"],
+    ["100/s", "default"],
+  ]);
+  expect(await rates("--rate", "10000/d", "--local")).toEqual([["10000/d", "--rate"]]);
+  expect(await rates("--rate", "600/m")).toEqual([["600/m", "--rate"]]);
+});
+
 test("shows the path of the config file that it finds", async () => {
   const home = await temporaryFolder();
   const init = ["init", "--yes", "--intel-url", "https://intel.example/beta"];

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { paceOf } from "../../../src/lookup/options.js";
+
+const perSecond = { count: 100, perMs: 1_000 };
+const perMinute = { count: 600, perMs: 60_000 };
+const perHour = { count: 5_000, perMs: 3_600_000 };
+const perDay = { count: 10_000, perMs: 86_400_000 };
+
+test("the default rate is 100/s", () => {
+  expect(paceOf(undefined, false)).toEqual([perSecond]);
+});
+
+test("quotas come on top of the default rate", () => {
+  expect(paceOf([perDay, perHour], false)).toEqual([perSecond, perDay, perHour]);
+});
+
+test("a rate per second or minute replaces the default rate", () => {
+  expect(paceOf([perMinute], false)).toEqual([perMinute]);
+  expect(paceOf([perDay, perMinute], false)).toEqual([perDay, perMinute]);
+});
+
+test("the embedded service has no default rate", () => {
+  expect(paceOf(undefined, true)).toEqual([]);
+  expect(paceOf([perDay], true)).toEqual([perDay]);
+});
