@@ -73,7 +73,7 @@ export interface ComposeOptions {
  * - retry is outside limit, so lookups that wait for their next attempt hold no slot.
  * - journalled is inside limit, so a kill loses at most what was open.
  * - limit is outside pace, so every attempt spends from the rate.
- * - afterFirst is outside pace, so attempts that wait for the first one have not spent from it, and
+ * - afterFirst, only where endpoints have paces of their own, is outside pace, so attempts that wait for the first one have not spent from it, and
  *   outside breaker, so they do not try a service that the first one did not reach.
  *
  * All endpoints share afterFirst, breaker, limit, pace and budget.
@@ -82,7 +82,8 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache, outage, shares = {}, isResumed = false } = options;
   const { concurrency, slots = new Slots({ concurrency }) } = options;
   const limits = {
-    first: afterFirst(options.clock),
+    // A single pace starts with its first request, whenever that is.
+    first: Object.keys(shares).length === 0 ? undefined : afterFirst(options.clock),
     outage: outage && withBreaker(outage),
     pace: paced(options.pace, () => slots.limited()),
     budget: options.budget && budget(options.budget),

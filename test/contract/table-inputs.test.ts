@@ -151,10 +151,6 @@ describe("tables and Parquet files as input", () => {
     await writeFile(copy, changed);
     expect((await enrich(cwd, ...args)).stderr).toMatch(/is damaged: .*input\.tsv/);
     await writeFile(copy, whole);
-    const other = ["duckdb:in.duckdb?table=iocs", ...args.slice(1)];
-    expect((await enrich(cwd, ...other)).stderr).toMatch(
-      /the input was .*table=many, now .*table=iocs/,
-    );
     expect(await enrich(cwd, ...args)).toMatchObject({ code: 0 });
     const lines = (await readFile(join(cwd, "out.csv"), "utf8")).split("\n");
     expect(lines).toHaveLength(302);

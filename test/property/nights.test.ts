@@ -169,7 +169,11 @@ test("the diff of 1,000 pairs of nights agrees with a naive comparison", async (
           other.rows[item] ? expected(other, item) : null,
         ),
       );
-      expect(diff.counts).toEqual(counts(naive, changeNames));
+      const { newVerdicts, ...changed } = diff.counts;
+      expect(changed).toEqual(counts(naive, changeNames));
+      const added = items.filter((_, at) => naive[at] === "new");
+      const verdicts = added.map((item) => expected(other, item).verdict);
+      expect(newVerdicts).toEqual(counts(verdicts, verdictNames));
       expect(items.map((item) => changes.get(item) ?? "none")).toEqual(
         naive.map((change) => (["same", "unanswered"].includes(change) ? "none" : change)),
       );

@@ -16,6 +16,7 @@ function compose(
     concurrency?: number;
     rate?: number;
     store?: MemoryStore;
+    hasShare?: boolean;
   } = {},
 ): { clock: ManualClock; lookup: Lookup } {
   const clock = new ManualClock();
@@ -28,6 +29,7 @@ function compose(
     lookups: options.lookups ?? ["query", "quick-check"],
     concurrency: options.concurrency ?? 8,
     pace: new Pace({ rates, clock, random: () => 0 }),
+    shares: options.hasShare === true ? { query: new Pace({ rates, clock, isShare: true }) } : {},
     retries: 5,
     partialRetries: 2,
     store: options.store ?? new MemoryStore(),
@@ -115,9 +117,9 @@ test("a throttle answer of one endpoint also holds back the other", async () => 
   expect(client.quickCheck.asked).toHaveLength(0);
 });
 
-test("starts no other attempt before the first one has ended, for a second at most", async () => {
+test("where endpoints have rates, no other attempt starts before the first has ended, for a second at most", async () => {
   const client = { query: held(), quickCheck: held() };
-  const { clock, lookup } = compose(client);
+  const { clock, lookup } = compose(client, { hasShare: true });
   const open = () => client.query.open.length + client.quickCheck.open.length;
   for (const each of [item, otherItem]) void lookup(each, unaborted());
   await clock.advance(999);
