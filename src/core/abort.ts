@@ -6,21 +6,22 @@ import { ShortLivedMap } from "./short-lived-map.js";
  * block until a pipe's first bytes or a server's answer arrive.
  *
  * @param closeLate closes a value that arrives after the abort
+ * @param aborts shared by those who may race against one signal at the same time
  * @throws the signal's reason, or the promise's own error
  */
 export function raceAbort<T>(
   promise: Promise<T>,
   signal: AbortSignal,
   closeLate: (value: T) => unknown = () => undefined,
+  aborts = new AbortGroups(),
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(signal.reason);
+    const abort = (reason: unknown): void => {
+      reject(reason);
       promise.then(closeLate).catch(() => undefined);
     };
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    if (signal.aborted) return abort(signal.reason);
+    promise.then(resolve, reject).finally(aborts.join(signal, { abort }));
   });
 }
 

@@ -10,6 +10,7 @@ import { ResourceStack } from "../core/resource-stack.js";
 import { AddressWatch } from "../lookup/address-watch.js";
 import { retryCalls } from "../lookup/attempt/call-policy.js";
 import { composeLookup } from "../lookup/compose.js";
+import { AbortGroups } from "../core/abort.js";
 import { paceOf } from "../lookup/options.js";
 import { obeyHints } from "../lookup/pace/obey-hints.js";
 import { Slots } from "../lookup/pace/slots.js";
@@ -39,6 +40,7 @@ export class Parts {
   readonly clock: Clock;
   readonly rates;
   readonly onWarning: (message: string) => void;
+  readonly aborts = new AbortGroups();
   readonly #onQuotaUsedUp: (error: unknown) => void;
   readonly #stack = new ResourceStack();
   readonly #opened = new Map<string, Promise<unknown>>();

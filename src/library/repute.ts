@@ -68,7 +68,7 @@ export class Repute implements AsyncDisposable {
     const stop = this.#signal(signal);
     this.#lookup ??= this.#parts.lookup(0);
     this.#lookup.catch(() => (this.#lookup = null));
-    return lookUp(await this.#lookup, input, { kind, signal: stop });
+    return lookUp(await this.#lookup, input, { kind, signal: stop, aborts: this.#parts.aborts });
   }
 
   /**
@@ -81,13 +81,13 @@ export class Repute implements AsyncDisposable {
     { kind, signal }: LookupCall = {},
   ): AsyncGenerator<LookupResult, void, undefined> {
     const own = new AbortController();
-    const stop = this.#signal(signal, own.signal);
+    const call = { kind, signal: this.#signal(signal, own.signal), aborts: this.#parts.aborts };
     // Not awaited here: a readline interface loses lines that come before its iteration begins.
     const lookup = this.#parts.lookup(10_000);
     lookup.catch(() => undefined);
     const work = async (input: string): Promise<LookupResult> => {
       try {
-        return await lookUp(await lookup, input, { kind, signal: stop });
+        return await lookUp(await lookup, input, call);
       } catch (error) {
         own.abort(error);
         throw error;

@@ -1,4 +1,4 @@
-import { raceAbort } from "../core/abort.js";
+import { type AbortGroups, raceAbort } from "../core/abort.js";
 import type { PartialResult, QueryResult } from "../api/schema/query-result.js";
 import type { QuickCheckResult } from "../api/schema/quick-check.js";
 import {
@@ -95,14 +95,20 @@ export async function lookUp(
   {
     kind = null,
     signal,
-  }: { readonly kind: ItemKind | null | undefined; readonly signal: AbortSignal },
+    aborts,
+  }: {
+    readonly kind: ItemKind | null | undefined;
+    readonly signal: AbortSignal;
+    /** Those of the client. */
+    readonly aborts: AbortGroups;
+  },
 ): Promise<LookupResult> {
   const { item, reason } =
     typeof input === "string" ? recogniseItem(input, kind) : unsupported("not_text");
   const finding =
     item === null
       ? unasked("unsupported", reason)
-      : await raceAbort(lookup(item, { signal }), signal);
+      : await raceAbort(lookup(item, { signal }), signal, undefined, aborts);
   const { status, answers, missing, source, httpStatus, attempts, lookedUpAt, error } = finding;
   return {
     input,

@@ -1,7 +1,7 @@
 import type { LookupRecord } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
-import { raceAbort } from "../core/abort.js";
+import { AbortGroups, raceAbort } from "../core/abort.js";
 import { ShortLivedMap } from "../core/short-lived-map.js";
 import { attemptKey, itemKey } from "./cache.js";
 import { recordOf } from "./attempt/journalled.js";
@@ -36,11 +36,12 @@ interface InFlight {
 export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): LookupWrapper {
   return (next) => {
     const open = new ShortLivedMap<string, InFlight>();
+    const aborts = new AbortGroups();
 
     const lookup: Lookup = (item, options) => {
       const key = itemKey(endpoint, item);
       const inFlight = open.get(key);
-      if (inFlight) return join(inFlight, options, () => lookup(item, options));
+      if (inFlight) return join(inFlight, options, aborts, () => lookup(item, options));
       const record = store.get(key);
       if (record === null) {
         const history: LookupHistory = {
@@ -97,11 +98,12 @@ export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): L
 async function join(
   { finding, signal }: InFlight,
   options: LookupOptions,
+  aborts: AbortGroups,
   askAgain: () => Promise<Finding>,
 ): Promise<Finding> {
   if (signal === options.signal) return asDuplicate(await finding);
   try {
-    return asDuplicate(await raceAbort(finding, options.signal));
+    return asDuplicate(await raceAbort(finding, options.signal, undefined, aborts));
   } catch (error) {
     if (signal.aborted && !options.signal.aborted) return askAgain();
     throw error;

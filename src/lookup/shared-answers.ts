@@ -1,5 +1,4 @@
-import { setMaxListeners } from "node:events";
-import { raceAbort } from "../core/abort.js";
+import { AbortGroups, raceAbort } from "../core/abort.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { itemKey } from "./cache.js";
@@ -17,15 +16,15 @@ export interface SharedAnswers {
 
 /** Asks for an item only if no other process of the run does or did. */
 export function askedOnce(endpoint: LookupEndpoint, answers: SharedAnswers): LookupWrapper {
+  const aborts = new AbortGroups();
   return (next) => async (item, options) => {
     if (!answers.isShared(item)) return next(item, options);
     const key = itemKey(endpoint, item);
     const claim = answers.claim(key);
-    // Many items may wait under the signal of a run.
-    setMaxListeners(0, options.signal);
-    const found = await raceAbort(claim, options.signal, (late) => {
+    const giveBack = (late: Finding | null): void => {
       if (late === null) answers.settle(key, null);
-    });
+    };
+    const found = await raceAbort(claim, options.signal, giveBack, aborts);
     if (found !== null) {
       return found.source === "cache" ? found : { ...found, source: "duplicate" };
     }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import { transportCodes } from "../../core/error-codes/service-codes.js";
+import { AbortGroups } from "../../core/abort.js";
 import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
 import type { FindingError } from "../../core/finding.js";
@@ -52,6 +53,8 @@ interface OpenOutage {
   probing: boolean;
   pauseMs: number;
   lastError: FindingError | null;
+  /** Ends the pause before the next probe. */
+  pause: AbortController | null;
 }
 
 /**
@@ -67,6 +70,7 @@ export class Outage {
   #open: OpenOutage | null = null;
   #ended: FatalError | null = null;
   readonly #waiting = new FairQueue<void>();
+  readonly #aborts = new AbortGroups();
 
   constructor(options: OutageOptions) {
     this.#options = options;
@@ -81,6 +85,7 @@ export class Outage {
   succeeded(): void {
     this.#errors = 0;
     if (this.#open === null) return;
+    this.#open.pause?.abort();
     this.#open = null;
     this.#options.probes?.answered();
     const seconds = Math.round((this.#options.clock.monotonic() - this.#since) / 1000);
@@ -98,7 +103,7 @@ export class Outage {
     if (this.#open !== null) {
       this.#open.lastError = lastError;
     } else if (this.#isOutage(now) || this.#isUnresolved(lastError)) {
-      this.#open = { probing: false, pauseMs: probeAfter.firstMs, lastError };
+      this.#open = { probing: false, pauseMs: probeAfter.firstMs, lastError, pause: null };
       this.#options.onChange?.(
         `nothing but errors from ${this.#options.address} (${textOf(lastError)}); the run waits and probes it`,
       );
@@ -132,7 +137,8 @@ export class Outage {
       outage.probing = true;
       const patienceMs = this.#giveUpWhenTooLong(outage.lastError);
       try {
-        await this.#options.clock.sleep(Math.min(outage.pauseMs, patienceMs), signal);
+        await this.#pause(outage, Math.min(outage.pauseMs, patienceMs), signal);
+        if (this.#open !== outage) continue;
         await this.#mayProbe(outage, signal);
       } catch (error) {
         this.probed(outage);
@@ -142,6 +148,16 @@ export class Outage {
       return outage;
     }
     return null;
+  }
+
+  /** Resolves after a time, or when the outage ends. */
+  async #pause(outage: OpenOutage, ms: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const pause = new AbortController();
+    outage.pause = pause;
+    const leave = this.#aborts.join(signal, pause);
+    const slept = this.#options.clock.sleep(ms, pause.signal);
+    await slept.catch(() => signal.throwIfAborted()).finally(leave);
   }
 
   /** Resolves when no other process probes instead, or when one of them got an answer. */

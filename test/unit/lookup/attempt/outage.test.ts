@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Attempt } from "../../../../src/core/attempt.js";
 import type { ErrorCode } from "../../../../src/core/error-codes.js";
@@ -132,6 +133,21 @@ describe("Outage", () => {
     const before = service.asked();
     await service.clock.run(second);
     expect(service.asked()).toBeGreaterThan(before);
+  });
+
+  it("keeps no probe waiting once the outage is over", async () => {
+    const service = serviceOf(() => broken);
+    const held: Promise<unknown>[] = [];
+    for (let outage = 0; outage < 12; outage++) {
+      for (let n = 0; n < 64; n++) held.push(service.ask().catch(() => undefined));
+      await service.clock.advance(0);
+      expect(service.outage.open).toBe(true);
+      service.outage.succeeded();
+      await service.clock.advance(0);
+    }
+    expect(getEventListeners(service.abort.signal, "abort").length).toBeLessThanOrEqual(2);
+    service.abort.abort(new Error("stop"));
+    await Promise.all(held);
   });
 
   it("schedules one probe at a time, even if earlier attempts fail late", async () => {
