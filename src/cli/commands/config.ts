@@ -80,8 +80,7 @@ async function showConfig(call: Call): Promise<number> {
     const shown = given === undefined ? [] : [shownSetting(flag, given)];
     if (given !== undefined && (key !== "rate" || !keepsDefaultRate(settings))) return shown;
     const value = defaultOf(call, key, defaultText);
-    const byDefault: ShownSetting = { setting: flag, value, origin: "default", from: "default" };
-    return [...shown, byDefault];
+    return shown.concat({ setting: flag, value, origin: "default", from: "default" });
   });
   const ofOthers = [...others]
     .filter(([, { secret }]) => secret !== true)
