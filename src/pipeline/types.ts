@@ -115,15 +115,16 @@ export interface RunProgress {
   readonly rowsRead: number;
   readonly rowsWritten: number;
   readonly requests: number;
+  /** Requests that were answered with 429. */
+  readonly throttled: number;
+  /** Seconds until the next request after a throttle answer; 0 if nothing is held back. */
+  readonly pausedSeconds: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** Rows by verdict; `unknown` counts those without one. */
   readonly verdicts: Readonly<VerdictCounts>;
   /** Lookups that need requests. Under triage, an item counts as one: its quick check. */
   readonly lookups: {
-    /**
-     * Number in the whole input. Null if the input is no regular file, if no rate limits the run, or
-     * until they are counted.
-     */
+    /** Number in the whole input; null if it is not counted (see `countInBackground`), or not yet. */
     readonly planned: number | null;
     readonly settled: number;
     /** Requests that the settled ones took. */

@@ -1,7 +1,6 @@
 import type { Clock } from "../../core/clock.js";
-import { formatCount } from "../../core/quantity.js";
 import type { RunProgress } from "../../pipeline/types.js";
-import { percentOf, progressLine } from "./progress-line.js";
+import { percentOf, progressLine, reachedText, stoppingLine } from "./progress-line.js";
 import { ProgressMeter, type Speed } from "./progress-meter.js";
 import type { LogFields, Reporter } from "./reporter.js";
 
@@ -21,6 +20,7 @@ export class ProgressDisplay {
   readonly #reporter: Reporter;
   readonly #clock: Clock;
   #timer: NodeJS.Timeout | null = null;
+  #draw: (() => void) | null = null;
   #reached: (() => string) | null = null;
 
   constructor(reporter: Reporter, clock: Clock) {
@@ -33,15 +33,13 @@ export class ProgressDisplay {
     const meter = new ProgressMeter(progress(), this.#clock.monotonic());
     const measure = (now: RunProgress) => meter.measure(now, this.#clock.monotonic());
     const line = (width: number): string => {
-      if (signal.aborted) return "stopping: waiting for open requests; Ctrl-C stops at once";
       const now = progress();
-      return progressLine(now, measure(now), width);
+      const speed = measure(now);
+      return signal.aborted ? stoppingLine(now, speed, width) : progressLine(now, speed, width);
     };
     this.#reached = () => {
       const now = progress();
-      const { share } = measure(now);
-      const percent = share === null ? "" : ` (${percentOf(share)}%)`;
-      return `${formatCount(now.rowsWritten)} ${now.rowsWritten === 1 ? "row" : "rows"}${percent}`;
+      return reachedText(now, measure(now));
     };
     this.#reporter.describe(
       () => line(Number.POSITIVE_INFINITY),
@@ -49,16 +47,19 @@ export class ProgressDisplay {
     );
     const { width } = this.#reporter;
     if (width !== null && places.terminal) {
-      this.#repeat(everyMs.terminal, () =>
-        this.#reporter.draw(line(this.#reporter.width ?? width)),
-      );
+      this.#draw = () => this.#reporter.draw(line(this.#reporter.width ?? width));
+      this.#repeat(everyMs.terminal, this.#draw);
     } else if (width === null && places.log) {
       this.#repeat(everyMs.log, () => this.#reporter.printStatus());
     }
   }
 
-  /** How far the run has got, such as `3,456 rows (34%)`; null if it has not started. */
+  /**
+   * How far the run has got, such as `3,456 rows (34%)`; null if it has not started. A line on the
+   * terminal shows the same.
+   */
   reached(): string | null {
+    this.#draw?.();
     return this.#reached?.() ?? null;
   }
 
@@ -66,6 +67,7 @@ export class ProgressDisplay {
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
+    this.#draw = null;
     this.#reporter.describe(null);
     this.#reporter.clear();
   }

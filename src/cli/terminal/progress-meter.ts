@@ -4,6 +4,8 @@ import type { RunProgress } from "../../pipeline/types.js";
 export interface Speed {
   readonly rowsPerSecond: number;
   readonly requestsPerSecond: number;
+  /** Share of requests that were answered with 429, 0 to 1. */
+  readonly throttled: number;
   /** Share of the run that is done, 0 to 1; never decreases; null if unknown. */
   readonly share: number | null;
   /** Seconds left at the current speed; null if unknown. */
@@ -34,8 +36,8 @@ const windowMs = 60_000;
 /** A slow start or a pause is over once this much shorter window shows it. */
 const recentMs = 10_000;
 
-/** Time to measure before the first estimate, in milliseconds. */
-const leastMs = 1_000;
+/** Time to measure before the first estimate, in milliseconds; longer if answers are 429. */
+const leastMs = { usual: 3_000, throttled: 30_000 };
 
 /** Window over a run that the service throttles. */
 const longMs = 300_000;
@@ -74,11 +76,13 @@ export class ProgressMeter {
     const share = shareSettled(progress) ?? now.bytes;
     if (share !== null) this.#share = Math.max(this.#share ?? 0, share);
     const pace = this.#pace(progress, now);
-    const secondsLeft =
-      seconds * 1000 < leastMs
-        ? null
-        : (secondsOfRequests(progress, pace) ?? secondsOfBytes(then, now));
+    const isKnown = seconds * 1000 >= (progress.throttled > 0 ? leastMs.throttled : leastMs.usual);
+    const secondsLeft = isKnown
+      ? (secondsOfRequests(progress, pace) ?? secondsOfBytes(then, now, progress))
+      : null;
+    const requests = now.requests - then.requests;
     return {
+      throttled: requests === 0 ? 0 : (now.throttled - then.throttled) / requests,
       rowsPerSecond: perSecond(now.rows - then.rows, seconds),
       requestsPerSecond: requestPace(then, now),
       share: this.#share,
@@ -122,8 +126,8 @@ export class ProgressMeter {
 }
 
 function countsOf(progress: RunProgress, atMs: number) {
-  const { rowsWritten: rows, requests } = progress;
-  return { atMs, rows, requests, bytes: shareOfBytes(progress) };
+  const { rowsWritten: rows, requests, throttled } = progress;
+  return { atMs, rows, requests, throttled, bytes: shareOfBytes(progress) };
 }
 
 /** Time for the remaining lookups, if they retry as often as the settled ones. */
@@ -134,8 +138,16 @@ function secondsOfRequests(progress: RunProgress, pace: number): number | null {
   return ((planned - settled) * perLookup) / pace;
 }
 
-/** Extrapolates from the bytes of the window. Runs without a rate limit have nothing better. */
-function secondsOfBytes(then: Counts, now: Counts): number | null {
+/**
+ * Extrapolates from the bytes of the window. Runs without a rate limit have nothing better. Unknown while
+ * most of the rows that were read wait for their answers, or for those of a row before them.
+ */
+function secondsOfBytes(
+  then: Counts,
+  now: Counts,
+  { rowsRead, rowsWritten }: RunProgress,
+): number | null {
+  if (2 * rowsWritten < rowsRead) return null;
   const gained = (now.bytes ?? 0) - (then.bytes ?? 0);
   if (now.bytes === null || gained <= 0) return null;
   return (((1 - now.bytes) / gained) * (now.atMs - then.atMs)) / 1000;

@@ -80,6 +80,11 @@ export class Pace implements RequestPace {
     return this.#limit.throttling;
   }
 
+  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
+  get pausedMs(): number {
+    return Math.max(0, this.#limit.pausedUntil - this.#clock.monotonic());
+  }
+
   /** Reports any other answer. */
   succeeded(ticket = this.#limit.ticket): void {
     if (!this.#limit.succeeded(this.#clock.monotonic(), ticket)) return;

@@ -47,6 +47,8 @@ export interface AssembledLookup {
   readonly address: AddressWatch;
   /** What throttle answers have shown so far. */
   readonly throttling: () => Throttling;
+  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
+  readonly pausedMs: () => number;
   /** Answers of earlier runs, if the run uses them. */
   readonly cache: RunCache | undefined;
 }
@@ -103,8 +105,8 @@ export async function assembleLookup(
     answers: job.shared?.answers,
     clock,
   });
-  const { throttling } = paces;
-  return { lookup, journal: journal.store, slots, address, throttling, cache };
+  const { throttling, pausedMs } = paces;
+  return { lookup, journal: journal.store, slots, address, throttling, pausedMs, cache };
 }
 
 function requireAddress({ settings: { intelUrl } }: EnrichJob): string {

@@ -101,6 +101,8 @@ export interface Paces {
   readonly shares: Partial<Record<LookupEndpoint, EndpointPace>>;
   /** What throttle answers have shown so far to the run's own pace. */
   readonly throttling: () => Throttling;
+  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
+  readonly pausedMs: () => number;
   /** Which of the processes that share the pace probes the service during an outage. */
   readonly probes?: OutageProbes | undefined;
   /** Returns reserved but unused requests to their quotas. */
@@ -145,6 +147,7 @@ export async function openPaces(
     run: shared?.pace ?? ofRun,
     shares: shared?.shares ?? shares,
     throttling: () => ofRun.throttling,
+    pausedMs: () => ofRun.pausedMs,
     probes: shared?.probes,
     async giveBack() {
       for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();

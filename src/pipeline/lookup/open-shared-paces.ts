@@ -62,7 +62,8 @@ export async function openSharedPaces(
   return {
     run,
     shares,
-    throttling: () => run.throttling,
+    throttling: () => run.shown.throttling,
+    pausedMs: () => run.shown.pausedMs,
     probes: new RedisProbes(link, { id, service }),
     async giveBack() {
       for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();

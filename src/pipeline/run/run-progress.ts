@@ -11,7 +11,7 @@ import type { RowJob } from "./reading.js";
 import { timeLeft } from "./run-signals.js";
 
 type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
-  Pick<AssembledLookup, "cache" | "journal" | "throttling">;
+  Pick<AssembledLookup, "cache" | "journal" | "throttling" | "pausedMs">;
 
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
@@ -20,7 +20,7 @@ export async function progressOf(
   run: ProgressParts,
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
-  const { source, tally, before, clock, cache, journal, throttling } = run;
+  const { source, tally, before, clock, cache, journal, throttling, pausedMs } = run;
   const { lookups, bogons, rate = [] } = job.settings;
   const endpoints = countedEndpoints(lookups);
   const limit = perSecond(rate);
@@ -42,6 +42,8 @@ export async function progressOf(
     rowsRead,
     rowsWritten: tally.rows,
     requests: tally.requestTotal,
+    throttled: tally.throttled,
+    pausedSeconds: pausedMs() / 1000,
     statuses: tally.statuses,
     verdicts: tally.verdicts,
     lookups: {
@@ -50,7 +52,7 @@ export async function progressOf(
       requests: tally.settledRequests,
     },
     maxPerSecond: Number.isFinite(limit) ? limit : null,
-    throttling: tally.limited ? "named" : throttling(),
+    throttling: tally.throttled > 0 ? "named" : throttling(),
     ends: ends(),
     bytesRead: source.bytesRead(),
     bytesTotal: source.bytesTotal,

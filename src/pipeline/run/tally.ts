@@ -65,8 +65,8 @@ export class Tally {
   requestTotal = 0;
   /** True once the service has answered, whatever the status. */
   answered = false;
-  /** True once the service has answered 429. */
-  limited = false;
+  /** Requests that were answered with 429. */
+  throttled = 0;
   /** True if answers are invented. */
   synthetic = false;
   /** Answers taken over from an interrupted run; null without one. */
@@ -154,7 +154,7 @@ export class Tally {
     // Called for every request, so test only until the first answer. A numeric outcome is an HTTP
     // status.
     if (!this.answered) this.answered = /^\d+$/.test(outcome);
-    if (outcome === "429") this.limited = true;
+    if (outcome === "429") this.throttled += n;
   }
 
   /** Counts a record that is written to the journal, or replayed from it. */

@@ -6,7 +6,7 @@ import { unknownEnding } from "../finish/exit-reason.js";
 import { perSecond } from "../lookup/open-connections.js";
 import type { EnrichSettings } from "../options.js";
 import { zeros } from "../run/tally.js";
-import type { EnrichJob, Manifest, RunProgress } from "../types.js";
+import type { EnrichJob, Manifest, RequestCounts, RunProgress } from "../types.js";
 
 /** Adds up the progress of chunks that are done and of those in progress. */
 export class CrewProgress {
@@ -43,9 +43,9 @@ export class CrewProgress {
     const limit = perSecond(this.#settings.rate ?? []);
     const sum = (of: (each: RunProgress) => number): number =>
       open.reduce((total, each) => total + of(each), 0);
-    const requests = this.#done
-      .flatMap((manifest) => Object.values(manifest.requests))
-      .reduce((total, counts) => total + counts.total, 0);
+    const requests = this.#done.flatMap((manifest) => Object.values(manifest.requests));
+    const sumDone = (of: (each: RequestCounts) => number): number =>
+      requests.reduce((total, each) => total + of(each), 0);
     const statuses = zeros(findingStatuses);
     const graded = zeros(countedVerdicts);
     for (const each of [...this.#done, ...open]) {
@@ -55,7 +55,9 @@ export class CrewProgress {
     return {
       rowsRead: this.#rows + sum(({ rowsRead }) => rowsRead),
       rowsWritten: this.#rows + sum(({ rowsWritten }) => rowsWritten),
-      requests: requests + sum((each) => each.requests),
+      requests: sumDone(({ total }) => total) + sum((each) => each.requests),
+      throttled: sumDone(({ outcomes }) => outcomes["429"] ?? 0) + sum((each) => each.throttled),
+      pausedSeconds: Math.max(0, ...open.map((each) => each.pausedSeconds)),
       statuses,
       verdicts: graded,
       lookups: { planned: null, settled: 0, requests: 0 },

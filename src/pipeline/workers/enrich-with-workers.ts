@@ -182,7 +182,7 @@ async function doChunks(
   });
   const running = crew;
   job.onStart?.(
-    () => progress.now(running.progress),
+    () => ({ ...progress.now(running.progress), pausedSeconds: paces.pausedMs() / 1000 }),
     () => progress.record(job),
   );
   if (deadline !== undefined) void endAt(deadline, clock, onEnd, over.signal);

@@ -60,6 +60,11 @@ export class SharedLimit {
     return this.#state.throttling;
   }
 
+  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
+  get pausedMs(): number {
+    return Math.max(0, this.#state.pausedUntil - this.#options.serverMs());
+  }
+
   get version(): string {
     return this.#version;
   }

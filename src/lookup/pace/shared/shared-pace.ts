@@ -3,7 +3,7 @@ import { isQuota, type Rate } from "../../../core/options.js";
 import type { Grant, PaceServer, PaceWindow } from "../../../store/redis/pace-server.js";
 import { FairQueue } from "../fair-queue.js";
 import { QuotaGate, type QuotaGateOptions } from "../quota-gate.js";
-import type { RequestPace, Throttling } from "../request-pace.js";
+import type { RequestPace } from "../request-pace.js";
 import { lateMs, paceWindow, unlimited } from "./pace-windows.js";
 import { ServerTime } from "./server-time.js";
 import { SharedLimit } from "./shared-limit.js";
@@ -110,8 +110,8 @@ export class SharedPace implements RequestPace {
   }
 
   /** What throttle answers have shown so far, to any client of the pace. */
-  get throttling(): Throttling {
-    return this.#limit.throttling;
+  get shown(): Pick<SharedLimit, "throttling" | "pausedMs"> {
+    return this.#limit;
   }
 
   /** Reports the end of a request released here; only for paces with `isShare`. */

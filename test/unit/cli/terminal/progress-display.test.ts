@@ -82,9 +82,20 @@ test("removes the line for good once stopped", () => {
   expect(stream.text).toBe(before);
 });
 
-test("says what a stopping run waits for", () => {
-  const { stream, controller } = start(80);
+test("says how far a stopping run got and what it waits for", () => {
+  const { stream, controller } = start(80, true, { ...progress, bytesTotal: 1000 });
   controller.abort(new Error("stopped"));
   vi.advanceTimersByTime(250);
-  expect(stream.text).toContain("stopping: waiting for open requests");
+  expect(stream.text).toContain("10 rows (10%)  stopping: waiting for open requests");
+});
+
+test("shows on the line what it reports last", () => {
+  const now = { ...progress };
+  const { stream, display, controller } = start(80, true, now);
+  controller.abort(new Error("stopped"));
+  vi.advanceTimersByTime(250);
+  Object.assign(now, { rowsWritten: 14 });
+  const reached = display.reached();
+  const before = stream.text.split("\r").at(-1);
+  expect([reached, before]).toEqual(["14 rows", expect.stringMatching(/14 rows {2}stopping/)]);
 });

@@ -6,6 +6,7 @@ import { aProgress } from "../../../helpers/a-progress.js";
 const speed: Speed = {
   rowsPerSecond: 118,
   requestsPerSecond: 231.4,
+  throttled: 0,
   share: 0.479,
   secondsLeft: 80,
   stop: null,
@@ -55,6 +56,15 @@ describe("line", () => {
     const line = progressLine(now, { ...speed, stop }, 160);
     expect(line).toContain(`  ${text}  `);
     expect(line).not.toContain("left");
+  });
+
+  test.each([
+    [0.62, 49.2, "429: 62% of requests, next in 50 s"],
+    [0.002, 0.3, "429: 1% of requests"],
+    [0, 600, "next request in 10 min 0 s"],
+  ])("says how much is throttled and when the run asks again", (throttled, pausedSeconds, text) => {
+    const line = progressLine({ ...now, pausedSeconds }, { ...speed, throttled }, 160);
+    expect(line).toContain(`left  ${text}  2 failed`);
   });
 
   test("has no colour", () => {

@@ -27,6 +27,14 @@ describe("pace", () => {
     expect(meter.measure(aProgress({ rowsWritten: 5010 }), 1000).rowsPerSecond).toBe(10);
   });
 
+  test("has the share of throttled requests within the window", () => {
+    const meter = meterFrom({ requests: 50, throttled: 50 });
+    meter.measure(aProgress({ requests: 100, throttled: 100 }), 1000);
+    expect(meter.measure(aProgress({ requests: 200, throttled: 162 }), 61_000).throttled).toBe(
+      0.62,
+    );
+  });
+
   test("is zero if no time has passed", () => {
     expect(meterFrom().measure(aProgress(), 0).rowsPerSecond).toBe(0);
   });
@@ -42,7 +50,7 @@ describe("with the number of lookups", () => {
 
   test("assumes no pace above the configured rate", () => {
     const now = aProgress({ requests: 110, lookups, maxPerSecond: 10 });
-    expect(meterFrom().measure(now, 1000).secondsLeft).toBeCloseTo((900 * 1.1) / 10);
+    expect(meterFrom().measure(now, 3000).secondsLeft).toBeCloseTo((900 * 1.1) / 10);
   });
 
   test("forgets a pause sooner than the pace does", () => {
@@ -143,7 +151,7 @@ describe("without it", () => {
 
   test("extrapolates the time left from the bytes", () => {
     const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10 });
-    expect(meterFrom().measure(now, 2000).secondsLeft).toBe(6);
+    expect(meterFrom().measure(now, 4000).secondsLeft).toBe(12);
   });
 
   test("knows neither share nor time if the input's size is unknown", () => {
@@ -155,8 +163,19 @@ describe("without it", () => {
     expect(meterFrom().measure(aProgress(), 5000).secondsLeft).toBeNull();
   });
 
-  test("shows no time left in the first second", () => {
+  test("shows no time left in the first three seconds", () => {
     const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10 });
-    expect(meterFrom().measure(now, 999).secondsLeft).toBeNull();
+    expect(meterFrom().measure(now, 2999).secondsLeft).toBeNull();
+  });
+
+  test("shows no time left in the first half minute of a run that is throttled", () => {
+    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10, throttled: 1 });
+    expect(meterFrom().measure(now, 29_999).secondsLeft).toBeNull();
+    expect(meterFrom().measure(now, 30_000).secondsLeft).toBe(90);
+  });
+
+  test("shows no time left while most rows wait for the one before them", () => {
+    const now = aProgress({ bytesRead: 1000, rowsRead: 600, rowsWritten: 3 });
+    expect(meterFrom().measure(now, 40_000).secondsLeft).toBeNull();
   });
 });
