@@ -28,8 +28,6 @@ export default defineConfig({
     worker: "dist/pipeline/workers/worker.js",
   },
   platform: "node",
-  // Its main file loads its parts in a way that a bundler does not see.
-  resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
   plugins: [{ name: "man-page", writeBundle: writeManPage }],
   external: [...external, ...builtinModules.flatMap((name) => [name, `node:${name}`])],
   // A module that most commands need is in the common file, even if some import it late.

@@ -84,7 +84,7 @@ export const groups: readonly CommandGroup[] = [
     name: "webhook",
     summary: "check or send a webhook",
     description: [
-      "A webhook is a call that the case management product makes when a case changes its state. It is configured in a JSON file with name, endpoint, method, path and payload. Fields in the payload, such as {{ s.resolver_data.CustomerEmail }}, are filled in from the context of the case.",
+      "A webhook is a call that the case management product makes when a case changes its state. It is configured in a YAML or JSON file with name, endpoint, method, path and payload. Fields in the payload, such as {{ s.resolver_data.CustomerEmail }}, are filled in from the context of the case.",
     ],
   },
   {

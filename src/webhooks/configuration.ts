@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { UsageError } from "../core/errors.js";
+import { parseYaml } from "../core/yaml-text.js";
 import { closestName } from "./closest-name.js";
-import { findJsonFault } from "./json-fault.js";
 import { childPointer, quote } from "./problem.js";
 
 /** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
@@ -38,7 +38,7 @@ export const webhookSchema = z.strictObject({
 export type Webhook = Readonly<z.output<typeof webhookSchema>>;
 
 /**
- * Reads a file with one webhook, an array of them, or one per line (NDJSON).
+ * Reads a YAML or JSON file with one webhook, an array of them, or one per line (NDJSON).
  *
  * @throws UsageError `webhook_file` if the file cannot be read, and as {@link parseWebhooks}
  */
@@ -59,12 +59,13 @@ export async function readWebhooks(file: string): Promise<readonly Webhook[]> {
  * Parses webhooks; see {@link readWebhooks}.
  *
  * @param origin source of the text, for messages
- * @throws UsageError `webhook_json` with line and column of the first fault; `webhook_schema` with
+ * @throws UsageError `webhook_syntax` with line and column of the first fault; `webhook_schema` with
  *   the place of every invalid member; `webhook_names` if a name occurs twice
  */
 export function parseWebhooks(text: string, origin: string): readonly Webhook[] {
-  const entries = parseEntries(text.replace(/^\uFEFF/, ""), origin);
-  if (entries.length === 0) throw new UsageError("webhook_json", `${origin}: contains no webhook`);
+  const entries = parseEntries(text, origin);
+  if (entries.length === 0)
+    throw new UsageError("webhook_syntax", `${origin}: contains no webhook`);
   const faults: string[] = [];
   const webhooks: Webhook[] = [];
   for (const { value, where } of entries) {
@@ -100,30 +101,29 @@ interface Entry {
 const maxShown = 20;
 
 function parseEntries(text: string, origin: string): readonly Entry[] {
-  const fault = findJsonFault(text);
-  if (!fault) {
-    const value: unknown = JSON.parse(text);
-    if (!Array.isArray(value)) return [{ value, where: "" }];
-    return value.map((value: unknown, index) => ({ value, where: `webhook ${index + 1}: ` }));
-  }
   const lines = text
     .split(/\r?\n/)
     .map((line, index) => ({ line, number: index + 1 }))
     .filter(({ line }) => line.trim() !== "");
-  const [first] = lines;
-  if (!first) return [];
-  if (lines.length < 2 || findJsonFault(first.line)) {
-    throw jsonError(origin, fault.line, fault.column, fault.message);
+  if (lines.length > 1 && lines.every(({ line }) => /^\uFEFF?\{/.test(line))) {
+    return lines.map(({ line, number }) => ({
+      value: parseText(line, origin, number),
+      where: `line ${number}: `,
+    }));
   }
-  return lines.map(({ line, number }) => {
-    const fault = findJsonFault(line);
-    if (fault) throw jsonError(origin, number, fault.column, fault.message);
-    return { value: JSON.parse(line) as unknown, where: `line ${number}: ` };
-  });
+  const value = parseText(text, origin, 1);
+  if (value === null) return [];
+  if (!Array.isArray(value)) return [{ value, where: "" }];
+  return value.map((value: unknown, index) => ({ value, where: `webhook ${index + 1}: ` }));
 }
 
-function jsonError(origin: string, line: number, column: number, message: string): UsageError {
-  return new UsageError("webhook_json", `${origin}, line ${line}, column ${column}: ${message}`);
+/** @param start number of the first line of the text within the file */
+function parseText(text: string, origin: string, start: number): unknown {
+  const { value, fault } = parseYaml(text);
+  if (fault === null) return value;
+  const { place, message } = fault;
+  const at = place === null ? "" : `, line ${place.line + start - 1}, column ${place.column}`;
+  throw new UsageError("webhook_syntax", `${origin}${at}: ${message}`);
 }
 
 function describe(issue: z.core.$ZodIssue): readonly string[] {

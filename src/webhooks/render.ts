@@ -1,6 +1,5 @@
 import type { JsonObject } from "../core/finding.js";
 import { unknownFields, type MissingField } from "./fields.js";
-import { maxDepth } from "./json-fault.js";
 import { parsePql, readField, type PqlText } from "./pql.js";
 import { childPointer, errorAt, type Problem, throwErrors, warningAt } from "./problem.js";
 
@@ -22,6 +21,9 @@ export function renderPayload(payload: unknown, context: JsonObject): unknown {
   throwErrors(problems);
   return value;
 }
+
+/** Maximum nesting depth. Beyond it, recursion over the value might overflow the stack. */
+const maxDepth = 100;
 
 /** The result of rendering. Use the value only if no problem is an error. */
 export interface Rendering {

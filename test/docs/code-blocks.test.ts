@@ -1,5 +1,4 @@
 import { DuckDBInstance } from "@duckdb/node-api";
-import { parse as parseToml } from "smol-toml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { type CodeBlock, documentation, type Page, reasonNotToRun } from "./pages.js";
@@ -19,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => session.close());
 
 /** Languages whose blocks are checked below; `text` is output, and generated. */
-const checked = new Set("sh crontab ts js sql json yaml toml text".split(" "));
+const checked = new Set("sh crontab ts js sql json yaml text".split(" "));
 
 test("every block of code names a language that is checked, or a reason why it is not run", () => {
   const odd = runBlocks.filter(({ language }) => !checked.has(language));
@@ -69,7 +68,7 @@ test("SQL is taken by the parser of a database", async () => {
   expect(failures).toEqual([]);
 });
 
-test.each(["json", "yaml", "toml"])("%s can be read", async (language) => {
+test.each(["json", "yaml"])("%s can be read", async (language) => {
   const failures: string[] = [];
   for (const block of inLanguage(language)) {
     try {
@@ -85,7 +84,6 @@ test.each(["json", "yaml", "toml"])("%s can be read", async (language) => {
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   json: (text) => JSON.parse(text) as unknown,
   yaml: (text) => parseYaml(text) as unknown,
-  toml: (text) => parseToml(text),
 };
 
 /** What every page but the README takes as given; the rate saves time. */

@@ -35,7 +35,7 @@ export const configCommand = defineCommand({
   summary: "show every setting in force and where it comes from",
   description: [
     "Shows the settings that enrich would use, with their origins: a flag, a variable, a line of the config file, a profile, or the default. Settings that only other commands use follow if they are given. Secrets are shown as set or not set.",
-    "Settings come from flags, REPUTE_ variables and a config file: --config FILE, else config.json, config.yaml, config.yml or config.toml in $XDG_CONFIG_HOME/repute (~/.config/repute). Keys are flags without the dashes. `profiles` holds named sections; --profile NAME selects one. Flags override variables, variables override the profile, and the profile overrides the rest of the file.",
+    "Settings come from flags, REPUTE_ variables and a config file: --config FILE, else config.yaml in $XDG_CONFIG_HOME/repute (~/.config/repute). Keys are flags without the dashes. `profiles` holds named sections; --profile NAME selects one. Flags override variables, variables override the profile, and the profile overrides the rest of the file.",
     "Piped output has one setting a line: name, value and origin, separated by tabs.",
   ],
   operands: [],

@@ -47,15 +47,15 @@ export const initCommand = defineCommand({
   operands: [
     [
       "FILE",
-      "where to write: .yaml, .json or .toml [default $XDG_CONFIG_HOME/repute/config.yaml, or ~/.config/repute/config.yaml]",
+      "where to write: .yaml or .yml [default $XDG_CONFIG_HOME/repute/config.yaml, or ~/.config/repute/config.yaml]",
     ],
   ],
   groups,
   examples: {
     "repute init": "answer questions, and write ~/.config/repute/config.yaml",
     "repute init --yes --intel-url https://intel.example/beta": "ask nothing, as in a script",
-    "repute init ./repute.toml --yes --intel-url https://intel.example/beta --rate 50/s":
-      "write TOML to a file for --config",
+    "repute init ./repute.yaml --yes --intel-url https://intel.example/beta --rate 50/s":
+      "write a file for --config",
     "repute init --force": "replace the config file",
   },
   exitCodes: [

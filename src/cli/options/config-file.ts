@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { asObject } from "../../core/json-members.js";
+import { parseYaml, type YamlText } from "../../core/yaml-text.js";
 import { fileFault } from "../terminal/reporter.js";
-import { type ConfigDocument, configExamples, parseConfig } from "./config-format.js";
 import type { OptionSpec } from "./option-spec.js";
 import { secretHint, secretNamed } from "./secrets.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
@@ -18,7 +19,7 @@ export interface FileSettings {
 }
 
 /**
- * Reads a config file: JSON, YAML or TOML with flags' names as keys, without dashes or in camel
+ * Reads a config file: YAML (so JSON too) with flags' names as keys, without dashes or in camel
  * case. `profiles` holds more such settings by the profile's name. Every key is checked, also in
  * profiles that are not selected.
  *
@@ -31,9 +32,10 @@ export async function settingsFromFile(
   known: readonly OptionSpec[],
   profile: GivenSetting | null,
 ): Promise<FileSettings> {
-  const document = await parseConfig(path, await readText(path));
+  const document = parseConfig(path, await readText(path));
   const file: ConfigFile = { path, document, known };
-  const { profiles: section = {}, ...rest } = membersOf(file, document.value, []);
+  // An empty file sets nothing.
+  const { profiles: section = {}, ...rest } = membersOf(file, document.value ?? {}, []);
   const general = settingsIn(file, rest, null);
   const profiles = new Map<string, GivenSettings>();
   for (const [name, value] of Object.entries(membersOf(file, section, ["profiles"]))) {
@@ -47,13 +49,13 @@ export async function settingsFromFile(
 
 interface ConfigFile {
   readonly path: string;
-  readonly document: ConfigDocument;
+  readonly document: YamlText;
   readonly known: readonly OptionSpec[];
 }
 
 async function readText(path: string): Promise<string> {
   try {
-    return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
+    return await readFile(path, "utf8");
   } catch (error) {
     throw new UsageError(
       "config_unreadable",
@@ -63,13 +65,30 @@ async function readText(path: string): Promise<string> {
   }
 }
 
+function parseConfig(path: string, text: string): YamlText {
+  if (extname(path).toLowerCase() === ".toml") {
+    throw new UsageError("config_format_unknown", `${path} is TOML, but config files are YAML`, {
+      hint: `write it as YAML, for example:\n${example}`,
+    });
+  }
+  const document = parseYaml(text);
+  if (document.fault === null) return document;
+  const { place, message } = document.fault;
+  const at = place === null ? path : `${path}:${place.line}:${place.column}`;
+  throw new UsageError("config_not_yaml", `${at} is not valid YAML: ${message}`, {
+    hint: `correct it there; for example:\n${example}`,
+  });
+}
+
+/** A small config file, indented for a hint. */
+const example = "    intel-url: https://intel.example/beta\n    rate: 50/s";
+
 function membersOf(file: ConfigFile, value: unknown, keys: readonly string[]): JsonObject {
   const members = asObject(value);
   if (members !== null) return members;
-  const { document } = file;
   const what = keys.length === 0 ? file.path : `${keys.join(".")} in ${located(file, keys)}`;
   throw new UsageError("config_not_object", `${what} must hold settings by name`, {
-    hint: `for example:\n${configExamples[document.format]}`,
+    hint: `for example:\n${example}`,
   });
 }
 

@@ -187,7 +187,7 @@ function examples(list: readonly Entry[], width: number): string {
 
 /** How settings override each other. */
 export const settingsOrder =
-  "Flags override variables, variables override the config file (--config FILE, else config.json, config.yaml or config.toml in ~/.config/repute), and the config file overrides the defaults.";
+  "Flags override variables, variables override the config file (--config FILE, else ~/.config/repute/config.yaml), and the config file overrides the defaults.";
 
 /** The variables that a command reads. */
 export function variablesOf({ options, variables = [] }: Command): readonly Entry[] {

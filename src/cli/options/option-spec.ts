@@ -142,7 +142,7 @@ export const cliOptions = z.strictObject({
   config: option(z.string().min(1).optional(), {
     common: true,
     description:
-      "Config file in JSON, YAML or TOML; its keys are flags without the dashes [default ~/.config/repute/config.json, .yaml or .toml]",
+      "Config file in YAML; its keys are flags without the dashes [default ~/.config/repute/config.yaml]",
     value: "FILE",
   }),
   profile: option(z.string().min(1).optional(), {

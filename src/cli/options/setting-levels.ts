@@ -53,7 +53,7 @@ export async function readSettings(
 }
 
 /** Names under which a config file is found without `--config`. */
-export const configFileNames = ["config.json", "config.yaml", "config.yml", "config.toml"] as const;
+export const configFileNames = ["config.yaml", "config.yml", "config.json", "config.toml"] as const;
 
 /**
  * The user's config file, null when there is none.

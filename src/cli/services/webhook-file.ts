@@ -28,7 +28,7 @@ export const webhookOptions = {
 
 /** Shared by the webhook commands. */
 export const ofWebhooks = {
-  operands: [["FILE", "JSON file with name, endpoint, method, path and payload"]],
+  operands: [["FILE", "YAML or JSON file with name, endpoint, method, path and payload"]],
   onlyOperand: { what: "a file" },
 } as const;
 

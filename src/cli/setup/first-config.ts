@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, extname, join, resolve } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { replaceFile } from "../../core/files/json-file.js";
 import { makeFolder, userConfigFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { InitCall } from "../commands/init.js";
-import { type ConfigFormat, formatOf } from "../options/config-format.js";
 import { configFileNames, findConfigFile } from "../options/setting-levels.js";
 import { fileFault } from "../terminal/reporter.js";
 import { type InitSettings, askForAnswers } from "./questions.js";
@@ -17,11 +16,11 @@ import { type InitSettings, askForAnswers } from "./questions.js";
  */
 export async function writeFirstConfig(call: InitCall): Promise<void> {
   const { reporter } = call.context;
-  const { path, format } = targetOf(call);
+  const path = targetOf(call);
   const answers = await askForAnswers(call);
   try {
     makeFolder(dirname(path), 0o700);
-    await replaceFile(realPath(path), configText(format, answers), 0o600);
+    await replaceFile(realPath(path), configText(answers), 0o600);
   } catch (error) {
     throw new FatalError("config_unwritable", `cannot write ${path}: ${fileFault(error)}`, {
       cause: error,
@@ -38,7 +37,7 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
 }
 
 /** Where to write. An existing config file keeps its name, so that there are never two. */
-function targetOf({ operands, operand, settings, context: { env } }: InitCall) {
+function targetOf({ operands, operand, settings, context: { env } }: InitCall): string {
   if (operands.length > 1) {
     throw new UsageError("too_many_arguments", `init takes one file; got ${operands.join(" ")}`);
   }
@@ -52,16 +51,10 @@ function targetOf({ operands, operand, settings, context: { env } }: InitCall) {
       hint: "name a file: repute init FILE",
     });
   }
-  const format = formatOf(path);
-  if (format === null) {
-    throw new UsageError("config_format_unknown", `${path} has no extension of a config file`, {
-      hint: "use .yaml, .json or .toml",
-    });
-  }
   const other = dirname(path) === folder ? otherConfig(folder, path) : undefined;
   if (other !== undefined) {
     throw new UsageError("two_configs", `${other} exists, and two config files are an error`, {
-      hint: `remove it, or write to it with repute init ${basename(other)} --force`,
+      hint: "remove it",
     });
   }
   if (existsSync(path) && !settings.force) {
@@ -69,7 +62,12 @@ function targetOf({ operands, operand, settings, context: { env } }: InitCall) {
       hint: "--force replaces it; repute config shows what it sets",
     });
   }
-  return { path, format };
+  if (![".yaml", ".yml"].includes(extname(path))) {
+    throw new UsageError("config_format_unknown", `init writes YAML, but not to ${path}`, {
+      hint: "name a file that ends in .yaml",
+    });
+  }
+  return path;
 }
 
 function otherConfig(folder: string, path: string): string | undefined {
@@ -78,23 +76,17 @@ function otherConfig(folder: string, path: string): string | undefined {
     .find((each) => each !== path && existsSync(each));
 }
 
-function configText(format: ConfigFormat, answers: InitSettings): string {
-  if (format === "json") return `${JSON.stringify(answers, null, 2)}\n`;
-  const [sign, section] =
-    format === "yaml"
-      ? [":", ["# profiles:", "#   nightly:", "#     rate: 50/s"]]
-      : [" =", ["# [profiles.nightly]", '# rate = "50/s"']];
-  // A JSON scalar is the same scalar in YAML and TOML.
-  const lines = Object.entries(answers).map(
-    ([key, value]) => `${key}${sign} ${JSON.stringify(value)}`,
-  );
+function configText(answers: InitSettings): string {
   return [
     "# Settings of repute. Keys are flags without the dashes: see repute enrich --help.",
     "# The API key never belongs here: set REPUTE_API_KEY, or name its file with api-key-file.",
-    ...lines,
+    // A JSON scalar is the same scalar in YAML.
+    ...Object.entries(answers).map(([key, value]) => `${key}: ${JSON.stringify(value)}`),
     "",
     "# A profile overrides the settings above. Select it with --profile nightly.",
-    ...section,
+    "# profiles:",
+    "#   nightly:",
+    "#     rate: 50/s",
     "",
   ].join("\n");
 }

@@ -14,9 +14,7 @@ export const usageCodes = {
   item_missing: ["there is nothing to look up", "name an item, or pipe items in"],
   format_missing: ["repute schema needs a format", "give --format"],
   config_unreadable: ["the config file cannot be read", "check path and permissions"],
-  config_not_json: ["the config file is not valid JSON", "correct the line named"],
   config_not_yaml: ["the config file is not valid YAML", "correct the line named"],
-  config_not_toml: ["the config file is not valid TOML", "correct the line named"],
   config_not_object: [
     "the config file does not hold settings by name",
     "write them as in the hint",
@@ -27,7 +25,7 @@ export const usageCodes = {
   config_place_unknown: ["there is no home folder for a config file", "name a file"],
   config_format_unknown: [
     "the extension is not that of a config file",
-    "use .yaml, .json or .toml",
+    "write YAML to a .yaml file",
   ],
   config_unwritable: ["the config file cannot be written", "check path and permissions"],
   answer_missing: ["init lacks an answer and cannot ask", "give the flag that is named"],
@@ -59,7 +57,10 @@ const correct = "correct the webhook at the place named";
 /** Webhooks: `check` reports these, and `send` refuses to send with the first error. */
 export const webhookCodes = {
   webhook_file: ["the webhook file cannot be read", "check path and permissions"],
-  webhook_json: ["the webhook file is not valid JSON, or empty", "correct the line named"],
+  webhook_syntax: [
+    "the webhook file is not valid YAML or JSON, or empty",
+    "correct the line named",
+  ],
   webhook_schema: ["a webhook has wrong or unknown members", correct],
   webhook_names: ["two webhooks of the file have the same name", "rename one"],
   webhook_unknown: ["the file has no webhook of this name", "check --name"],

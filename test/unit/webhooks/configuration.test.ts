@@ -50,19 +50,37 @@ describe("parseWebhooks", () => {
     expect(Object.keys(webhook?.payload as object)).toEqual(["__proto__"]);
   });
 
-  it("names file, line and column of a syntax fault", () => {
-    const error = faultOf('{\n  "name": "a",\n  "endpoint": nowhere\n}');
-    expect(error.code).toBe("webhook_json");
-    expect(error.message).toBe('hooks.json, line 3, column 15: expected a value, found "nowhere"');
+  it("reads YAML", () => {
+    const text = `# CRM
+- name: Notify
+  endpoint: https://crm.example.com/api
+  method: POST
+  payload: { email: "{{ s.resolver_data.CustomerEmail }}" }
+`;
+    expect(parseWebhooks(text, "hooks.yaml")).toEqual([good]);
   });
 
-  it("names the line of a syntax fault among lines", () => {
-    const error = faultOf(`${JSON.stringify(good)}\n\n{"name": }\n`);
-    expect(error.message).toBe('hooks.json, line 3, column 10: expected a value, found "}"');
+  it.each([
+    ['{\n  "name": "a",\n  "endpoint": "b"\n', 4, 1],
+    [`${JSON.stringify(good)}\n\n{"name": "a\n`, 3, 12],
+    ["name: a\nname: b\n", 2, 1],
+    ["\uFEFFname: a\npayload:\n\t- b\n", 3, 1],
+  ])("names file, line and column of the fault in %j", (text, line, column) => {
+    const { code, message } = faultOf(text);
+    expect(code).toBe("webhook_syntax");
+    expect(message.split(": ")[0]).toBe(`hooks.json, line ${line}, column ${column}`);
   });
 
-  it("refuses a duplicate member", () => {
-    expect(faultOf('{"name": "a", "name": "b"}').message).toContain('duplicate member "name"');
+  it("refuses a field without quotes in YAML, which would be an object", () => {
+    expect(faultOf("payload: {{ s.x }}\n").message).toBe(
+      "hooks.json, line 1, column 11: braces open an object here; put text that has braces in quotes",
+    );
+  });
+
+  it("refuses two documents", () => {
+    expect(faultOf("name: a\n---\nname: b\n").message).toContain(
+      "line 2, column 1: a second document starts here",
+    );
   });
 
   it.each([

@@ -134,7 +134,7 @@ test.skipIf(process.platform === "win32")("writes a file for its owner alone", a
   expect(((await stat(path)).mode & 0o777).toString(8)).toBe("600");
 });
 
-test.each(["repute.json", "repute.toml", "repute.yml"])("writes %s", async (name) => {
+test.each(["repute.yaml", "repute.yml"])("writes %s", async (name) => {
   const path = join(await temporaryFolder(), name);
   const args = ["init", path, "--yes", "--intel-url", url, "--cache", "none"];
   const { code, stderr } = await runInProcess(args, { stdin: "" });
@@ -155,30 +155,30 @@ describe("an existing config file", () => {
     expect(await settingsOf(path)).toMatchObject({ "intel-url": url });
   });
 
-  test("is replaced with --force, in its own format", async () => {
+  test("is replaced with --force, and keeps its name", async () => {
     const { env, HOME, path } = await home();
-    const json = join(HOME, ".config", "repute", "config.json");
+    const yml = join(HOME, ".config", "repute", "config.yml");
     await mkdir(join(HOME, ".config", "repute"), { recursive: true });
-    await writeFile(json, "{ broken");
+    await writeFile(yml, "{ broken");
     const { code } = await runInProcess([...again, "--force"], { env, stdin: "" });
     expect([code, existsSync(path)]).toEqual([0, false]);
-    expect(await settingsOf(json)).toMatchObject({ "intel-url": "https://other.example/beta" });
+    expect(await settingsOf(yml)).toMatchObject({ "intel-url": "https://other.example/beta" });
   });
 
-  test("gets no second file in another format beside it", async () => {
+  test("gets no second file beside it", async () => {
     const { env, HOME, path } = await home();
     await runInProcess(["init", "--yes", "--intel-url", url], { env, stdin: "" });
-    const toml = join(HOME, ".config", "repute", "config.toml");
-    const { code, stderr } = await runInProcess([...again, toml, "--force"], { env, stdin: "" });
-    expect([code, existsSync(toml)]).toEqual([2, false]);
+    const yml = join(HOME, ".config", "repute", "config.yml");
+    const { code, stderr } = await runInProcess([...again, yml, "--force"], { env, stdin: "" });
+    expect([code, existsSync(yml)]).toEqual([2, false]);
     expect(stderr).toContain(`${path} exists, and two config files are an error`);
   });
 });
 
-test("refuses a file with another extension", async () => {
-  const { code, stderr } = await runInProcess(["init", "repute.ini", "--yes"], { stdin: "" });
+test.each(["repute.json", "repute.toml"])("writes no %s", async (name) => {
+  const { code, stderr } = await runInProcess(["init", name, "--yes"], { stdin: "" });
   expect(code).toBe(2);
-  expect(stderr).toContain("use .yaml, .json or .toml");
+  expect(stderr).toContain("name a file that ends in .yaml");
 });
 
 test("needs a path if there is no home folder", async () => {

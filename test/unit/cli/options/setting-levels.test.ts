@@ -24,14 +24,19 @@ async function quotas(args: readonly string[], env: Readonly<Record<string, stri
 
 const profiles = "rate: 1/h\nprofiles:\n  fast: { rate: 2/h }\n";
 
-test.each(["config.json", "config.yaml", "config.yml", "config.toml"])(
+test.each(["config.yaml", "config.yml", "config.json"])(
   "finds %s below XDG_CONFIG_HOME",
   async (name) => {
-    const text = name.endsWith("toml") ? 'rate = "1/h"' : '{"rate": "1/h"}';
-    const { env } = await configured({ [name]: text });
+    const { env } = await configured({ [name]: '{"rate": "1/h"}' });
     expect(await quotas([], env)).toEqual([1]);
   },
 );
+
+test("refuses config.toml below XDG_CONFIG_HOME rather than ignoring it", async () => {
+  const { env } = await configured({ "config.toml": 'rate = "1/h"' });
+  const { code, stderr } = await runInProcess(["plan"], { env, stdin: "" });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("config files are YAML")]);
+});
 
 test("finds the config file below ~/.config", async () => {
   const HOME = await temporaryFolder();
@@ -54,8 +59,8 @@ test.each([
 
 test("--config replaces the file below XDG_CONFIG_HOME", async () => {
   const { env, folder } = await configured({ "config.yaml": profiles });
-  const other = join(folder, "other.toml");
-  await writeFile(other, 'rate = "7/h"');
+  const other = join(folder, "other.yaml");
+  await writeFile(other, "rate: 7/h");
   expect(await quotas(["--config", other], env)).toEqual([7]);
 });
 
@@ -65,11 +70,11 @@ test("--config /dev/null turns the config file off", async () => {
 });
 
 test("refuses two config files side by side and names both", async () => {
-  const { env, folder } = await configured({ "config.json": "{}", "config.toml": "" });
+  const { env, folder } = await configured({ "config.json": "{}", "config.yaml": "" });
   const { code, stderr } = await runInProcess(["plan"], { env, stdin: "" });
   expect(code).toBe(2);
   expect(stderr).toContain(join(folder, "config.json"));
-  expect(stderr).toContain(join(folder, "config.toml"));
+  expect(stderr).toContain(join(folder, "config.yaml"));
 });
 
 test("refuses a profile without a config file", async () => {

@@ -1,0 +1,73 @@
+import { isMap, isScalar, LineCounter, parseDocument, type YAMLError } from "yaml";
+
+/** A position in a text; both count from 1. */
+interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A YAML text, parsed, with the first fault if there is one. */
+export interface YamlText {
+  /** Null for an empty text, and where there is a fault. */
+  readonly value: unknown;
+  readonly fault: YamlFault | null;
+  /** Where the key at the end of `path` is written; null when unknown. */
+  placeOf(path: readonly string[]): TextPlace | null;
+}
+
+interface YamlFault {
+  /** Null when unknown. */
+  readonly place: TextPlace | null;
+  readonly message: string;
+}
+
+/** Parses YAML 1.2 with merge keys, and so JSON. Every key is text. */
+export function parseYaml(text: string): YamlText {
+  const lines = new LineCounter();
+  const place = (offset: number): TextPlace => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const document = parseDocument(text.replace(/^\uFEFF/, ""), {
+    lineCounter: lines,
+    prettyErrors: false,
+    merge: true,
+    stringKeys: true,
+  });
+  const faulty = (fault: YamlFault): YamlText => ({ value: null, fault, placeOf: () => null });
+  const [error] = document.errors;
+  if (error) {
+    return faulty({
+      place: place(error.pos[0]),
+      message: clearer[error.code] ?? error.message.replace(/\.$/, ""),
+    });
+  }
+  let value: unknown;
+  try {
+    value = document.toJS();
+  } catch (error) {
+    return faulty({ place: null, message: (error as Error).message });
+  }
+  return {
+    value,
+    fault: null,
+    placeOf(keys) {
+      let node: unknown = document.contents;
+      let offset: number | undefined;
+      for (const key of keys) {
+        const pair = isMap(node)
+          ? node.items.find((each) => isScalar(each.key) && String(each.key.value) === key)
+          : undefined;
+        offset = isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+        node = pair?.value;
+      }
+      return offset === undefined ? null : place(offset);
+    },
+  };
+}
+
+/** Faults that the parser explains to programmers. */
+const clearer: Partial<Record<YAMLError["code"], string>> = {
+  NON_STRING_KEY: "braces open an object here; put text that has braces in quotes",
+  MULTIPLE_DOCS: "a second document starts here",
+};
