@@ -7,8 +7,8 @@ import { encoded } from "./file-bytes.js";
 
 export interface PutOptions {
   readonly contentType?: string;
-  /** Write only if there is no object yet, or only over the version with this ETag. */
-  readonly only?: "new" | { readonly etag: string };
+  /** Write only if there is no object yet. @default false */
+  readonly onlyNew?: boolean;
 }
 
 /** Times to repeat a conditional write that met another one. */
@@ -17,17 +17,17 @@ const maxConflicts = 5;
 /**
  * Writes a small object.
  *
- * @returns false if the condition does not hold
+ * @returns false if there is one already
  * @throws ReputeError
  */
 export async function putObject(
   address: string,
   content: string,
-  { contentType, only }: PutOptions = {},
+  { contentType, onlyNew = false }: PutOptions = {},
 ): Promise<boolean> {
   const { bucket, key } = parseObjectAddress(address);
   const Body = Buffer.from(content);
-  let condition = only === "new" ? { IfNoneMatch: "*" } : only && { IfMatch: only.etag };
+  let condition = onlyNew ? { IfNoneMatch: "*" } : undefined;
   return withStore(address, "write", async ({ sdk, client }) => {
     for (let conflicts = 0; ; conflicts++) {
       const command = new sdk.PutObjectCommand({
@@ -40,9 +40,8 @@ export async function putObject(
       });
       const status = await client.send(command).then(
         () => null,
-        (error: Error) => {
-          // The version to replace is gone.
-          const status = error.name === "NoSuchKey" ? 412 : statusOf(error);
+        (error: unknown) => {
+          const status = statusOf(error);
           if (condition === undefined || !conditional.has(status ?? 0)) throw error;
           return status;
         },

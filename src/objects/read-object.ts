@@ -91,16 +91,8 @@ export async function* readObject(
 
 /** The text of an object; null if there is none. @throws ReputeError */
 export async function readText(address: string): Promise<string | null> {
-  return (await readVersion(address))?.text ?? null;
-}
-
-/** The text of an object, and the version that has it; null if there is none. @throws ReputeError */
-export async function readVersion(
-  address: string,
-): Promise<{ readonly text: string; readonly etag: string } | null> {
   try {
-    const object = await pinObject(address);
-    return { text: (await buffer(readObject(object))).toString(), etag: object.etag };
+    return (await buffer(readObject(await pinObject(address)))).toString();
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;

@@ -20,7 +20,7 @@ export const runOptions = z.strictObject({
   }),
   tagIps: option(z.string().min(1).optional(), {
     description:
-      "After the rows, export the IP addresses of every tag seen in the run to this folder or s3://BUCKET/KEY. See repute tags export",
+      "After the rows, export the IP addresses of every tag seen in the run to this folder. See repute tags export",
     value: "DIR",
   }),
   stateDir: option(z.string().min(1).optional(), {

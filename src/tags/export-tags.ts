@@ -31,7 +31,7 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
   const state = await ExportState.open(options.folder, options);
   try {
     const current = await folder.current();
-    await folder.tidy(current, Number.POSITIVE_INFINITY, state.scratchFolder);
+    await folder.tidy(current, state.scratchFolder);
     const names = new Set<string>();
     for await (const name of options.names) names.add(name);
     const job = { options, folder, state, current, names };
@@ -138,7 +138,7 @@ async function publish(
   done: readonly TagOutcome[],
   others: readonly ExportedTag[],
 ): Promise<string | null> {
-  const { clock, prune = false, keep = 2 } = options;
+  const { clock, prune = false } = options;
   const isNews = done.some(({ result }) => result.status !== "failed");
   const isOther = current === null || (prune && others.length > 0);
   if (!isNews && !(isOther && done.length === 0)) return null;
@@ -161,12 +161,12 @@ async function publish(
     schema: indexSchemaVersion,
     exported_at: new Date(now).toISOString(),
     ...(options.runId === undefined ? {} : { run_id: options.runId }),
-    generation: await folder.generations.nameFor(now, options.takenGenerations),
+    generation: await folder.generations.nameFor(now),
     previous_generation: current?.generation ?? null,
     tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
   await folder.publish(state.nextFolder, index, state.scratchFolder);
-  await folder.tidy(index, keep, state.scratchFolder);
+  await folder.tidy(index, state.scratchFolder);
   for (const { entry, result } of done) {
     if (result.status !== "failed") await state.forget(entry.name);
   }

@@ -19,10 +19,6 @@ export const tagExportOptions = z.strictObject({
     description:
       "Leave CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
   }),
-  keep: option(wholeNumber(1, 10_000).prefault(2), {
-    description: "Number of exports to keep in the folder, including the current one",
-    value: "N",
-  }),
   parallel: option(wholeNumber(1, 256).prefault(4), {
     description: "Tags to read in parallel",
     value: "N",

@@ -4,7 +4,6 @@ import { RejectedError } from "../api/status-fault.js";
 import type { Clock } from "../core/clock.js";
 import { bytesOf } from "./address/address-list.js";
 import { type ReadAddresses, readEntries } from "./address/address-text.js";
-import { assertRoom, roomIn } from "./room.js";
 import type { ExportState } from "./state/export-state.js";
 import type { PageLog, Pin } from "./state/page-log.js";
 import { TagExportError } from "./faults.js";
@@ -87,10 +86,6 @@ async function begin({
   const facts = { about, snapshot, lastUpdate, total, pinnedAt };
   const hasMore = first.entries.length < total;
   if (hasMore && (await isKnown(first, addresses))) return { ...facts, log: null };
-  if (hasMore) {
-    const v6Share = addresses.v6.length / 4 / Math.max(first.entries.length, 1);
-    assertRoom({ tag: name, total, v6Share }, await roomIn(state.nextFolder));
-  }
   const log = await state.begin({ tag: name, ...facts });
   await log.append(addresses);
   return { ...facts, log };

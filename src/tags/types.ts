@@ -23,10 +23,6 @@ export interface ExportTagsOptions {
   readonly formats?: readonly TagFormat[] | undefined;
   /** Neutralise CSV cells that a spreadsheet would run as a formula. @default true */
   readonly formulaGuard?: boolean | undefined;
-  /** Exports kept in the folder, including the current one; at least 1. @default 2 */
-  readonly keep?: number | undefined;
-  /** Names of generations that the folder lacks but that exist where it is copied to. @default none */
-  readonly takenGenerations?: ReadonlySet<string> | undefined;
   /** Tags read in parallel; at least 1. @default 4 */
   readonly parallel?: number | undefined;
   /**

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
@@ -45,6 +45,19 @@ describe("tags export", () => {
     expect(code).toBe(3);
     expect(stderr).toMatch(/no:such: failed, .*tag "no:such" does not exist/);
     expect(await readFile(join(folder, "spam--snowshoe.txt"), "utf8")).not.toBe("");
+  });
+
+  it.each([
+    ["tags export", ["tags", "export", "--all", "-o", "s3://lake/lists"]],
+    ["enrich", ["enrich", "-", "-o", "out.csv", "--tag-ips", "s3://lake/lists"]],
+  ])("refuses object storage before the first request: %s", async (_, args) => {
+    const cwd = await temporaryFolder();
+    const intelUrl = ["--intel-url", "http://127.0.0.1:9/beta"];
+    const { code, stderr } = await runRepute([...args, ...intelUrl], { cwd, stdin: "192.0.2.1\n" });
+    expect(code).toBe(2);
+    expect(stderr).toContain("tag lists go to a folder, not to s3://lake/lists");
+    expect(stderr).toContain("aws s3 sync DIR s3://lake/lists");
+    expect(await readdir(cwd)).toEqual([]);
   });
 
   it.each([

@@ -147,21 +147,6 @@ test("a service that ignores the offset is detected at its second page", async (
   expect(offsets(server)).toEqual([0, 10_000]);
 });
 
-test("a list too large for any disk fails after its first page", async () => {
-  const server = await startTagServer({ "a:b": served(many) }, (page) => ({
-    ...page,
-    total: 1_000_000_000_000,
-  }));
-  const report = await (await exporterOf(server)).run();
-  expect(report.tags[0]?.error).toEqual({
-    code: "list_too_large",
-    message: expect.stringMatching(
-      /list of tag a:b has a total of 1,000,000,000,000 and needs at least 16,000 GB on disk \([\d.,]+ GB free\)/,
-    ) as string,
-  });
-  expect(offsets(server)).toEqual([0]);
-});
-
 describe("an interrupted export", () => {
   /** Aborts at the request for this page. */
   function abortAt(at: number): { bend: Bend; signal: AbortSignal } {

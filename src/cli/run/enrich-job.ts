@@ -14,7 +14,7 @@ import { apiOptions } from "../../api/options.js";
 import { lookupOptions, paceOf } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { cliOptions, type ColorChoice } from "../options/option-spec.js";
-import { isObjectAddress, isObjectPrefix } from "../../objects/address.js";
+import { isObjectPrefix } from "../../objects/address.js";
 import { outputBase } from "../../pipeline/output/check-paths.js";
 import { statePath } from "../../pipeline/state/state-folder.js";
 import { unattendedOptions, type UnattendedSettings } from "../unattended/options.js";
@@ -133,10 +133,6 @@ function jobOf(
 
 /** Reports a bad folder before the first request rather than after the last. */
 async function checkTagFolder(folder: string): Promise<void> {
-  if (isObjectAddress(folder)) {
-    const { checkTagObjects } = await import("../../tags/objects/export-to-objects.js");
-    return checkTagObjects(folder);
-  }
   const { ExportFolder } = await import("../../tags/folder/export-folder.js");
   await ExportFolder.check(folder);
 }

@@ -95,13 +95,9 @@ function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRe
     total,
     added,
     removed,
-    files: files.map((file) => inFolder(folder, file)),
+    files: files.map((file) => join(folder, file)),
     error,
   }));
-}
-
-function inFolder(folder: string, file: string): string {
-  return isObjectAddress(folder) ? `${folder.replace(/\/+$/, "")}/${file}` : join(folder, file);
 }
 
 function failedRecord(tag: string, error: unknown): TagExportRecord {

@@ -1,6 +1,5 @@
 import { counted } from "../../core/quantity.js";
 import type { IntelClient } from "../../api/intel-client.js";
-import { isObjectAddress } from "../../objects/address.js";
 import type { CommandCall } from "../command.js";
 import type { ServiceAccess } from "../services/services.js";
 import type { TagFormat } from "../../tags/formats/types.js";
@@ -16,7 +15,6 @@ export interface TagExport {
   readonly runId?: string;
   readonly formats?: readonly TagFormat[];
   readonly formulaGuard?: boolean;
-  readonly keep?: number;
   readonly parallel?: number;
   readonly prune?: boolean;
   readonly restart?: boolean;
@@ -34,7 +32,7 @@ export async function exportTagLists(
   { names, ...options }: TagExport,
   quiet: boolean,
 ): Promise<ExportReport> {
-  const exportLists = await exporterOf(options.folder);
+  const { exportTags } = await import("../../tags/export-tags.js");
   const { clock, signal, reporter, stderr } = call.context;
   const printProgress =
     quiet || stderr.isTTY !== true
@@ -49,7 +47,7 @@ export async function exportTagLists(
     reporter.fault(`could not export tag ${tag}: ${error.message}`, hint, { code, tag });
   };
   return withClient("intel", intel, call, async (client) =>
-    exportLists({
+    exportTags({
       ...options,
       client,
       source: intel.embedded ? "the embedded service" : intel.url,
@@ -60,11 +58,6 @@ export async function exportTagLists(
       onWarning: (message) => reporter.warning(message),
     }),
   );
-}
-
-async function exporterOf(folder: string) {
-  if (!isObjectAddress(folder)) return (await import("../../tags/export-tags.js")).exportTags;
-  return (await import("../../tags/objects/export-to-objects.js")).exportTagsToObjects;
 }
 
 /** Prints a line per million entries read. */

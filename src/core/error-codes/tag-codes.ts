@@ -23,7 +23,6 @@ export const tagCodes = {
     "the list, up to 3 times",
   ],
   list_incomplete: ["the list ended before its total", "read it again"],
-  list_too_large: ["memory or disk cannot hold the list", "export to a larger disk"],
   too_many_tags: [
     "the rows carry more tags than a run remembers",
     "export the remaining tags by name",
@@ -36,11 +35,14 @@ export const tagCodes = {
     "the folder holds files that do not come from an export",
     "export to another folder",
   ],
+  export_to_objects: [
+    "tag lists are exported to a folder, not to object storage",
+    "export to a folder, and copy it with aws s3 sync",
+  ],
   export_index_unreadable: [
     "index.json of the folder cannot be read",
     "restore it from a copy, or export to another folder",
   ],
-  export_overtaken: ["another export to the same place was faster", "repeat the command"],
   export_unwritable: ["the export cannot be written", "fix the cause and run again"],
   unexpected: ["a fault without a code of its own", "read the message; if unclear, report it"],
 } as const satisfies CodeEntries;

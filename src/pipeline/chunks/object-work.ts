@@ -68,7 +68,7 @@ export function objectWork(given: string): WorkFolder {
 async function publishText(address: string, text: string): Promise<boolean> {
   const isFree = (await readText(address)) === null;
   return (
-    (isFree && (await putObject(address, text, { only: "new" }))) ||
+    (isFree && (await putObject(address, text, { onlyNew: true }))) ||
     (await readText(address)) === text
   );
 }

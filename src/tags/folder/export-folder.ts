@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { writeJsonFile } from "../../core/files/json-file.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
+import { isObjectAddress } from "../../objects/address.js";
 import type { AddressList } from "../address/address-list.js";
 import { exportFault } from "../faults.js";
 import { type ExportedTag, exportedTags, type ExportIndex } from "./export-index.js";
@@ -38,10 +39,11 @@ export class ExportFolder {
   /**
    * Opens a folder, and creates it if necessary.
    *
-   * @throws UsageError `export_folder_in_use` if foreign files occupy names that an export needs;
-   *   FatalError
+   * @throws UsageError `export_to_objects` for an `s3://` address, `export_folder_in_use` if foreign
+   *   files occupy names that an export needs; FatalError
    */
   static async open(path: string): Promise<ExportFolder> {
+    assertLocal(path);
     const folder = new ExportFolder(path);
     try {
       makeFolder(folder.generations.folder);
@@ -62,6 +64,7 @@ export class ExportFolder {
    * @throws as {@link open} and {@link current}
    */
   static async check(path: string): Promise<void> {
+    assertLocal(path);
     const made = await mkdir(path, { recursive: true }).catch(() => undefined);
     await (await ExportFolder.open(path)).current();
     // A run that exports nothing must leave no folder.
@@ -117,11 +120,11 @@ export class ExportFolder {
   }
 
   /**
-   * Removes links to files that no longer exist, and all generations but the newest `keep`.
+   * Removes links to files that no longer exist, and all generations but the newest two.
    *
    * @param scratch an existing folder on the same file system
    */
-  async tidy(current: ExportIndex | null, keep: number, scratch: string): Promise<void> {
+  async tidy(current: ExportIndex | null, scratch: string): Promise<void> {
     try {
       const names = new Set(current ? namesOf(current) : []);
       for (const entry of await readdir(this.path, { withFileTypes: true })) {
@@ -130,7 +133,7 @@ export class ExportFolder {
         if (await this.#isOurs(name)) await unlink(join(this.path, name));
       }
       // If `current` is lost, keep all generations: the user may need to recover one.
-      if (current !== null) await this.generations.retain(current, keep, scratch);
+      if (current !== null) await this.generations.retain(current, scratch);
     } catch (error) {
       throw exportFault(this.path, error);
     }
@@ -158,6 +161,13 @@ function linkTo(name: string): string {
 /** Files of an export that get a link in the folder. */
 function namesOf(index: ExportIndex): string[] {
   return [indexName, ...exportedTags(index).flatMap((tag) => tag.files.map(({ file }) => file))];
+}
+
+function assertLocal(path: string): void {
+  if (!isObjectAddress(path)) return;
+  throw new UsageError("export_to_objects", `tag lists go to a folder, not to ${path}`, {
+    hint: `export to a folder, then run: aws s3 sync DIR ${path}`,
+  });
 }
 
 function inUse(path: string, name: string): UsageError {

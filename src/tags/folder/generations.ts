@@ -25,12 +25,11 @@ export class Generations {
     return join(this.#path, generationsFolder);
   }
 
-  /** A name for a generation created now, neither used here nor taken elsewhere. */
-  async nameFor(now: number, taken?: ReadonlySet<string>): Promise<string> {
+  /** An unused name for a generation created now. */
+  async nameFor(now: number): Promise<string> {
     const stamp = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
     for (let number = 1; ; number++) {
       const name = `${generationsFolder}/${stamp}${number === 1 ? "" : `-${number}`}`;
-      if (taken?.has(name) === true) continue;
       if ((await lstat(join(this.#path, name)).catch(() => null)) === null) return name;
     }
   }
@@ -75,19 +74,13 @@ export class Generations {
   }
 
   /**
-   * Removes all but the newest `keep` generations, and those that were never published. Follows the
-   * links in their indexes, not their dates, because clocks can be set back.
+   * Removes all generations but the current one and the one before it, for readers that still use
+   * it. Follows the link in the index, not dates, because clocks can be set back.
    *
    * @param scratch an existing folder on the same file system
    */
-  async retain(current: ExportIndex, keep: number, scratch: string): Promise<void> {
-    const kept = new Set<string>();
-    for (let index: ExportIndex | null = current; index !== null && kept.size < keep;) {
-      kept.add(index.generation);
-      const before: string | null = index.previous_generation;
-      index =
-        before === null || kept.has(before) ? null : await this.read(before).catch(() => null);
-    }
+  async retain(current: ExportIndex, scratch: string): Promise<void> {
+    const kept = new Set([current.generation, current.previous_generation]);
     for (const name of await readdir(this.folder)) {
       const generation = `${generationsFolder}/${name}`;
       if (kept.has(generation) || !generationForm.test(generation)) continue;

@@ -114,7 +114,7 @@ export class ExportState {
 const maxAgeMs = 6 * 3_600_000;
 
 /** Folder of an export's working files. */
-export const stateFolder = ".export.state";
+const stateFolder = ".export.state";
 const tagsFolder = "tags";
 
 async function lock(folder: string): Promise<() => Promise<void>> {

@@ -7,7 +7,6 @@ export interface ExporterSettings {
   readonly names: readonly string[];
   /** Number of successive exports. @default 1 */
   readonly rounds?: number;
-  readonly keep?: number;
   readonly parallel?: number;
 }
 
@@ -52,12 +51,12 @@ import { createDispatcher } from "${built}api/http/dispatcher.js";
 import { systemClock as clock } from "${built}core/clock.js";
 import { exportTags } from "${built}tags/export-tags.js";
 
-const { url, folder, names, rounds = 1, keep = 2, parallel = 1 } = JSON.parse(process.argv[1]);
+const { url, folder, names, rounds = 1, parallel = 1 } = JSON.parse(process.argv[1]);
 const dispatcher = createDispatcher(url, { connections: 4 });
 const client = new IntelClient({ baseUrl: url, dispatcher, clock });
 for (let round = 0; round < rounds; round++) {
   const report = await exportTags({
-    client, source: url, names, folder, clock, keep, parallel,
+    client, source: url, names, folder, clock, parallel,
     onProgress: ({ tag, state }) => process.stdout.write(tag + " " + state + "\\n"),
   });
   if (report.failed > 0) throw new Error(JSON.stringify(report.tags));

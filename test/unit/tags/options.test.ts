@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { tagExportOptions } from "../../../src/tags/options.js";
 
-test("by default the format is text, and the previous export is kept", () => {
+test("by default the format is text", () => {
   expect(tagExportOptions.parse({})).toEqual({
     formats: ["txt"],
     formulaGuard: true,
-    keep: 2,
     parallel: 4,
     prune: false,
     restart: false,
@@ -21,8 +20,4 @@ test("an unknown format is refused with the known ones", () => {
   expect(parsed.error?.issues[0]?.message).toBe(
     "must be of txt, csv, ndjson, cidr, nft, ipset, parquet",
   );
-});
-
-test("refuses to keep no export", () => {
-  expect(tagExportOptions.safeParse({ keep: "0" }).success).toBe(false);
 });

@@ -22,7 +22,7 @@ const { json, config, profile } = intelCallGroups.Run;
 const groups = {
   Lists: {
     output: option(z.string().min(1).optional(), {
-      description: "Folder to write the lists to; created if missing. Or s3://BUCKET/KEY",
+      description: "Folder to write the lists to; created if missing",
       value: "DIR",
       alias: "o",
     }),
@@ -57,8 +57,8 @@ export const tagsExportCommand = defineCommand({
   examples: {
     "repute tags export credentials:brute-force -o lists --local":
       "export one list of the embedded service",
-    "repute tags export --all -o lists --formats txt,cidr,nft --keep 7":
-      "export every list in three formats and keep the last seven exports",
+    "repute tags export --all -o lists --formats txt,cidr,nft":
+      "export every list in three formats",
     "repute tags export --seen-in enriched.csv -o lists":
       "export the lists of the tags seen in an earlier output",
     "repute tags export spam:snowshoe -o lists && nft -f lists/spam--snowshoe.nft":
@@ -77,12 +77,14 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands } = call;
   const { watch } = context;
   watch?.follow({ record: () => emptyReport(settings.output ?? null), toStdout: true });
-  const { output: folder, formats, formulaGuard, keep, parallel, restart } = settings;
+  const { output: folder, formats, formulaGuard, parallel, restart } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
       hint: "name it with -o DIR",
     });
   }
+  const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
+  await ExportFolder.check(folder);
   const names = await chooseNames(settings, operands, context);
   // To continue an interrupted export, the command is repeated.
   watch?.follow({ resumable: () => true });
@@ -91,7 +93,7 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
     exportTagLists(
       intel,
       call,
-      { names, folder, formats, formulaGuard, keep, parallel, restart, prune },
+      { names, folder, formats, formulaGuard, parallel, restart, prune },
       settings.quiet,
     ),
   );

@@ -28,7 +28,7 @@ describe("files of an export killed while publishing", () => {
       join(folder, orphan, "index.json"),
       index.replace(generation, orphan).replace("null", JSON.stringify(generation)),
     );
-    await run({ keep: 9 });
+    await run();
     expect(await readdir(join(folder, "generations"))).toEqual([
       "20240101T000000Z",
       "20240101T000000Z-2",
@@ -59,7 +59,7 @@ describe("foreign files", () => {
     await writeFile(join(folder, "notes.txt"), "mine");
     await symlink("notes.txt", join(folder, "link.txt"));
     await mkdir(join(folder, "generations", "mine"));
-    await run({ keep: 1 });
+    await run();
     expect(await plainNames(folder)).toEqual([...names, "link.txt", "notes.txt"]);
     expect(await readdir(join(folder, "generations"))).toContain("mine");
   });
