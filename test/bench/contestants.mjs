@@ -126,18 +126,6 @@ export function python(work) {
 }
 
 /**
- * The library, with journal and checkpoints or without.
- *
- * @param {Work} work
- * @param {"kept" | "unkept"} durability
- * @returns {Contestant}
- */
-export function library(work, durability) {
-  const contestant = fileToFile(durability, "node", place("test/bench/peers/library.mjs"), work);
-  return { ...contestant, command: [...(contestant.command ?? []), durability] };
-}
-
-/**
  * `curl --parallel` with the addresses in a file, which only fetches.
  *
  * @param {Work} work

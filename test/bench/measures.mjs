@@ -1,5 +1,5 @@
 // @ts-check
-import { bare, curl, library, python, raw, repute, reputeProgram, script } from "./contestants.mjs";
+import { bare, curl, python, raw, repute, reputeProgram, script } from "./contestants.mjs";
 import { writeInput } from "./items.mjs";
 import { runProgram } from "./run-program.mjs";
 
@@ -100,11 +100,6 @@ export const measures = {
       },
       { of: "repute", by: "bare", what: "rate" },
     ],
-  },
-  durability: {
-    title: "journal and checkpoints",
-    contestants: async (work) => [library(work, "kept"), library(work, "unkept")],
-    comparisons: [{ of: "kept", by: "unkept", what: "rate" }],
   },
   service: {
     title: "what the service can do",

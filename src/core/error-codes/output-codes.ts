@@ -82,7 +82,6 @@ export const warehouseCodes = {
   bad_identifier: ["not a name that a database can have", "choose another name"],
   name_too_long: ["a column, table or schema name is too long", "shorten it"],
   parquet_gzip: ["Parquet is compressed already", "remove .gz from the name"],
-  warehouse_is_durable: ["a table needs a resumable run", "run it with durable: true"],
   driver_missing: [
     "the output needs a package that is not installed",
     "run the command in the hint",

@@ -201,22 +201,19 @@ export async function openRunJournal(
   const count = (key: string, record: LookupRecord): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
   };
-  const isResumed = journalPath !== null && existsSync(journalPath);
-  const store =
-    journalPath === null
-      ? new (await import("../../store/memory-store.js")).MemoryStore()
-      : await openJournal({
-          folder: journalPath,
-          durableBytes: before?.journalBytes ?? 0,
-          asReceived,
-          onReplay(key, record) {
-            for (const outcome of record.origin?.outcomes ?? []) {
-              tally.request(endpointOf(key), outcome);
-            }
-            count(key, record);
-          },
-          onWarning,
-        });
+  const isResumed = existsSync(journalPath);
+  const store = await openJournal({
+    folder: journalPath,
+    durableBytes: before?.journalBytes ?? 0,
+    asReceived,
+    onReplay(key, record) {
+      for (const outcome of record.origin?.outcomes ?? []) {
+        tally.request(endpointOf(key), outcome);
+      }
+      count(key, record);
+    },
+    onWarning,
+  });
   const counting: LookupStore = {
     get: (key) => store.get(key),
     put(key, record) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { type ResourceStack, withResources } from "../../core/resource-stack.js";
+import { withResources } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
 import { noteRecord, recordEnding } from "../finish/record-ending.js";
 import { finishEarlier } from "../finish/finished-run.js";
@@ -49,13 +49,6 @@ async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun):
   if (settings.onlyNew && (target.warehouse?.fill ?? null) === null) {
     throw (await import("./known-items.js")).needsTable(target.name);
   }
-  if (job.durable === false) {
-    if (target.warehouse === null) return executeInMemory(job, rows, target);
-    throw new UsageError(
-      "warehouse_is_durable",
-      `${target.name} needs a durable run: leave out durable: false`,
-    );
-  }
   return target.base === null
     ? executeToStream(job, rows, target)
     : executeResumably(job, rows, target, target.base);
@@ -70,21 +63,6 @@ function inputFiles({ input, settings }: EnrichJob, { copied }: RowJob): readonl
   const writesDuckdb = /^duckdb:/i.test(settings.output);
   const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
   return kept.flatMap(({ file }) => file ?? []);
-}
-
-/** Nothing is kept on disk, except the copy of a table while the run lasts. */
-function executeInMemory(job: EnrichJob, rows: RowJob, target: OutputTarget): Promise<Manifest> {
-  return withResources(async (stack) => {
-    const folder = rows.copied === undefined ? "" : await scratchFolder(stack);
-    const ready = await prepare(job, rows, { target, folder, isResumed: false });
-    return runRows(ready.job, ready.rows, { target, state: null, journalPath: null });
-  });
-}
-
-async function scratchFolder(stack: ResourceStack): Promise<string> {
-  const scratch = await mkdtemp(join(tmpdir(), "repute-"));
-  stack.defer(() => rm(scratch, { recursive: true, force: true }));
-  return scratch;
 }
 
 interface Preparation {
@@ -134,7 +112,8 @@ function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Pr
     throw new UsageError("resume_needs_file", message);
   }
   return withResources(async (stack) => {
-    const scratch = await scratchFolder(stack);
+    const scratch = await mkdtemp(join(tmpdir(), "repute-"));
+    stack.defer(() => rm(scratch, { recursive: true, force: true }));
     const ready = await prepare(job, rows, { target, folder: scratch, isResumed: false });
     const journalPath = join(scratch, "journal");
     const { recordStream } = await import("../finish/stream-record.js");

@@ -25,8 +25,8 @@ export interface RunPlace {
   readonly target: OutputTarget;
   /** Null if the run cannot be resumed. */
   readonly state: StateFolder | null;
-  /** Folder of the journal; null keeps it in memory. */
-  readonly journalPath: string | null;
+  /** Folder of the journal. */
+  readonly journalPath: string;
   /** The input has grown since the run was interrupted. @default false */
   readonly inputGrew?: boolean;
 }

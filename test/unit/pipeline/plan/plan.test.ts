@@ -85,7 +85,6 @@ async function made(flags: Readonly<Record<string, unknown>>): Promise<Record<st
     apiKey: null,
     command: [],
     signal,
-    durable: false,
   });
   return Object.fromEntries(
     Object.entries(manifest.requests).map(([endpoint, { total }]) => [endpoint, total]),
