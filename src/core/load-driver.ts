@@ -39,7 +39,6 @@ const families = [
   ["pg", "pg-copy-streams"],
   ["hyparquet-writer", "hyparquet"],
   ["bullmq", "ioredis"],
-  ["@bull-board/api", "@bull-board/fastify"],
 ];
 
 function packagesWith(name: string): string {

@@ -63,7 +63,7 @@ export class Browser {
     return browser;
   }
 
-  /** Opens a file or an address and waits until it is loaded. */
+  /** Opens a file and waits until it is loaded. */
   async show(page: string, { width = 1280, height = 900, dark = false, print = false }: View = {}) {
     await this.send("Emulation.setDeviceMetricsOverride", {
       width,
@@ -77,8 +77,7 @@ export class Browser {
     });
     this.#events.length = 0;
     const loaded = this.#event("Page.loadEventFired");
-    const url = page.startsWith("http:") ? page : pathToFileURL(page).href;
-    await this.send("Page.navigate", { url });
+    await this.send("Page.navigate", { url: pathToFileURL(page).href });
     await loaded;
   }
 

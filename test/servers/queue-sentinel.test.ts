@@ -60,7 +60,6 @@ test("a run and its workers follow a failover", async () => {
       apiKey: null,
       lockMs: 30_000,
       stateFolder: null,
-      dashboard: undefined,
       environment: {},
       signal: stop.signal,
       onWarning: () => undefined,

@@ -70,7 +70,6 @@ function workHere(): { stop(): Promise<void> } {
     apiKey: env.REPUTE_API_KEY,
     lockMs: 30_000,
     stateFolder: null,
-    dashboard: undefined,
     environment: env,
     signal: stop.signal,
     onWarning: () => undefined,

@@ -77,10 +77,7 @@ export const chunkCodes = {
 
 /** The embedded service. */
 export const embeddedCodes = {
-  listen_failed: [
-    "the embedded service or the dashboard cannot listen",
-    "give another port, or 0 for a free one",
-  ],
+  listen_failed: ["the embedded service cannot listen", "give another port, or 0 for a free one"],
   service_options_invalid: ["an option of the embedded service is invalid", "see the message"],
   fault_rates_invalid: ["the fault rates add up to more than 1", "lower them"],
   dataset_not_found: ["the dataset folder cannot be read", "see samples/dataset/README.md"],

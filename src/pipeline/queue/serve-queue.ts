@@ -1,4 +1,4 @@
-import type { Queue, Worker } from "bullmq";
+import type { Worker } from "bullmq";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { EarlyEndError, FatalError, ReputeError, UsageError } from "../../core/errors.js";
@@ -13,7 +13,6 @@ import {
   queueName,
   queuePrefix,
 } from "./chunk-queue.js";
-import type { Dashboard } from "./dashboard.js";
 import { ChunkDoer } from "./do-chunk.js";
 import { HeldLock } from "./held-lock.js";
 import { loadBullmq, openQueueLink, type QueueLink } from "./queue-link.js";
@@ -27,14 +26,10 @@ export interface QueueWorkerOptions {
   /** How long the worker may be silent before another one takes over its chunk. */
   readonly lockMs: number;
   readonly stateFolder: string | null;
-  /** Port of the dashboard; undefined for none. */
-  readonly dashboard: number | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   readonly onWarning: (message: string) => void;
   readonly onNotice: (message: string) => void;
-  /** Receives the address of the dashboard, which lets its reader in. */
-  readonly onDashboard?: (url: string) => void;
 }
 
 /** How often a chunk may lose its worker before the run ends. */
@@ -78,9 +73,7 @@ class QueueWorker {
     const { Worker } = await loadBullmq();
     const queue = await openQueue(this.#link);
     const runOf = (plan: string) => new ChunkQueue(this.#link, queue, plan);
-    const { lockMs, signal, dashboard: port, onDashboard } = this.#options;
-    const dashboard = port === undefined ? null : await openDashboard(queue, port);
-    if (dashboard !== null) onDashboard?.(dashboard.url);
+    const { lockMs, signal } = this.#options;
     const worker: ChunkWorker = new Worker<ChunkTask, ChunkCommit | null>(
       queueName,
       (job, token = "") => this.#process(job, token, runOf(job.data.plan)),
@@ -106,7 +99,6 @@ class QueueWorker {
     });
     await closeWorker(worker);
     await this.#doer.close();
-    await dashboard?.close();
     if (this.#faulty.signal.aborted) throw this.#faulty.signal.reason;
   }
 
@@ -138,10 +130,6 @@ class QueueWorker {
       this.#held = null;
     }
   }
-}
-
-async function openDashboard(queue: Queue<ChunkTask>, port: number): Promise<Dashboard> {
-  return (await import("./dashboard.js")).serveDashboard(queue, port);
 }
 
 /** Lets another worker take the chunk, unless one has it already. */

@@ -1,7 +1,7 @@
 import { apiOptions } from "../../../api/options.js";
 import { UsageError } from "../../../core/errors.js";
 import { userStateFolder } from "../../../core/files/make-folder.js";
-import { duration, option, wholeNumber } from "../../../core/options.js";
+import { duration, option } from "../../../core/options.js";
 import { redisAddress } from "../../../store/redis/redis-address.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes, exitCodes } from "../../exit-code.js";
@@ -24,11 +24,6 @@ const groups = {
         value: "TIME",
       },
     ),
-    dashboard: option(wholeNumber(0, 65_535).optional(), {
-      description:
-        "Serve bull-board at this port of 127.0.0.1, to look at the queue; 0 for a free port. Its address with a token is printed to stdout",
-      value: "PORT",
-    }),
     quiet,
     config,
     profile,
@@ -54,8 +49,6 @@ export const workerCommand = defineCommand({
       "connect with TLS, read the key from a file, and be patient with a slow network",
     "repute worker redis://redis.example/1 --profile team-b":
       "ask the service of a section of the config file, for runs in a queue of its own",
-    "repute worker redis://redis.example/0 --dashboard 9000":
-      "also show the queue in a browser on this machine, at the address that it prints",
   },
   exitCodes: [...commonExitCodes],
   variables: [["REDISCLI_AUTH", "password of Redis"]],
@@ -72,7 +65,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     });
   }
   const { serveQueue } = await import("../../../pipeline/queue/serve-queue.js");
-  const { quiet, lock, dashboard } = settings;
+  const { quiet, lock } = settings;
   const print = (message: string): void => {
     if (!quiet) context.reporter.print(`repute: ${message}`);
   };
@@ -89,12 +82,10 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
         apiKey: intel.credential,
         lockMs: lock,
         stateFolder: userStateFolder(context.env),
-        dashboard,
         environment: context.env,
         signal: context.signal,
         onWarning: (message) => context.reporter.warning(message),
         onNotice: print,
-        onDashboard: (url) => void context.stdout.write(`${url}\n`),
       });
     },
   );
