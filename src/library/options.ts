@@ -30,9 +30,6 @@ const pace = having<RequestPace>("take", "a pace");
 /** The members of an options type, each with the schema that checks it. */
 type SchemaOf<Options> = Record<keyof Options, z.ZodType>;
 
-/** `refresh` is about a run: single lookups have no order. */
-const { refresh, ...lookupShape } = lookupOptions.shape;
-
 const clientSchema = z.strictObject({
   url: apiOptions.shape.intelUrl,
   apiKey: secret,
@@ -43,7 +40,7 @@ const clientSchema = z.strictObject({
   caseUrl: caseOptions.shape.caseUrl,
   caseApiKey: secret,
   timeout: apiOptions.shape.timeout,
-  ...lookupShape,
+  ...lookupOptions.shape,
   pace: z
     .custom<RequestPace | string>(
       (value) =>
@@ -67,7 +64,6 @@ const fileSchema = z.strictObject({
   ...sourceOptions.shape,
   ...runShape,
   ...sinkOptions.shape,
-  refresh,
   signal: having<AbortSignal>("throwIfAborted", "an AbortSignal").optional(),
   onStart: having<NonNullable<EnrichFileOptions["onStart"]>>("call", "a function").optional(),
   onNotice: having<NonNullable<EnrichFileOptions["onNotice"]>>("call", "a function").optional(),

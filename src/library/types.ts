@@ -121,12 +121,6 @@ export interface EnrichFileOptions {
   readonly resume?: boolean | undefined;
   /** Start over: discard what an interrupted run of the same output left. @default false */
   readonly restart?: boolean | undefined;
-  /**
-   * Order in which expired answers of the client's `cache`, a folder, are asked for again. `worst-first`:
-   * items with a verdict, then the oldest answers, then everything else. Reads the input twice, so it has
-   * to be a file. @default "input-order"
-   */
-  readonly refresh?: "input-order" | "worst-first" | undefined;
   /** Most requests of this call, retries included; then it rejects with `EarlyEndError`, resumable. */
   readonly maxRequests?: number | undefined;
   /** When to reject with `EarlyEndError`, resumable: a local time of day (`05:30`) or `2h` from now. */

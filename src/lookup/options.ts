@@ -86,11 +86,6 @@ export const lookupOptions = z.strictObject({
       "How long cached answers stay fresh. Partial answers expire after TTL/24, reserved ranges after 30 times the TTL",
     value: "TIME",
   }),
-  refresh: option(z.enum(["input-order", "worst-first"]).default("input-order"), {
-    description:
-      "Order in which expired answers of --cache are refreshed. worst-first: items with a verdict, then the oldest answers, then everything else; for runs that may stop early. Reads the input twice; rows stay in input order",
-    value: "ORDER",
-  }),
   concurrency: option(wholeNumber(1, 4096).prefault(32), {
     description: "Maximum number of open requests",
     value: "N",

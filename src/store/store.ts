@@ -31,19 +31,6 @@ export interface Store<Value> {
 export interface FindingStore extends Store<Finding> {
   /** Present if other processes that use the store may be requesting the same. */
   readonly claims?: Claims | undefined;
-  /** The answer stored under a key, expired or not, or null. */
-  stored?(key: string): StoredFinding | null | Promise<StoredFinding | null>;
-  /** The expired answer under a key, or null. Absent if the store keeps none. */
-  expired?(key: string): StoredFinding | null;
-}
-
-/** An answer as it is stored. */
-export interface StoredFinding {
-  readonly finding: Finding;
-  /** When it was stored, in milliseconds since 1970. */
-  readonly storedAt: number;
-  /** How much longer it is fresh, in milliseconds; 0 or less if it has expired. */
-  readonly freshMs: number;
 }
 
 /** Claims on answers that are not stored yet. A claim ends with `put` or `release`, or when its owner dies. */

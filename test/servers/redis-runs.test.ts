@@ -120,8 +120,6 @@ test("runs that share answers ask for an item once, in flight too, and never aga
   const plan = await runRepute(["plan", join(folder, "shared.csv"), "--json", ...flags], { env });
   expect(JSON.parse(plan.stdout)).toMatchObject({
     cached: { query: 400 },
-    expired: { query: 0 },
-    expiring: [{ after_seconds: 6 * 3600, until_seconds: 86_400, answers: 400 }],
     chosen: { requests: 0 },
   });
   const stats = await runRepute(["cache", "stats", redis.url(1)], { env });

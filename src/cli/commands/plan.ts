@@ -4,7 +4,7 @@ import { isQuota, option, type Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { lookupOptions, paceOf, ratesOf } from "../../lookup/options.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
-import type { PlannedPace } from "../../pipeline/plan/plan-budget.js";
+import type { PlannedPace } from "../../pipeline/plan/plan-time.js";
 import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { sinkOptions } from "../../outputs/options.js";
@@ -15,14 +15,12 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../command.js"
 import { enrichInput } from "../run/enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 
-const { lookups, bogons, cacheTtl, refresh, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
-
-const { output, maxRequests, deadline } = runOptions.shape;
+const { lookups, bogons, cacheTtl, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
 
 const groups = {
   Input: sourceOptions.shape,
   Output: {
-    output: option(output, {
+    output: option(runOptions.shape.output, {
       description: "With --only-new, the table whose items are skipped",
       value: "OUT",
       alias: "o",
@@ -39,19 +37,9 @@ const groups = {
       value: "DIR",
     }),
     cacheTtl,
-    refresh,
     rate,
     rateQuery,
     rateQuickCheck,
-    maxRequests: option(maxRequests, {
-      description: "Budget of the run: show what it covers",
-      value: "N",
-    }),
-    deadline: option(deadline, {
-      description:
-        "Deadline of a run that starts now, a time of day (05:30, local time) or a duration (2h): show what is done by then",
-      value: "TIME",
-    }),
     pace: option(lookupOptions.shape.pace, {
       description: "Redis of a shared pace, as for enrich: the quotas used so far are read there",
       value: "URL",
@@ -81,7 +69,7 @@ export const planCommand = defineCommand({
   usage: "[input...] [flags]",
   summary: "predict the requests and the duration of a run, without sending anything",
   description: [
-    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, items with a fresh answer are not counted; the plan shows how many answers are fresh and expired, and when the fresh ones expire. With --max-requests, --deadline or a quota, it shows which part of the requests they cover, in the order of --refresh. No request is sent.",
+    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, it shows when the quota is used up. No request is sent.",
   ],
   operands: [
     [
@@ -99,8 +87,6 @@ export const planCommand = defineCommand({
       "read from a pipe; input flags are those of enrich",
     "repute plan dump.csv --cache ~/.cache/repute":
       "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
-    "repute plan dump.csv --cache ~/.cache/repute --refresh worst-first --max-requests 50000":
-      "show which expired answers the budget of a night covers",
     "repute plan dump.csv --bogons local --json":
       "print JSON, with reserved ranges answered without a request",
   },
@@ -122,7 +108,6 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
       input: await enrichInput(operands, context, settings),
       settings,
       paces: await plannedPaces(call),
-      deadlineSeconds: await secondsLeft(call),
       cache,
       signal: context.signal,
       onWarning: (message) => context.reporter.warning(message),
@@ -138,16 +123,6 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
     stdout.write(formatPlan(planned, stdout.isTTY === true ? stdout.columns || 80 : undefined));
   }
   return 0;
-}
-
-/** Seconds until the deadline; null without one. */
-async function secondsLeft({
-  settings: { deadline },
-  context: { clock },
-}: CommandCall<PlanSettings>): Promise<number | null> {
-  if (deadline === undefined) return null;
-  const { timeLeft } = await import("../../pipeline/run/run-signals.js");
-  return timeLeft(deadline, clock)() / 1000;
 }
 
 /** The rates, with the used part of quotas if the service's address is known. */

@@ -126,7 +126,7 @@ async function columnsOf({
   }
   const { readingFor } = await import("../../pipeline/plan/planned-reading.js");
   const inputColumns = await withResources(async (stack) => {
-    const { rows } = await readingFor({ input, settings, signal }, stack);
+    const rows = await readingFor({ input, settings, signal }, stack);
     const source = await rows.open(null);
     await source.close();
     return source.columns;

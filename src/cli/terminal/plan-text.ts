@@ -1,8 +1,6 @@
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
-import type { Expiring } from "../../pipeline/plan/expiry-times.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
-import type { PlannedPart } from "../../pipeline/plan/planned-order.js";
 import {
   counted,
   formatCount,
@@ -33,8 +31,6 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
       `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} duplicate rows`,
     ],
     ["already cached", cachedText(plan.cached)],
-    ["expired", cachedText(plan.expired)],
-    ["expiring", plan.expiring.map(expiringText).join(", ")],
     [
       "bogons",
       plan.bogons === 0
@@ -50,14 +46,7 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
         ? `${counted(chosen.requests, "request")}, no rate given`
         : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${counted(chosen.requests, "request")} (--lookups ${chosen.lookups})`,
     ],
-    [
-      "meanwhile",
-      chosen.expiring_meanwhile === 0
-        ? ""
-        : `${counted(chosen.expiring_meanwhile, "fresh answer")} may expire before the run is over, to be asked for again`,
-    ],
     ...quotaLines(chosen),
-    ...orderLines(chosen),
     ...Object.entries(plan.warnings).map(
       ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
     ),
@@ -91,54 +80,6 @@ function quotaLines({ quotas, quota_ends: ends }: Plan["chosen"]): readonly Plan
 
 function label(name: string, endpoint: string | undefined): string {
   return endpoint === undefined ? name : `${name} ${endpoint}`;
-}
-
-const limitNames = { max_requests: "--max-requests", deadline: "--deadline", quota: "a quota" };
-
-const partTexts: Readonly<Record<PlannedPart["part"], string>> = {
-  expired_with_verdict: "expired with a verdict",
-  expired: "other expired",
-  rest: "everything else",
-  all: "",
-};
-
-/** What the requests are for, and how much of it the strictest limit allows. */
-function orderLines({ limits, order, requests }: Plan["chosen"]): readonly PlanLine[] {
-  const [limit] = limits;
-  const isLimited = limit !== undefined && limit.requests < requests;
-  if (!isLimited && order[0]?.part === "all") return [];
-  const lines: PlanLine[] = isLimited
-    ? [["limit", `${limitNames[limit.by]} allows ${counted(limit.requests, "request")}`]]
-    : [];
-  for (const part of order) {
-    if (part.items > 0) lines.push(["order", partText(part, isLimited)]);
-  }
-  return lines;
-}
-
-function partText(part: PlannedPart, isLimited: boolean): string {
-  const { items, requests, covered_items: covered, covered_until: until, newest } = part;
-  const name = partTexts[part.part];
-  const what = `${name === "" ? "" : `${name}: `}${counted(items, "item")}, ${counted(requests, "request")}`;
-  if (!isLimited) return what;
-  if (covered === items) return `${what}, all covered`;
-  if (covered === 0) return `${what}, not covered`;
-  const age = until === null || newest === until ? "" : `, those answered until ${until}`;
-  return `${what}, of which the first ${formatCount(covered)} ${covered === 1 ? "is" : "are"} covered${age}`;
-}
-
-function expiringText({ after_seconds: after, until_seconds: until, answers }: Expiring): string {
-  const when =
-    until === null
-      ? `after ${shortTime(after)}`
-      : after === 0
-        ? `within ${shortTime(until)}`
-        : `in ${shortTime(after)} to ${shortTime(until)}`;
-  return `${formatCount(answers)} ${when}`;
-}
-
-function shortTime(seconds: number): string {
-  return seconds > 86_400 ? `${seconds / 86_400} d` : `${seconds / 3600} h`;
 }
 
 function requestText(requests: PlannedRequests): string {

@@ -4,14 +4,6 @@ import type { CodeEntries } from "./entry.js";
 /** State of an interrupted run, its journal, the cache. */
 export const runCodes = {
   resume_or_restart: ["--resume and --restart exclude each other", "give one of them"],
-  refresh_needs_cache: [
-    "--refresh worst-first is given without a cache folder",
-    "add --cache DIR; Redis keeps no expired answers",
-  ],
-  refresh_needs_files: [
-    "--refresh worst-first has to read the input twice",
-    "give files or a table as input",
-  ],
   resume_needs_file: ["a run to a stream cannot be resumed", "write to a file with -o"],
   resume_differs: [
     "the interrupted run has --workers, or this one has them and differs from it",

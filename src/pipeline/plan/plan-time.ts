@@ -1,7 +1,21 @@
+import type { LookupEndpoint } from "../../core/finding.js";
 import { isQuota, type Rate } from "../../core/options.js";
 
+/** Rates, and the requests that they limit. */
+export interface PlannedPace {
+  /** Null: all endpoints together. */
+  readonly endpoint: LookupEndpoint | null;
+  /** Empty for no limit. */
+  readonly rates: readonly Rate[];
+  /** How much of the quotas earlier runs used. @default none */
+  readonly spent?: Spent | undefined;
+}
+
+/** Returns how much of a quota is used. */
+type Spent = (quota: Rate) => number;
+
 /** When a quota would be used up. */
-export interface QuotaEnd {
+interface QuotaEnd {
   /** Requests in the window, and the length of the window in seconds. */
   readonly count: number;
   readonly per_seconds: number;
@@ -12,14 +26,46 @@ export interface QuotaEnd {
 }
 
 /** A quota, and how much of it earlier runs used within its window. */
-export interface QuotaUse {
+interface QuotaUse {
   readonly count: number;
   readonly per_seconds: number;
   readonly spent: number;
 }
 
-/** Returns how much of a quota is used. */
-export type Spent = (quota: Rate) => number;
+/** A quota of one endpoint, or of all together. */
+type OfEndpoint<Quota> = Quota & { readonly endpoint?: LookupEndpoint };
+
+/** Cost of the given lookups in time. */
+export interface PlannedTime {
+  /** Seconds at the given rates; null without rates. */
+  readonly seconds: number | null;
+  /** The quotas among the rates, and how much of them earlier runs used. */
+  readonly quotas: readonly OfEndpoint<QuotaUse>[];
+  readonly quota_ends: readonly OfEndpoint<QuotaEnd>[];
+}
+
+/** @param requestsTo requests of the run to an endpoint; null: to all together */
+export function timeOf(
+  paces: readonly PlannedPace[],
+  requestsTo: (endpoint: LookupEndpoint | null) => number,
+): PlannedTime {
+  const ofEach = <Value extends object>(
+    of: (requests: number, rates: readonly Rate[], spent?: Spent) => readonly Value[],
+  ): readonly OfEndpoint<Value>[] =>
+    paces.flatMap(({ endpoint, rates, spent }) =>
+      of(requestsTo(endpoint), rates, spent).map((value): OfEndpoint<Value> =>
+        endpoint === null ? value : Object.assign({ endpoint }, value),
+      ),
+    );
+  const seconds = paces
+    .map(({ endpoint, rates, spent }) => secondsFor(requestsTo(endpoint), rates, spent))
+    .filter((each) => each !== null);
+  return {
+    seconds: seconds.length === 0 ? null : Math.max(...seconds),
+    quotas: ofEach((_requests, rates, spent) => quotaUse(rates, spent)),
+    quota_ends: ofEach(quotaEnds),
+  };
+}
 
 const nothing: Spent = () => 0;
 
@@ -29,7 +75,7 @@ const nothing: Spent = () => 0;
  *
  * @returns null without rates
  */
-export function secondsFor(
+function secondsFor(
   requests: number,
   rates: readonly Rate[],
   spent: Spent = nothing,
@@ -39,7 +85,7 @@ export function secondsFor(
 }
 
 /** The quotas among the rates. */
-export function quotaUse(rates: readonly Rate[], spent: Spent = nothing): readonly QuotaUse[] {
+function quotaUse(rates: readonly Rate[], spent: Spent = nothing): readonly QuotaUse[] {
   return rates.filter(isQuota).map((rate) => ({
     count: rate.count,
     per_seconds: rate.perMs / 1000,
@@ -48,7 +94,7 @@ export function quotaUse(rates: readonly Rate[], spent: Spent = nothing): readon
 }
 
 /** The quotas that this many requests would use up. */
-export function quotaEnds(
+function quotaEnds(
   requests: number,
   rates: readonly Rate[],
   spent: Spent = nothing,

@@ -8,33 +8,24 @@ import type { ItemKind } from "../../core/item/item.js";
 import { withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
 import type { RunInput } from "../../inputs/types.js";
-import { checkRefresh } from "../lookup/check-refresh.js";
 import type { EnrichSettings } from "../options.js";
-import { announceReading, type ReadingSettings, type StartRow } from "../run/reading.js";
-import { mostFrequentFirst } from "../run/tally.js";
-import type { Expiring } from "./expiry-times.js";
 import {
-  limitsOf,
-  type PlannedLimit,
-  type PlannedPace,
-  type PlannedTime,
-  timeOf,
-} from "./plan-budget.js";
+  announceReading,
+  type ReadingSettings,
+  type RowJob,
+  type StartRow,
+} from "../run/reading.js";
+import { mostFrequentFirst } from "../run/tally.js";
+import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
-import type { PlannedPart } from "./planned-order.js";
-import { openPlannedReading, type PlannedReading } from "./planned-reading.js";
+import { openPlannedReading } from "./planned-reading.js";
 
 export interface PlanJob {
   readonly input: RunInput;
   readonly settings: ReadingSettings &
-    Pick<
-      EnrichSettings,
-      "lookups" | "bogons" | "refresh" | "maxRequests" | "output" | "onlyNew" | "prefix"
-    >;
+    Pick<EnrichSettings, "lookups" | "bogons" | "output" | "onlyNew" | "prefix">;
   /** The rates that the run would obey. */
   readonly paces: readonly PlannedPace[];
-  /** Seconds until the deadline; null for none. @default null */
-  readonly deadlineSeconds?: number | null;
   /** Answers that the run would already have. @default none */
   readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;
@@ -58,23 +49,14 @@ export interface Plan {
   readonly duplicate_rows: number;
   /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
   readonly bogons: number;
-  /** Distinct items with a fresh answer in the cache, and with an expired one, by endpoint. */
+  /** Distinct items with a fresh answer in the cache, by endpoint. */
   readonly cached: Readonly<Record<string, number>>;
-  readonly expired: Readonly<Record<string, number>>;
-  /** When the fresh answers expire that the given `--lookups` use. */
-  readonly expiring: readonly Expiring[];
   /** Requests for each value of `--lookups`, with `--bogons` as given. */
   readonly requests: Readonly<Record<string, PlannedRequests>>;
   /** Cost of the given `--lookups`: requests in total (at most, under triage) and time. */
   readonly chosen: PlannedTime & {
     readonly lookups: string;
     readonly requests: number;
-    /** Fresh answers that expire before the run is over, at most: each costs a request more. */
-    readonly expiring_meanwhile: number;
-    /** What may end the run, the strictest first. */
-    readonly limits: readonly PlannedLimit[];
-    /** What the requests are for, in the order of `--refresh`, and how much the limits allow. */
-    readonly order: readonly PlannedPart[];
   };
   readonly warnings: Readonly<Record<string, number>>;
 }
@@ -85,16 +67,13 @@ export interface Plan {
  * @throws UsageError, FatalError if the input cannot be read, as in a run
  */
 export async function plan(job: PlanJob): Promise<Plan> {
-  const { bogons, refresh, lookups } = job.settings;
+  const { bogons, lookups } = job.settings;
   const { cache = null } = job;
   const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
-  const isWorstFirst = refresh === "worst-first";
-  const items = new PlannedItems({ bogons, cache, chosen, isWorstFirst });
+  const items = new PlannedItems({ bogons, cache, chosen });
   const counts = await withResources(async (stack) =>
     countRows(job, await openPlannedReading(job, stack), items),
   );
-  const byEndpoint = (counts: Readonly<Record<LookupEndpoint, number>>) =>
-    Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), counts[endpoint]]));
   return {
     rows: counts.rows,
     skipped: counts.skipped,
@@ -104,20 +83,16 @@ export async function plan(job: PlanJob): Promise<Plan> {
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
     bogons: items.bogons,
-    cached: byEndpoint(items.cached),
-    expired: byEndpoint(items.expired),
-    expiring: items.expiries.stretches(),
+    cached: Object.fromEntries(
+      lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
+    ),
     requests: items.requests(),
     chosen: costOf(job, items, chosen.length > 0 ? chosen.join(",") : "triage"),
     warnings: Object.fromEntries(counts.warnings),
   };
 }
 
-function costOf(
-  { settings: { maxRequests }, paces, deadlineSeconds = null }: PlanJob,
-  items: PlannedItems,
-  lookups: string,
-): Plan["chosen"] {
+function costOf({ paces }: PlanJob, items: PlannedItems, lookups: string): Plan["chosen"] {
   const requests = items.requests()[lookups] ?? {};
   const most = Object.fromEntries(
     Object.entries(requests).map(([name, n]) => [name, typeof n === "number" ? n : n.most]),
@@ -125,16 +100,7 @@ function costOf(
   const total = Object.values(most).reduce((sum, n) => sum + n, 0);
   const requestsTo = (endpoint: LookupEndpoint | null): number =>
     endpoint === null ? total : (most[memberOf(endpoint)] ?? 0);
-  const time = timeOf(paces, requestsTo);
-  const limits = limitsOf({ maxRequests, deadlineSeconds }, paces, requestsTo);
-  return {
-    lookups,
-    requests: total,
-    expiring_meanwhile: items.expiries.mostWithin(time.seconds ?? 0),
-    ...time,
-    limits,
-    order: items.order.parts(limits[0]?.requests ?? null),
-  };
+  return { lookups, requests: total, ...timeOf(paces, requestsTo) };
 }
 
 interface PlanCounts {
@@ -146,12 +112,8 @@ interface PlanCounts {
   readonly warnings: Map<string, number>;
 }
 
-async function countRows(
-  job: PlanJob,
-  { rows, input }: PlannedReading,
-  items: PlannedItems,
-): Promise<PlanCounts> {
-  const { signal, settings, cache } = job;
+async function countRows(job: PlanJob, rows: RowJob, items: PlannedItems): Promise<PlanCounts> {
+  const { signal } = job;
   const counts: PlanCounts = {
     rows: 0,
     skipped: 0,
@@ -168,7 +130,6 @@ async function countRows(
   const source = await rows.open(null);
   announceReading(job, source);
   try {
-    if (settings.refresh === "worst-first") await checkRefresh(input, cache?.store);
     for await (const batch of source.rows) {
       signal.throwIfAborted();
       for (const row of batch) {

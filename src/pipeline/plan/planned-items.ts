@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import {
   eachEndpoint,
+  type Finding,
   type LookupEndpoint,
   lookupEndpoints,
   memberOf,
@@ -9,10 +10,7 @@ import { type Item, itemKinds } from "../../core/item/item.js";
 import { cacheKeys } from "../../store/cache/cache-key.js";
 import { isLocalBogon, showsSomething } from "../../lookup/combine.js";
 import { isUsable } from "../../lookup/cache.js";
-import type { FindingStore, StoredFinding } from "../../store/store.js";
-import { ExpiryTimes } from "./expiry-times.js";
-import { PlannedOrder } from "./planned-order.js";
-import { expiredRank } from "../../store/cache/expired-rank.js";
+import type { FindingStore } from "../../store/store.js";
 import { zeros } from "../run/tally.js";
 
 /** Answers that a run would already have. */
@@ -30,15 +28,11 @@ export type PlannedRequests = Readonly<
   Record<string, number | { readonly least: number; readonly most: number }>
 >;
 
-type Stored = StoredFinding | null;
-
 export interface PlannedItemsOptions {
   readonly bogons: "ask" | "local";
   readonly cache: PlannedCache | null;
   /** The endpoints of the given lookups, in the order of `lookupEndpoints`; empty for `triage`. */
   readonly chosen: readonly LookupEndpoint[];
-  /** Expired answers are asked for first. */
-  readonly isWorstFirst: boolean;
 }
 
 /** Counts items and the requests that looking them up would take. */
@@ -46,17 +40,15 @@ export class PlannedItems {
   readonly kinds = zeros(itemKinds);
   /** Distinct items with a cached answer, by endpoint. */
   readonly cached = eachEndpoint(() => 0);
-  /** Distinct items with an expired answer, by endpoint. */
-  readonly expired = eachEndpoint(() => 0);
-  /** When the fresh answers of the given lookups expire. */
-  readonly expiries = new ExpiryTimes();
-  readonly order: PlannedOrder;
   rows = 0;
   /** Distinct addresses in reserved ranges. */
   bogons = 0;
   readonly #options: PlannedItemsOptions;
   readonly #seen = new DistinctTexts();
-  readonly #find: (endpoint: LookupEndpoint, item: Item) => Stored | Promise<Stored>;
+  readonly #find: (
+    endpoint: LookupEndpoint,
+    item: Item,
+  ) => Finding | null | Promise<Finding | null>;
   /** Pending cache reads, one per item. */
   readonly #open: Promise<void>[] = [];
   /** Queries that triage makes for certain, and those that depend on a quick check. */
@@ -64,15 +56,13 @@ export class PlannedItems {
 
   constructor(options: PlannedItemsOptions) {
     this.#options = options;
-    this.order = new PlannedOrder(options.isWorstFirst);
     const { cache } = options;
-    const stored = cache?.store.stored?.bind(cache.store);
-    if (cache === null || stored === undefined) {
+    if (cache === null) {
       this.#find = () => null;
       return;
     }
     const keys = eachEndpoint((endpoint) => cacheKeys(cache.address, endpoint));
-    this.#find = (endpoint, item) => stored(keys[endpoint](item));
+    this.#find = (endpoint, item) => cache.store.get(keys[endpoint](item));
   }
 
   get distinct(): number {
@@ -86,7 +76,7 @@ export class PlannedItems {
     const bogon = isLocalBogon(item);
     if (bogon) this.bogons++;
     if (bogon && this.#options.bogons === "local") return;
-    this.#open.push(this.#count(item, this.order.next()));
+    this.#open.push(this.#count(item));
   }
 
   /** Resolves once every added item is counted. */
@@ -114,39 +104,19 @@ export class PlannedItems {
     };
   }
 
-  async #count(item: Item, place: number): Promise<void> {
+  async #count(item: Item): Promise<void> {
     const found = await Promise.all(
       lookupEndpoints.map(async (endpoint) => this.#find(endpoint, item)),
     );
-    const storedOf = (endpoint: LookupEndpoint): Stored =>
-      found[lookupEndpoints.indexOf(endpoint)] ?? null;
-    const isFresh = (endpoint: LookupEndpoint): boolean => {
-      const stored = storedOf(endpoint);
-      return stored !== null && stored.freshMs > 0 && isUsable(item, stored.finding);
-    };
-    for (const endpoint of lookupEndpoints) {
-      if (isFresh(endpoint)) this.cached[endpoint]++;
-      else if (isExpired(storedOf(endpoint))) this.expired[endpoint]++;
-    }
-    const quickCheck = isFresh("quick-check") ? storedOf("quick-check") : null;
-    const isLeading = quickCheck === null || showsSomething(quickCheck.finding);
-    if (!isFresh("query") && isLeading) {
-      this.#triage[quickCheck === null ? "possible" : "certain"]++;
-    }
-    const { chosen } = this.#options;
-    const asked = chosen.length > 0 ? chosen : lookupEndpoints;
-    const needed = asked.filter((endpoint) => !isFresh(endpoint));
-    for (const endpoint of asked) {
-      if (isFresh(endpoint)) this.expiries.add(storedOf(endpoint)!.freshMs);
-    }
-    const requests =
-      chosen.length > 0 || isLeading ? needed.length : needed.filter((e) => e !== "query").length;
-    this.order.set(place, requests, expiredRank(asked.map(storedOf).filter(isExpired)));
+    const cached = eachEndpoint((endpoint) => {
+      const answer = found[lookupEndpoints.indexOf(endpoint)] ?? null;
+      return answer !== null && isUsable(item, answer) ? answer : null;
+    });
+    for (const endpoint of lookupEndpoints) if (cached[endpoint] !== null) this.cached[endpoint]++;
+    const quickCheck = cached["quick-check"];
+    if (cached.query !== null || (quickCheck !== null && !showsSomething(quickCheck))) return;
+    this.#triage[quickCheck === null ? "possible" : "certain"]++;
   }
-}
-
-function isExpired(stored: Stored): stored is StoredFinding {
-  return stored !== null && stored.freshMs <= 0;
 }
 
 /**

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import type { RunInput } from "../../inputs/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { CopyPlace } from "../copy/copied-input.js";
 import { inputReading } from "../copy/find-table-input.js";
@@ -10,24 +9,14 @@ import { needsTable, readKnownItems, withoutKnown } from "../run/known-items.js"
 import type { ReadingSettings, RowJob } from "../run/reading.js";
 import type { PlanJob } from "./plan.js";
 
-/** How the rows are read that a run would look up. */
-export interface PlannedReading {
-  readonly rows: RowJob;
-  /** Null if tables are among it. */
-  readonly input: RunInput | null;
-}
-
 /** Opens the input like a run. What has to be copied goes to a temporary folder. */
-export async function openPlannedReading(
-  job: PlanJob,
-  stack: ResourceStack,
-): Promise<PlannedReading> {
+export async function openPlannedReading(job: PlanJob, stack: ResourceStack): Promise<RowJob> {
   const { output, onlyNew } = job.settings;
   if (!onlyNew) return readingFor(job, stack);
   const fill = findWarehouse(output)?.fill ?? null;
   if (fill === null) throw needsTable(output);
-  const { rows, input } = await readingFor(job, stack);
-  return { rows: withoutKnown(rows, await readKnownItems(job, fill, await scratch(stack))), input };
+  const rows = await readingFor(job, stack);
+  return withoutKnown(rows, await readKnownItems(job, fill, await scratch(stack)));
 }
 
 /** Opens the input. What has to be copied goes to a temporary folder. */
@@ -41,13 +30,13 @@ export async function readingFor(
     readonly settings: ReadingSettings;
   },
   stack: ResourceStack,
-): Promise<PlannedReading> {
+): Promise<RowJob> {
   const rows = await inputReading(input, settings);
-  if (rows.copied === undefined) return { rows, input };
+  if (rows.copied === undefined) return rows;
   const folder = await scratch(stack);
   const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
   await rows.copied.make(place, false);
-  return { rows: { ...rows, open: rows.copied.inFolder(place).open }, input: null };
+  return { ...rows, open: rows.copied.inFolder(place).open };
 }
 
 async function scratch(stack: ResourceStack): Promise<string> {

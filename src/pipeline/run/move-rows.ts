@@ -107,7 +107,11 @@ async function windDown(error: unknown, window: RowWindow, options: RowMoveOptio
   const { interrupted } = signals;
   signals.end(error);
   window.fail(error);
-  await settleLookups(error, window.allSettled(), options);
+  const settled = window.allSettled();
+  if (error instanceof EarlyEndError) await raceAbort(settled, interrupted).catch(() => undefined);
+  if (interrupted.aborted) await within(graceMs, settled, clock);
+  signals.cancelRequests(error);
+  await settled;
   // A failed sink accepts no more rows.
   if (window.failure?.writing) return;
   const flushed = window
@@ -116,20 +120,6 @@ async function windDown(error: unknown, window: RowWindow, options: RowMoveOptio
     .catch(() => undefined);
   // A reader that has stopped reading (`| less`) must not block an interrupted run.
   await (interrupted.aborted ? within(graceMs, flushed, clock) : flushed);
-}
-
-/** Stops the lookups and waits for those with an open request, for an interrupted run not for long. */
-export async function settleLookups(
-  error: unknown,
-  settled: Promise<void>,
-  { signals, clock }: Pick<RowMoveOptions, "signals" | "clock">,
-): Promise<void> {
-  const { interrupted } = signals;
-  signals.end(error);
-  if (error instanceof EarlyEndError) await raceAbort(settled, interrupted).catch(() => undefined);
-  if (interrupted.aborted) await within(graceMs, settled, clock);
-  signals.cancelRequests(error);
-  await settled;
 }
 
 async function readAll(

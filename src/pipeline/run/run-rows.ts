@@ -69,11 +69,6 @@ async function moveAndPublish(
   let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
   let received = rowsRead;
   job.onStart?.(() => progress(received), record);
-  if (job.settings.refresh === "worst-first") {
-    const { refreshWorstFirst } = await import("../lookup/refresh-worst-first.js");
-    const save = (last: boolean) => checkpointer.written({ last: null, ahead: [] }, last);
-    await refreshWorstFirst(job, rows, lookup, { signals, clock: run.clock, save });
-  }
   await moveRows({
     ...run,
     start: rows.start(lookup.lookup),

@@ -6,7 +6,6 @@ import {
   parseFindingText,
   type ReadBackOptions,
 } from "../journal/finding-record.js";
-import type { StoredFinding } from "../store.js";
 
 /** Kinds of cached answers, which differ in lifetime. */
 export const answerKinds = ["full", "partial", "invalid", "bogon"] as const;
@@ -79,23 +78,6 @@ export function readEntryHead(entry: string): EntryHead | null {
 /** Decodes an intact entry. The finding's source is `live`. */
 export function decodeEntry(entry: string, options?: ReadBackOptions): Keyed<Finding> {
   return parseFindingText(entry.slice(at.finding), options);
-}
-
-/** The finding of an entry, fresh or not; null if it is damaged or has another key. */
-export function storedFinding(
-  entry: string,
-  key: string,
-  now: number,
-  ttlMs: number,
-): StoredFinding | null {
-  const head = readEntryHead(entry);
-  if (head === null) return null;
-  const { key: found, value: finding } = decodeEntry(entry);
-  if (found !== key) return null;
-  const { kind, storedAt } = head;
-  // An entry with a future time is stored again with the current time when a run uses it.
-  const endsAt = Math.min(storedAt, now) + lifetimeMs(kind, ttlMs);
-  return { finding, storedAt, freshMs: isFresh(head, now, ttlMs) ? endsAt - now : 0 };
 }
 
 function checksum(text: string): string {

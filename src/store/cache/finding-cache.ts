@@ -3,16 +3,9 @@ import type { Clock } from "../../core/clock.js";
 import type { Finding } from "../../core/finding.js";
 import { closeDatabase, type Database, lockTimeoutMs, transact } from "../sqlite.js";
 import { isBusy, isCorrupt } from "../store-fault.js";
-import type { FindingStore, StoredFinding } from "../store.js";
+import type { FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
-import {
-  answerKind,
-  decodeEntry,
-  encodeEntry,
-  isFresh,
-  readEntryHead,
-  storedFinding,
-} from "./cache-entry.js";
+import { answerKind, decodeEntry, encodeEntry, isFresh, readEntryHead } from "./cache-entry.js";
 import { cacheFault, hasSpace, openCacheFile, slotNames, warnDisabled } from "./cache-file.js";
 import { keyHash, splitKey } from "./cache-key.js";
 
@@ -83,17 +76,14 @@ class FindingCache implements FindingStore {
   }
 
   get(key: string): Finding | null {
-    return this.#from(key, (entry) => this.#freshFinding(key, entry));
-  }
-
-  expired(key: string): StoredFinding | null {
-    const stored = this.stored(key);
-    return stored === null || stored.freshMs > 0 ? null : stored;
-  }
-
-  stored(key: string): StoredFinding | null {
-    const { clock, ttlMs } = this.#options;
-    return this.#from(key, (entry) => storedFinding(entry, key, clock.now(), ttlMs));
+    const { row, column } = splitKey(key);
+    try {
+      const entry = this.#read(row)?.[column] ?? null;
+      return entry === null ? null : this.#freshFinding(key, entry);
+    } catch (error) {
+      this.#disable("read", error);
+      return null;
+    }
   }
 
   put(key: string, finding: Finding): Promise<void> {
@@ -132,17 +122,6 @@ class FindingCache implements FindingStore {
     if (this.#unwritten.size === 0) return;
     this.#write();
     await done;
-  }
-
-  #from<Value>(key: string, take: (entry: string) => Value | null): Value | null {
-    const { row, column } = splitKey(key);
-    try {
-      const entry = this.#read(row)?.[column] ?? null;
-      return entry === null ? null : take(entry);
-    } catch (error) {
-      this.#disable("read", error);
-      return null;
-    }
   }
 
   /** Reads a row. Reads of one turn share a transaction, which saves two locks each. */

@@ -10,11 +10,10 @@ import {
   isFresh,
   lifetimeMs,
   readEntryHead,
-  storedFinding,
 } from "../cache/cache-entry.js";
 import type { CacheOptions } from "../cache/finding-cache.js";
 import { MemoryStore } from "../memory-store.js";
-import type { Claims, FindingStore, StoredFinding } from "../store.js";
+import type { Claims, FindingStore } from "../store.js";
 import { claimScript, renewScript } from "./claim-scripts.js";
 import { RedisLink } from "./redis-link.js";
 
@@ -100,16 +99,17 @@ class RedisCache implements FindingStore, Claims {
     return this.#options.readOnly === true ? undefined : this;
   }
 
-  get(key: string): Promise<Finding | null> {
-    return this.#from(key, (stored, now) => this.#freshFinding(key, stored, now));
-  }
-
-  stored(key: string): Promise<StoredFinding | null> {
-    const { ttlMs } = this.#options;
-    return this.#from(key, (stored, now) => {
-      const entry = unpackEntry(stored);
-      return entry === null ? null : storedFinding(entry, key, now, ttlMs);
-    });
+  async get(key: string): Promise<Finding | null> {
+    if (!this.#link.isReady) return null;
+    try {
+      const [stored, now] = await Promise.all([
+        this.#link.ask((redis) => redis.getBuffer(answerKey(key))),
+        this.#now(),
+      ]);
+      return stored === null ? null : this.#freshFinding(key, stored, now);
+    } catch {
+      return null;
+    }
   }
 
   async put(key: string, finding: Finding): Promise<void> {
@@ -176,22 +176,6 @@ class RedisCache implements FindingStore, Claims {
       if (this.#unsent.size < mostUnsent) this.#unsent.set(key, finding);
     }
     this.release(key);
-  }
-
-  async #from<Value>(
-    key: string,
-    take: (stored: Buffer, now: number) => Value | null,
-  ): Promise<Value | null> {
-    if (!this.#link.isReady) return null;
-    try {
-      const [stored, now] = await Promise.all([
-        this.#link.ask((redis) => redis.getBuffer(answerKey(key))),
-        this.#now(),
-      ]);
-      return stored === null ? null : take(stored, now);
-    } catch {
-      return null;
-    }
   }
 
   #freshFinding(key: string, stored: Buffer, now: number): Finding | null {

@@ -2,11 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
-import { type Clock, systemClock } from "../../../src/core/clock.js";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { EarlyEndError } from "../../../src/core/errors.js";
 import { type Repute, repute } from "../../../src/library/repute.js";
-import type { EnrichFileOptions, ReputeOptions } from "../../../src/library/types.js";
+import type { ReputeOptions } from "../../../src/library/types.js";
 import { type Service, startService } from "../../../src/service/service.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -180,45 +179,6 @@ it.each([
 ])("refuses the ends %o and %o of a run", async (input, output, message) => {
   const run = client().enrichFile(input as string, output as string);
   await expect(run).rejects.toThrow(`enrichFile(): ${message}`);
-});
-
-it("asks for expired answers with a verdict first, if a run is told to", async () => {
-  const folder = await temporaryFolder();
-  const [input, cache] = [join(folder, "in.csv"), join(folder, "cache")];
-  await writeFile(input, "data\n9.9.9.9\n192.0.2.1\n8.8.8.8\n");
-  const asked: string[] = [];
-  const watched = await startService({ onRequest: (_endpoint, item) => void asked.push(item) });
-  onTestFinished(() => watched.close());
-  const options = { url: watched.intelUrl, cache, lookups: "query", concurrency: 1 };
-  const run = async (clock: Clock, more: EnrichFileOptions = {}) => {
-    await using r = repute({ ...options, clock });
-    return await r.enrichFile(input, join(folder, "out.csv"), more);
-  };
-  await run(systemClock);
-  const nextWeek: Clock = {
-    now: () => systemClock.now() + 7 * 86_400_000,
-    monotonic: () => systemClock.monotonic(),
-    sleep: (ms, signal) => systemClock.sleep(ms, signal),
-  };
-  asked.length = 0;
-  const worstFirst = { refresh: "worst-first", maxRequests: 1 } as const;
-  await expect(run(nextWeek, worstFirst)).rejects.toMatchObject({ code: "requests_spent" });
-  expect(asked).toEqual(["192.0.2.1"]);
-  const { sources } = await run(nextWeek, { refresh: "worst-first", resume: true });
-  expect(asked).toEqual(["192.0.2.1", "9.9.9.9", "8.8.8.8"]);
-  expect(sources).toMatchObject({ live: 3 });
-});
-
-it("refuses an order of refresh without expired answers, and outside of a run", async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, "in.csv"), "data\n192.0.2.1\n");
-  const run = client().enrichFile(join(folder, "in.csv"), join(folder, "out.csv"), {
-    refresh: "worst-first",
-  });
-  await expect(run).rejects.toMatchObject({ code: "refresh_needs_cache" });
-  expect(() => client({ refresh: "worst-first" } as object)).toThrow(
-    "refresh is an option of enrichFile()",
-  );
 });
 
 it("ends what waits for a used-up quota, in every client that shares the pace", async () => {

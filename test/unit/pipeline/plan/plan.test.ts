@@ -162,7 +162,7 @@ describe("with a cache", () => {
     const slow: PlannedCache = {
       address,
       store: Object.assign(Object.create(store) as typeof store, {
-        stored: async (key: string) => store.stored?.(key) ?? null,
+        get: async (key: string) => store.get(key),
       }),
     };
     expect((await planned({}, slow)).cached).toEqual({ ...none, query: 4 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { limitsOf, type PlannedPace, timeOf } from "../../../../src/pipeline/plan/plan-budget.js";
+import { type PlannedPace, timeOf } from "../../../../src/pipeline/plan/plan-time.js";
 
 const perSecond = (count: number) => ({ count, perMs: 1000 });
 const perDay = (count: number) => ({ count, perMs: 86_400_000 });
@@ -23,19 +23,4 @@ test("names the endpoint of a quota", () => {
     quotas: [{ endpoint: "query", count: 60, spent: 10 }],
     quota_ends: [{ endpoint: "query", left: 50 }],
   });
-});
-
-test("limits are requests, the strictest first", () => {
-  const paces: PlannedPace[] = [
-    { endpoint: null, rates: [perSecond(10), perDay(140)], spent: () => 40 },
-    { endpoint: "query", rates: [perSecond(1)] },
-  ];
-  expect(limitsOf({ maxRequests: 120, deadlineSeconds: 4 }, paces, requestsTo)).toEqual([
-    // 5 queries of 100, so 7 of 150 requests.
-    { by: "deadline", requests: 7 },
-    { by: "deadline", requests: 41 },
-    { by: "quota", requests: 100 },
-    { by: "max_requests", requests: 120 },
-  ]);
-  expect(limitsOf({ deadlineSeconds: null }, paces.slice(1), requestsTo)).toEqual([]);
 });
