@@ -24,8 +24,6 @@ export default defineConfig({
     repute: "dist/cli/main.js",
     // A thread starts with a file of its own, which `start-thread.ts` expects beside itself.
     entry: "dist/api/thread/entry.js",
-    // So does a worker, for `start-worker.ts`.
-    worker: "dist/pipeline/workers/worker.js",
   },
   platform: "node",
   plugins: [{ name: "man-page", writeBundle: writeManPage }],

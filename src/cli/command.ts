@@ -1,7 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { z } from "zod";
 import type { Clock } from "../core/clock.js";
-import type { StartWorker } from "../pipeline/workers/start-worker.js";
 import type { LoadedSettings } from "./options/settings.js";
 import type { Reporter } from "./terminal/reporter.js";
 import { UsageError } from "../core/errors.js";
@@ -25,8 +24,6 @@ export interface CliContext {
   readonly watch?: RunWatch;
   /** Registers a last step, to run right before the process exits. */
   readonly beforeExit?: (step: () => void) => void;
-  /** Starts a worker of `--workers`. @default a process */
-  readonly startWorker?: StartWorker | undefined;
 }
 
 /** A stream that may be a terminal, with its width. */

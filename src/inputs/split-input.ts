@@ -11,27 +11,20 @@ export interface Part extends Pick<InputRange, "start" | "end" | "row" | "line">
   readonly crc: number;
 }
 
-/** What a split does with the input besides cutting it. */
-export interface SplitOptions {
-  /** Receives the decompressed UTF-8 bytes in order, where parts of the input cannot be read alone. */
-  readonly copy?: ((bytes: Buffer) => Promise<void>) | undefined;
-  /** Receives each row, and the number of the part that it belongs to. */
-  readonly onRow?: ((row: Row, part: number) => void) | undefined;
-}
-
-/** Tells the rows of the current part, given those read so far. The last part may have fewer. */
-export type RowsPerPart = (rowsRead: number) => number;
-
 /** Cuts an input into parts while its rows are read. */
 export class InputSplitter {
-  readonly #options: SplitOptions;
+  readonly #copy: (bytes: Buffer) => Promise<void>;
   /** Bytes read that are not in a part yet. */
   #pieces: Buffer[] = [];
   #cutTo = 0;
   #readTo = 0;
 
-  constructor(options: SplitOptions) {
-    this.#options = options;
+  /**
+   * @param copy receives the decompressed UTF-8 bytes in order, where parts of the input cannot be
+   *   read alone
+   */
+  constructor(copy: (bytes: Buffer) => Promise<void> = async () => undefined) {
+    this.#copy = copy;
   }
 
   /** Opens the input for `parts`: its bytes pass through this splitter on their way to the reader. */
@@ -40,21 +33,20 @@ export class InputSplitter {
     return { opened: { ...bytes, chunks: this.#watch(bytes) } };
   }
 
-  /** The parts in order; at least one, which has no rows if the input has none. */
-  async *parts(rows: OpenedSource["rows"], rowsPerPart: RowsPerPart): AsyncGenerator<Part> {
-    const { onRow } = this.#options;
+  /**
+   * The parts in order; at least one, which has no rows if the input has none.
+   *
+   * @param rowsPerPart the last part may have fewer
+   */
+  async *parts(rows: OpenedSource["rows"], rowsPerPart: number): AsyncGenerator<Part> {
     let before = { row: 0, line: 0 };
     let last: Row | null = null;
-    let part = 0;
     for await (const batch of rows) {
-      const most = rowsPerPart(batch.at(-1)?.number ?? 0);
       for (const row of batch) {
-        if (last !== null && last.number - before.row >= most) {
+        if (last !== null && last.number - before.row >= rowsPerPart) {
           yield this.#cut(before, last);
           before = { row: last.number, line: last.endLine };
-          part++;
         }
-        onRow?.(row, part);
         last = row;
       }
     }
@@ -73,7 +65,7 @@ export class InputSplitter {
   async #take(bytes: Buffer): Promise<void> {
     this.#pieces.push(bytes);
     this.#readTo += bytes.length;
-    await this.#options.copy?.(bytes);
+    await this.#copy(bytes);
   }
 
   #cut(before: Pick<Part, "row" | "line">, { number, end }: Pick<Row, "number" | "end">): Part {

@@ -11,7 +11,6 @@ import { withBreaker, type Outage } from "./attempt/outage.js";
 import { FairQueue } from "./pace/fair-queue.js";
 import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
 import { retry } from "./attempt/retry.js";
-import { askedOnce, type SharedAnswers } from "./shared-answers.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
@@ -56,8 +55,6 @@ export interface ComposeOptions {
   readonly isResumed?: boolean | undefined;
   /** Answers of earlier runs. Default: none. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
-  /** Answers that other processes of the run share. Default: none */
-  readonly answers?: SharedAnswers | undefined;
   readonly clock: Clock;
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -106,7 +103,6 @@ export function composeLookup(options: ComposeOptions): Lookup {
     return wrapped<Lookup>(
       [
         dedupe({ endpoint, store, isResumed }),
-        options.answers && askedOnce(endpoint, options.answers),
         cache && cached({ clock: options.clock, ...cache, endpoint }),
         options.failFast,
       ],

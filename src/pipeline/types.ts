@@ -1,4 +1,3 @@
-import type { SharedAnswers } from "../lookup/shared-answers.js";
 import type { InputRecord, SharedFacts } from "./finish/input-records.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
@@ -92,8 +91,6 @@ export interface SharedResources {
   readonly probes?: OutageProbes | undefined;
   /** Replaces `--cache`: answers of earlier runs. */
   readonly cache?: FindingStore | undefined;
-  /** Answers to items that other processes of the run may need too. */
-  readonly answers?: SharedAnswers | undefined;
   /** Replaces the counts in the state folder: use of quotas of an hour and longer. */
   readonly quotas?: QuotaStore | undefined;
   /** The service has answered another run: if it is away now, it may come back. @default false */

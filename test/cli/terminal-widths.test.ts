@@ -8,7 +8,6 @@ import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { displayWidth } from "../../src/cli/terminal/text-layout.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { workerHere } from "../helpers/worker-here.js";
 import { fakeContext, FakeStream } from "../unit/cli/fake-context.js";
 
 const samples = fileURLToPath(new URL("../../samples", import.meta.url));
@@ -23,7 +22,7 @@ const once = [...local, "--partial-retries", "0"];
 const session: readonly (readonly string[])[] = [
   ["plan", "monday.csv", ...local],
   ["enrich", "monday.csv", "-o", "monday.out.csv", ...once],
-  ["enrich", "monday.csv", "-o", "spread.csv", "--workers", "2", "--rows-per-chunk", "20", ...once],
+  ["enrich", "monday.csv", "-o", "spread.csv", "--workers", "2"],
   ["enrich", "tuesday.csv", "-o", "tuesday.out.csv", "--cache", "cache", ...once],
   ["split", "monday.csv", "-o", "work", "--rows-per-chunk", "20"],
   ["enrich", "work", "--chunk", "0", ...once],
@@ -130,14 +129,7 @@ async function typed(args: readonly string[], columns: number): Promise<string> 
   const fake = fakeContext({ env, ...(name === "init" ? { typed: typedAnswers } : {}) });
   // Stops once it has printed its addresses.
   if (name === "serve") fake.controller.abort();
-  const context = {
-    ...fake,
-    stdout: screen,
-    stderr: screen,
-    reporter,
-    clock,
-    startWorker: workerHere,
-  };
+  const context = { ...fake, stdout: screen, stderr: screen, reporter, clock };
   const code = await clock.run(runToEnd(args, context, { debug: false }));
   const end = code === 0 ? "" : `[exit code ${code}]\n`;
   const text = name === "init" ? screen.text.replaceAll(answers, "$1\n") : screen.text;
@@ -149,19 +141,15 @@ const answers = /((?:beta|KEY\)|\d|[\]/\w]\]): )(?=\w| {2}it)/g;
 
 /** What is erased again, and what differs from run to run. */
 function masked(text: string): string {
-  return (
-    text
-      .replaceAll(/[^\n]*\r\u001B\[K/g, "")
-      .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:40000")
-      .replaceAll(/(?<=port )\d+/g, "40000")
-      .replaceAll(/(?<=repute-test-)\w{6}/g, "folder")
-      .replaceAll(/[\d.]+ [kMGT]B free/g, "80.0 GB free")
-      .replaceAll(/\b\d+ ms\b/g, "5 ms")
-      // Workers have a clock of their own.
-      .replaceAll(/(?<=rows in )[^\n(]+\([\d.,]+\s+rows\/s\)/g, "0.0 s")
-      .replaceAll(/Node\.js \d+\.\d+\.\d+/g, "Node.js 20.20.2")
-      .replaceAll(/(?<=chunk-\d{5}\.)[\da-f]{8}/g, "12345678")
-      .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "ID")
-      .replaceAll(/(?<=^(?:bytes|size)\S* +)\S.*$/gm, "SIZE")
-  );
+  return text
+    .replaceAll(/[^\n]*\r\u001B\[K/g, "")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:40000")
+    .replaceAll(/(?<=port )\d+/g, "40000")
+    .replaceAll(/(?<=repute-test-)\w{6}/g, "folder")
+    .replaceAll(/[\d.]+ [kMGT]B free/g, "80.0 GB free")
+    .replaceAll(/\b\d+ ms\b/g, "5 ms")
+    .replaceAll(/Node\.js \d+\.\d+\.\d+/g, "Node.js 20.20.2")
+    .replaceAll(/(?<=chunk-\d{5}\.)[\da-f]{8}/g, "12345678")
+    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "ID")
+    .replaceAll(/(?<=^(?:bytes|size)\S* +)\S.*$/gm, "SIZE");
 }

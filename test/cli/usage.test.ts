@@ -110,6 +110,23 @@ describe("a usage error exits with 2 and names", () => {
     ]);
   });
 
+  test("what gives a run several processes of one machine", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "repute.yaml"), "workers: 2\n");
+    const told = [
+      "must be redis://HOST[:PORT]/DB, or rediss:// for TLS; got ",
+      "start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0\n",
+    ];
+    for (const flags of [
+      ["--workers", "2"],
+      ["--config", "repute.yaml"],
+    ]) {
+      const { code, stderr } = await runRepute(["enrich", "a.csv", "--local", ...flags], { cwd });
+      expect(code).toBe(2);
+      for (const text of told) expect(stderr).toContain(text);
+    }
+  });
+
   test("where a secret belongs, without repeating it", async () => {
     const { code, stderr } = await runRepute(["enrich", "a.csv", "--api-key", "k-12345"]);
     expect(code).toBe(2);

@@ -6,7 +6,6 @@ import { runToEnd as runSources } from "../../src/cli/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";
-import type { StartWorker } from "../../src/pipeline/workers/start-worker.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 
@@ -20,8 +19,6 @@ export interface RunReputeOptions {
   readonly signal?: AbortSignal;
   /** Not for a process of its own. @default the system clock */
   readonly clock?: Clock;
-  /** Not for a process of its own. @default a process */
-  readonly startWorker?: StartWorker;
   /** Not for a process of its own. @default that of the sources */
   readonly runToEnd?: typeof runSources;
   /** Runs the built program in a separate process. @default false */
@@ -71,7 +68,6 @@ async function runHere(
     cwd,
     signal = new AbortController().signal,
     clock = systemClock,
-    startWorker,
     runToEnd = runSources,
   }: RunReputeOptions,
 ): Promise<RunReputeResult> {
@@ -93,7 +89,6 @@ async function runHere(
       signal,
       clock,
       reporter,
-      startWorker,
       beforeExit: (step: () => void) => void lastSteps.push(step),
     };
     const code = await runToEnd(args, context, { debug });

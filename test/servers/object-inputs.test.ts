@@ -1,7 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runRepute } from "../helpers/run-repute.js";
 import { done, indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
 
 let tests: ObjectTests;
@@ -107,22 +106,6 @@ test("an input without rows does not replace an object that has rows", async () 
   });
 });
 
-test("workers write to objects, and continue after a failed upload", async () => {
-  await store.put("in/spread.csv", await readFile(indicators));
-  store.fault = ({ method, path }) =>
-    method === "PUT" && path.includes("spread-out.csv?") ? "denied" : null;
-  const address = "s3://lake/in/spread.csv";
-  const flags = ["--local", "--quiet", "--workers", "1", "--rows-per-chunk", "10", "--resume"];
-  const args = ["enrich", address, "-o", "s3://lake/spread-out.csv", ...flags];
-  const run = () =>
-    runRepute([...args, "--fail-on", "never"], { cwd, env: store.env, ownProcess: true });
-  expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining("AccessDenied") });
-  store.fault = () => null;
-  expect(await run()).toMatchObject(done);
-  expect(await repute("verify", "s3://lake/spread-out.csv")).toMatchObject({ code: 0 });
-  expect(await readdir(cwd)).toEqual([]);
-});
-
 test("retries Parquet from object to object", async () => {
   const [from, to] = ["s3://lake/retry/rows.parquet", "s3://lake/retry/again.parquet"];
   expect(await enrich(indicators, from)).toMatchObject(done);
@@ -146,7 +129,6 @@ test("refuses to replace its input", async () => {
   const refused = { code: 2, stderr: expect.stringContaining("would replace the input") };
   expect(await enrich(address, "S3://lake/in/same.csv")).toMatchObject(refused);
   expect(await enrich(address, "out.csv", "--rejects", address)).toMatchObject(refused);
-  expect(await enrich(address, address, "--workers", "2")).toMatchObject(refused);
   const output = "s3://lake/same/rows.csv";
   expect(await enrich(indicators, output)).toMatchObject(done);
   expect(await repute("retry", output, "-o", output, "--local")).toMatchObject(refused);

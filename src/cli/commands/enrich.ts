@@ -4,9 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { chunkOptions } from "../../pipeline/chunks/options.js";
-import type { StartWorker } from "../../pipeline/workers/start-worker.js";
 import type { QueueOptions } from "../../pipeline/queue/enrich-by-queue.js";
-import { workName } from "../../pipeline/state/read-checkpoint.js";
 import { defineCommand } from "../command.js";
 import {
   enrichInput,
@@ -14,7 +12,6 @@ import {
   type LoadWork,
   runEnrichJob,
   runGroups,
-  stateFolderOf,
 } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
 
@@ -58,20 +55,21 @@ export const enrichCommand = defineCommand({
   exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
   run: async (call) => {
     const { chunk, workers, work, rowsPerChunk, ...settings } = call.settings;
-    if (work !== undefined && typeof workers !== "string") throw workOfWorkers();
+    if (work !== undefined && workers === undefined) throw workOfWorkers();
     if (chunk !== undefined) {
       const { runChunkJob } = await import("../run/chunk-job.js");
       return runChunkJob({ ...call, settings }, chunk);
     }
     const input = await enrichInput(call.operands, call.context, settings);
-    const rows = call.given.has("rowsPerChunk") ? rowsPerChunk : undefined;
-    const { env: environment, startWorker } = call.context;
-    const spread = { workers, work, rowsPerChunk: rows, environment, startWorker };
-    const state = workers === undefined ? null : stateFolderOf(settings);
-    const chunks = work ?? (state === null ? null : join(state, workName));
-    const kept = chunks === null ? {} : { isKept: () => hasPlan(chunks) };
+    const kept = work === undefined ? {} : { isKept: () => hasPlan(work) };
+    const spread = {
+      work,
+      rowsPerChunk: call.given.has("rowsPerChunk") ? rowsPerChunk : rowsOfWorker,
+      environment: call.context.env,
+    };
+    const load = workers === undefined ? undefined : loadSpread({ ...spread, queue: workers });
     return withServices(["intel"], call, ({ intel }) =>
-      runEnrichJob({ ...call, settings, ...kept }, intel, { input }, loadSpread(spread)),
+      runEnrichJob({ ...call, settings, ...kept }, intel, { input }, load),
     );
   },
 });
@@ -79,37 +77,16 @@ export const enrichCommand = defineCommand({
 /** Rows of a worker's chunk: few, so that all workers end at about the same time. */
 const rowsOfWorker = 20_000;
 
-interface Spread extends Omit<QueueOptions, "queue" | "rowsPerChunk"> {
-  /** As given; undefined for as many as suit the workers. */
-  readonly rowsPerChunk: number | undefined;
-  /** A number of processes, or the address of a queue. */
-  readonly workers: number | string | undefined;
-  readonly startWorker: StartWorker | undefined;
-}
-
-/** The main job, spread over processes; undefined if it is not. */
-function loadSpread({
-  workers,
-  rowsPerChunk,
-  startWorker,
-  ...options
-}: Spread): LoadWork | undefined {
-  if (workers === undefined) return undefined;
-  if (typeof workers === "string") {
-    return async () => {
-      const { enrichByQueue } = await import("../../pipeline/queue/enrich-by-queue.js");
-      const rows = rowsPerChunk ?? rowsOfWorker;
-      return (job) => enrichByQueue(job, { ...options, rowsPerChunk: rows, queue: workers });
-    };
-  }
+/** The main job, spread over workers. */
+function loadSpread(options: QueueOptions): LoadWork {
   return async () => {
-    const { enrichWithWorkers } = await import("../../pipeline/workers/enrich-with-workers.js");
-    return (job) => enrichWithWorkers(job, { workers, rowsPerChunk, startWorker });
+    const { enrichByQueue } = await import("../../pipeline/queue/enrich-by-queue.js");
+    return (job) => enrichByQueue(job, options);
   };
 }
 
 function workOfWorkers(): UsageError {
-  return new UsageError("workers_option", "--work is the folder of --workers redis://", {
+  return new UsageError("workers_option", "--work is the folder of --workers", {
     hint: "add --workers redis://HOST/DB, or omit --work",
   });
 }

@@ -90,7 +90,13 @@ function wrongSettings(
       : `; got ${shown(setting.value)}${near(issue, setting.value)}`;
     lines.push(`${setting.name} ${explainIssue(issue)}${got}`);
   }
-  return new UsageError("invalid_setting", lines.join("\n"));
+  const [hint] = issues.flatMap(hintIn);
+  return new UsageError("invalid_setting", lines.join("\n"), hint === undefined ? {} : { hint });
+}
+
+function hintIn(issue: z.core.$ZodIssue): readonly string[] {
+  const hint: unknown = issue.code === "custom" ? issue.params?.["hint"] : undefined;
+  return typeof hint === "string" ? [hint] : [];
 }
 
 function near(issue: z.core.$ZodIssue, value: unknown): string {

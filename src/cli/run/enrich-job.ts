@@ -170,7 +170,7 @@ function isAlone({ json, output }: EnrichJobSettings, { reporter }: CliContext):
 }
 
 /** The state folder of a run; null if it keeps none. */
-export function stateFolderOf({
+function stateFolderOf({
   output,
   stateDir,
 }: Pick<EnrichJobSettings, "output" | "stateDir">): string | null {

@@ -51,8 +51,6 @@ export interface MergeJob {
   readonly onWarning?: ((message: string) => void) | undefined;
   /** The output, if it is chosen already. `settings` then name local files. */
   readonly target?: OutputTarget;
-  /** The caller has locked the output. @default false */
-  readonly isLocked?: boolean;
   /** How often the run was resumed. @default the sum over its chunks */
   readonly resumed?: number;
 }
@@ -83,7 +81,7 @@ export async function mergeWork(job: MergeJob): Promise<Manifest> {
 
 async function mergeLocally(job: MergeJob, target: OutputTarget): Promise<Manifest> {
   const results = await allResults(job.work, job.plan, job.signal);
-  if (target.base === null || job.isLocked === true) return join(job, target, results);
+  if (target.base === null) return join(job, target, results);
   const { name, base } = target;
   const state = await openStateFolder(base, { resume: false, restart: false, name });
   try {

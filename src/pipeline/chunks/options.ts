@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option, wholeNumber } from "../../core/options.js";
-import { isRedisAddress, redisAddress } from "../../store/redis/redis-address.js";
+import { redisAddress } from "../../store/redis/redis-address.js";
 import { sinkFormats } from "../../formats/registry.js";
 import type { ChunkFormat } from "./work-plan.js";
 
@@ -10,16 +10,15 @@ const chunkFormats = [
   "parquet",
 ] as readonly ChunkFormat[];
 
-/** A number of processes, or the address of a queue. */
-function workers(): z.ZodType<number | string> {
-  return z.union([z.number(), z.string()]).transform((value, context) => {
-    const isAddress = typeof value === "string" && isRedisAddress(value);
-    const checked = (isAddress ? redisAddress() : wholeNumber(1, 256)).safeParse(value);
-    if (checked.success) return checked.data;
-    for (const { message } of checked.error.issues) context.addIssue({ code: "custom", message });
-    return z.NEVER;
-  });
-}
+/** The address of a queue. YAML reads a number of workers as a number, which gets the same hint. */
+const queueAddress = z
+  .union([z.string(), z.number()])
+  .transform(String)
+  .pipe(
+    redisAddress(
+      "to use the processors of one machine, start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0",
+    ),
+  );
 
 /** Options that divide a run. */
 export const chunkOptions = z.strictObject({
@@ -28,14 +27,14 @@ export const chunkOptions = z.strictObject({
       "Process only this chunk of a folder made by repute split. The input is then that folder, and repute merge writes the output",
     value: "N",
   }),
-  workers: option(workers().optional(), {
+  workers: option(queueAddress.optional(), {
     description:
-      "Spread the run over N processes of this machine, under one rate; or, with redis://HOST[:PORT]/DB, over the repute worker processes of any machines. The output is the same",
-    value: "N|URL",
+      "Spread the run over the repute worker processes of any machines: redis://HOST[:PORT]/DB of their queue, or rediss://. The output is the same",
+    value: "URL",
   }),
   work: option(z.string().min(1).optional(), {
     description:
-      "With --workers redis://: folder for the plan and the results, under the same path on all machines, or s3://BUCKET/KEY. Empty or new; its contents are removed at the end",
+      "With --workers: folder for the plan and the results, under the same path on all machines, or s3://BUCKET/KEY. Empty or new; its contents are removed at the end",
     value: "DIR",
   }),
   rowsPerChunk: option(wholeNumber(1).prefault("100000"), {

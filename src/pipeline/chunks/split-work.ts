@@ -4,7 +4,6 @@ import { raceAbort } from "../../core/abort.js";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { counted, shellWord } from "../../core/quantity.js";
-import type { Row } from "../../core/row.js";
 import { formats } from "../../formats/registry.js";
 import { looksGzipped, utf16Of } from "../../inputs/byte-reader.js";
 import { InputSplitter } from "../../inputs/split-input.js";
@@ -32,23 +31,15 @@ import {
   type WorkPlan,
 } from "./work-plan.js";
 
-/**
- * Decides how many rows the current chunk has.
- *
- * @param rows rows read so far
- * @param share share of the input read so far; null if its size is unknown
- */
-export type RowsPerChunk = (rows: number, share: number | null) => number;
-
 /** Everything that dividing an input needs. */
-export interface SplitJob {
+interface SplitJob {
   readonly input: SourceInput;
   readonly work: WorkFolder;
   /** `to`: by default ndjson for NDJSON input, else csv. */
   readonly settings: ReadingSettings &
     Omit<PlannedSettings, "to"> & {
       readonly to?: PlannedSettings["to"] | undefined;
-      readonly rowsPerChunk: number | RowsPerChunk;
+      readonly rowsPerChunk: number;
     };
   readonly signal: AbortSignal;
   /** @default the system clock */
@@ -57,8 +48,6 @@ export interface SplitJob {
   readonly onNotice?: ((message: string) => void) | undefined;
   /** Recorded in the plan. */
   readonly fingerprint?: Fingerprint | undefined;
-  /** Receives each row, and the number of its chunk. */
-  readonly onRow?: ((row: Row, chunk: number) => void) | undefined;
 }
 
 /**
@@ -76,10 +65,9 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
   const file = needsCopy ? await openCopy(work.pathOf("input")) : null;
   const copy = table?.copy ?? (needsCopy ? "input" : null);
   try {
-    const splitter = new InputSplitter({
-      onRow: job.onRow,
-      copy: file === null ? undefined : (bytes) => writeCopy(file, work, bytes),
-    });
+    const splitter = new InputSplitter(
+      file === null ? undefined : (bytes) => writeCopy(file, work, bytes),
+    );
     const prepare: PrepareInput = (each, options) => splitter.open(each, options);
     const reading = table?.read(prepare) ?? readingOf(input, settings, clock, prepare);
     const source = await raceAbort(reading.open(null), signal, (late) => late.close());
@@ -144,11 +132,7 @@ async function chunksOf(
   { settings: { rowsPerChunk }, signal }: SplitJob,
 ): Promise<readonly PlannedChunk[]> {
   const chunks: PlannedChunk[] = [];
-  const { bytesTotal } = source;
-  const share = (): number | null => (bytesTotal ? source.bytesRead() / bytesTotal : null);
-  const parts = splitter.parts(source.rows, (rows) =>
-    typeof rowsPerChunk === "number" ? rowsPerChunk : rowsPerChunk(rows, share()),
-  );
+  const parts = splitter.parts(source.rows, rowsPerChunk);
   try {
     for (;;) {
       const { value, done } = await raceAbort(parts.next(), signal);

@@ -71,7 +71,7 @@ export interface WorkPlan {
   readonly columns: readonly string[];
   readonly reading: InputReading;
   readonly settings: PlannedSettings;
-  /** Of the run that divided its input for its own workers. */
+  /** Of the run that divided its input for workers. */
   readonly fingerprint?: Fingerprint;
   /** Message → number of times, about the input as a whole. */
   readonly warnings: Readonly<Record<string, number>>;

@@ -102,7 +102,6 @@ export async function assembleLookup(
     store: journal.counting,
     isResumed: journal.isResumed,
     cache,
-    answers: job.shared?.answers,
     clock,
   });
   const { throttling, pausedMs } = paces;

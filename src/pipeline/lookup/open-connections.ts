@@ -68,7 +68,7 @@ export async function openConnections(
 }
 
 /** Quotas and budgets are charged when a request leaves, so they forbid a queue. */
-export function mayQueue(settings: Settings): boolean {
+function mayQueue(settings: Settings): boolean {
   const own = lookupEndpoints.map((endpoint) => ratesOf(endpoint, settings));
   const all = [settings.rate ?? [], ...own];
   if (all.flat().some(isQuota) || settings.maxRequests !== undefined) return false;

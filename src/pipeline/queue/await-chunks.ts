@@ -5,7 +5,6 @@ import { isFault, readChunkResult } from "../chunks/chunk-result.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
 import type { EnrichJob, RunProgress } from "../types.js";
-import { CrewProgress } from "../workers/crew-progress.js";
 import { publishCommit } from "./chunk-commit.js";
 import {
   type ChunkJobOfQueue,
@@ -13,6 +12,7 @@ import {
   type Lease,
   reportedProgress,
 } from "./chunk-queue.js";
+import { ChunksProgress } from "./chunks-progress.js";
 
 export interface AwaitedChunks {
   readonly job: EnrichJob;
@@ -44,7 +44,7 @@ export async function awaitChunks(awaited: AwaitedChunks): Promise<void> {
 
 class Waiting {
   readonly #of: AwaitedChunks;
-  readonly #progress: CrewProgress;
+  readonly #progress: ChunksProgress;
   /** Chunks that are not published. */
   readonly #left: Set<number>;
   #open: readonly RunProgress[] = [];
@@ -56,7 +56,7 @@ class Waiting {
     const { plan, job, resumed } = awaited;
     this.#of = awaited;
     this.#left = new Set(plan.chunks.map(({ chunk }) => chunk));
-    this.#progress = new CrewProgress(plan, job.settings, resumed);
+    this.#progress = new ChunksProgress(plan, job.settings, resumed);
   }
 
   async run(): Promise<void> {

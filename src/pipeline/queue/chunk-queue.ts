@@ -2,8 +2,9 @@ import type { Job, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Priority } from "../../store/redis/redis-address.js";
 import type { RunProgress } from "../types.js";
-import { receiveError, sendError, type SentError } from "../workers/messages.js";
 import { loadBullmq, type QueueLink } from "./queue-link.js";
+import type { ReputeError } from "../../core/errors.js";
+import { receiveError, sendError, type SentError } from "./sent-error.js";
 
 /** The braces keep all keys in one slot of a cluster. */
 export const queuePrefix = "{repute}";
@@ -171,12 +172,12 @@ export class ChunkQueue {
   }
 
   /** Reports an error that ends the run; the first one counts. */
-  async fail(error: unknown): Promise<void> {
+  async fail(error: ReputeError): Promise<void> {
     const text = JSON.stringify(sendError(error));
     await this.#redis.set(this.#key("error"), text, "EX", markSeconds, "NX");
   }
 
-  async error(): Promise<Error | null> {
+  async error(): Promise<ReputeError | null> {
     const text = await this.#redis.get(this.#key("error"));
     return text === null ? null : receiveError(JSON.parse(text) as SentError);
   }

@@ -6,17 +6,15 @@ import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { mergeWork } from "../chunks/merge-work.js";
-import { splitWork } from "../chunks/split-work.js";
 import { openWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName } from "../chunks/work-plan.js";
 import { endAt } from "../run/run-signals.js";
 import { checkResume } from "../state/read-checkpoint.js";
 import { openStateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import { countResume, resumeName } from "../workers/count-resume.js";
-import { type DividedRun, dividedRun, planOf } from "../workers/divided-run.js";
 import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
 import { ChunkQueue, type Lease, openQueue } from "./chunk-queue.js";
+import { type DividedRun, dividedRun, planOf } from "./divided-run.js";
 import { openQueueLink, type QueueLink } from "./queue-link.js";
 import { refusePasswords, runRecordName, writeRunRecord } from "./run-record.js";
 
@@ -71,7 +69,7 @@ async function coordinate(
 ): Promise<Manifest> {
   const { job } = run;
   const isNew = (await work.read(planName)) === null;
-  const plan = await planOf(run, work, rowsPerChunk, splitWork);
+  const plan = await planOf(run, work, rowsPerChunk);
   const queue = new ChunkQueue(link, await openQueue(link), plan.plan_id);
   const token = randomUUID();
   const lease = (): Promise<Lease> => queue.lease(token);
@@ -99,6 +97,17 @@ async function coordinate(
   }
 }
 
+/** Names of the files that each tell of a resume. */
+const resumeName = /^resumed-(\d+)$/;
+
+/** Notes in a work folder that its run is resumed. @returns how often it was */
+async function countResume(work: WorkFolder): Promise<number> {
+  const counts = (await work.list()).map((name) => Number(resumeName.exec(name)?.[1] ?? 0));
+  const count = Math.max(0, ...counts) + 1;
+  await work.publish(`resumed-${count}`, "\n");
+  return count;
+}
+
 /** A merge may take longer than the lease. */
 const renewMs = 3_000;
 
@@ -106,7 +115,7 @@ const renewMs = 3_000;
 function checkOptions({ settings, embedded }: EnrichJob, { work }: QueueOptions): string {
   if (embedded === true) {
     throw new UsageError("workers_option", "the workers cannot reach the service of --local", {
-      hint: "name a service with --intel-url, or spread the run on this machine: --workers 2",
+      hint: "name a service with --intel-url, such as the one that repute serve starts",
     });
   }
   if (settings.maxRequests !== undefined) {

@@ -160,7 +160,7 @@ function isOfRun(error: unknown): boolean {
 }
 
 /** The error with the place where it happened. */
-function located(error: unknown): unknown {
+function located(error: unknown): ReputeError {
   if (error instanceof EarlyEndError) return error;
   const known = error instanceof ReputeError ? error : null;
   const text = error instanceof Error ? error.message : String(error);

@@ -107,9 +107,6 @@ const ownFiles = [
   /^quota\/((data|lock)\.mdb(-lock)?$|gate|lock)/,
 ];
 
-/** Folder of the chunks of a run with workers. */
-export const workName = "work";
-
 const ownFolders = /^(journal|earlier|quota|input-\d+|parts(\/\d+)?)$/;
 
 /** Maximum number of names in a message. */
@@ -166,8 +163,7 @@ async function foreignIn(folder: string, within = ""): Promise<readonly string[]
     const path = within + entry.name;
     if (!entry.isDirectory()) {
       if (!ownFiles.some((form) => form.test(path))) found.push(path);
-    } else if (path === workName) continue;
-    else if (ownFolders.test(path)) found.push(...(await foreignIn(folder, `${path}/`)));
+    } else if (ownFolders.test(path)) found.push(...(await foreignIn(folder, `${path}/`)));
     else found.push(path);
   }
   return found;
@@ -201,14 +197,6 @@ export function checkResume({ resume, restart }: ResumeChoice): void {
     "resume_or_restart",
     "--resume and --restart exclude each other: give one of them",
   );
-}
-
-/** Refuses to continue a run with workers in a single process. @throws UsageError `resume_differs` */
-export function refuseWorkers(found: readonly string[], name: string): void {
-  if (!found.includes(workName)) return;
-  throw new UsageError("resume_differs", `the interrupted run of ${name} has --workers`, {
-    hint: "repeat it with --workers, or start over with --restart",
-  });
 }
 
 /** Locks belong to no run. */

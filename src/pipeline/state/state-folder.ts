@@ -27,7 +27,6 @@ import {
   readCheckpoint,
   readMark,
   removeEntries,
-  refuseWorkers,
   removeState,
 } from "./read-checkpoint.js";
 
@@ -80,7 +79,6 @@ export async function openStateFolder(
     if (existsSync(mark)) await rename(mark, join(folder, markName));
     const found = (await listState(folder)).filter(belongsToRun);
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
-    if (!restart) refuseWorkers(found, name);
     if (restart) {
       const finished = found.includes(markName);
       // Discard first: until that is done, the folder tells what is left to discard.

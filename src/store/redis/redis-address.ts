@@ -41,9 +41,10 @@ export function readRedisAddress(
   text: string,
   environment: Readonly<Record<string, string | undefined>> = {},
 ): RedisAddress {
+  if (!isRedisAddress(text)) throw new Error(shape);
   if (!URL.canParse(text)) throw new Error("is not a valid address");
   const url = new URL(text);
-  if (!isRedisAddress(text) || url.hostname === "") throw new Error(shape);
+  if (url.hostname === "") throw new Error(shape);
   const [, db] = /^\/?(\d{0,5})\/?$/.exec(url.pathname) ?? [];
   if (db === undefined) throw new Error("must end in the number of a database, such as /0");
   const { sentinel = null, ...others } = Object.fromEntries(url.searchParams);
@@ -70,13 +71,18 @@ export function readRedisAddress(
 
 const shape = "must be redis://HOST[:PORT]/DB, or rediss:// for TLS";
 
-/** The address of a Redis server, as an option. */
-export function redisAddress(): z.ZodType<string> {
+/**
+ * The address of a Redis server, as an option.
+ *
+ * @param hint what to do about a value that is none
+ */
+export function redisAddress(hint?: string): z.ZodType<string, string> {
   return z.string().superRefine((text, context) => {
     try {
       readRedisAddress(text);
     } catch (error) {
-      context.addIssue({ code: "custom", message: (error as Error).message });
+      const { message } = error as Error;
+      context.addIssue({ code: "custom", message, ...(hint && { params: { hint } }) });
     }
   });
 }

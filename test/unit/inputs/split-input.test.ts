@@ -38,14 +38,12 @@ interface Split {
 
 async function split(path: string, options: SourceOptions, rowsPerPart: number): Promise<Split> {
   const copied: Buffer[] = [];
-  const splitter = new InputSplitter({
-    copy: async (bytes) => void copied.push(Buffer.from(bytes)),
-  });
+  const splitter = new InputSplitter(async (bytes) => void copied.push(Buffer.from(bytes)));
   const opened = await splitter.open({ path }, { gzip: options.gzip, offset: 0 });
   const source = await openSource(opened, options);
   const { rows, columns, reading } = source;
   const parts: Split["parts"][number][] = [];
-  for await (const part of splitter.parts(rows, () => rowsPerPart)) {
+  for await (const part of splitter.parts(rows, rowsPerPart)) {
     const { start, end, row, line, crc } = part;
     const checksum = { bytes: end - start, crc, marks: [] };
     parts.push({ ...part, range: { start, end, row, line, columns, reading, checksum } });

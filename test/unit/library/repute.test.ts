@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { EarlyEndError } from "../../../src/core/errors.js";
 import { type Repute, repute } from "../../../src/library/repute.js";
 import type { ReputeOptions } from "../../../src/library/types.js";

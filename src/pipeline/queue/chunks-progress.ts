@@ -9,12 +9,11 @@ import { zeros } from "../run/tally.js";
 import type { EnrichJob, Manifest, RequestCounts, RunProgress } from "../types.js";
 
 /** Adds up the progress of chunks that are done and of those in progress. */
-export class CrewProgress {
+export class ChunksProgress {
   readonly #plan: WorkPlan;
   readonly #settings: Pick<EnrichSettings, "rate" | "output">;
   readonly #resumed: number;
   readonly #done: Manifest[] = [];
-  readonly #stopped: Manifest[] = [];
   #rows = 0;
   #bytes = 0;
 
@@ -33,12 +32,7 @@ export class CrewProgress {
     this.#bytes += end - start;
   }
 
-  /** A chunk was stopped. @param record its manifest so far */
-  stopped(record: Manifest): void {
-    this.#stopped.push(record);
-  }
-
-  /** @param open progress of the chunks in progress, and of those that were stopped */
+  /** @param open progress of the chunks in progress */
   now(open: readonly RunProgress[]): RunProgress {
     const limit = perSecond(this.#settings.rate ?? []);
     const sum = (of: (each: RunProgress) => number): number =>
@@ -69,15 +63,14 @@ export class CrewProgress {
     };
   }
 
-  /** The manifest of the chunks that are done or were stopped. */
+  /** The manifest of the chunks that are done. */
   record({ command }: Pick<EnrichJob, "command">): Manifest {
     const { output: path } = this.#settings;
-    const rows = this.#stopped.reduce((sum, { output }) => sum + output.rows, this.#rows);
     const format = this.#plan.settings.to;
     return {
-      ...sumChunks(this.#plan, [...this.#done, ...this.#stopped], this.#resumed),
+      ...sumChunks(this.#plan, this.#done, this.#resumed),
       command,
-      output: { path, format, bytes: null, rows, sha256: null },
+      output: { path, format, bytes: null, rows: this.#rows, sha256: null },
       ended_at: new Date().toISOString(),
       ...unknownEnding,
     };

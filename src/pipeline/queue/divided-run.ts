@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../objects/address.js";
-import type { RowsPerChunk, SplitJob } from "../chunks/split-work.js";
+import { splitWork } from "../chunks/split-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { findTableInput } from "../copy/find-table-input.js";
@@ -79,8 +79,7 @@ function needsFile({ name }: OutputTarget): UsageError {
 export async function planOf(
   { job, target, to }: DividedRun,
   work: WorkFolder,
-  rowsPerChunk: number | RowsPerChunk,
-  split: (job: SplitJob) => Promise<WorkPlan>,
+  rowsPerChunk: number,
 ): Promise<WorkPlan> {
   const { settings, input, signal, clock, onNotice } = job;
   const now = await takeFingerprint(job, readingOf(input, settings, clock), target);
@@ -95,5 +94,5 @@ export async function planOf(
     );
   }
   const own = { ...settings, to, rowsPerChunk };
-  return split({ input, work, settings: own, signal, clock, onNotice, fingerprint: now });
+  return splitWork({ input, work, settings: own, signal, clock, onNotice, fingerprint: now });
 }
