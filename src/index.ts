@@ -107,9 +107,9 @@ export type {
   LookupOptions,
   LookupWrapper,
 } from "./lookup/types.js";
-export { enrich } from "./pipeline/run/execute.js";
-export { enrichOptions } from "./pipeline/options.js";
-export type { EnrichSettings } from "./pipeline/options.js";
+export { enrich } from "./run/execute.js";
+export { enrichOptions } from "./run/options.js";
+export type { EnrichSettings } from "./run/options.js";
 export type {
   EnrichJob,
   Manifest,
@@ -117,7 +117,7 @@ export type {
   RunProgress,
   SharedResources,
   TagExportRecord,
-} from "./pipeline/types.js";
+} from "./run/types.js";
 export type { FireWebhook } from "./service/case-desk.js";
 export type { ExportReport, TagResult } from "./tags/types.js";
 export { startService } from "./service/service.js";

@@ -5,7 +5,7 @@ import { readJsonFile } from "../core/files/json-file.js";
 import { realPath } from "../core/files/real-path.js";
 import { shellWord } from "../core/quantity.js";
 import { detectSourceFormat } from "../formats/registry.js";
-import { isObjectAddress, isObjectPrefix } from "../objects/address.js";
+import { isObjectAddress, isObjectPrefix } from "../s3/address.js";
 import { listDataSet } from "./list-data-set.js";
 import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "./types.js";
 import { openError } from "./verify-input.js";

@@ -1,6 +1,6 @@
-import { withBucketSlash } from "../objects/address.js";
-import { listObjects } from "../objects/list-objects.js";
-import { readText } from "../objects/read-object.js";
+import { withBucketSlash } from "../s3/address.js";
+import { listObjects } from "../s3/list-objects.js";
+import { readText } from "../s3/read-object.js";
 import type { InputFolder } from "./list-inputs.js";
 
 /** Lists the objects in a bucket, or under an address that ends in `/`, as a folder. @throws ReputeError */

@@ -14,7 +14,7 @@ import {
   tooShortError,
   verifyInput,
 } from "./verify-input.js";
-import { isObjectAddress } from "../objects/address.js";
+import { isObjectAddress } from "../s3/address.js";
 import type { SourceInput } from "./types.js";
 
 /** An input as stored, before decompression and decoding. */

@@ -1,4 +1,4 @@
-import { pinObject, readObject, type PinnedObject } from "../objects/read-object.js";
+import { pinObject, readObject, type PinnedObject } from "../s3/read-object.js";
 import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
 import type { StoredInput } from "./stored-input.js";
 import { inputChanged } from "./verify-input.js";

@@ -3,9 +3,9 @@ import { UsageError } from "../core/errors.js";
 import { isFolder } from "../core/files/make-folder.js";
 import type { WrittenFiles } from "../inputs/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
-import { isObjectPrefix } from "../objects/address.js";
-import type { ReadingSettings } from "../pipeline/run/reading.js";
-import type { Manifest } from "../pipeline/types.js";
+import { isObjectPrefix } from "../s3/address.js";
+import type { ReadingSettings } from "../run/reading.js";
+import type { Manifest } from "../run/types.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
 import type { Parts } from "./parts.js";
 import type { EnrichFileOptions } from "./types.js";
@@ -29,7 +29,7 @@ export async function enrichFile(
     parts.access("url"),
     parts.paces("url"),
     parts.cache(),
-    import("../pipeline/run/execute.js"),
+    import("../run/execute.js"),
   ]);
   const toFile = typeof output === "string";
   return enrich({
@@ -78,7 +78,7 @@ async function runInput(
       hint: "name at least one file",
     });
   }
-  const { chooseInputs } = await import("../pipeline/run/choose-inputs.js");
+  const { chooseInputs } = await import("../run/choose-inputs.js");
   const stdin = () => ({ stream: process.stdin, name: "stdin" });
   const { input: chosen, notices, warnings } = await chooseInputs(names, stdin, settings);
   for (const notice of notices) onNotice?.(notice);

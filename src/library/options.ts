@@ -8,7 +8,7 @@ import { sourceOptions } from "../inputs/open-input.js";
 import { lookupOptions } from "../lookup/options.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import { sinkOptions } from "../outputs/options.js";
-import { runOptions } from "../pipeline/options.js";
+import { runOptions } from "../run/options.js";
 import { serviceOptions } from "../service/options.js";
 import type { EnrichFileOptions, ReputeOptions } from "./types.js";
 

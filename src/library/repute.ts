@@ -6,7 +6,7 @@ import { ReputeError } from "../core/errors.js";
 import { inOrder } from "../lookup/in-order.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { Lookup } from "../lookup/types.js";
-import type { Manifest } from "../pipeline/types.js";
+import type { Manifest } from "../run/types.js";
 import type { ExportReport } from "../tags/types.js";
 import type { Webhook } from "../webhooks/configuration.js";
 import type { WebhookDelivery } from "../webhooks/send.js";

@@ -6,7 +6,7 @@ import type { SinkFormat, SourceFormat } from "../formats/registry.js";
 import type { LookupChoice } from "../lookup/options.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { CallOptions } from "../api/types.js";
-import type { EnrichJob } from "../pipeline/types.js";
+import type { EnrichJob } from "../run/types.js";
 import type { ExportTagsOptions } from "../tags/types.js";
 import type { PrepareOptions } from "../webhooks/prepare.js";
 

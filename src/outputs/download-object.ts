@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { ReputeError } from "../core/errors.js";
-import { isMissing, type PinnedObject, pinObject, readObject } from "../objects/read-object.js";
+import { isMissing, type PinnedObject, pinObject, readObject } from "../s3/read-object.js";
 import { outputFault } from "./output-fault.js";
 
 /** A version of an object, and its copy. */

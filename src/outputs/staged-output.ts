@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
-import { isObjectAddress, parseObjectAddress } from "../objects/address.js";
-import { stagingFolder } from "../objects/staging-folder.js";
+import { isObjectAddress, parseObjectAddress } from "../s3/address.js";
+import { stagingFolder } from "../s3/staging-folder.js";
 
 /** An output that is written to a folder first and uploaded from there. */
 export interface StagedOutput {

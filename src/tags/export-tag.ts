@@ -9,7 +9,7 @@ import type { ExportFolder } from "./folder/export-folder.js";
 import type { ExportedTag, IndexedTag } from "./folder/export-index.js";
 import type { FileStems } from "./folder/file-stems.js";
 import { readTag } from "./read-tag.js";
-import type { ExportState } from "./state/export-state.js";
+import type { ExportState } from "./export-state.js";
 import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions, TagProgress, TagResult } from "./types.js";
 

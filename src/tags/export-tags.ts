@@ -11,8 +11,8 @@ import {
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../api/status-fault.js";
 import { exportTag, failWithoutRequest, resultOf, type TagOutcome } from "./export-tag.js";
-import { loadParquetWriter } from "./formats/parquet.js";
-import { ExportState } from "./state/export-state.js";
+import { loadParquetWriter } from "./list-formats/parquet.js";
+import { ExportState } from "./export-state.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
 
 /**

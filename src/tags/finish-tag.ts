@@ -12,11 +12,11 @@ import {
 import type { ExportedFile, ExportedTag } from "./folder/export-index.js";
 import { listsFolder, storedListName, storeList } from "./folder/stored-list.js";
 import { writeFile } from "./folder/write-file.js";
-import { tagFormatWriters } from "./formats/registry.js";
-import { writeText } from "./formats/address-lines.js";
-import type { SetNames } from "./formats/types.js";
+import { tagFormatWriters } from "./list-formats/registry.js";
+import { writeText } from "./list-formats/address-lines.js";
+import type { SetNames } from "./list-formats/types.js";
 import type { TagReading } from "./read-tag.js";
-import type { PageLog } from "./state/page-log.js";
+import type { PageLog } from "./page-log.js";
 import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions } from "./types.js";
 

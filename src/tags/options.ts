@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option, wholeNumber } from "../core/options.js";
-import { type TagFormat, tagFormats } from "./formats/types.js";
+import { type TagFormat, tagFormats } from "./list-formats/types.js";
 
 const formatsList = z
   .string()

@@ -4,8 +4,8 @@ import { RejectedError } from "../api/status-fault.js";
 import type { Clock } from "../core/clock.js";
 import { bytesOf } from "./address/address-list.js";
 import { type ReadAddresses, readEntries } from "./address/address-text.js";
-import type { ExportState } from "./state/export-state.js";
-import type { PageLog, Pin } from "./state/page-log.js";
+import type { ExportState } from "./export-state.js";
+import type { PageLog, Pin } from "./page-log.js";
 import { TagExportError } from "./faults.js";
 import type { TagService } from "./types.js";
 

@@ -1,7 +1,7 @@
 import type { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
 import type { Failure } from "./folder/export-index.js";
-import type { TagFormat } from "./formats/types.js";
+import type { TagFormat } from "./list-formats/types.js";
 
 /** The part of the client that an export uses. Its `send` obeys pace and retries. */
 export type TagService = Pick<IntelClient, "tag" | "tagIps">;

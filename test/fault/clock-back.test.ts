@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
-import { enrich } from "../../src/pipeline/run/execute.js";
-import { enrichOptions } from "../../src/pipeline/options.js";
+import { enrich } from "../../src/run/execute.js";
+import { enrichOptions } from "../../src/run/options.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

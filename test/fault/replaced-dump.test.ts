@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
 import { partPath } from "../../src/outputs/file-destination.js";
-import { statePath } from "../../src/pipeline/state/state-folder.js";
+import { statePath } from "../../src/run/state/state-folder.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { type EnrichHereOptions, enrichHere, type EnrichedHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
 import { partPath } from "../../src/outputs/file-destination.js";
-import { statePath } from "../../src/pipeline/state/state-folder.js";
+import { statePath } from "../../src/run/state/state-folder.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
 import { enrichHere } from "../helpers/enrich-here.js";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { parse } from "csv-parse/sync";
 import type { Clock } from "../../src/core/clock.js";
-import { enrich } from "../../src/pipeline/run/execute.js";
-import { enrichOptions } from "../../src/pipeline/options.js";
-import type { EnrichJob, Manifest, SharedResources } from "../../src/pipeline/types.js";
+import { enrich } from "../../src/run/execute.js";
+import { enrichOptions } from "../../src/run/options.js";
+import type { EnrichJob, Manifest, SharedResources } from "../../src/run/types.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 export interface EnrichHereOptions {

@@ -6,9 +6,9 @@ import { ProgressMeter, type Speed } from "../../src/cli/terminal/progress-meter
 import { composeLookup } from "../../src/lookup/compose.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { Slots } from "../../src/lookup/pace/slots.js";
-import { countLookups } from "../../src/pipeline/plan/count-lookups.js";
-import type { RowJob } from "../../src/pipeline/run/reading.js";
-import { Tally } from "../../src/pipeline/run/tally.js";
+import { countLookups } from "../../src/run/plan/count-lookups.js";
+import type { RowJob } from "../../src/run/reading.js";
+import { Tally } from "../../src/run/tally.js";
 import { aProgress } from "./a-progress.js";
 import { ManualClock } from "./manual-clock.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";

@@ -1,9 +1,9 @@
 import type { Row } from "../../src/core/row.js";
 import { endpointOf } from "../../src/lookup/cache.js";
-import { moveRows, type RowMoveOptions } from "../../src/pipeline/run/move-rows.js";
-import type { RowJob } from "../../src/pipeline/run/reading.js";
-import { RunSignals } from "../../src/pipeline/run/run-signals.js";
-import type { Tally } from "../../src/pipeline/run/tally.js";
+import { moveRows, type RowMoveOptions } from "../../src/run/move-rows.js";
+import type { RowJob } from "../../src/run/reading.js";
+import { RunSignals } from "../../src/run/run-signals.js";
+import type { Tally } from "../../src/run/tally.js";
 import { MemoryStore } from "../../src/store/memory-store.js";
 import type { LookupStore } from "../../src/store/store.js";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { uploadObject } from "../../src/objects/upload-object.js";
+import { uploadObject } from "../../src/s3/upload-object.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

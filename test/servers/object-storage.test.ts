@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { uploadObject } from "../../src/objects/upload-object.js";
+import { uploadObject } from "../../src/s3/upload-object.js";
 import { type Fault, secret } from "./object-store.js";
 import { indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
 

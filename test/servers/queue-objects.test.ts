@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
-import { serveQueue } from "../../src/pipeline/queue/serve-queue.js";
+import { serveQueue } from "../../src/cluster/queue/serve-queue.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { comparable } from "../helpers/chunked-run.js";
 import { RedisServer } from "../helpers/redis-server.js";

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
-import { serveQueue } from "../../src/pipeline/queue/serve-queue.js";
+import { serveQueue } from "../../src/cluster/queue/serve-queue.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { freePort } from "../helpers/free-port.js";
 import { RedisServer } from "../helpers/redis-server.js";

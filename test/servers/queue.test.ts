@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
-import { serveQueue } from "../../src/pipeline/queue/serve-queue.js";
+import { serveQueue } from "../../src/cluster/queue/serve-queue.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { comparable } from "../helpers/chunked-run.js";
 import { RedisServer } from "../helpers/redis-server.js";

@@ -1,7 +1,7 @@
 import { apiOptions } from "../../api/options.js";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
-import { runOptions } from "../../pipeline/options.js";
+import { runOptions } from "../../run/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";

@@ -3,16 +3,16 @@ import { lookupEndpoints } from "../../core/finding.js";
 import { isQuota, option, type Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { lookupOptions, paceOf, ratesOf } from "../../lookup/options.js";
-import type { Plan } from "../../pipeline/plan/plan.js";
-import type { PlannedPace } from "../../pipeline/plan/plan-time.js";
-import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
+import type { Plan } from "../../run/plan/plan.js";
+import type { PlannedPace } from "../../run/plan/plan-time.js";
+import type { PlannedCache } from "../../run/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { sinkOptions } from "../../outputs/options.js";
-import { embeddedServiceName, runOptions } from "../../pipeline/options.js";
+import { embeddedServiceName, runOptions } from "../../run/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { enrichInput } from "../run/enrich-job.js";
+import { enrichInput } from "./enrich/enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 
 const { lookups, bogons, cacheTtl, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
@@ -100,7 +100,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   if (settings.local && settings.intelUrl !== undefined) {
     chooseAddress("intel", settings, call.given);
   }
-  const { plan } = await import("../../pipeline/plan/plan.js");
+  const { plan } = await import("../../run/plan/plan.js");
   const cache = await openPlannedCache(call);
   let planned: Plan;
   try {
@@ -139,7 +139,7 @@ async function plannedPaces({
   if (settings.intelUrl === undefined || !hasQuota) return paces;
   const service = chooseAddress("intel", settings, given);
   if (service === null) return paces;
-  const { quotasOf, usedQuotas } = await import("../../pipeline/lookup/used-quotas.js");
+  const { quotasOf, usedQuotas } = await import("../../session/used-quotas.js");
   const quotas = quotasOf(settings);
   const { env: environment, clock, reporter } = context;
   const onWarning = (message: string): void => reporter.warning(message);

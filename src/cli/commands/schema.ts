@@ -12,7 +12,7 @@ import { defaultTable } from "../../outputs/warehouse/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
-import { enrichInput } from "../run/enrich-job.js";
+import { enrichInput } from "./enrich/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
 const { from, itemColumn, header, comment } = sourceOptions.shape;
@@ -118,13 +118,13 @@ async function columnsOf({
 }: Call): Promise<{ readonly inputColumns: readonly string[]; readonly file: boolean }> {
   const input = await enrichInput(operands, context, settings);
   const { signal } = context;
-  const { findTableInput } = await import("../../pipeline/copy/find-table-input.js");
+  const { findTableInput } = await import("../../run/copy/find-table-input.js");
   const table = "path" in input ? await findTableInput(input.path) : null;
   if (table !== null) {
-    const { tableColumns } = await import("../../pipeline/copy/table-columns.js");
+    const { tableColumns } = await import("../../run/copy/table-columns.js");
     return { inputColumns: await tableColumns(table, signal), file: false };
   }
-  const { readingFor } = await import("../../pipeline/plan/planned-reading.js");
+  const { readingFor } = await import("../../run/plan/planned-reading.js");
   const inputColumns = await withResources(async (stack) => {
     const rows = await readingFor({ input, settings, signal }, stack);
     const source = await rows.open(null);

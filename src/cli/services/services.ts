@@ -5,7 +5,7 @@ import { type EarlyEndError, UsageError } from "../../core/errors.js";
 import type { Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { paceOf } from "../../lookup/options.js";
-import type { PaceChoice, Paces } from "../../pipeline/lookup/open-connections.js";
+import type { PaceChoice, Paces } from "../../session/open-connections.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
 
@@ -104,7 +104,7 @@ export async function openPace(
 ): Promise<Pick<Paces, "run" | "giveBack">> {
   const [{ Pace }, { openPaces, quotaOfAll, quotaStoreFor, quotaUsedUp }] = await Promise.all([
     import("../../lookup/pace/pace.js"),
-    import("../../pipeline/lookup/open-connections.js"),
+    import("../../session/open-connections.js"),
   ]);
   const rates = paceOf(settings.rate, embedded);
   const places = {

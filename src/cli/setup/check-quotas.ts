@@ -10,8 +10,8 @@ export async function* checkQuotas(
   { settings, context }: DoctorCall,
   service: string | null,
 ): AsyncGenerator<Check, void, undefined> {
-  const { quotaOfAll } = await import("../../pipeline/lookup/open-connections.js");
-  const { quotasOf, usedQuotas } = await import("../../pipeline/lookup/used-quotas.js");
+  const { quotaOfAll } = await import("../../session/open-connections.js");
+  const { quotasOf, usedQuotas } = await import("../../session/used-quotas.js");
   const quotas = quotasOf(settings);
   const { pace } = settings;
   const stateFolder = userStateFolder(context.env);

@@ -1,6 +1,6 @@
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
-import type { Plan } from "../../pipeline/plan/plan.js";
-import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
+import type { Plan } from "../../run/plan/plan.js";
+import type { PlannedRequests } from "../../run/plan/planned-items.js";
 import {
   counted,
   formatCount,

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { RunProgress } from "../../pipeline/types.js";
+import type { RunProgress } from "../../run/types.js";
 import { percentOf, progressLine, reachedText, stoppingLine } from "./progress-line.js";
 import { ProgressMeter, type Speed } from "./progress-meter.js";
 import type { LogFields, Reporter } from "./reporter.js";

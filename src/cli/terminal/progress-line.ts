@@ -1,5 +1,5 @@
 import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/quantity.js";
-import type { RunProgress } from "../../pipeline/types.js";
+import type { RunProgress } from "../../run/types.js";
 import type { Speed } from "./progress-meter.js";
 
 /**

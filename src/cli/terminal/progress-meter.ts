@@ -1,4 +1,4 @@
-import type { RunProgress } from "../../pipeline/types.js";
+import type { RunProgress } from "../../run/types.js";
 
 /** Speed of a run and the time left. */
 export interface Speed {

@@ -1,10 +1,10 @@
 import { relative } from "node:path";
-import { retryFailedRows } from "../run/retry-advice.js";
+import { retryFailedRows } from "../commands/enrich/retry-advice.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
-import { manifestPath, recordBase } from "../../pipeline/output/check-paths.js";
-import { countedWarning } from "../../pipeline/run/counted-warning.js";
-import type { Manifest, RequestCounts } from "../../pipeline/types.js";
+import { manifestPath, recordBase } from "../../run/destination/check-paths.js";
+import { countedWarning } from "../../run/counted-warning.js";
+import type { Manifest, RequestCounts } from "../../run/types.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import {

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
 import type { InputReading } from "../../formats/types.js";
-import { isObjectAddress } from "../../objects/address.js";
+import { isObjectAddress } from "../../s3/address.js";
 import { verifyInput } from "../verify-input.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { choiceNotices } from "./choice-notices.js";

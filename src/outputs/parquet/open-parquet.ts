@@ -13,7 +13,7 @@ import type { ParquetTarget } from "../warehouse/target.js";
 import type { OpenedWarehouse, WarehouseAudit, WarehouseOptions } from "../warehouse/types.js";
 import { groupLine, openGroupLog } from "./group-log.js";
 import { readBack } from "./read-back.js";
-import { RowGroupEncoder } from "../../formats/parquet/row-group-encoder.js";
+import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
 import { RowSpill } from "./row-spill.js";
 import type { SideFile } from "./side-file.js";
 

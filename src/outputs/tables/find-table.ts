@@ -1,5 +1,5 @@
 import { UsageError } from "../../core/errors.js";
-import { isObjectAddress } from "../../objects/address.js";
+import { isObjectAddress } from "../../s3/address.js";
 import { tableText } from "../warehouse/dialect.js";
 import {
   type DuckdbTarget,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { writeJsonFile } from "../../core/files/json-file.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
-import { isObjectAddress } from "../../objects/address.js";
+import { isObjectAddress } from "../../s3/address.js";
 import type { AddressList } from "../address/address-list.js";
 import { exportFault } from "../faults.js";
 import { type ExportedTag, exportedTags, type ExportIndex } from "./export-index.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { tagFormats } from "../formats/types.js";
+import { tagFormats } from "../list-formats/types.js";
 
 /** Version of the format of `index.json`. */
 export const indexSchemaVersion = 1;

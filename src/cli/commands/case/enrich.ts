@@ -2,9 +2,9 @@ import { opsOptions } from "../../../api/options.js";
 import { detectSinkFormat } from "../../../formats/registry.js";
 import { findWarehouse } from "../../../outputs/warehouse/registry.js";
 import { sourceOptions } from "../../../inputs/open-input.js";
-import type { CaseRowsFormat } from "../../run/case-rows.js";
+import type { CaseRowsFormat } from "./case-rows.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { jobExitCodes, runEnrichJob, runGroups } from "../../run/enrich-job.js";
+import { jobExitCodes, runEnrichJob, runGroups } from "../enrich/enrich-job.js";
 import { readCase } from "../../services/read-case.js";
 import { withServices } from "../../services/services.js";
 import { withClient } from "../../services/with-client.js";
@@ -59,7 +59,7 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
         `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${events} events` : ""}`,
       );
     }
-    const { caseItemColumn, caseRows } = await import("../../run/case-rows.js");
+    const { caseItemColumn, caseRows } = await import("./case-rows.js");
     const format = rowsFormat(settings);
     const input = caseRows(found, format);
     const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);

@@ -1,11 +1,11 @@
 import { option } from "../../../core/options.js";
 import { sinkOptions } from "../../../outputs/options.js";
-import { runOptions } from "../../../pipeline/options.js";
+import { runOptions } from "../../../run/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
-import { jobExitCodes } from "../../run/enrich-job.js";
-import { printSummary } from "../../run/print-summary.js";
-import { exitCodeOfRun } from "../../../pipeline/finish/exit-reason.js";
+import { jobExitCodes } from "../enrich/enrich-job.js";
+import { printSummary } from "../enrich/print-summary.js";
+import { exitCodeOfRun } from "../../../run/finish/exit-reason.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
 const { output, maxFailed, failOn } = runOptions.shape;
@@ -51,9 +51,9 @@ export const mergeCommand = defineCommand({
 async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand, shownCommand: command } = call;
   const [{ mergeWork }, { openWork }, { readPlan }] = await Promise.all([
-    import("../../../pipeline/chunks/merge-work.js"),
-    import("../../../pipeline/chunks/work-folder.js"),
-    import("../../../pipeline/chunks/work-plan.js"),
+    import("../../../cluster/chunks/merge-work.js"),
+    import("../../../cluster/chunks/work-folder.js"),
+    import("../../../cluster/chunks/work-plan.js"),
   ]);
   const work = await openWork(operand);
   const plan = await readPlan(work);
@@ -73,6 +73,6 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   if (manifest.exit_reason !== "too_many_failed") {
     return exitCodeOfRun(settings.failOn, manifest.statuses);
   }
-  const { tooManyFailedError } = await import("../../run/too-many-failed-error.js");
+  const { tooManyFailedError } = await import("../enrich/too-many-failed-error.js");
   throw tooManyFailedError(manifest, { ...settings, prefix, tagIps: undefined });
 }

@@ -3,13 +3,13 @@ import { sourceOptions } from "../../../inputs/open-input.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../lookup/options.js";
 import { sinkOptions } from "../../../outputs/options.js";
-import { chunkOptions } from "../../../pipeline/chunks/options.js";
-import { runOptions } from "../../../pipeline/options.js";
+import { chunkOptions } from "../../../cluster/chunks/options.js";
+import { runOptions } from "../../../run/options.js";
 import { counted, formatCount } from "../../../core/quantity.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
-import { enrichInput } from "../../run/enrich-job.js";
+import { enrichInput } from "../enrich/enrich-job.js";
 import { UsageError } from "../../../core/errors.js";
 
 const { prefix, shape, esIndex, formulaGuard } = sinkOptions.shape;
@@ -80,8 +80,8 @@ async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     });
   }
   const [{ splitWork }, { openWork }] = await Promise.all([
-    import("../../../pipeline/chunks/split-work.js"),
-    import("../../../pipeline/chunks/work-folder.js"),
+    import("../../../cluster/chunks/split-work.js"),
+    import("../../../cluster/chunks/work-folder.js"),
   ]);
   const plan = await splitWork({
     input: oneInput(await enrichInput(operands, context, settings)),

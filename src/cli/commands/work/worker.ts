@@ -64,7 +64,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
       hint: "repute worker redis://HOST[:PORT]/DB",
     });
   }
-  const { serveQueue } = await import("../../../pipeline/queue/serve-queue.js");
+  const { serveQueue } = await import("../../../cluster/queue/serve-queue.js");
   const { quiet, lock } = settings;
   const print = (message: string): void => {
     if (!quiet) context.reporter.print(`repute: ${message}`);

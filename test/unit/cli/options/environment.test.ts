@@ -4,7 +4,7 @@ import {
   unknownVariables,
 } from "../../../../src/cli/options/setting-levels.js";
 import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
-import { enrichOptions } from "../../../../src/pipeline/options.js";
+import { enrichOptions } from "../../../../src/run/options.js";
 
 const specs = optionSpecs(enrichOptions);
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { option } from "../../../../src/core/options.js";
 import { optionTable } from "../../../helpers/option-table.js";
-import { enrichOptions } from "../../../../src/pipeline/options.js";
+import { enrichOptions } from "../../../../src/run/options.js";
 
 test("lists flag, default and meaning of each option, with bars escaped", () => {
   const schema = z.strictObject({

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { formatSummary } from "../../../../src/cli/terminal/summary.js";
-import type { Manifest } from "../../../../src/pipeline/types.js";
+import type { Manifest } from "../../../../src/run/types.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const manifest: Manifest = {

@@ -7,7 +7,7 @@ import {
   sortAddresses,
 } from "../../../../src/tags/address/address-list.js";
 import { readEntries } from "../../../../src/tags/address/address-text.js";
-import { writeText } from "../../../../src/tags/formats/address-lines.js";
+import { writeText } from "../../../../src/tags/list-formats/address-lines.js";
 
 function listOf(entries: readonly string[]): AddressList {
   const read = readEntries(entries);

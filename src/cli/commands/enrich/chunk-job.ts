@@ -1,0 +1,90 @@
+import { UsageError } from "../../../core/errors.js";
+import { runChunk } from "../../../cluster/chunks/run-chunk.js";
+import { openWork } from "../../../cluster/chunks/work-folder.js";
+import { type PlannedSettings, readPlan, type WorkPlan } from "../../../cluster/chunks/work-plan.js";
+import type { CommandCall } from "../../command.js";
+import { flagName } from "../../options/option-spec.js";
+import { withServices } from "../../services/services.js";
+import { type EnrichJobSettings, runEnrichJob } from "./enrich-job.js";
+
+type ChunkCall = CommandCall<EnrichJobSettings>;
+
+/** Does one chunk of a work folder, the operand of the call. */
+export async function runChunkJob(call: ChunkCall, chunk: number): Promise<number> {
+  const { operands } = call;
+  const [path] = operands;
+  if (path === undefined || operands.length > 1) {
+    throw new UsageError("argument_missing", "--chunk needs one folder made by repute split", {
+      hint: "repute enrich WORK --chunk N",
+    });
+  }
+  // A chunk is a file, although the command names only its folder.
+  call.context.watch?.follow({ toStdout: true });
+  const work = await openWork(path);
+  const plan = await readPlan(work);
+  checkOptions(call, plan);
+  const settings = {
+    ...call.settings,
+    output: path,
+    // The merge judges all chunks together. A scheduler takes other codes for a task to repeat.
+    ...(call.given.has("failOn") ? {} : { failOn: { statuses: [], percent: null } }),
+  };
+  return withServices(["intel"], call, ({ intel }) =>
+    runEnrichJob(
+      { ...call, settings, isKept: () => true },
+      intel,
+      { input: { path } },
+      async () => {
+        return async (job) => {
+          const { result, wasDone } = await runChunk(job, work, plan, chunk);
+          if (wasDone) job.onNotice?.(`chunk ${chunk} was already done`);
+          return result.manifest;
+        };
+      },
+    ),
+  );
+}
+
+/** Options that split or merge decide for all chunks. */
+const decided = {
+  split: ["from", "itemColumn", "kindColumn", "header", "comment", "rowsPerChunk"],
+  merge: ["output", "rejects", "maxFailed", "tagIps", "report", "gzip", "rowsPerFile"],
+} as const;
+
+/** Settings that are the same for all chunks. */
+const plannedKeys: readonly (keyof PlannedSettings)[] = [
+  "to",
+  "prefix",
+  "shape",
+  "esIndex",
+  "formulaGuard",
+  "lookups",
+  "bogons",
+];
+
+/** Refuses options that would make this chunk differ from the others, or that do nothing here. */
+function checkOptions({ given, settings }: ChunkCall, plan: WorkPlan): void {
+  for (const [command, keys] of Object.entries(decided)) {
+    const key = keys.find((each) => given.get(each)?.level === "flag");
+    if (key === undefined) continue;
+    throw new UsageError("chunk_option", `--${flagName(key)} does not go with --chunk`, {
+      hint: `give it to repute ${command}, for all chunks`,
+    });
+  }
+  if (settings.raw) {
+    throw new UsageError("chunk_option", "--raw does not go with --chunk", {
+      hint: "chunks have the columns of every run; run enrich on the whole input for --raw",
+    });
+  }
+  const own: Readonly<Record<string, unknown>> = settings;
+  for (const key of plannedKeys) {
+    const value = plan.settings[key];
+    const setting = given.get(key);
+    if (setting === undefined || JSON.stringify(own[key]) === JSON.stringify(value)) continue;
+    throw new UsageError(
+      "chunk_option",
+      `${setting.name} differs from the plan, which has ${JSON.stringify(value ?? "none")}`,
+      { hint: "leave it out here; to change it for all chunks, split again" },
+    );
+  }
+}

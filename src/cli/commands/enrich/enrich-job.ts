@@ -1,0 +1,231 @@
+import { existsSync } from "node:fs";
+import { isFolder, userStateFolder } from "../../../core/files/make-folder.js";
+import { embeddedServiceName, type EnrichSettings, runOptions } from "../../../run/options.js";
+import type { ReadingSettings } from "../../../run/reading.js";
+import type { EnrichJob, Manifest } from "../../../run/types.js";
+import type { CliContext, CommandCall } from "../../command.js";
+import { commonExitCodes, exitCodeOfRun, exitCodes, interruptedExitCodes } from "../../exit-code.js";
+import type { ServiceAccess } from "../../services/services.js";
+import { ProgressDisplay } from "../../terminal/progress-display.js";
+import { UsageError } from "../../../core/errors.js";
+import type { WrittenFiles } from "../../../inputs/list-inputs.js";
+import type { RunInput } from "../../../inputs/types.js";
+import { apiOptions } from "../../../api/options.js";
+import { lookupOptions, paceOf } from "../../../lookup/options.js";
+import { sinkOptions } from "../../../outputs/options.js";
+import { cliOptions, type ColorChoice } from "../../options/option-spec.js";
+import { isObjectPrefix } from "../../../s3/address.js";
+import { outputBase } from "../../../run/destination/check-paths.js";
+import { statePath } from "../../../run/state/state-folder.js";
+import { unattendedOptions, type UnattendedSettings } from "../../unattended/options.js";
+import { printSummary } from "./print-summary.js";
+
+/** The settings of the main job, and those of the program that apply to it. */
+export type EnrichJobSettings = EnrichSettings & {
+  readonly local: boolean;
+  readonly synthetic?: number | undefined;
+  readonly report?: string | undefined;
+  readonly quiet: boolean;
+  readonly json: boolean;
+  readonly color: ColorChoice;
+  readonly config?: string | undefined;
+  readonly profile?: string | undefined;
+} & UnattendedSettings;
+
+type CallOf<T> = Pick<CommandCall<T>, "settings" | "context">;
+type EnrichJobCall = CallOf<EnrichJobSettings> & {
+  readonly shownCommand: readonly string[];
+  /** Whether an interrupted run can be resumed. @default true if its state folder exists */
+  readonly isKept?: () => boolean;
+  readonly stateFolder?: string | undefined;
+};
+
+/** Loads the job: enrich an input, or retry an output. */
+export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
+
+/** Runs the main job at a terminal: progress, summary, exit code. */
+export async function runEnrichJob(
+  call: EnrichJobCall,
+  intel: ServiceAccess,
+  what: Pick<EnrichJob, "input">,
+  load: LoadWork = async () => (await import("../../../run/execute.js")).enrich,
+): Promise<number> {
+  const { context, settings } = call;
+  const { watch } = context;
+  const stateFolder = call.stateFolder ?? stateFolderOf(settings);
+  const kept = { stateFolder, toStdout: settings.output !== "-" };
+  watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept });
+  if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
+  const reports = settings.report === undefined ? null : await import("../results/make-report.js");
+  reports?.checkRunReport(settings);
+  let lastStep = (): void => undefined;
+  const manifest = await runJob(call, load, {
+    ...jobOf(call, intel),
+    ...what,
+    onFinished: (step) => void (lastStep = step),
+  });
+  watch?.finish(manifest);
+  // Called only when a resume would find nothing to do.
+  const over = async (): Promise<void> => {
+    (context.beforeExit ?? ((step) => step()))(lastStep);
+    watch?.over();
+    await reports?.reportRun(settings, manifest);
+  };
+  if (manifest.exit_reason === "too_many_failed") {
+    const { tooManyFailedError } = await import("./too-many-failed-error.js");
+    await printSummary(manifest, call);
+    await over();
+    throw tooManyFailedError(manifest, settings);
+  }
+  const code = exitCodeOfRun(settings.failOn, manifest.statuses);
+  // The text summary does not wait for the lists; the JSON summary includes them.
+  await printSummary(manifest, call);
+  if (settings.tagIps === undefined) {
+    await over();
+    return code;
+  }
+  const { exportSeenTags } = await import("./seen-tags-export.js");
+  const exported = await exportSeenTags(call, intel, manifest, settings.tagIps);
+  watch?.finish(exported.manifest);
+  if (exported.fault !== null) throw exported.fault.error;
+  await over();
+  return exported.failed > 0 ? exitCodes.rowsFailed : code;
+}
+
+/** The job that the settings ask for. */
+function jobOf(
+  { context, settings, shownCommand }: EnrichJobCall,
+  intel: ServiceAccess,
+): Omit<EnrichJob, "input"> {
+  const {
+    local: _1,
+    synthetic,
+    report: _2,
+    quiet,
+    json: _9,
+    color: _3,
+    config: _4,
+    profile: _5,
+    metrics: _6,
+    ping: _7,
+    logFormat: _8,
+    ...own
+  } = settings;
+  return {
+    settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
+    stdout: context.stdout,
+    ...(intel.embedded ? { serviceName: embeddedServiceName(synthetic) } : {}),
+    embedded: intel.embedded,
+    synthetic: intel.embedded && synthetic !== undefined,
+    stateFolder: userStateFolder(context.env),
+    recordsStream: true,
+    apiKey: intel.credential,
+    command: shownCommand,
+    signal: context.signal,
+    clock: context.clock,
+    onRunId: (runId) => void (context.reporter.runId = runId),
+    onWarning: (message) => context.reporter.warning(message),
+    onNotice: (message) => {
+      if (!quiet && !isAlone(settings, context)) context.reporter.print(`repute: ${message}`);
+    },
+  };
+}
+
+/** Reports a bad folder before the first request rather than after the last. */
+async function checkTagFolder(folder: string): Promise<void> {
+  const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
+  await ExportFolder.check(folder);
+}
+
+async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {
+  const { context, settings } = call;
+  const perform = await load();
+  const display = new ProgressDisplay(context.reporter, context.clock);
+  // Rows printed to the same terminal would overwrite the progress line.
+  const toTerminal = settings.output === "-" && context.stdout.isTTY === true;
+  const places = {
+    terminal: !settings.quiet && !toTerminal,
+    log: !settings.quiet && !isAlone(settings, context),
+  };
+  try {
+    return await perform({
+      ...job,
+      onStart(progress, record) {
+        context.watch?.follow({ record: () => ({ ...record() }) });
+        display.start(progress, context.signal, places);
+      },
+    });
+  } catch (error) {
+    const { explainInterruption } = await import("./interrupted-run.js");
+    const kept = call.isKept?.() ?? existsSync(call.stateFolder ?? stateFolderOf(settings) ?? "");
+    throw explainInterruption(error, settings.output, display.reached(), kept);
+  } finally {
+    display.stop();
+  }
+}
+
+/** A JSON summary on stderr must stand alone, unless all of stderr is JSON. */
+function isAlone({ json, output }: EnrichJobSettings, { reporter }: CliContext): boolean {
+  return json && output === "-" && reporter.format === "text";
+}
+
+/** The state folder of a run; null if it keeps none. */
+function stateFolderOf({
+  output,
+  stateDir,
+}: Pick<EnrichJobSettings, "output" | "stateDir">): string | null {
+  return output === "-" ? null : statePath(outputBase(output, stateDir));
+}
+
+/**
+ * The input named by the operands: a file, stdin, or several files and folders.
+ *
+ * @throws UsageError for none if stdin is a terminal; as `chooseInputs`
+ */
+export async function enrichInput(
+  operands: readonly string[],
+  context: CliContext,
+  settings: ReadingSettings & WrittenFiles & { readonly quiet?: boolean } = {},
+): Promise<RunInput> {
+  const [path = "-", ...more] = operands;
+  const stream = () => ({ stream: context.stdin(), name: "stdin" });
+  if (more.length > 0 || isFolder(path) || isObjectPrefix(path)) {
+    const { chooseInputs } = await import("../../../run/choose-inputs.js");
+    const { input, notices, warnings } = await chooseInputs(operands, stream, settings);
+    for (const notice of settings.quiet ? [] : notices) context.reporter.print(`repute: ${notice}`);
+    for (const warning of warnings) context.reporter.warning(warning);
+    return input;
+  }
+  if (path !== "-") return { path };
+  const stdin = stream();
+  if (operands.length === 0 && stdin.stream.isTTY === true) {
+    throw new UsageError("input_missing", "no input", {
+      hint: "name a file or pipe rows in; to type them, use -",
+    });
+  }
+  return stdin;
+}
+
+const { output, unordered, tagIps, ...howToRun } = runOptions.shape;
+const { local, synthetic, report: reportPage, ...program } = cliOptions.shape;
+const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+
+/** Options of the commands that run the main job. */
+export const runGroups = {
+  Output: { output, ...sinkOptions.shape, unordered, tagIps, report: reportPage },
+  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
+  Lookups: lookupOptions.shape,
+  Run: { ...howToRun, ...program, ...unattendedOptions.shape },
+};
+
+/** Exit codes of those commands. */
+export function jobExitCodes(rowsFailed = "done, but the output has rows that --fail-on counts") {
+  return [
+    commonExitCodes[0],
+    ["1", "the run could not continue, or more rows failed than --max-failed allows"],
+    commonExitCodes[2],
+    ["3", rowsFailed],
+    ["75", "stopped early by a budget, deadline or quota; resumable"],
+    ...interruptedExitCodes,
+  ] as const;
+}

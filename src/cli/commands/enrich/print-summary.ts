@@ -1,0 +1,42 @@
+import { defaultPrefix } from "../../../outputs/options.js";
+import type { FailOn } from "../../../run/failure-limits.js";
+import type { Manifest } from "../../../run/types.js";
+import { exitCodes } from "../../exit-code.js";
+import type { CommandCall } from "../../command.js";
+import type { SummarySettings } from "../../terminal/summary.js";
+import type { ColorChoice } from "../../options/option-spec.js";
+
+type SummaryCall = Pick<
+  CommandCall<
+    SummarySettings & {
+      readonly json: boolean;
+      readonly quiet: boolean;
+      readonly failOn: FailOn;
+      readonly color: ColorChoice;
+    }
+  >,
+  "settings" | "context"
+>;
+
+/**
+ * Prints the summary as text, or with `--quiet` a warning if rows failed. As JSON, the end of the
+ * command has it.
+ */
+export async function printSummary(
+  manifest: Manifest,
+  { settings, context }: SummaryCall,
+): Promise<void> {
+  const { json, quiet, color, failOn, prefix = defaultPrefix } = settings;
+  if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
+    const { countedRows } = await import("./counted-rows.js");
+    context.reporter.warning(countedRows(manifest, failOn, prefix));
+  }
+  if (json || quiet || context.reporter.format === "json") return;
+  const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
+    import("../../terminal/summary.js"),
+    import("../../terminal/colors.js"),
+  ]);
+  const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
+  const isColored = usesColor(color, context.env, context.stderr);
+  context.reporter.print(text, isColored ? paintSummary : undefined);
+}

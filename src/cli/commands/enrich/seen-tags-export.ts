@@ -1,0 +1,119 @@
+import { join } from "node:path";
+import type { ErrorCode } from "../../../core/error-codes.js";
+import { ReputeError } from "../../../core/errors.js";
+import { writeManifest } from "../../../run/finish/manifest.js";
+import { isObjectAddress } from "../../../s3/address.js";
+import { manifestPath, outputBase } from "../../../run/destination/check-paths.js";
+import { seenTags, type SeenTags, uncountedText } from "../../../run/seen-tags.js";
+import { otherNames } from "../../../run/tally.js";
+import type { Manifest, TagExportRecord } from "../../../run/types.js";
+import type { ExportReport } from "../../../tags/types.js";
+import type { CommandCall } from "../../command.js";
+import type { ServiceAccess } from "../../services/services.js";
+import { exitCodes } from "../../exit-code.js";
+import { exportSummary, exportTagLists } from "../tag/tag-export.js";
+import { shellWord } from "../../../core/quantity.js";
+import type { RequestCall } from "../../services/with-client.js";
+
+type SeenTagsCall = RequestCall &
+  Pick<
+    CommandCall<{
+      readonly output: string;
+      readonly quiet: boolean;
+      readonly json: boolean;
+      readonly stateDir?: string | undefined;
+    }>,
+    "settings" | "context"
+  >;
+
+/** The result of exporting the tags of a run. */
+export interface SeenTagsExport {
+  /** The run's manifest with the result of each tag. */
+  readonly manifest: Manifest;
+  readonly failed: number;
+  /** The error that ended the export before any list was written; null if none. */
+  readonly fault: { readonly error: unknown } | null;
+}
+
+/**
+ * Exports the IP list of every tag seen in a run and records the results in its manifest. Needs only
+ * that manifest, and is safe to repeat.
+ */
+export async function exportSeenTags(
+  call: SeenTagsCall,
+  intel: ServiceAccess,
+  manifest: Manifest,
+  folder: string,
+): Promise<SeenTagsExport> {
+  const { settings, context } = call;
+  const seen = seenTags(manifest);
+  let records: readonly TagExportRecord[];
+  let fault: SeenTagsExport["fault"] = null;
+  try {
+    const what = { names: () => seen.names, folder, runId: manifest.run_id };
+    const report = await exportTagLists(intel, call, what, settings.quiet);
+    records = recordsOf(report, folder);
+    if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
+  } catch (error) {
+    fault = { error };
+    records = seen.names.map((tag) => failedRecord(tag, error));
+    context.reporter.print(afterwards(settings, folder));
+  }
+  if (seen.uncounted > 0) {
+    context.reporter.print(`repute: ${uncountedText(seen)}`);
+    records = [...records, uncountedRecord(seen)];
+  }
+  const failed = records.filter(({ status }) => status === "failed").length;
+  const ending = failed === 0 ? {} : rowsFailed;
+  const recorded: Manifest = { ...manifest, ...ending, tag_exports: records };
+  // Rows on stdout have no manifest file.
+  if (manifest.output.path !== null) {
+    await saveManifest(settings, recorded).catch((error: unknown) => {
+      fault ??= { error };
+    });
+  }
+  return { manifest: recorded, failed, fault };
+}
+
+async function saveManifest(
+  { output, stateDir }: SeenTagsCall["settings"],
+  manifest: Manifest,
+): Promise<void> {
+  if (!isObjectAddress(output)) return writeManifest(outputBase(output, stateDir), manifest);
+  const { putObject } = await import("../../../s3/put-object.js");
+  await putObject(manifestPath(output), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Failed tags count like failed rows. */
+const rowsFailed = { exit_reason: "rows_failed", exit_code: exitCodes.rowsFailed } as const;
+
+function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRecord[] {
+  return tags.map(({ name, status, snapshot, total, added, removed, files, error }) => ({
+    tag: name,
+    status,
+    snapshot,
+    total,
+    added,
+    removed,
+    files: files.map((file) => join(folder, file)),
+    error,
+  }));
+}
+
+function failedRecord(tag: string, error: unknown): TagExportRecord {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const code: ErrorCode = error instanceof ReputeError ? error.code : "unexpected";
+  const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
+  return { tag, status: "failed", ...nothing, error: { code, message } };
+}
+
+function uncountedRecord(seen: SeenTags): TagExportRecord {
+  return failedRecord(otherNames, new ReputeError("too_many_tags", uncountedText(seen)));
+}
+
+/** How to export the lists later. */
+function afterwards({ output, stateDir }: SeenTagsCall["settings"], folder: string): string {
+  const state = stateDir === undefined ? "" : ` --state-dir ${shellWord(stateDir)}`;
+  const which = output === "-" ? "NAME..." : `--seen-in ${shellWord(output)}${state}`;
+  return `repute: the rows are done but their tag lists are not; to export them: repute tags export ${which} -o ${shellWord(folder)}`;
+}

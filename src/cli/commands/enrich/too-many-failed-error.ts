@@ -1,0 +1,47 @@
+import { failedSuffix } from "../../../core/files/make-folder.js";
+import { FatalError } from "../../../core/errors.js";
+import type { EnrichSettings } from "../../../run/options.js";
+import { lookedUp } from "../../../run/failure-limits.js";
+import type { Manifest } from "../../../run/types.js";
+import { formatCount } from "../../../core/quantity.js";
+import { retryAdvice } from "./retry-advice.js";
+
+type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
+
+/** Explains a run that ended with more failed rows than `--max-failed` allows. */
+export function tooManyFailedError(manifest: Manifest, settings: Settings): FatalError {
+  const [commonest] = Object.keys(manifest.errors);
+  const reason = commonest === undefined ? "" : `, most often ${commonest}`;
+  const skipped = settings.tagIps === undefined ? "" : "; no tag lists were exported";
+  const message = `too many rows failed: ${counted(manifest, settings)}${reason}${kept(manifest, settings)}${skipped}`;
+  return new FatalError("too_many_failed", message, { hint: hintFor(manifest, settings) });
+}
+
+function counted(manifest: Manifest, { maxFailed }: Settings): string {
+  if ("rows" in maxFailed) {
+    return `${formatCount(manifest.statuses.failed)} (--max-failed allows ${formatCount(maxFailed.rows)})`;
+  }
+  const { rows, failed } = lookedUp(manifest);
+  return `${formatCount(failed)} of the ${formatCount(rows)} that were looked up (--max-failed allows ${maxFailed.percent}%)`;
+}
+
+/** Where the rows were kept. */
+function kept({ output, run_id }: Manifest, settings: Settings): string {
+  if (output.path === null) return "";
+  return isFile(output.path)
+    ? `; the rows are in ${output.path}, and ${settings.output} is unchanged`
+    : `; the rows are in ${output.path} as run ${run_id}, marked unfinished in repute_checkpoint`;
+}
+
+function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Settings): string {
+  const again = "run it again once the service works, or raise --max-failed";
+  if (output.path === null) return again;
+  if (!isFile(output.path)) {
+    return `${again}; to remove these rows, delete those with ${prefix}run_id = '${run_id}'`;
+  }
+  return retryAdvice(output, target, prefix) ?? again;
+}
+
+function isFile(path: string): boolean {
+  return path.endsWith(failedSuffix) || path.endsWith(`${failedSuffix}/`);
+}

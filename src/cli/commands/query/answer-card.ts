@@ -1,0 +1,123 @@
+import { nestedFacts } from "../../../core/finding.js";
+import type { CardField, CardSection } from "../../terminal/terminal-card.js";
+import type { AnsweredItem } from "./answered-item.js";
+
+/** The sections of a card in order. Paths are matched in order; the last section takes the rest. */
+const sections: readonly (readonly [title: string, paths: RegExp])[] = [
+  ["", /^(verdict|status|missing|error\b.*)$/],
+  ["item", /^(item|kind|type|bogon)$/],
+  ["lists", /^(\w+MailBlocklist|intent|tags|activity)\b/],
+  ["dates", /^(firstSeen|lastSeen)$/],
+  ["network", /^(asn|reverseDns)\b/],
+  ["abuse contact", /^abuseContact\b/],
+  ["observations", /^observedActivity\b/],
+  ["requests", /^(source|http_status|attempts|looked_up_at)$/],
+  ["other", /^/],
+];
+
+/** Labels by path, where the names of the members don't say it. */
+const labels: Readonly<Record<string, string>> = {
+  "error.code": "error",
+  "error.message": "message",
+  abusixMailBlocklist: "mail blocklist",
+  serviceMailBlocklist: "mail blocklist",
+  "asn.asn": "AS",
+  "asn.name": "name",
+  "asn.countryCode": "country",
+  "reverseDns.current": "reverse DNS",
+  http_status: "HTTP status",
+};
+
+/** Prefixes that the title of the section makes redundant. */
+const redundant = /^(?:observedActivity|abuseContact|asn|reverseDns)\./;
+
+/** Everything that the JSON line of an answer says, in labelled groups, the verdict first. */
+export function answerCard({ text, item, finding }: AnsweredItem): readonly CardSection[] {
+  const facts: Readonly<Record<string, unknown>> = nestedFacts(item, finding);
+  const { verdict, query, quick_check: quickCheck, ...rest } = facts;
+  const own = { verdict, ...rest, item: item?.value ?? text };
+  const found = new Map<string, CardField[]>(sections.map(([title]) => [title, []]));
+  const known = new Set<string>();
+  for (const record of [own, query, quickCheck]) {
+    for (const [path, value] of fieldsOf(record)) {
+      // The service repeats the item.
+      const id = `${path}\n${value}`;
+      if (known.has(id)) continue;
+      known.add(id);
+      const [title] = sections.find(([, paths]) => paths.test(path)) ?? ["other"];
+      found.get(title)?.push([labelOf(path), value]);
+    }
+  }
+  return sections.map(([title]) => ({ title, fields: found.get(title) ?? [] }));
+}
+
+type Field = readonly [path: string, text: string];
+
+/** The fields of a record. Nothing is said about a failure that did not happen. */
+function* fieldsOf(record: unknown): Generator<Field, void, undefined> {
+  for (const [name, value] of Object.entries(record ?? {})) {
+    const isAbsent = value === null || (Array.isArray(value) && value.length === 0);
+    if (isAbsent && (name === "error" || name === "missing")) continue;
+    if (name === "verdict") yield [name, verdictText(value)];
+    else yield* valueFields(name, value);
+  }
+}
+
+/** `none` must not read as safe. */
+function verdictText(verdict: unknown): string {
+  if (verdict === null) return "unknown";
+  return verdict === "none" ? "none (nothing known)" : plainText(verdict);
+}
+
+function* valueFields(path: string, value: unknown): Generator<Field, void, undefined> {
+  if (Array.isArray(value)) {
+    yield [path, listText(value)];
+  } else if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
+    for (const [name, inner] of Object.entries(value)) yield* valueFields(`${path}.${name}`, inner);
+  } else {
+    yield [path, plainText(value)];
+  }
+}
+
+/** Whether an entry of a list has more than one value. */
+function hasDetails(entry: unknown): boolean {
+  return typeof entry === "object" && entry !== null && Object.keys(entry).length > 1;
+}
+
+/** Single values on one line, else one line per entry after their number. */
+function listText(list: readonly unknown[]): string {
+  const lines = list.map(entryText);
+  if (!list.some(hasDetails)) return lines.join(", ") || "-";
+  return lines.length === 1 ? lines.join("") : [`${lines.length}:`, ...lines].join("\n");
+}
+
+/** An entry of a list in one line: its time span, then its other members. */
+function entryText(entry: unknown): string {
+  if (typeof entry !== "object" || entry === null) return plainText(entry);
+  const { firstSeen, lastSeen, ...others } = entry as Readonly<Record<string, unknown>>;
+  const span = [firstSeen, lastSeen].filter((time) => time !== undefined).map(plainText);
+  const rest = Object.entries(others).flatMap(([name, value]) =>
+    Array.from(valueFields(name, value)),
+  );
+  const details = rest.map(([path, text]) =>
+    rest.length === 1 && path === "entry" ? text : `${labelOf(path)} ${text}`,
+  );
+  return [...(span.length === 0 ? [] : [span.join(" to ")]), ...details].join(", ");
+}
+
+function plainText(value: unknown): string {
+  if (value === null || value === "" || typeof value === "object") return "-";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A path as words: `honeypotInteractions.firstSeen` is `honeypot first seen`. */
+function labelOf(path: string): string {
+  const label = labels[path];
+  if (label !== undefined) return label;
+  return path
+    .replace(redundant, "")
+    .replaceAll("Interactions.", " ")
+    .replaceAll(/[._]/g, " ")
+    .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

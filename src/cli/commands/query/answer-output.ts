@@ -1,0 +1,68 @@
+import { counted } from "../../../core/quantity.js";
+import { printable } from "../../../core/printable.js";
+import { paintFor } from "../../terminal/colors.js";
+import {
+  type DataOutput,
+  dataOutput,
+  type OutputCall,
+  wantsLines,
+  writeOut,
+} from "../../terminal/data-output.js";
+import { printCard } from "../../terminal/terminal-card.js";
+import { wrapWords } from "../../terminal/text-layout.js";
+import { answerCard } from "./answer-card.js";
+import { answerCells, answerLine, type AnsweredItem } from "./answered-item.js";
+
+/** Columns of a table: title and name in the row schema, without prefix. */
+export type AnswerColumns = readonly (readonly [title: string, column: string])[];
+
+/** Prints answers as JSON lines; on a terminal, one answer as a card and several as a table. */
+export function answerOutput(call: OutputCall, columns: AnswerColumns): DataOutput<AnsweredItem> {
+  const cells = columns.map(
+    ([title, name]) =>
+      [title, (answer: AnsweredItem) => shownCell(answerCells(answer, [name])[0])] as const,
+  );
+  const output = dataOutput(call, cells, { toLine: answerLine });
+  if (wantsLines(call.settings.json, call.context)) return output;
+  const errors = new Map<string, number>();
+  let first: AnsweredItem | null = null;
+  let count = 0;
+  return {
+    add: async (answer) => {
+      count++;
+      const { error } = answer.finding;
+      if (error !== null) {
+        const text = `${error.code}: ${error.message}`;
+        errors.set(text, (errors.get(text) ?? 0) + 1);
+      }
+      if (count === 1) {
+        first = answer;
+        return;
+      }
+      if (first !== null) await output.add(first);
+      first = null;
+      await output.add(answer);
+    },
+    end: async () => {
+      if (first !== null) printCard(call.context.stdout, answerCard(first), paintFor(call));
+      await output.end();
+      if (count > 1 && errors.size > 0) await writeOut(call.context, errorLines(call, errors));
+    },
+  };
+}
+
+/** A flag shows only where it is set: few addresses are bogons, and empty columns are dropped. */
+function shownCell(text = ""): string {
+  if (text === "false") return "";
+  return text === "true" ? "yes" : text;
+}
+
+/** Each error below the table: its code and message are too long for a column. */
+function errorLines({ context }: OutputCall, errors: ReadonlyMap<string, number>): string {
+  const width = context.stdout.columns || 80;
+  const lines = [...errors].flatMap(([text, count]) => {
+    const times = count > 1 ? ` (${counted(count, "item")})` : "";
+    return wrapWords(printable(text.replaceAll("\n", " ")) + times, width - 2);
+  });
+  return `\n${lines.join("\n")}\n`;
+}

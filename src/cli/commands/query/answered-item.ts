@@ -1,0 +1,33 @@
+import { columns } from "../../../core/columns.js";
+import { type Finding, nestedFacts, nestedText } from "../../../core/finding.js";
+import type { Item } from "../../../core/item/item.js";
+import { itemRow } from "../../../core/row.js";
+
+/** One argument of `query` or `quick-check`, and its finding. */
+export interface AnsweredItem {
+  /** The argument as given. */
+  readonly text: string;
+  /** Null if the text is not a supported item. */
+  readonly item: Item | null;
+  readonly finding: Finding;
+}
+
+/**
+ * The finding as one line of JSON, with the members of nested output. An unsupported argument is its
+ * own `item`, so that its line can be recognised.
+ */
+export function answerLine({ text, item, finding }: AnsweredItem): string {
+  return nestedText({ ...nestedFacts(item, finding), item: item?.value ?? text }, finding);
+}
+
+/** The values of the named columns (without prefix) as text. */
+export function answerCells(answer: AnsweredItem, names: readonly string[]): readonly string[] {
+  const { text, item, finding } = answer;
+  const row = itemRow(text, { number: 1, line: 1, end: 0 });
+  return names.map((name) => {
+    if (name === "item") return item?.value ?? text;
+    const value = columns.find((column) => column.name === name)?.value({ row, item, finding });
+    if (value === undefined || value === null) return "";
+    return Array.isArray(value) ? value.join(", ") : String(value);
+  });
+}

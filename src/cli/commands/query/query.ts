@@ -1,0 +1,116 @@
+import { apiOptions } from "../../../api/options.js";
+import { option } from "../../../core/options.js";
+import { lookupOptions } from "../../../lookup/options.js";
+import { runOptions } from "../../../run/options.js";
+import { defineCommand } from "../../command.js";
+import { commonExitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
+import { cliOptions } from "../../options/option-spec.js";
+
+const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
+const { concurrency, rate, pace, priority, retries, partialRetries } = lookupOptions.shape;
+const { local, synthetic, color, config, profile } = cliOptions.shape;
+
+const quickCheckGroups = {
+  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
+  Lookups: { concurrency, rate, pace, priority, retries },
+  Run: {
+    failOn: runOptions.shape.failOn,
+    json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
+    color,
+    config,
+    profile,
+  },
+};
+
+/** Shared by both commands. */
+const ofItems = {
+  usage: "ITEM... [flags]",
+  operands: [
+    [
+      "ITEM",
+      "IP address, domain, URL, SHA1, wallet or e-mail address, defanged or not; - reads stdin, one item per line",
+    ],
+  ],
+  exitCodes: [
+    ...commonExitCodes,
+    ["3", "done, but lookups failed; --fail-on changes what counts"],
+    ...quotaExitCodes,
+    ...interruptedExitCodes,
+  ],
+} as const;
+
+/** Looks up single items with the query endpoint. */
+export const queryCommand = defineCommand({
+  ...ofItems,
+  name: "query",
+  summary: "look up items and print the full answers",
+  description: [
+    "Looks up each item and prints the full answer as one JSON object per line, in the order of the arguments. On a terminal it prints a card, or a table of several items.",
+  ],
+  groups: {
+    ...quickCheckGroups,
+    Lookups: { concurrency, rate, pace, priority, retries, partialRetries },
+  },
+  examples: {
+    "repute query 192.0.2.1 example.com --local":
+      "look up an address and a domain with the embedded service",
+    "repute query 'hxxps[:]//example[.]com/a' --intel-url https://intel.example/beta":
+      "look up a defanged URL",
+    "repute query --json 192.0.2.1 | jq .query.tags":
+      "extract the tags; REPUTE_INTEL_URL holds the service's address",
+    "cut -f1 suspects.tsv | repute query - > answers.ndjson":
+      "read items from a pipe, one per line",
+  },
+  run: async (call) => {
+    const { runOneOff } = await import("./run-one-off.js");
+    return runOneOff(call, {
+      endpoint: "query",
+      columns: [
+        ["item", "item"],
+        ["kind", "kind"],
+        ["status", "status"],
+        ["verdict", "verdict"],
+        ["blocklist", "mail_blocklist"],
+        ["bogon", "bogon"],
+        ["tags", "tags"],
+        ["error", "error_code"],
+      ],
+    });
+  },
+});
+
+/** Looks up single items with the quick-check endpoint. */
+export const quickCheckCommand = defineCommand({
+  ...ofItems,
+  name: "quick-check",
+  summary: "look up items and print the short answers",
+  description: [
+    "Does a quick check of each item (blocklist status, intent, activity) and prints one JSON object per line, in the order of the arguments. On a terminal it prints a card, or a table of several items.",
+  ],
+  groups: quickCheckGroups,
+  examples: {
+    "repute quick-check 192.0.2.1 2001:db8::1 --local":
+      "check two addresses with the embedded service",
+    "repute quick-check example.com --intel-url https://intel.example/beta": "check a domain",
+    "repute quick-check user@example.com --json":
+      "print JSON on a terminal too; REPUTE_INTEL_URL holds the service's address",
+    "grep -o '[0-9.]*' auth.log | sort -u | repute quick-check -":
+      "read items from a pipe, one per line",
+  },
+  run: async (call) => {
+    const { runOneOff } = await import("./run-one-off.js");
+    return runOneOff(call, {
+      endpoint: "quick-check",
+      columns: [
+        ["item", "item"],
+        ["kind", "kind"],
+        ["status", "status"],
+        ["verdict", "verdict"],
+        ["blocklist", "quick_mail_blocklist"],
+        ["bogon", "quick_bogon"],
+        ["activity", "quick_activity"],
+        ["error", "error_code"],
+      ],
+    });
+  },
+});

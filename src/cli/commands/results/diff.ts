@@ -1,0 +1,154 @@
+import { z } from "zod";
+import { UsageError } from "../../../core/errors.js";
+import { accusationIn } from "../../../core/finding.js";
+import { option } from "../../../core/options.js";
+import { formatCount } from "../../../core/quantity.js";
+import { isObjectAddress, parseObjectAddress } from "../../../s3/address.js";
+import { earlierPrefix } from "../../../outputs/options.js";
+import { runOptions } from "../../../run/options.js";
+import { changeCounts, changePhrase, changeTotal } from "../../../report/diff/change-lines.js";
+import type { OutputDiff } from "../../../report/diff/diff-outputs.js";
+import { defang } from "../../../report/defang.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { commonExitCodes, exitCodes } from "../../exit-code.js";
+import { cliOptions } from "../../options/option-spec.js";
+import { realPath } from "../../../core/files/real-path.js";
+import { redactAddress } from "../../../core/redaction/redact-address.js";
+import { paintFor } from "../../terminal/colors.js";
+import { writeProse, writeOut } from "../../terminal/data-output.js";
+import { TerminalTable } from "../../terminal/terminal-table.js";
+
+const { json, color, quiet, config, profile } = cliOptions.shape;
+
+/** Changes shown on a terminal; a file has them all. */
+const mostShown = 40;
+
+const groups = {
+  Output: {
+    output: option(z.string().min(1).optional(), {
+      common: true,
+      description: "Write every change to this file or s3:// object: .csv, .ndjson or .html",
+      value: "OUT",
+      alias: "o",
+    }),
+    json: option(json, { description: "Print every change to stdout as one JSON line" }),
+    exitCode: option(z.boolean().default(false), {
+      common: true,
+      description: "Exit with 3 if an item got worse, or a new one has a verdict against it",
+    }),
+    prefix: earlierPrefix,
+    stateDir: runOptions.shape.stateDir,
+    color,
+    quiet,
+    config,
+    profile,
+  },
+};
+
+/** What changed between two outputs. */
+export const diffCommand = defineCommand({
+  name: "diff",
+  usage: "EARLIER LATER [-o OUT] [flags]",
+  summary: "show what changed between two outputs",
+  description: [
+    "Compares two outputs by kind and item: new, gone, worse, better, and changed (tags, network or abuse contact). If several rows have the same item, the newest answer counts. Items that are unknown on one side are counted, not compared; tags, network and contact are compared where both sides have an answer.",
+    "Either side can be CSV, NDJSON, Parquet or a database table. Tables default to the newest run; select another one with run=ID.",
+  ],
+  operands: [
+    ["EARLIER", "output to compare with"],
+    ["LATER", "newer output"],
+  ],
+  groups,
+  examples: {
+    "repute diff monday.csv tuesday.csv": "print a summary and the worst changes",
+    "repute diff monday.csv tuesday.csv -o changes.csv": "write every change to a file",
+    "repute diff monday.parquet tuesday.parquet --exit-code || notify":
+      "run a command when something got worse",
+    "repute diff 'duckdb:intel.duckdb?table=nightly&run=ID' 'duckdb:intel.duckdb?table=nightly'":
+      "compare an earlier run in a table with the newest one",
+  },
+  exitCodes: [
+    ...commonExitCodes,
+    ["3", "with --exit-code: an item got worse, or a new one has a verdict against it"],
+  ],
+  run: diff,
+});
+
+type DiffCall = CommandCall<SettingsOf<typeof groups>>;
+
+async function diff(call: DiffCall): Promise<number> {
+  const { settings, operands, context } = call;
+  const [earlier, later, ...others] = operands;
+  if (earlier === undefined || later === undefined || others.length > 0) {
+    throw new UsageError("argument_missing", "diff needs two outputs: EARLIER and LATER", {
+      hint: "repute diff monday.csv tuesday.csv",
+    });
+  }
+  const { output } = settings;
+  const { diffFormatOf, diffLines } = await import("../../../report/diff/diff-files.js");
+  const format = output === undefined ? null : diffFormatOf(output);
+  if (output !== undefined) await checkOutput(output, [earlier, later]);
+  const { compareOutputs } = await import("./compare-outputs.js");
+  await using found = await compareOutputs(earlier, later, { ...settings, signal: context.signal });
+  const names = { earlier: redactAddress(earlier), later: redactAddress(later) };
+  if (output !== undefined && format !== null) {
+    const { writeChanges } = await import("./write-changes.js");
+    await writeChanges(output, diffLines(format, found, names), context.signal);
+  }
+  if (settings.json) {
+    for (const line of diffLines("ndjson", found, names)) await writeOut(context, line);
+  } else if (!settings.quiet) await show(found, output === undefined, call);
+  return settings.exitCode && isAlarming(found) ? exitCodes.rowsFailed : exitCodes.done;
+}
+
+/** Whether an item got worse, or is new with a verdict against it. The first change is the worst. */
+function isAlarming({ changes }: OutputDiff): boolean {
+  for (const { change, later } of changes()) {
+    return change === "worse" || (change === "new" && accusationIn(later!.verdict) !== null);
+  }
+  return false;
+}
+
+/**
+ * Checks before the outputs are read that the changes can be written, and replace neither of them.
+ *
+ * @throws UsageError `output_is_input`, `output_folder_missing`, `bad_object_address`
+ */
+async function checkOutput(output: string, compared: readonly string[]): Promise<void> {
+  const { checkFolder, checkInputIsSafe } = await import("../../../run/destination/check-paths.js");
+  if (isObjectAddress(output)) {
+    parseObjectAddress(output);
+    return checkInputIsSafe(output, realPath(output), compared);
+  }
+  const file = realPath(output);
+  await checkFolder(file);
+  await checkInputIsSafe(output, file, compared);
+}
+
+/** Titles of the table of changes. */
+const titles = ["change", "kind", "item", "difference"];
+
+/** A summary and, unless a file has them, the worst changes. Items are defanged. */
+async function show(
+  { counts, changes }: OutputDiff,
+  withChanges: boolean,
+  call: DiffCall,
+): Promise<void> {
+  const { context } = call;
+  const total = changeTotal(counts);
+  await writeProse(context, `${changeCounts(counts)}\n`);
+  if (!withChanges || total === 0) return;
+  await writeOut(context, "\n");
+  const table = new TerminalTable(context.stdout, titles, paintFor(call), true);
+  let shown = 0;
+  for (const change of changes()) {
+    if (shown++ === mostShown) break;
+    const item = defang(change.item, change.kind);
+    table.add([change.change, change.kind, item, changePhrase(change)]);
+  }
+  table.end();
+  if (total > mostShown) {
+    const more = formatCount(total - mostShown);
+    await writeProse(context, `\n${more} more changes; write them all with -o changes.csv\n`);
+  }
+}

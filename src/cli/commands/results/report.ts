@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { option } from "../../../core/options.js";
+import { runOptions } from "../../../run/options.js";
+import { earlierPrefix } from "../../../outputs/options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { commonExitCodes } from "../../exit-code.js";
+import { cliOptions } from "../../options/option-spec.js";
+
+const { color, quiet, config, profile } = cliOptions.shape;
+
+const groups = {
+  Options: {
+    output: option(z.string().min(1).optional(), {
+      description: "Page to write, an HTML file; without it the report is printed as text",
+      value: "REPORT.html",
+      alias: "o",
+    }),
+    against: option(z.string().min(1).optional(), {
+      common: true,
+      description: "Also show what changed since this earlier output",
+      value: "EARLIER",
+    }),
+    history: option(z.string().min(1).optional(), {
+      common: true,
+      description:
+        "Also show earlier nights of this output, whose manifests are in this folder, and what is unusual tonight. Dates and run IDs in the name may differ",
+      value: "DIR",
+    }),
+    prefix: earlierPrefix,
+    color,
+    stateDir: runOptions.shape.stateDir,
+    quiet,
+    config,
+    profile,
+  },
+};
+
+/** A page to look at, made from an output. */
+export const reportCommand = defineCommand({
+  name: "report",
+  usage: "OUT [-o REPORT.html] [flags]",
+  summary: "summarise an output: verdicts, tags, networks, worst items",
+  description: [
+    "Reads an output and writes one HTML file that needs no network and no script: the result in a sentence, verdicts by kind, tags, networks, first and last seen, the worst items with their abuse contacts, why rows were not checked, and the run's requests and duration. Items are defanged. Without -o the same is printed as text.",
+    "The output is read once; memory use does not grow with its size. Details of the run come from OUT.manifest.json.",
+  ],
+  operands: [
+    ["OUT", "output of an earlier run: CSV, TSV, NDJSON, Parquet or a table; gzip is detected"],
+  ],
+  onlyOperand: { what: "an output" },
+  groups,
+  examples: {
+    "repute report enriched.csv -o report.html": "write a page to open in a browser or to mail",
+    "repute report enriched.csv": "print the report",
+    "repute report enriched.csv --against monday.csv --history nights -o report.html":
+      "add what changed since Monday, and the course of the nights",
+    "repute report enriched.ndjson.gz --prefix x_": "read an output with another prefix",
+    "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
+      "report on the last run in a table",
+  },
+  exitCodes: commonExitCodes,
+  run: report,
+});
+
+async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { context, settings, operand: output } = call;
+  const { checkReportName, makeReport, writeReportPage } = await import("./make-report.js");
+  if (settings.output !== undefined) checkReportName(settings.output);
+  const onWarning = (message: string): void => context.reporter.warning(message);
+  const { signal } = context;
+  const made = await makeReport(output, settings.prefix, { ...settings, onWarning, signal });
+  if (settings.output === undefined) {
+    const { reportText } = await import("../../../report/text.js");
+    const { printReport } = await import("../../terminal/colors.js");
+    printReport(reportText(made, context.stdout.columns || 80), call);
+    return 0;
+  }
+  await writeReportPage(settings.output, made);
+  const { headline } = await import("../../../report/headline.js");
+  if (!settings.quiet) context.reporter.print(`repute: ${headline(made)} ${settings.output}`);
+  return 0;
+}

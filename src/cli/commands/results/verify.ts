@@ -1,0 +1,72 @@
+import { counted } from "../../../core/quantity.js";
+import { writeProse } from "../../terminal/data-output.js";
+import { earlierPrefix } from "../../../outputs/options.js";
+import type { Audit } from "../../../outputs/audit-output.js";
+import { runOptions } from "../../../run/options.js";
+import { cliOptions } from "../../options/option-spec.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { commonExitCodes } from "../../exit-code.js";
+import { redactAddress } from "../../../core/redaction/redact-address.js";
+
+const { json, quiet, config, profile } = cliOptions.shape;
+
+const { stateDir } = runOptions.shape;
+
+const groups = {
+  Options: { prefix: earlierPrefix, stateDir, json, quiet, config, profile },
+};
+
+/** Compares an output with its manifest. */
+export const verifyCommand = defineCommand({
+  name: "verify",
+  usage: "OUT [flags]",
+  summary: "check an output against its manifest",
+  description: [
+    "Reads the whole output and compares it with OUT.manifest.json: bytes, SHA-256, rows, and rows by status and verdict. In a STIX bundle it counts indicators, in a database table the rows of the manifest's run. No request is sent and nothing is changed.",
+  ],
+  operands: [["OUT", "output of an earlier run, with its manifest beside it"]],
+  onlyOperand: { what: "an output" },
+  groups,
+  examples: {
+    "repute verify enriched.csv": "print its counts, or how it differs from its manifest",
+    "repute verify enriched.ndjson.gz --json": "print the result as one JSON object",
+    "repute verify enriched.csv --quiet && load enriched.csv": "load a file only if it is intact",
+    "repute verify 'duckdb:intel.duckdb?table=enriched'":
+      "check the rows of the last run in a database",
+    "repute verify enriched.csv --prefix x_": "check an output with the prefix x_",
+  },
+  exitCodes: [commonExitCodes[0], ["1", "the output differs"], commonExitCodes[2]],
+  run: verify,
+});
+
+async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { context, settings, operand: path } = call;
+  const { verifyOutput } = await import("../../../run/finish/verify-output.js");
+  const { audit, differences } = await verifyOutput(path, settings.prefix, settings.stateDir);
+  if (settings.json) {
+    const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;
+    context.stdout.write(
+      `${JSON.stringify({ path: redactAddress(path), bytes, rows, indicators, sha256, statuses, verdicts, differences })}\n`,
+    );
+  } else if (differences.length > 0) {
+    context.reporter.print(
+      `repute: ${path} differs from its manifest\n${differences.map((line) => `  ${line}\n`).join("")}`,
+    );
+  } else if (!settings.quiet) {
+    const bytes = audit.bytes === null ? "" : `, ${audit.bytes} bytes`;
+    await writeProse(
+      context,
+      `${redactAddress(path)}: ${countOf(audit)}${bytes}, matches its manifest${versionNote(audit)}\n`,
+    );
+  }
+  return differences.length === 0 ? 0 : 1;
+}
+
+/** A note for outputs of schema version 1. A STIX bundle has no rows, hence no version. */
+function versionNote({ verdicts, indicators }: Audit): string {
+  return verdicts === null && indicators === undefined ? " (schema version 1, no verdicts)" : "";
+}
+
+function countOf({ rows, indicators }: Audit): string {
+  return indicators === undefined ? counted(rows ?? 0, "row") : counted(indicators, "indicator");
+}

@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { realPath } from "../../../core/files/real-path.js";
+import { isObjectAddress } from "../../../s3/address.js";
+import { openFileDestination, removePart } from "../../../outputs/file-destination.js";
+
+/** UTF-16 units of text written at a time. */
+const writtenAtOnce = 64 * 1024;
+
+/**
+ * Writes changes to a file or object, which appears under its name once it is complete.
+ *
+ * @throws FatalError `output_*`, `object_*`; the signal's reason
+ */
+export async function writeChanges(
+  path: string,
+  lines: Iterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isObjectAddress(path)) return writeFile(realPath(path), lines, signal);
+  if (/\.html$/i.test(path)) {
+    const { putPage } = await import("../../../s3/put-page.js");
+    return putPage(path, [...lines].join(""));
+  }
+  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  try {
+    const copy = join(folder, basename(path));
+    await writeFile(copy, lines, signal);
+    const { uploadObject } = await import("../../../s3/upload-object.js");
+    const journal = join(folder, "upload.json");
+    await uploadObject({ path: copy, address: path, journal, signal });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeFile(
+  path: string,
+  lines: Iterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const file = await openFileDestination(path, null);
+  try {
+    let pending = "";
+    for (const line of lines) {
+      pending += line;
+      if (pending.length < writtenAtOnce) continue;
+      signal.throwIfAborted();
+      await file.write(Buffer.from(pending));
+      pending = "";
+    }
+    await file.write(Buffer.from(pending));
+    await file.finish();
+  } catch (error) {
+    await file.abandon();
+    await removePart(path);
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import { counted } from "../../../core/quantity.js";
+import type { IntelClient } from "../../../api/intel-client.js";
+import type { CommandCall } from "../../command.js";
+import type { ServiceAccess } from "../../services/services.js";
+import type { TagFormat } from "../../../tags/list-formats/types.js";
+import type { ExportReport, TagProgress } from "../../../tags/types.js";
+import { withClient } from "../../services/with-client.js";
+import type { RequestCall } from "../../services/with-client.js";
+
+/** Which lists to export, and how. */
+export interface TagExport {
+  /** Names of the tags, possibly read with the client. */
+  readonly names: (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
+  readonly folder: string;
+  readonly runId?: string;
+  readonly formats?: readonly TagFormat[];
+  readonly formulaGuard?: boolean;
+  readonly parallel?: number;
+  readonly prune?: boolean;
+  readonly restart?: boolean;
+}
+
+type ExportCall = RequestCall & Pick<CommandCall<unknown>, "context">;
+
+/**
+ * Exports tag lists with the rate limits and retries of the main job, and reports progress. A failed
+ * tag is an error on stderr, `--quiet` or not.
+ */
+export async function exportTagLists(
+  intel: ServiceAccess,
+  call: ExportCall,
+  { names, ...options }: TagExport,
+  quiet: boolean,
+): Promise<ExportReport> {
+  const { exportTags } = await import("../../../tags/export-tags.js");
+  const { clock, signal, reporter, stderr } = call.context;
+  const printProgress =
+    quiet || stderr.isTTY !== true
+      ? () => undefined
+      : progressPrinter((text) => reporter.print(text));
+  const onProgress = (progress: TagProgress): void => {
+    reporter.describe(() => progressText(progress));
+    printProgress(progress);
+    const { tag, error } = progress;
+    if (error === null) return;
+    const { code, hint } = error;
+    reporter.fault(`could not export tag ${tag}: ${error.message}`, hint, { code, tag });
+  };
+  return withClient("intel", intel, call, async (client) =>
+    exportTags({
+      ...options,
+      client,
+      source: intel.embedded ? "the embedded service" : intel.url,
+      names: await names(client),
+      clock,
+      signal,
+      onProgress,
+      onWarning: (message) => reporter.warning(message),
+    }),
+  );
+}
+
+/** Prints a line per million entries read. */
+function progressPrinter(print: (text: string) => void): (progress: TagProgress) => void {
+  const shown = new Map<string, number>();
+  return (progress) => {
+    const { tag, state, entries } = progress;
+    const step = Math.floor(entries / 1_000_000);
+    if (state !== "reading" || step <= (shown.get(tag) ?? 0)) return;
+    shown.set(tag, step);
+    print(`  ${progressText(progress)}`);
+  };
+}
+
+function progressText({ tag, entries, total }: TagProgress): string {
+  return `${tag}: ${entries} of ${total ?? "?"} addresses read`;
+}
+
+/** The result of an export as text. */
+export function exportSummary(report: ExportReport): string {
+  const lines = report.tags.map(({ name, status, error, total, added, removed }) =>
+    status === "failed"
+      ? `  ${name}: failed, ${error?.message ?? "no reason"}`
+      : `  ${name}: ${counted(total ?? 0, "address")}, ${added} added, ${removed} removed${status === "unchanged" ? " (unchanged)" : ""}`,
+  );
+  const kept = report.kept > 0 ? `, ${report.kept} kept from the previous export` : "";
+  const head = `repute: ${report.exported + report.unchanged} of ${report.tags.length} lists exported to ${report.folder}${kept}`;
+  return [head, ...lines].join("\n");
+}

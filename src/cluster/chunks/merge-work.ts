@@ -1,0 +1,233 @@
+import type { Writable } from "node:stream";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { UsageError } from "../../core/errors.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
+import { detectSinkFormat } from "../../formats/registry.js";
+import { isObjectAddress } from "../../s3/address.js";
+import {
+  openFileDestination,
+  removePart,
+  streamDestination,
+} from "../../outputs/file-destination.js";
+import type { Destination } from "../../outputs/types.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import type { Audit } from "../../outputs/audit-output.js";
+import { endingOfRows } from "../../run/finish/exit-reason.js";
+import { endingOfTooMany } from "../../run/finish/publish.js";
+import { saveRecord } from "../../run/finish/finished-run.js";
+import { keepEarlier } from "../../run/finish/keep-earlier.js";
+import { notedPrefix } from "../../run/finish/manifest.js";
+import { realPath } from "../../core/files/real-path.js";
+import { chooseOutput, type OutputTarget } from "../../run/destination/open-output.js";
+import { type FailOn, type MaxFailed, tooManyFailed } from "../../run/failure-limits.js";
+import { timeWarning } from "../../run/counted-warning.js";
+import { openStateFolder } from "../../run/state/state-folder.js";
+import type { Manifest } from "../../run/types.js";
+import { allResults, unfinished } from "./all-results.js";
+import type { ChunkFault, ChunkResult, ResultFile } from "./chunk-result.js";
+import { type FileJoin, TextJoin } from "./join-text.js";
+import { auditMergedPart, checkCounts, outputJoin, rejectsHeader } from "./merged-output.js";
+import { runWarnings, sumChunks, type SummedChunks } from "./merge-manifest.js";
+import type { WorkFolder } from "./work-folder.js";
+import type { WorkPlan } from "./work-plan.js";
+
+/** Everything that a merge needs. */
+export interface MergeJob {
+  readonly work: WorkFolder;
+  readonly plan: WorkPlan;
+  readonly settings: {
+    readonly output: string;
+    readonly rejects?: string | undefined;
+    readonly maxFailed: MaxFailed;
+    readonly failOn: FailOn;
+  };
+  /** Receives the rows when the output is `-`. */
+  readonly stdout: Writable;
+  /** The command line without secrets. Recorded in the manifest. */
+  readonly command: readonly string[];
+  readonly signal: AbortSignal;
+  /** @default the system clock */
+  readonly clock?: Clock | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
+  /** The output, if it is chosen already. `settings` then name local files. */
+  readonly target?: OutputTarget;
+  /** How often the run was resumed. @default the sum over its chunks */
+  readonly resumed?: number;
+}
+
+/**
+ * Joins the results of all chunks into one output with one manifest.
+ *
+ * @throws FatalError `chunks_missing`, `rows_lost`, `output_*`; UsageError `merge_format`,
+ *   `state_exists`, `output_locked`; as `chooseOutput`
+ */
+export async function mergeWork(job: MergeJob): Promise<Manifest> {
+  const { output, rejects = "" } = job.settings;
+  const isStaged = [output, rejects].some(isObjectAddress) && job.target === undefined;
+  const staged = isStaged
+    ? await (await import("../../run/destination/staged-run.js")).stageRun(job.settings, plannedPaths(job.plan))
+    : null;
+  if (staged === null) return mergeLocally(job, job.target ?? (await mergeTarget(job)));
+  try {
+    const local = { ...job, settings: { ...job.settings, ...staged.settings } };
+    const target = { ...(await mergeTarget(local)), name: staged.name, staged };
+    const manifest = await mergeLocally(local, target);
+    staged.clean();
+    return manifest;
+  } finally {
+    await staged.cleanEmpty();
+  }
+}
+
+async function mergeLocally(job: MergeJob, target: OutputTarget): Promise<Manifest> {
+  const results = await allResults(job.work, job.plan, job.signal);
+  if (target.base === null) return join(job, target, results);
+  const { name, base } = target;
+  const state = await openStateFolder(base, { resume: false, restart: false, name });
+  try {
+    return await join(job, target, results);
+  } finally {
+    await state.remove();
+  }
+}
+
+/** The output, which must have the format of the chunks. */
+async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTarget> {
+  const { to, prefix, esIndex } = plan.settings;
+  const { output, rejects } = settings;
+  const text = to === "parquet" ? undefined : to;
+  const warehouse = output === "-" ? null : findWarehouse(output);
+  const found = detectSinkFormat(output).format;
+  const isShape = found === "ndjson" && !["csv", "tsv"].includes(to);
+  const fits =
+    warehouse === null
+      ? to !== "parquet" && (found === null || found === to || isShape)
+      : to === "parquet" && warehouse.target.kind === "parquet";
+  if (!fits) {
+    const name = warehouse?.target.display ?? output;
+    throw new UsageError("merge_format", `the chunks in ${work.name} are ${to}, ${name} is not`, {
+      hint: "name a file of that format, or split again with --to",
+    });
+  }
+  const sink = {
+    to: text,
+    rejects,
+    prefix,
+    esIndex,
+    formulaGuard: false,
+    gzip: false,
+    onlyNew: false,
+    raw: false,
+  };
+  return chooseOutput(output, sink, async () => plan.reading.format, plannedPaths(plan));
+}
+
+function plannedPaths({ input }: MergeJob["plan"]): readonly string[] {
+  const isFile = input.table === undefined || isObjectAddress(input.path ?? "");
+  const path = isFile ? input.path : input.absolute;
+  return path === null ? [] : [path];
+}
+
+/** Joins all results into new files, and publishes those if everything adds up. */
+async function join(
+  job: MergeJob,
+  target: OutputTarget,
+  results: readonly ChunkResult[],
+): Promise<Manifest> {
+  const { plan, settings } = job;
+  const rejects = settings.rejects === undefined ? null : realPath(settings.rejects);
+  const opened: Destination[] = [];
+  try {
+    const output =
+      target.file === null
+        ? streamDestination(job.stdout, target.name)
+        : await openFileDestination(target.file, null);
+    opened.push(output);
+    await joinAll(job, results, await outputJoin(plan, target, output), ({ output: of }) => of);
+    if (rejects !== null) {
+      const apart = await openFileDestination(rejects, null);
+      opened.unshift(apart);
+      const { gzip } = detectSinkFormat(rejects);
+      const joined = new TextJoin({ destination: apart, header: rejectsHeader(plan), gzip });
+      await joinAll(job, results, joined, ({ rejects: of }) => of);
+    }
+    const manifests = results.map(({ manifest }) => manifest);
+    const summed = sumChunks(plan, manifests, job.resumed);
+    const audit =
+      target.file === null ? null : await auditMergedPart(plan, target, target.file, output);
+    checkCounts(summed, audit, target);
+    const manifest = await publish(job, target, summed, audit, opened);
+    const times = timeWarning(summed);
+    const messages = [...runWarnings(plan, summed.unsupported), ...(times === null ? [] : [times])];
+    for (const message of messages) job.onWarning?.(message);
+    return manifest;
+  } catch (error) {
+    for (const each of opened) await each.abandon();
+    for (const path of [target.file, rejects]) if (path !== null) await removePart(path);
+    throw error;
+  }
+}
+
+/** Joins one file of each result. @throws FatalError `chunks_missing`, naming the damaged ones */
+async function joinAll(
+  { work, plan, signal }: MergeJob,
+  results: readonly ChunkResult[],
+  joined: FileJoin,
+  fileOf: (result: ChunkResult) => ResultFile,
+): Promise<void> {
+  const faults: ChunkFault[] = [];
+  await joined.begin();
+  for (const result of results) {
+    signal.throwIfAborted();
+    const file = fileOf(result);
+    try {
+      const path = await work.fetch(file.file, signal);
+      const what = path === null ? `${file.file} is missing` : await joined.add(path, file);
+      if (what !== null) faults.push({ chunk: result.chunk, what });
+    } finally {
+      await work.clear(file.file);
+    }
+  }
+  await work.close();
+  if (faults.length > 0) throw unfinished(work, plan, faults);
+  await joined.end();
+}
+
+/** Gives the files their names and writes the manifest beside the output. */
+async function publish(
+  job: MergeJob,
+  target: OutputTarget,
+  summed: SummedChunks,
+  audit: Audit | null,
+  opened: readonly Destination[],
+): Promise<Manifest> {
+  const { clock = systemClock, settings, command } = job;
+  await keepEarlier(target, summed.input.rows);
+  const tooMany = tooManyFailed(settings.maxFailed, summed);
+  const suffix = tooMany ? failedSuffix : "";
+  const { schema_version, program, run_id, input, ...counts } = summed;
+  const manifest: Manifest = {
+    schema_version,
+    program,
+    run_id,
+    command,
+    input,
+    output: {
+      path: target.base === null ? null : target.name + suffix,
+      format: target.format,
+      bytes: audit?.bytes ?? opened.at(-1)?.length ?? null,
+      rows: audit?.rows ?? summed.input.rows,
+      sha256: audit?.sha256 ?? null,
+      ...notedPrefix(job.plan.settings.prefix),
+    },
+    ...counts,
+    ended_at: new Date(clock.now()).toISOString(),
+    ...(tooMany ? endingOfTooMany : endingOfRows(settings.failOn, summed.statuses)),
+  };
+  for (const each of opened) await each.finish(suffix);
+  const inputPath = job.plan.input.absolute;
+  const source = inputPath === null ? { stream: null } : { path: inputPath };
+  const { signal, onWarning } = job;
+  await saveRecord({ settings, input: source, signal, onWarning }, target, manifest, suffix);
+  return manifest;
+}

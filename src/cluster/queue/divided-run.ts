@@ -1,0 +1,98 @@
+import { UsageError } from "../../core/errors.js";
+import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
+import { isObjectAddress } from "../../s3/address.js";
+import { splitWork } from "../chunks/split-work.js";
+import type { WorkFolder } from "../chunks/work-folder.js";
+import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
+import { findTableInput } from "../../run/copy/find-table-input.js";
+import { chooseOutput, type OutputTarget } from "../../run/destination/open-output.js";
+import { readingOf } from "../../run/reading.js";
+import { compareFingerprints, takeFingerprint } from "../../run/state/fingerprint.js";
+import type { EnrichJob } from "../../run/types.js";
+
+/** A run whose input and output can be divided. */
+export interface DividedRun {
+  readonly job: EnrichJob & { readonly input: SourceInput };
+  readonly target: OutputTarget;
+  /** Path of the output. */
+  readonly base: string;
+  /** Format of the chunks. */
+  readonly to: WorkPlan["settings"]["to"];
+}
+
+/**
+ * Of an output in object storage, the job names the local files.
+ *
+ * @throws UsageError `workers_need_file`, `chunk_option`; as `stageRun` and `chooseOutput`
+ */
+export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
+  const job = { ...given, input: await oneText(given.input) };
+  const { settings, input } = job;
+  if (settings.raw) {
+    const hint = "leave out one of them";
+    throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
+  }
+  const { output, rejects = "" } = settings;
+  const paths = inputPaths(input);
+  const staged = [output, rejects].some(isObjectAddress)
+    ? await (await import("../../run/destination/staged-run.js")).stageRun(settings, paths)
+    : null;
+  const own = { ...job, settings: { ...settings, ...staged?.settings } };
+  try {
+    const reading = readingOf(input, settings, job.clock);
+    const inputFormat = () => reading.inputFormat();
+    const chosen = await chooseOutput(own.settings.output, own.settings, inputFormat, paths);
+    const target = staged === null ? chosen : { ...chosen, name: staged.name, staged };
+    const to = formatOf(target);
+    if (target.base === null || to === null) throw needsFile(target);
+    return { job: own, target, base: target.base, to };
+  } catch (error) {
+    await staged?.cleanEmpty();
+    throw error;
+  }
+}
+
+/** The input, which has to be a single one of text. */
+async function oneText(input: RunInput): Promise<SourceInput> {
+  if ("inputs" in input || ("path" in input && (await findTableInput(input.path)) !== null)) {
+    throw new UsageError("workers_need_file", "--workers reads one text input", {
+      hint: "name one file, or leave out --workers",
+    });
+  }
+  return input;
+}
+
+/** Format of the chunks; null if they cannot be joined into the output. */
+function formatOf({ warehouse, format, base }: OutputTarget): WorkPlan["settings"]["to"] | null {
+  if (base?.endsWith("/") === true || format === "stix") return null;
+  if (warehouse === null) return format;
+  return format === "parquet" ? "parquet" : null;
+}
+
+function needsFile({ name }: OutputTarget): UsageError {
+  return new UsageError("workers_need_file", `--workers cannot write ${name}`, {
+    hint: "write to a text file or FILE.parquet, or leave out --workers",
+  });
+}
+
+/** The plan of the interrupted run, or a new one. @throws UsageError `resume_differs` */
+export async function planOf(
+  { job, target, to }: DividedRun,
+  work: WorkFolder,
+  rowsPerChunk: number,
+): Promise<WorkPlan> {
+  const { settings, input, signal, clock, onNotice } = job;
+  const now = await takeFingerprint(job, readingOf(input, settings, clock), target);
+  if ((await work.read(planName)) !== null) {
+    const plan = await readPlan(work);
+    const { differences } = await compareFingerprints(plan.fingerprint ?? now, now, input);
+    if (differences.length === 0) return plan;
+    throw new UsageError(
+      "resume_differs",
+      `the interrupted run was a different one: ${differences.join("; ")}`,
+      { hint: "repeat it with the same options and input, or start over with --restart" },
+    );
+  }
+  const own = { ...settings, to, rowsPerChunk };
+  return splitWork({ input, work, settings: own, signal, clock, onNotice, fingerprint: now });
+}

@@ -1,0 +1,205 @@
+import { counted } from "../../core/quantity.js";
+import { setTimeout as delay } from "node:timers/promises";
+import { PassThrough } from "node:stream";
+import { FatalError, UsageError } from "../../core/errors.js";
+import type { ChunkResult } from "../chunks/chunk-result.js";
+import { type ChunkJob, runChunk } from "../chunks/run-chunk.js";
+import { openWork, type WorkFolder } from "../chunks/work-folder.js";
+import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
+import type { EnrichSettings } from "../../run/options.js";
+import type { RunProgress } from "../../run/types.js";
+import { storedResult, storeResult } from "./chunk-commit.js";
+import type { ChunkCommit, ChunkJobOfQueue, ChunkQueue, ChunkTask } from "./chunk-queue.js";
+import type { HeldLock } from "./held-lock.js";
+import { chunkSettings, readRunRecord, type RunRecord } from "./run-record.js";
+import type { QueueWorkerOptions } from "./serve-queue.js";
+import { SharedByChunks } from "./shared-by-chunks.js";
+
+/** Time between two reports of the progress. */
+const tickMs = 1_000;
+
+/** How long a worker that has lost its lock may take to notice, and to leave the chunk. */
+const patienceMs = 8_000;
+
+/** A chunk that this worker has in hand. */
+export interface TakenChunk {
+  readonly job: ChunkJobOfQueue;
+  readonly token: string;
+  readonly held: HeldLock;
+  readonly run: ChunkQueue;
+}
+
+/** Does chunks, one at a time, and keeps the connections of their run open. */
+export class ChunkDoer {
+  readonly #options: QueueWorkerOptions;
+  #shared: SharedByChunks | null = null;
+  #held: HeldLock | null = null;
+  /** The run of which a chunk is done: its service answers, unless there is an outage. */
+  #answeredPlan: string | null = null;
+
+  constructor(options: QueueWorkerOptions) {
+    this.#options = options;
+  }
+
+  /** @returns null if nobody waits for the chunk */
+  async do(taken: TakenChunk): Promise<ChunkCommit | null> {
+    const { job, held, run } = taken;
+    const { work: path, plan: id, chunk } = job.data;
+    if (await run.isStopped()) return null;
+    const work = await openWork(path);
+    const record = await findRun(work, job.data, run, held.signal);
+    if (record === null) return null;
+    const plan = await readPlan(work);
+    const planned = plan.chunks[chunk];
+    const stored = planned === undefined ? null : await storedResult(work, plan, planned);
+    if (stored !== null) return stored.commit;
+    this.#held = held;
+    const settings = this.#checked(chunkSettings(record, this.#options.queue));
+    let progress: () => RunProgress | null = () => null;
+    const ticks = new AbortController();
+    const ticking = tick(taken, () => progress(), ticks.signal);
+    try {
+      const shared = await this.#sharedBy(id, settings);
+      const commit = await attemptChunk(work, plan, chunk, {
+        settings: withoutPace(settings),
+        apiKey: this.#options.apiKey,
+        command: record.command,
+        signal: held.signal,
+        shared: { ...shared.resources, answered: this.#answeredPlan === id },
+        stateFolder: this.#options.stateFolder,
+        onWarning: this.#options.onWarning,
+        onStart: (now) => void (progress = now),
+      });
+      this.#answeredPlan = id;
+      this.#options.onNotice(`chunk ${chunk} of ${path}: ${counted(commit.rows, "row")}`);
+      return commit;
+    } catch (error) {
+      // They may be the reason: a quota that is used up, a lost connection.
+      await this.close();
+      throw error;
+    } finally {
+      this.#held = null;
+      ticks.abort();
+      await ticking;
+    }
+  }
+
+  async close(): Promise<void> {
+    const shared = this.#shared;
+    this.#shared = null;
+    await shared?.close();
+  }
+
+  async #sharedBy(plan: string, settings: EnrichSettings): Promise<SharedByChunks> {
+    if (this.#shared?.fits(plan, settings)) return this.#shared;
+    await this.close();
+    const { stateFolder, onWarning } = this.#options;
+    const onEarlyEnd = (error: Error): void => this.#held?.end(error);
+    this.#shared = await SharedByChunks.open(plan, {
+      settings,
+      stateFolder,
+      onWarning,
+      onEarlyEnd,
+    });
+    return this.#shared;
+  }
+
+  /** The key must not reach another service than the one it was set for. */
+  #checked(settings: EnrichSettings): EnrichSettings {
+    const { intelUrl } = this.#options;
+    if (settings.intelUrl === intelUrl) return settings;
+    throw new UsageError(
+      "workers_option",
+      `a run asks ${settings.intelUrl ?? "no service"}; this worker is for ${intelUrl}`,
+      {
+        hint: "give worker and run the same --intel-url, or use another database of Redis for each service",
+      },
+    );
+  }
+}
+
+type AttemptJob = Omit<ChunkJob, "stdout" | "commit" | "finished" | "patienceMs">;
+
+async function attemptChunk(
+  work: WorkFolder,
+  plan: WorkPlan,
+  chunk: number,
+  job: AttemptJob,
+): Promise<ChunkCommit> {
+  const commits: ChunkCommit[] = [];
+  const commit = async (result: ChunkResult): Promise<boolean> => {
+    commits.push(await storeResult(work, result));
+    return true;
+  };
+  const finished = async (): Promise<ChunkResult | null> => {
+    const stored = await storedResult(work, plan, plan.chunks[chunk]!);
+    if (stored !== null) commits.push(stored.commit);
+    return stored?.result ?? null;
+  };
+  const own = { ...job, stdout: new PassThrough(), patienceMs, commit, finished };
+  await runChunk(own, work, plan, chunk);
+  if (commits[0] === undefined) await finished();
+  if (commits[0] !== undefined) return commits[0];
+  throw new FatalError("work_unreadable", `the result of chunk ${chunk} is not in ${work.name}`, {
+    hint: "check how the folder is mounted",
+  });
+}
+
+/** The pace is that of all workers. */
+function withoutPace(settings: EnrichSettings): EnrichSettings {
+  const none = undefined;
+  return {
+    ...settings,
+    rate: none,
+    rateQuery: none,
+    rateQuickCheck: none,
+    pace: none,
+    priority: none,
+  };
+}
+
+/** Looks for a run, and the pause between them: a shared folder may show it late. */
+const looks = { many: 5, pauseMs: 400 };
+
+/** The record of the task's run; null if the run is over. */
+async function findRun(
+  work: WorkFolder,
+  { plan }: ChunkTask,
+  run: ChunkQueue,
+  signal: AbortSignal,
+): Promise<RunRecord | null> {
+  for (let look = 1; ; look++) {
+    const record = await readRunRecord(work);
+    if (record?.plan === plan && (await work.read(planName)) !== null) return record;
+    // Of a run that is over, unless somebody waits for it.
+    if (!(await run.isLed())) return null;
+    if (look === looks.many) break;
+    await delay(looks.pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+  throw new FatalError("work_unreadable", `${work.name} does not hold the run of this chunk`, {
+    hint: "mount the work folder under the same path on every machine",
+  });
+}
+
+/** Reports the progress, and notices that the run was stopped or the lock is gone. */
+async function tick(
+  { job, token, held, run }: TakenChunk,
+  progress: () => RunProgress | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  for (;;) {
+    await delay(tickMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const now = progress();
+    // While Redis is away, these wait; the chunk goes on.
+    const told = (async () => {
+      if (now !== null) await job.updateProgress(now);
+      if (await run.isStopped()) held.stop();
+      if ((await run.holder(job.data.chunk)) !== token) held.lose();
+    })().catch(() => undefined);
+    await Promise.race([told, ended]);
+  }
+}

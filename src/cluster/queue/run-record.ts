@@ -1,0 +1,76 @@
+import { resolve } from "node:path";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { openSealedJson, sealJson } from "../../core/files/json-file.js";
+import { isRedisAddress } from "../../store/redis/redis-address.js";
+import { lookupOptions } from "../../lookup/options.js";
+import type { WorkFolder } from "../chunks/work-folder.js";
+import { enrichOptions, type EnrichSettings } from "../../run/options.js";
+import type { EnrichJob } from "../../run/types.js";
+
+/** What the workers have to know about a run besides its plan, in the work folder. */
+export interface RunRecord {
+  readonly plan: string;
+  /** Settings that are the same for all workers; nothing secret. */
+  readonly settings: Partial<EnrichSettings>;
+  readonly command: readonly string[];
+}
+
+export const runRecordName = "run.json";
+
+/** The settings of the run that its workers use. */
+const sharedKeys = [
+  ...Object.keys(lookupOptions.shape).filter((key) => key !== "maxRequests"),
+  "intelUrl",
+  "timeout",
+  "unordered",
+] as readonly (keyof EnrichSettings)[];
+
+/** Replaces the record of an earlier coordinator. */
+export async function writeRunRecord(
+  work: WorkFolder,
+  plan: string,
+  { settings, command }: EnrichJob,
+): Promise<void> {
+  const own = Object.fromEntries(sharedKeys.map((key) => [key, settings[key]]));
+  const { cache } = settings;
+  const isFolder = cache !== undefined && !isRedisAddress(cache);
+  const record: RunRecord = {
+    plan,
+    settings: { ...own, ...(isFolder ? { cache: resolve(cache) } : {}) },
+    command,
+  };
+  const text = `${sealJson(record)}\n`;
+  if ((await work.read(runRecordName)) === text) return;
+  await work.remove(runRecordName);
+  await work.publish(runRecordName, text);
+}
+
+/** @throws FatalError `work_unreadable` */
+export async function readRunRecord(work: WorkFolder): Promise<RunRecord | null> {
+  const text = await work.read(runRecordName);
+  if (text === null) return null;
+  const record = openSealedJson(text) as RunRecord | null;
+  if (record !== null) return record;
+  throw new FatalError("work_unreadable", `${work.pathOf(runRecordName)} is damaged`, {
+    hint: "repeat repute enrich with --resume, which writes it again",
+  });
+}
+
+/** The settings of a worker's chunk. @param queue address that is the pace's by default */
+export function chunkSettings(record: RunRecord, queue: string): EnrichSettings {
+  const { pace = queue } = record.settings;
+  return { ...enrichOptions.parse({}), ...record.settings, pace, resume: true };
+}
+
+/** The work folder and Redis hold no secrets. @throws UsageError `credential_in_address` */
+export function refusePasswords({ pace, cache }: EnrichSettings): void {
+  for (const [name, address] of Object.entries({ pace, cache })) {
+    if (address === undefined || !isRedisAddress(address)) continue;
+    if (new URL(address).password === "") continue;
+    throw new UsageError(
+      "credential_in_address",
+      `the address of --${name} has a password, which the workers would find in the work folder`,
+      { hint: "leave it out, and set REDISCLI_AUTH for every worker" },
+    );
+  }
+}

@@ -1,0 +1,147 @@
+import type { CellValue, TypedColumn } from "./typed-column.js";
+import type * as parquetWriter from "hyparquet-writer";
+import type { KeyValue, RowGroup, SchemaElement } from "hyparquet";
+import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import { programInfo } from "../core/program.js";
+import type { ColumnType } from "../core/columns.js";
+
+export type ParquetDriver = typeof parquetWriter;
+
+interface WrittenGroups {
+  /** Bytes up to the end of the last group; 0 for an empty file. */
+  readonly length: number;
+  readonly groups: readonly RowGroup[];
+}
+
+export interface RowGroupEncoderOptions {
+  readonly columns: readonly TypedColumn[];
+  /** Key-value metadata of the file. */
+  readonly metadata: readonly KeyValue[];
+  /** @default an empty file */
+  readonly before?: WrittenGroups;
+}
+
+/**
+ * Minimum and maximum statistics longer than this are omitted: they are of little use and cost
+ * memory.
+ */
+const maxStatisticLength = 64;
+
+/**
+ * Encodes columns of values as a Parquet file, one Snappy-compressed row group at a time. Returned
+ * bytes are valid until the next call.
+ */
+export class RowGroupEncoder {
+  readonly #names: readonly string[];
+  readonly #bytes: ByteWriter;
+  readonly #writer: ParquetWriter;
+
+  constructor(driver: ParquetDriver, { columns, metadata, before }: RowGroupEncoderOptions) {
+    this.#names = columns.map(({ name }) => name);
+    this.#bytes = new driver.ByteWriter();
+    const { name, version } = programInfo();
+    this.#writer = new driver.ParquetWriter({
+      writer: this.#bytes,
+      schema: parquetSchema(columns),
+      codec: "SNAPPY",
+      createdBy: `${name} version ${version}`,
+      kvMetadata: [...metadata],
+    });
+    if (before === undefined || before.length === 0) return;
+    // The writer has buffered the file's first four bytes, which are on disk already.
+    this.#bytes.index = 0;
+    this.#bytes.offset = before.length;
+    for (const group of before.groups) {
+      this.#writer.row_groups.push(group);
+      this.#writer.num_rows += group.num_rows;
+    }
+  }
+
+  encode(columns: readonly (readonly CellValue[])[]): { bytes: Uint8Array; group: RowGroup } {
+    this.#rewind();
+    void this.#writer.write({
+      columnData: this.#names.map((name, index) => ({
+        name,
+        data: columns[index] as CellValue[],
+        offsetIndex: false,
+      })),
+      rowGroupSize: Number.MAX_SAFE_INTEGER,
+    });
+    const group = this.#writer.row_groups.at(-1)!;
+    dropLongBounds(group);
+    return { bytes: this.#written(), group };
+  }
+
+  /** The end of the file. Nothing can be encoded afterwards. */
+  footer(): Uint8Array {
+    this.#rewind();
+    void this.#writer.finish();
+    return this.#written();
+  }
+
+  #written(): Uint8Array {
+    return new Uint8Array(this.#bytes.buffer, 0, this.#bytes.index);
+  }
+
+  /** Clears the buffer, except for the file's first four bytes if they were never returned. */
+  #rewind(): void {
+    if (this.#bytes.offset === this.#bytes.index && this.#writer.row_groups.length === 0) return;
+    this.#bytes.index = 0;
+  }
+}
+
+function dropLongBounds(group: RowGroup): void {
+  for (const { meta_data: facts } of group.columns) {
+    const { statistics } = facts ?? {};
+    if (statistics === undefined) continue;
+    if (isLong(statistics.min_value)) delete statistics.min_value;
+    if (isLong(statistics.max_value)) delete statistics.max_value;
+  }
+}
+
+function isLong(bound: unknown): boolean {
+  return typeof bound === "string" && bound.length > maxStatisticLength;
+}
+
+type Leaf = Omit<SchemaElement, "name" | "repetition_type">;
+
+const text: Leaf = {
+  type: "BYTE_ARRAY",
+  converted_type: "UTF8",
+  logical_type: { type: "STRING" },
+};
+
+/** Physical and logical types (Parquet format, LogicalTypes.md). Times are UTC. */
+const leaves: Readonly<Record<Exclude<ColumnType, "text[]">, Leaf>> = {
+  text,
+  boolean: { type: "BOOLEAN" },
+  count: { type: "INT64" },
+  timestamp: {
+    type: "INT64",
+    converted_type: "TIMESTAMP_MICROS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+  },
+};
+
+/** The table as Parquet's flattened schema tree. */
+function parquetSchema(columns: readonly TypedColumn[]): SchemaElement[] {
+  return [{ name: "root", num_children: columns.length }, ...columns.flatMap(elements)];
+}
+
+function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {
+  if (type !== "text[]") {
+    return [{ name, repetition_type: nullable ? "OPTIONAL" : "REQUIRED", ...leaves[type] }];
+  }
+  // A list has three levels (Parquet format, LogicalTypes.md, Lists).
+  return [
+    {
+      name,
+      repetition_type: "OPTIONAL",
+      converted_type: "LIST",
+      logical_type: { type: "LIST" },
+      num_children: 1,
+    },
+    { name: "list", repetition_type: "REPEATED", num_children: 1 },
+    { name: "element", repetition_type: "REQUIRED", ...text },
+  ];
+}

@@ -1,0 +1,139 @@
+import { ReputeError, UsageError } from "../core/errors.js";
+import { columnShare, minShare } from "../formats/columns/choose-column.js";
+import { limits } from "../formats/reading/lines.js";
+import { listInputs, skippedNotices, type WrittenFiles } from "../inputs/list-inputs.js";
+import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "../inputs/types.js";
+import { findTableInput } from "./copy/find-table-input.js";
+import { openWithFlags } from "./read-several.js";
+import { readingOf, type ReadingSettings } from "./reading.js";
+
+/** Several inputs, and what to tell the user of those that are not read. */
+interface ChosenInputs {
+  readonly input: SeveralInputs;
+  /** Of files that are not read because of their names. */
+  readonly notices: readonly string[];
+  /** Of files that are not read because of their content. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Lists the files that names stand for. Files of a folder that hold no indicators, or objects among
+ * rows, are skipped. A file that is named itself is not: here or when it is opened, it is an error.
+ *
+ * @throws UsageError `input_folder_empty`, `column_not_found`; as `listInputs` and as opening a file
+ */
+export async function chooseInputs(
+  names: readonly string[],
+  stream: () => Extract<SourceInput, { readonly stream: unknown }>,
+  settings: ReadingSettings & WrittenFiles,
+): Promise<ChosenInputs> {
+  const { inputs, skipped } = await listInputs(names, stream, settings);
+  const sorted: { readonly input: NamedInput; readonly found: Found }[] = [];
+  for (const input of inputs) sorted.push({ input, found: await sortOf(input, settings) });
+  const sort = sortOfRun(sorted);
+  const kept: NamedInput[] = [];
+  const others: SkippedFile[] = [];
+  for (const { input, found } of sorted) {
+    const reason = reasonToSkip(found, sort);
+    if (input.folder === undefined || reason === null) kept.push(input);
+    else others.push({ folder: input.folder, path: input.name, reason });
+  }
+  mustBeSome(kept, others);
+  return {
+    input: { inputs: kept, skipped: [...skipped, ...others] },
+    notices: skippedNotices(skipped),
+    warnings: skippedNotices(others),
+  };
+}
+
+type Sort = "objects" | "rows";
+
+/** The sort of an input, null for one of any sort, or why it holds nothing to look up. */
+type Found = Sort | null | { readonly lacks: string };
+
+async function sortOf(
+  { name, input, folder }: NamedInput,
+  settings: ReadingSettings,
+): Promise<Found> {
+  // A stream can be read only once.
+  if (!("path" in input) || (await findTableInput(input.path)) !== null) return null;
+  if (folder !== undefined) return contentOf(input, settings);
+  const format = await readingOf(input, settings).inputFormat();
+  if (format === "text" && settings.from === undefined) {
+    if ((await contentOf(input, settings)) !== "rows") throw noList(name);
+  }
+  return format === "ndjson" ? "objects" : "rows";
+}
+
+/** Samples a file. */
+async function contentOf(input: SourceInput, settings: ReadingSettings): Promise<Found> {
+  try {
+    const source = await openWithFlags(settings, (flags) =>
+      readingOf(input, { ...settings, ...flags }).open(null),
+    );
+    try {
+      const { format } = source.reading;
+      if (format === "ndjson") return "objects";
+      return format === "text" && !(await isList(source)) ? noIndicators : "rows";
+    } finally {
+      await source.close();
+    }
+  } catch (error) {
+    const lacks = error instanceof ReputeError ? lackIn(error) : null;
+    if (lacks === null) throw error;
+    return { lacks };
+  }
+}
+
+const noIndicators = { lacks: "no indicators" };
+
+function noList(name: string): UsageError {
+  return new UsageError(
+    "column_not_found",
+    `${name}: fewer than half of its first lines are indicators`,
+    { hint: "leave it out; or say what it is with --from" },
+  );
+}
+
+/** What a file lacks that fails to open; null if it may be an input that is damaged. */
+function lackIn({ code, message }: ReputeError): string | null {
+  if (code === "column_not_found") return noIndicators.lacks;
+  if (code === "input_not_ndjson" || code === "input_json_array" || code === "input_binary") {
+    return / is ([^;]+); repute reads /.exec(message)?.[1] ?? "not NDJSON";
+  }
+  return null;
+}
+
+/** Whether half of the first lines are indicators, as in a column of items. */
+async function isList({ rows }: Awaited<ReturnType<typeof openWithFlags>>): Promise<boolean> {
+  const cells: string[] = [];
+  for await (const batch of rows) {
+    cells.push(...batch.map(({ itemText }) => itemText));
+    if (cells.length >= limits.sampleRecords) break;
+  }
+  const { cells: filled, share } = columnShare(cells.slice(0, limits.sampleRecords));
+  return filled === 0 || share >= minShare;
+}
+
+/** The sort of the inputs that were named themselves, else that of most files in the folders. */
+function sortOfRun(inputs: readonly { readonly input: NamedInput; readonly found: Found }[]): Sort {
+  const named = inputs.filter(({ input }) => input.folder === undefined);
+  const decisive = named.some(({ found }) => found !== null) ? named : inputs;
+  const count = (sort: Sort): number => decisive.filter(({ found }) => found === sort).length;
+  return count("objects") > count("rows") ? "objects" : "rows";
+}
+
+function reasonToSkip(found: Found, sort: Sort): string | null {
+  if (found === null || found === sort) return null;
+  return typeof found === "object" ? found.lacks : `${found} among ${sort}`;
+}
+
+/** @throws UsageError `input_folder_empty` */
+function mustBeSome(kept: readonly NamedInput[], skipped: readonly SkippedFile[]): void {
+  const empty = skipped.find(({ folder }) => !kept.some((input) => input.folder === folder));
+  if (empty === undefined) return;
+  const [notice = ""] = skippedNotices(skipped.filter(({ folder }) => folder === empty.folder));
+  throw new UsageError("input_folder_empty", `${empty.folder} has no file to read`, {
+    hint: `${notice}; name the files one by one to see what is wrong with them`,
+  });
+}

@@ -1,0 +1,205 @@
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../core/clock.js";
+import { FatalError, UsageError, startOver } from "../../core/errors.js";
+import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
+import { counted } from "../../core/quantity.js";
+import type { Row } from "../../core/row.js";
+import { mapLists } from "../../formats/reading/lines.js";
+import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
+import { verifyInput } from "../../inputs/verify-input.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import type { TableInput } from "../../outputs/tables/types.js";
+import type { CopyPlace } from "./copied-input.js";
+import { type PrepareInput, readingOf, type ReadingSettings, type RowJob } from "../reading.js";
+import {
+  type CopyForm,
+  type CopyFormat,
+  copySeal,
+  type CopySeal,
+  CopyWriter,
+  emptyText,
+} from "./copy-writer.js";
+
+/** Options that apply only to text. */
+const textOptions = { from: "--from", header: "--header", comment: "--comment" } as const;
+
+/**
+ * The rows of a table. They are copied to the run's folder once; the run reads the copy.
+ *
+ * @throws UsageError `text_option`
+ */
+export function tableReading(table: TableInput, settings: ReadingSettings, clock?: Clock): RowJob {
+  refuseTextOptions(table, settings);
+  const copyOf = { name: table.name, kind: table.kind };
+  const inFolder = ({ folder, ...form }: CopyForm & { readonly folder: string }): RowJob =>
+    readCopy({ path: copyPath(folder, form.format), copyOf }, settings, form, clock);
+  const unopened = inFolder({ folder: "", format: "tsv", keepsNulls: false });
+  return {
+    ...unopened,
+    // Text outputs are CSV unless they are named otherwise.
+    inputFormat: () => Promise.resolve("csv"),
+    options: { ...unopened.options, from: null, header: null },
+    copied: {
+      sources: [table],
+      inFolder: (place) => ({
+        input: { path: copyPath(place.folder, place.format), copyOf },
+        open: (resume) => inFolder(place).open(resume),
+      }),
+      make: (place, isResumed) => copyOnce(table, place, isResumed),
+    },
+  };
+}
+
+/** @throws UsageError `text_option` */
+export function refuseTextOptions(table: TableInput, settings: ReadingSettings): void {
+  for (const name of Object.keys(textOptions) as (keyof typeof textOptions)[]) {
+    if (settings[name] === undefined) continue;
+    throw new UsageError(
+      "text_option",
+      `${textOptions[name]} applies only to text, and the input ${table.name} is none`,
+      { hint: `leave out ${textOptions[name]}` },
+    );
+  }
+}
+
+/** The rows of a copy, or of a part of it. */
+export function readCopy(
+  input: FileInput,
+  settings: ReadingSettings,
+  { format, keepsNulls }: CopyForm,
+  clock?: Clock,
+  prepare?: PrepareInput,
+): RowJob {
+  const own: ReadingSettings = {
+    ...settings,
+    from: format,
+    header: format === "tsv" ? true : undefined,
+    comment: undefined,
+  };
+  const { range, copyOf } = input;
+  const kind = copyOf?.kind;
+  if (format === "ndjson") {
+    const reading = readingOf(input, own, clock, prepare);
+    return { ...reading, open: async (resume) => ofKind(await reading.open(resume), kind) };
+  }
+  const text = range === undefined ? input : { ...input, range: { ...range, ...asTsv(range) } };
+  const reading = readingOf(text, own, clock, prepare);
+  return {
+    ...reading,
+    open: async (resume) => {
+      const source = await reading.open(resume && { ...resume, ...asTsv(resume) });
+      return ofKind(asCsv(source, keepsNulls), kind);
+    },
+  };
+}
+
+type FileInput = Extract<SourceInput, { readonly path: string }>;
+
+/** Copies a table, or checks the copy that the interrupted run made. @throws ReputeError */
+export function copyOnce(table: TableInput, place: CopyPlace, isResumed: boolean): Promise<void> {
+  return isResumed ? checkCopy(table, place) : makeCopy(table, place);
+}
+
+/** Path of a copy. */
+export function copyPath(folder: string, format: CopyFormat): string {
+  return join(folder, `input.${format}`);
+}
+
+function sealPath(folder: string): string {
+  return join(folder, copySeal);
+}
+
+/** Reads the table into the folder. */
+async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
+  const { folder, format, signal, clock, onWarning = () => undefined, onNotice } = place;
+  const path = copyPath(folder, format);
+  const writer = new CopyWriter(`${path}.new`, place);
+  let seal: CopySeal;
+  try {
+    const options = { signal, folder, onWarning, ...(clock === undefined ? {} : { clock }) };
+    await table.read(writer, options);
+    seal = await writer.finish();
+  } catch (error) {
+    await writer.close();
+    await rm(`${path}.new`, { force: true });
+    throw signal.aborted ? signal.reason : error;
+  }
+  if (format === "ndjson" && seal.rows === 0) {
+    throw new UsageError("input_empty", `${table.name} has no rows`, {
+      hint: "Check the table, or the condition of the query.",
+    });
+  }
+  try {
+    await rename(`${path}.new`, path);
+    await replaceFile(sealPath(folder), sealJson({ ...seal }), 0o600);
+  } catch (error) {
+    throw outputFault(path, error);
+  }
+  onNotice?.(`read ${counted(seal.rows, "row")} from ${table.name}`);
+}
+
+/** Checks the copy that an interrupted run made. @throws FatalError `copy_damaged` */
+async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): Promise<void> {
+  const path = copyPath(folder, format);
+  const seal = await readFile(sealPath(folder), "utf8").then(openSealedJson, () => null);
+  const { content } = (seal ?? {}) as Partial<CopySeal>;
+  const damaged = (what: string, cause?: unknown): FatalError =>
+    new FatalError("copy_damaged", `the copy of ${name} ${what}: ${path}`, {
+      cause,
+      hint: startOver,
+    });
+  if (content === undefined) throw damaged("is incomplete");
+  const handle = await open(path, "r").catch((error: unknown) => {
+    throw damaged("cannot be opened", error);
+  });
+  try {
+    if ((await handle.stat()).size !== content.bytes) throw damaged("has another length");
+    await verifyInput({ name: path, handle }, content, 0);
+  } catch (error) {
+    if (!(error instanceof FatalError) || error.code === "copy_damaged") throw error;
+    throw damaged("is damaged", error);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** How the copy, a CSV file, is read. */
+function asTsv({ reading }: Pick<SourcePosition, "reading">): Pick<SourcePosition, "reading"> {
+  return { reading: { ...reading, format: "tsv", delimiter: "\t" } };
+}
+
+/** Says of what kind the table is. */
+function ofKind(source: OpenedSource, kind: string | undefined): OpenedSource {
+  return Object.assign(source, { kind });
+}
+
+/** Gives rejected rows the form of CSV, and tells null from an empty text. */
+function asCsv(source: OpenedSource, keepsNulls: boolean): OpenedSource {
+  const { columns, reading } = source;
+  return {
+    ...source,
+    columns,
+    reading: { ...reading, format: "csv", delimiter: "," },
+    rows: keepsNulls ? mapLists(source.rows, rowWithNulls) : source.rows,
+    bytesRead: () => source.bytesRead(),
+    checksum: () => source.checksum(),
+    close: () => source.close(),
+  };
+}
+
+function rowWithNulls(row: Row): Row {
+  const nulls = row.cells.map((cell) => cell === "");
+  const { itemText, kindText } = row;
+  return {
+    ...row,
+    nulls,
+    cells: row.cells.map(cellText),
+    itemText: cellText(itemText),
+    kindText: cellText(kindText),
+  };
+}
+
+function cellText(cell: string): string {
+  return cell === emptyText ? "" : cell;
+}

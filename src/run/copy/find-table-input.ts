@@ -1,0 +1,34 @@
+import type { Clock } from "../../core/clock.js";
+import type { RunInput } from "../../inputs/types.js";
+import type { TableInput } from "../../outputs/tables/types.js";
+import { readingOf, type ReadingSettings, type RowJob } from "../reading.js";
+
+/** The table that an input names, or null for text. Its reader is loaded only for a table. */
+export async function findTableInput(path: string): Promise<TableInput | null> {
+  if (!/^(?:duckdb|postgres(?:ql)?):|\.(?:parquet(?:\.failed)?|duckdb|ddb)$/i.test(path))
+    return null;
+  const { findTable } = await import("../../outputs/tables/find-table.js");
+  return findTable(path);
+}
+
+/**
+ * How the rows of an input are read. Tables are copied to the run's folder first.
+ *
+ * @throws UsageError `text_option`; as `findTable`
+ */
+export async function inputReading(
+  input: RunInput,
+  settings: ReadingSettings,
+  clock?: Clock,
+): Promise<RowJob> {
+  const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
+  const tables: (TableInput | null)[] = [];
+  for (const one of inputs) tables.push("path" in one ? await findTableInput(one.path) : null);
+  if (tables.every((table) => table === null)) return readingOf(input, settings, clock);
+  if ("inputs" in input) {
+    const { severalTables } = await import("./several-tables.js");
+    return severalTables(input, tables, settings, clock);
+  }
+  const { tableReading } = await import("./copied-table.js");
+  return tableReading(tables[0]!, settings, clock);
+}

@@ -1,0 +1,104 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { detectSourceFormat } from "../../formats/registry.js";
+import type { SeveralInputs } from "../../inputs/types.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import type { TableInput } from "../../outputs/tables/types.js";
+import { readingOf, type ReadingSettings, type RowJob } from "../reading.js";
+import type { SeveralReading } from "../read-several.js";
+import type { CopiedInput, CopyPlace } from "./copied-input.js";
+import { copyOnce, copyPath, readCopy, refuseTextOptions } from "./copied-table.js";
+import type { CopyForm } from "./copy-writer.js";
+
+/**
+ * Several inputs, some of which are tables. Each table is copied to a folder of its own.
+ *
+ * @param tables per input, the table that it names; null for text
+ * @throws UsageError `text_option` if there is no text
+ */
+export function severalTables(
+  several: SeveralInputs,
+  tables: readonly (TableInput | null)[],
+  settings: ReadingSettings,
+  clock: Clock = systemClock,
+): RowJob {
+  const { inputs } = several;
+  const texts = inputs.filter((_, index) => tables[index] === null);
+  if (texts.length === 0) refuseTextOptions(tables[0]!, settings);
+  const placeOf = (index: number, place: CopyPlace): CopyPlace => ({
+    ...place,
+    ...formBeside(texts, settings, place),
+    folder: join(place.folder, `input-${index + 1}`),
+  });
+  const readings = inputs.map((named) => ({
+    ...named,
+    ...reader((own) => readingOf(named.input, own, clock), settings),
+  }));
+  const inFolder: CopiedInput["inFolder"] = (place) => {
+    const placed = readings.map((named, index): SeveralReading => {
+      const table = tables[index] ?? null;
+      return table === null ? named : copiedReading(table, placeOf(index, place), settings, clock);
+    });
+    return {
+      input: { ...several, inputs: placed.map(({ name, input }) => ({ name, input })) },
+      async open(resume) {
+        const { openInputs } = await import("../read-several.js");
+        return openInputs(placed, settings, resume);
+      },
+    };
+  };
+  const whole = readingOf(several, settings, clock);
+  const text = readings.find((_, index) => tables[index] === null);
+  return {
+    ...whole,
+    inputFormat: async () => text?.reading.inputFormat() ?? "csv",
+    open: () => Promise.reject(new TypeError("copy the tables first")),
+    copied: {
+      sources: inputs.map(
+        ({ input }, index) =>
+          tables[index] ?? { kind: "text", file: "path" in input ? input.path : null },
+      ),
+      inFolder,
+      async make(place, isResumed) {
+        for (const [index, table] of tables.entries()) {
+          if (table === null) continue;
+          const own = placeOf(index, place);
+          await mkdir(own.folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+            throw outputFault(own.folder, error);
+          });
+          await copyOnce(table, own, isResumed);
+        }
+      },
+    },
+  };
+}
+
+/** Objects and rows do not mix: the copies are what the text is. */
+function formBeside(
+  texts: SeveralInputs["inputs"],
+  { from }: ReadingSettings,
+  { format, keepsNulls }: CopyForm,
+): CopyForm {
+  const [first] = texts;
+  if (first === undefined) return { format, keepsNulls };
+  const named = "path" in first.input ? detectSourceFormat(first.input.path).format : null;
+  return { format: (from ?? named) === "ndjson" ? "ndjson" : "tsv", keepsNulls };
+}
+
+function copiedReading(
+  { name, kind }: TableInput,
+  place: CopyPlace,
+  settings: ReadingSettings,
+  clock: Clock,
+): SeveralReading {
+  const input = { path: copyPath(place.folder, place.format), copyOf: { name, kind } };
+  return { name, input, ...reader((own) => readCopy(input, own, place, clock), settings) };
+}
+
+function reader(
+  read: SeveralReading["read"],
+  settings: ReadingSettings,
+): Pick<SeveralReading, "read" | "reading"> {
+  return { read, reading: read(settings) };
+}

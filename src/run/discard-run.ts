@@ -1,0 +1,83 @@
+import { FatalError } from "../core/errors.js";
+import { realPath } from "../core/files/real-path.js";
+import { inputPaths } from "../inputs/types.js";
+import { isObjectAddress } from "../s3/address.js";
+import { removePart } from "../outputs/file-destination.js";
+import { discardWrittenRows } from "./finish/publish.js";
+import type { OutputTarget } from "./destination/open-output.js";
+import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
+import type { FoundRun, StateFolder } from "./state/state-folder.js";
+import type { EnrichJob } from "./types.js";
+import type { RowJob } from "./reading.js";
+
+/** Removes what an interrupted run left outside its state folder. @throws ReputeError */
+export async function discardRun(
+  job: EnrichJob,
+  target: OutputTarget,
+  found: FoundRun,
+): Promise<void> {
+  await target.staged?.abort();
+  await discardWrittenRows(job, target, found);
+  const rejects = found.checkpoint?.fingerprint?.options["rejects"];
+  if (typeof rejects === "string") await removePart(realPath(rejects));
+}
+
+/**
+ * Discards the interrupted run if it had another input or other settings; the next run takes over its
+ * answers. Otherwise returns whether the input has grown.
+ */
+export async function discardUnlessSame(
+  job: EnrichJob,
+  rows: RowJob,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<boolean> {
+  const before = state.checkpoint?.fingerprint;
+  if (before === undefined) return false;
+  const now = await takeFingerprint(job, rows, target);
+  const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
+  if (differences.length > 0) {
+    await discardForNewRun(`the interrupted run was a different one: ${differences.join("; ")}`, {
+      job,
+      target,
+      state,
+    });
+    return false;
+  }
+  if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
+  return inputGrew;
+}
+
+/**
+ * Discards the interrupted run if the part of the input that it has read turns out to be another one;
+ * the next run takes over its answers.
+ *
+ * @throws the error, if it is another one or the input cannot be read again
+ */
+export async function discardIfReplaced(
+  error: unknown,
+  job: EnrichJob,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<void> {
+  const isChanged = error instanceof FatalError && error.code === "input_changed";
+  if (!isChanged || state.checkpoint === null || job.chunk === true) throw error;
+  const paths = inputPaths(job.input);
+  if (paths.some(isObjectAddress)) throw error;
+  await discardForNewRun(error.message, { job, target, state });
+  if ("inputs" in job.input ? paths.length === job.input.inputs.length : paths.length === 1) return;
+  throw error;
+}
+
+interface DiscardedRun {
+  readonly job: EnrichJob;
+  readonly target: OutputTarget;
+  readonly state: StateFolder;
+}
+
+async function discardForNewRun(why: string, { job, target, state }: DiscardedRun): Promise<void> {
+  job.onNotice?.(`${why}; a new run starts`);
+  const { checkpoint } = state;
+  await discardRun(job, target, { checkpoint, finished: false });
+  await state.startOver();
+}

@@ -1,0 +1,209 @@
+import { existsSync } from "node:fs";
+import { rename, rm, rmdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { systemClock } from "../../core/clock.js";
+import { FatalError, startOver } from "../../core/errors.js";
+import { failedSuffix, syncFolder } from "../../core/files/make-folder.js";
+import { readJsonFile } from "../../core/files/json-file.js";
+import { earlierParts, type PartRecord, withSuffix } from "../../outputs/data-set/data-set.js";
+import { partPath } from "../../outputs/file-destination.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import { inputPaths, type NamedFiles } from "../../inputs/types.js";
+import type { Checkpoint } from "../state/checkpointer.js";
+import { realPath } from "../../core/files/real-path.js";
+import { manifestPath } from "../destination/check-paths.js";
+import type { OutputTarget, WarehouseOutputTarget } from "../destination/open-output.js";
+import { optionalColumnsOf, type RowJob } from "../reading.js";
+import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
+import type { StateFolder } from "../state/state-folder.js";
+import type { EnrichJob, Manifest } from "../types.js";
+import { WarehouseRun } from "../destination/warehouse-run.js";
+import { writeManifest } from "./manifest.js";
+
+/**
+ * A run whose rows are written and audited, so that only publishing is left. Saved in the state
+ * folder before the first file gets its final name, and removed as the last step before the process
+ * exits. A `--resume` that finds it repeats the publishing, which is idempotent.
+ */
+export interface FinishedRun {
+  /** Identifies the run and tells how much of its output is durable. */
+  readonly checkpoint: Checkpoint;
+  readonly manifest: Manifest;
+  /** Appended to the names of its files. */
+  readonly suffix: string;
+}
+
+/**
+ * Publishes a run that was killed after its last row was written, and returns its manifest. If the
+ * command or the input has changed since, returns null: a new run starts.
+ */
+export async function finishEarlier(
+  job: EnrichJob,
+  rows: RowJob,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<Manifest | null> {
+  if (state.finished === null) return null;
+  const { manifest, ...rest } = state.finished;
+  const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
+  await republish(job, rows, target, finished, state.path);
+  const now = await takeFingerprint(job, rows, target);
+  const { fingerprint } = finished.checkpoint;
+  const { differences } = await compareFingerprints(fingerprint, now, job.input);
+  if (differences.length === 0) return finished.manifest;
+  job.onWarning?.(
+    `completed the interrupted run of ${target.name}; options or input have changed, so a new run starts now`,
+  );
+  await state.startOver();
+  return null;
+}
+
+/**
+ * Renames the files of a finished run, completes its table and writes its manifest. Each step may
+ * already have happened.
+ *
+ * @throws FatalError `output_gone` if a file has neither its final name nor its `.part` name
+ */
+async function republish(
+  job: EnrichJob,
+  rows: RowJob,
+  target: OutputTarget,
+  finished: FinishedRun,
+  stateFolder: string,
+): Promise<void> {
+  const { checkpoint, manifest, suffix } = finished;
+  if (target.file !== null) await renamePart(target.file, suffix, manifest.output.bytes);
+  else if (target.warehouse !== null) await completeTable(job, rows, target, finished, stateFolder);
+  const { rejects } = checkpoint.fingerprint.options;
+  if (typeof rejects === "string") await renamePart(realPath(rejects), suffix, null);
+  await saveRecord(job, target, manifest, suffix);
+}
+
+/**
+ * Writes the manifest beside an output and removes the files it supersedes. @throws FatalError
+ * `output_*`
+ */
+export async function saveRecord(
+  job: RecordedJob,
+  target: OutputTarget,
+  manifest: Manifest,
+  suffix: string,
+): Promise<void> {
+  if (target.base === null) return;
+  const base = withSuffix(target.base, suffix);
+  await writeManifest(base, manifest);
+  const { parts } = manifest.output;
+  if (parts !== undefined) await removeEarlierParts(job, base, parts);
+  if (suffix === "") await removeFailedOutput(job, target, target.base);
+  const { signal, onWarning } = job;
+  await target.staged?.upload(manifest, {
+    suffix,
+    signal,
+    inputs: inputPaths(job.input),
+    onWarning,
+  });
+}
+
+/** Removes the parts of the data set that this one replaces: no manifest names them any more. */
+async function removeEarlierParts(
+  job: RecordedJob,
+  folder: string,
+  parts: readonly PartRecord[],
+): Promise<void> {
+  try {
+    for (const name of await earlierParts(folder, parts)) await rm(join(folder, name));
+  } catch (error) {
+    job.onWarning?.(`cannot remove files of an earlier data set: ${(error as Error).message}`);
+  }
+}
+
+/** What the record of a run needs to know about its job. */
+interface RecordedJob {
+  readonly signal?: AbortSignal | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly settings: Pick<EnrichJob["settings"], "rejects">;
+  readonly input: NamedFiles;
+}
+
+/**
+ * Removes the `OUT.failed` files of an earlier run of the same output: rows, rejected rows and
+ * manifest. Needs that manifest to say that they are a run's, and never removes this run's input.
+ *
+ * @param base path from which the names of the run's files derive
+ */
+async function removeFailedOutput(
+  job: RecordedJob,
+  { file }: OutputTarget,
+  base: string,
+): Promise<void> {
+  const failed = withSuffix(base, failedSuffix);
+  const manifest = manifestPath(failed);
+  const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
+  if (found?.exit_reason !== "too_many_failed") return;
+  const { rejects } = job.settings;
+  const inputs = new Set(inputPaths(job.input).map(realPath));
+  // A data set that was retried into this one.
+  if (failed.endsWith("/") && inputs.has(failed.slice(0, -1))) return;
+  const output = file === null ? null : file + failedSuffix;
+  const parts = found.output?.parts ?? [];
+  const left = [
+    output,
+    rejects === undefined ? null : realPath(rejects) + failedSuffix,
+    ...parts.map(({ name }) => join(failed, basename(name))),
+  ];
+  try {
+    for (const path of left) {
+      if (path !== null && !inputs.has(path)) await rm(path, { force: true });
+    }
+    // Remove the manifest last: the other files can be recognised only by it.
+    if (output === null || !inputs.has(output)) await rm(manifest, { force: true });
+    if (failed.endsWith("/")) await rmdir(failed).catch(() => undefined);
+  } catch (error) {
+    job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
+  }
+}
+
+/** @param bytes expected size, or null if unknown */
+async function renamePart(name: string, suffix: string, bytes: number | null): Promise<void> {
+  const part = partPath(name);
+  const path = name + suffix;
+  try {
+    if (existsSync(part)) {
+      await rename(part, path);
+      await syncFolder(dirname(path));
+    }
+  } catch (error) {
+    throw outputFault(path, error);
+  }
+  const found = await stat(path).catch(() => null);
+  if (found !== null && (bytes === null || found.size === bytes)) return;
+  const what = found === null ? "is missing" : `has ${found.size} bytes instead of ${bytes}`;
+  throw new FatalError("output_gone", `the output of the finished run ${what}: ${path}`, {
+    hint: startOver,
+  });
+}
+
+/** Reopens a warehouse where the run left it, and completes the run there. */
+async function completeTable(
+  job: EnrichJob,
+  rows: RowJob,
+  target: WarehouseOutputTarget,
+  { checkpoint, suffix, manifest }: FinishedRun,
+  stateFolder: string,
+): Promise<void> {
+  const clock = job.clock ?? systemClock;
+  const { runId } = checkpoint;
+  const finished = manifest.output.parts;
+  const optional = optionalColumnsOf(job, rows);
+  const { encoder: wrapEncoder } = rows;
+  const options = { job, target, runId, optional, clock, stateFolder, finished, wrapEncoder };
+  const run = new WarehouseRun(options);
+  await run.resume(checkpoint);
+  const sink = await run.sink(checkpoint.source.columns);
+  try {
+    await sink.finish(suffix);
+  } catch (error) {
+    await sink.abandon();
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { existsSync } from "node:fs";
+import { FatalError } from "../../core/errors.js";
+import { readJsonFile } from "../../core/files/json-file.js";
+import { counted } from "../../core/quantity.js";
+import { manifestPath } from "../destination/check-paths.js";
+import type { OutputTarget } from "../destination/open-output.js";
+import type { Manifest } from "../types.js";
+
+/**
+ * Keeps an input without rows, which is mostly a failed export, from replacing an output that has
+ * rows. Tables keep their rows anyway.
+ *
+ * @param rows number of rows that are about to be published
+ * @throws FatalError `input_empty`
+ */
+export async function keepEarlier(
+  target: Pick<OutputTarget, "base" | "file" | "name" | "staged">,
+  rows: number,
+): Promise<void> {
+  if (rows > 0) return;
+  const { name, staged } = target;
+  const earlier = (await staged?.earlierRows()) ?? (await rowsOf(target));
+  if (earlier === 0) return;
+  const kept = `${name} keeps the ${counted(earlier, "row")} of the run before`;
+  throw new FatalError("input_empty", `the input has no rows; ${kept}`, {
+    hint: `check the export that makes the input; if there is nothing to check, remove ${name} first`,
+  });
+}
+
+/** Rows of the file or data set that will be replaced, by its manifest. */
+async function rowsOf({ base, file }: Pick<OutputTarget, "base" | "file">): Promise<number> {
+  if (base === null) return 0;
+  const isDataSet = base.endsWith("/");
+  if (!isDataSet && (file === null || !existsSync(file))) return 0;
+  const found = await readJsonFile(manifestPath(base)).catch(() => null);
+  return (found as Partial<Manifest> | null)?.output?.rows ?? 0;
+}

@@ -1,0 +1,171 @@
+import { systemClock } from "../../core/clock.js";
+import { schemaVersion } from "../../core/columns.js";
+import { UsageError } from "../../core/errors.js";
+import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
+import { programInfo } from "../../core/program.js";
+import { isObjectAddress } from "../../s3/address.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import type { SinkPosition } from "../../outputs/types.js";
+import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "./input-records.js";
+import type { Audit } from "../../outputs/audit-output.js";
+import { withSuffix } from "../../outputs/data-set/data-set.js";
+import { defaultPrefix } from "../../outputs/options.js";
+import { manifestPath } from "../destination/check-paths.js";
+import type { Checkpointer } from "../state/checkpointer.js";
+import type { OpenRun } from "../open-run.js";
+import { type RunEnding, unknownEnding } from "./exit-reason.js";
+import type { OutputTarget } from "../destination/open-output.js";
+import type { EnrichJob, Manifest } from "../types.js";
+
+/** A run that has a checkpointer, and so a start and a duration. */
+export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tally"> & {
+  readonly checkpointer: Checkpointer;
+};
+
+/** The result of a run whose rows are written. */
+export interface RunEnd {
+  /** What was written, as counted by the sink. */
+  readonly written: Pick<SinkPosition, "rows" | "indicators">;
+  /** Bytes written to a stream; null for a file, which the audit counts, and for a database. */
+  readonly bytes: number | null;
+  /** Appended to the output's name. */
+  readonly suffix: string;
+  /** What the audit found in the output; null for a stream. */
+  readonly audit: Audit | null;
+  readonly ending: RunEnding;
+}
+
+/** What a manifest tells of the prefix: nothing of the default one. */
+export function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
+  return prefix === defaultPrefix ? {} : { prefix };
+}
+
+/**
+ * Prefix of an output's added columns: the one that was asked for, else the one that its manifest
+ * notes, else the default.
+ */
+export function prefixOfOutput(
+  asked: string | undefined,
+  manifest: Partial<Manifest> | null,
+): string {
+  return asked ?? manifest?.output?.prefix ?? defaultPrefix;
+}
+
+/** Builds the manifest of a run. */
+export function manifestOf(
+  job: EnrichJob,
+  { source, inputGrew, target, checkpointer, ...run }: StartedRun,
+  { written, bytes, suffix, audit, ending }: RunEnd,
+): Manifest {
+  const tally = run.tally.snapshot();
+  const { clock = systemClock, settings } = job;
+  const copyOf = "path" in job.input ? job.input.copyOf : undefined;
+  const inputs = inputRecords(source, tally.rows);
+  return {
+    schema_version: schemaVersion,
+    program: programInfo(),
+    run_id: checkpointer.runId,
+    command: job.command,
+    input: {
+      path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
+      ...(inputs === undefined ? readingFacts(source) : sharedFacts(inputs)),
+      bytes: source.bytesTotal ?? source.bytesRead(),
+      rows: tally.rows + (tally.skipped ?? 0),
+      grew_while_interrupted: inputGrew,
+    },
+    ...(inputs === undefined ? {} : { inputs }),
+    ...skippedInputs(job.input),
+    output: {
+      path: target.base === null ? null : outputName(target, suffix),
+      format: target.format,
+      bytes: audit === null ? bytes : audit.bytes,
+      rows: audit?.rows ?? written.rows,
+      sha256: audit?.sha256 ?? null,
+      ...notedPrefix(settings.prefix),
+      ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
+      ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
+    },
+    ...(settings.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
+    statuses: tally.statuses,
+    verdicts: tally.verdicts,
+    ...(tally.retried === undefined ? {} : { retried: tally.retried }),
+    kinds: tally.kinds,
+    requests: tally.requests,
+    sources: tally.sources,
+    ...(tally.tookOver === undefined ? {} : { took_over: tally.tookOver }),
+    unsupported: tally.unsupported,
+    errors: tally.errors,
+    tags: tally.tags,
+    drift: tally.drift,
+    warnings: tally.warnings,
+    warned_rows: tally.warned_rows,
+    ...(tally.synthetic === undefined ? {} : { synthetic: true }),
+    started_at: checkpointer.startedAt,
+    ended_at: new Date(clock.now()).toISOString(),
+    seconds: Math.round(checkpointer.seconds * 1000) / 1000,
+    resumed: checkpointer.resumed,
+    ...ending,
+  };
+}
+
+/** The manifest of a run so far, as a killed process leaves it behind. */
+export function manifestSoFar(job: EnrichJob, run: StartedRun): Manifest {
+  const written = { rows: run.tally.rows };
+  return manifestOf(job, run, {
+    written,
+    bytes: null,
+    suffix: "",
+    audit: null,
+    ending: unknownEnding,
+  });
+}
+
+/** Name of the output. That of a table has no suffix. */
+function outputName({ name, file, base }: OutputTarget, suffix: string): string {
+  return file === null && base?.endsWith("/") !== true ? name : withSuffix(name, suffix);
+}
+
+/**
+ * Writes the manifest beside an output. Atomic: readers see the old or the new one.
+ *
+ * @param base path from which the names of the run's files derive
+ * @throws FatalError `output_*`; an existing manifest stays as it was
+ */
+export async function writeManifest(base: string, manifest: Manifest): Promise<void> {
+  const path = manifestPath(base);
+  await writeJsonFile(path, manifest).catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
+}
+
+/**
+ * Reads the manifest beside an output. Another program may have written it, so any member may be
+ * missing.
+ *
+ * @param hint advice for a missing manifest
+ * @throws UsageError `manifest_missing`, `manifest_unreadable`
+ */
+export async function readManifest(base: string, hint: string): Promise<Partial<Manifest>> {
+  const found = await findManifest(base);
+  if (found !== null) return found;
+  throw new UsageError("manifest_missing", `there is no ${manifestPath(base)}`, { hint });
+}
+
+/** The same, but null where there is none. @throws UsageError `manifest_unreadable` */
+export async function findManifest(base: string): Promise<Partial<Manifest> | null> {
+  const path = manifestPath(base);
+  const text = isObjectAddress(path) ? await readObjectText(path) : undefined;
+  try {
+    const found = text === undefined ? await readJsonFile(path) : JSON.parse(text ?? "null");
+    return found as Partial<Manifest> | null;
+  } catch (error) {
+    throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
+      cause: error,
+      hint: "restore it from a copy",
+    });
+  }
+}
+
+async function readObjectText(address: string): Promise<string | null> {
+  return (await import("../../s3/read-object.js")).readText(address);
+}

@@ -1,0 +1,180 @@
+import { FatalError, startOver } from "../../core/errors.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
+import { findingStatuses } from "../../core/finding.js";
+import { partPath, removePart } from "../../outputs/file-destination.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import type { Checkpointer } from "../state/checkpointer.js";
+import type { CountedWarning } from "../run-rows.js";
+import { endingOfRows, exitCodes, type RunEnding } from "./exit-reason.js";
+import { saveRecord } from "./finished-run.js";
+import { manifestOf } from "./manifest.js";
+import type { OutputTarget, TextOutputTarget } from "../destination/open-output.js";
+import type { OpenRun } from "../open-run.js";
+import { type Audit, auditOutput } from "../../outputs/audit-output.js";
+import { wrongCounts } from "./wrong-counts.js";
+import { tooManyFailed } from "../failure-limits.js";
+import type { EnrichJob, Manifest } from "../types.js";
+import { realPath } from "../../core/files/real-path.js";
+import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";
+
+/** A run whose last row is written. */
+export interface WrittenRun extends OpenRun {
+  readonly checkpointer: Checkpointer;
+  /** Rows read from the source, including those before an interruption. */
+  readonly rowsRead: number;
+  /**
+   * Warnings about the run as a whole. Checkpoints omit them, since a resumed run finds them again.
+   */
+  readonly warnings: readonly CountedWarning[];
+}
+
+/** Ending of a run with more failed rows than `--max-failed` allows. */
+export const endingOfTooMany: RunEnding = {
+  exit_reason: "too_many_failed",
+  exit_code: exitCodes.stopped,
+  resumable: false,
+};
+
+/**
+ * Completes a run: audits the output, gives the file its name and writes the manifest beside it.
+ * With too many failed rows, that name is `OUT.failed`. If the process is killed from here on,
+ * `finishEarlier` repeats the publishing.
+ *
+ * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name; as
+ *   `keepEarlier`
+ */
+export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
+  const { target, sink, tally, checkpointer, state } = run;
+  if (job.chunk !== true && tally.rows === 0) {
+    const { keepEarlier } = await import("./keep-earlier.js");
+    await keepEarlier(target, 0);
+  }
+  const position = await sink.checkpoint();
+  await sink.end?.();
+  const audit = await auditTarget(run);
+  checkCounts(run, audit, position.indicators);
+  const { maxFailed, failOn } = job.settings;
+  const isTooMany = tooManyFailed(maxFailed, tally.snapshot());
+  const suffix = isTooMany ? failedSuffix : "";
+  const ending = isTooMany ? endingOfTooMany : endingOfRows(failOn, tally.statuses);
+  const checkpoint = await checkpointer.save();
+  for (const [message, count] of run.warnings) tally.warning(message, count);
+  if (checkpoint === null || state === null) {
+    const { bytes } = await sink.finish(suffix);
+    return manifestOf(job, run, { written: position, bytes, suffix, audit, ending });
+  }
+  const manifest = manifestOf(job, run, { written: position, bytes: null, suffix, audit, ending });
+  await state.markFinished({ checkpoint, manifest, suffix });
+  await sink.finish(suffix);
+  await saveRecord(job, target, manifest, suffix);
+  return manifest;
+}
+
+async function auditTarget(run: WrittenRun): Promise<Audit | null> {
+  const { target, warehouse } = run;
+  if (target.warehouse !== null) return warehouse?.audit() ?? null;
+  return target.file === null ? null : auditText(partPath(target.file), target, run);
+}
+
+async function auditText(
+  path: string,
+  target: TextOutputTarget,
+  { encoder }: WrittenRun,
+): Promise<Audit> {
+  try {
+    return await auditOutput(path, {
+      format: target.format,
+      gzip: target.gzip,
+      inputColumns: encoder.columns.length,
+      prefix: encoder.prefix,
+      shape: encoder.shape,
+      hasVerdicts: true,
+    });
+  } catch (error) {
+    throw error instanceof FatalError ? error : outputFault(path, error);
+  }
+}
+
+/**
+ * Checks that rows read = rows written (and skipped) = sum of the statuses, in memory and in the file, and that
+ * the verdicts in the file match those counted. A bundle does not hold its rows one by one, so its
+ * indicators are compared instead.
+ */
+function checkCounts(
+  { rowsRead, tally, target }: WrittenRun,
+  audit: Audit | null,
+  indicators: number | undefined,
+): void {
+  const { rows, skipped, statuses, verdicts } = tally;
+  const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
+  const faults: string[] = [];
+  if (rows + skipped !== rowsRead) {
+    const also = skipped === 0 ? "" : `, ${skipped} skipped`;
+    faults.push(`${rowsRead} rows read, ${rows} written${also}`);
+  }
+  if (counted !== rows) faults.push(`${rows} rows written, ${counted} with a status`);
+  const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts, indicators }, audit);
+  for (const { what, phrase, recorded, found } of wrong) {
+    faults.push(
+      `${recorded} ${phrase}, ${found} in the ${what === "indicators" ? "file" : "output"}`,
+    );
+  }
+  if (faults.length === 0) return;
+  throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
+    hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; ${startOver}`,
+  });
+}
+
+/**
+ * Removes an interrupted run's rows from a table, while its checkpoint still identifies them.
+ *
+ * @throws ReputeError from the warehouse
+ */
+export async function discardWrittenRows(
+  job: EnrichJob,
+  { warehouse, name, file }: OutputTarget,
+  { checkpoint: found, finished }: FoundRun,
+): Promise<void> {
+  // A file is rewritten from its first byte.
+  if (warehouse === null || file !== null) return;
+  if (found?.runId === undefined) {
+    job.onWarning?.(
+      `cannot read the checkpoint of the interrupted run, so its rows stay in ${name}`,
+    );
+    return;
+  }
+  const prefix = found.fingerprint?.options["prefix"];
+  await warehouse.discard({
+    runId: found.runId,
+    prefix: typeof prefix === "string" ? prefix : job.settings.prefix,
+    complete: finished,
+  });
+}
+
+/**
+ * Abandons a run that produced nothing worth resuming: removes its rows from their table and lets
+ * its state folder be removed. If the rows cannot be removed, the state stays so that `--restart`
+ * can try again.
+ */
+export async function abandonRun(
+  job: EnrichJob,
+  target: OutputTarget,
+  state: StateFolder | null,
+  run: AnyCheckpoint,
+): Promise<void> {
+  try {
+    await discardWrittenRows(job, target, { checkpoint: run, finished: false });
+    state?.forget();
+  } catch (error) {
+    job.onWarning?.(`cannot remove the rows of this run: ${(error as Error).message}`);
+  }
+}
+
+/** Removes the `.part` files of a run that will not be resumed. */
+export async function removeParts(
+  { file }: OutputTarget,
+  rejects: string | undefined,
+): Promise<void> {
+  if (file !== null) await removePart(file);
+  if (rejects !== undefined) await removePart(realPath(rejects));
+}

@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { makeFolder, userStateFolder } from "../../core/files/make-folder.js";
+import { faultReason } from "../../core/files/system-fault.js";
+import type { EnrichJob, Manifest } from "../types.js";
+import { manifestPath } from "../destination/check-paths.js";
+import { endingOfError } from "./exit-reason.js";
+import { writeManifest } from "./manifest.js";
+import { noteRecord } from "./record-ending.js";
+
+/**
+ * Runs a job whose rows go to a stream, and writes its manifest to the state folder, where it
+ * replaces that of the last such run.
+ */
+export async function recordStream(
+  job: EnrichJob,
+  run: (job: EnrichJob) => Promise<Manifest>,
+): Promise<Manifest> {
+  const noted = noteRecord(job);
+  try {
+    const manifest = await run(noted.job);
+    await save(job, manifest);
+    return manifest;
+  } catch (error) {
+    const record = noted.soFar();
+    if (record !== null) await save(job, { ...record, ...endingOfError(error, false) });
+    throw error;
+  }
+}
+
+async function save(job: EnrichJob, manifest: Manifest): Promise<void> {
+  const { settings, stateFolder = userStateFolder(process.env), onWarning } = job;
+  const folder = settings.stateDir ?? stateFolder;
+  if (folder === null || job.recordsStream !== true) return;
+  const base = join(folder, "stdout");
+  try {
+    makeFolder(folder, 0o700);
+    await writeManifest(base, manifest);
+  } catch (error) {
+    // Only a folder that was asked for is missed.
+    if (settings.stateDir === undefined) return;
+    const reason = faultReason(error instanceof Error ? (error.cause ?? error) : error);
+    onWarning?.(`cannot write ${manifestPath(base)}: ${reason}`);
+  }
+}

@@ -1,0 +1,159 @@
+import {
+  type Finding,
+  type LookupEndpoint,
+  lookupEndpoints,
+  memberOf,
+} from "../../core/finding.js";
+import type { ItemKind } from "../../core/item/item.js";
+import { withResources } from "../../core/resource-stack.js";
+import { type Row, rowWarnings } from "../../core/row.js";
+import type { RunInput } from "../../inputs/types.js";
+import type { EnrichSettings } from "../options.js";
+import {
+  announceReading,
+  type ReadingSettings,
+  type RowJob,
+  type StartRow,
+} from "../reading.js";
+import { mostFrequentFirst } from "../tally.js";
+import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
+import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
+import { openPlannedReading } from "./planned-reading.js";
+
+export interface PlanJob {
+  readonly input: RunInput;
+  readonly settings: ReadingSettings &
+    Pick<EnrichSettings, "lookups" | "bogons" | "output" | "onlyNew" | "prefix">;
+  /** The rates that the run would obey. */
+  readonly paces: readonly PlannedPace[];
+  /** Answers that the run would already have. @default none */
+  readonly cache?: PlannedCache | null;
+  readonly signal: AbortSignal;
+  readonly onWarning?: (message: string) => void;
+  /** As in `EnrichJob`. */
+  readonly onNotice?: (message: string) => void;
+}
+
+/** Estimate for a run over an input. */
+export interface Plan {
+  readonly rows: number;
+  /** With `--only-new`: rows whose item the table has. They count nowhere else. */
+  readonly skipped: number;
+  /** Rows by kind of item. */
+  readonly kinds: Readonly<Record<ItemKind, number>>;
+  /** Rows without an item by reason, most frequent first. */
+  readonly unsupported: Readonly<Record<string, number>>;
+  /** Rows that could not be read as records. */
+  readonly unreadable: number;
+  readonly distinct_items: number;
+  readonly duplicate_rows: number;
+  /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
+  readonly bogons: number;
+  /** Distinct items with a fresh answer in the cache, by endpoint. */
+  readonly cached: Readonly<Record<string, number>>;
+  /** Requests for each value of `--lookups`, with `--bogons` as given. */
+  readonly requests: Readonly<Record<string, PlannedRequests>>;
+  /** Cost of the given `--lookups`: requests in total (at most, under triage) and time. */
+  readonly chosen: PlannedTime & {
+    readonly lookups: string;
+    readonly requests: number;
+  };
+  readonly warnings: Readonly<Record<string, number>>;
+}
+
+/**
+ * Reads an input as a run would, sends nothing, and estimates requests and time.
+ *
+ * @throws UsageError, FatalError if the input cannot be read, as in a run
+ */
+export async function plan(job: PlanJob): Promise<Plan> {
+  const { bogons, lookups } = job.settings;
+  const { cache = null } = job;
+  const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
+  const items = new PlannedItems({ bogons, cache, chosen });
+  const counts = await withResources(async (stack) =>
+    countRows(job, await openPlannedReading(job, stack), items),
+  );
+  return {
+    rows: counts.rows,
+    skipped: counts.skipped,
+    kinds: items.kinds,
+    unsupported: mostFrequentFirst(counts.unsupported),
+    unreadable: counts.unreadable,
+    distinct_items: items.distinct,
+    duplicate_rows: items.rows - items.distinct,
+    bogons: items.bogons,
+    cached: Object.fromEntries(
+      lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
+    ),
+    requests: items.requests(),
+    chosen: costOf(job, items, chosen.length > 0 ? chosen.join(",") : "triage"),
+    warnings: Object.fromEntries(counts.warnings),
+  };
+}
+
+function costOf({ paces }: PlanJob, items: PlannedItems, lookups: string): Plan["chosen"] {
+  const requests = items.requests()[lookups] ?? {};
+  const most = Object.fromEntries(
+    Object.entries(requests).map(([name, n]) => [name, typeof n === "number" ? n : n.most]),
+  );
+  const total = Object.values(most).reduce((sum, n) => sum + n, 0);
+  const requestsTo = (endpoint: LookupEndpoint | null): number =>
+    endpoint === null ? total : (most[memberOf(endpoint)] ?? 0);
+  return { lookups, requests: total, ...timeOf(paces, requestsTo) };
+}
+
+interface PlanCounts {
+  rows: number;
+  skipped: number;
+  /** Rows that could not be read as records. */
+  unreadable: number;
+  readonly unsupported: Map<string, number>;
+  readonly warnings: Map<string, number>;
+}
+
+async function countRows(job: PlanJob, rows: RowJob, items: PlannedItems): Promise<PlanCounts> {
+  const { signal } = job;
+  const counts: PlanCounts = {
+    rows: 0,
+    skipped: 0,
+    unreadable: 0,
+    unsupported: new Map(),
+    warnings: new Map(),
+  };
+  // One promise shared by all items; nothing awaits it.
+  const never = new Promise<Finding>(() => undefined);
+  const start = rows.start((item) => {
+    items.add(item);
+    return never;
+  });
+  const source = await rows.open(null);
+  announceReading(job, source);
+  try {
+    for await (const batch of source.rows) {
+      signal.throwIfAborted();
+      for (const row of batch) {
+        const started = start(row, signal);
+        if (started.item !== null && started.finding !== never) counts.skipped++;
+        countRow(row, started, counts);
+      }
+      await items.counted();
+    }
+    for (const [message, times] of source.warnings) count(counts.warnings, message, times);
+  } finally {
+    await source.close();
+  }
+  return counts;
+}
+
+function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: PlanCounts): void {
+  counts.rows++;
+  for (const message of rowWarnings(row, item)) count(counts.warnings, message);
+  if (item !== null || finding instanceof Promise) return;
+  if (finding.status === "failed") counts.unreadable++;
+  else count(counts.unsupported, finding.error?.code ?? "unknown");
+}
+
+function count(counts: Map<string, number>, name: string, times = 1): void {
+  counts.set(name, (counts.get(name) ?? 0) + times);
+}

@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ResourceStack } from "../../core/resource-stack.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import type { CopyPlace } from "../copy/copied-input.js";
+import { inputReading } from "../copy/find-table-input.js";
+import { needsTable, readKnownItems, withoutKnown } from "../known-items.js";
+import type { ReadingSettings, RowJob } from "../reading.js";
+import type { PlanJob } from "./plan.js";
+
+/** Opens the input like a run. What has to be copied goes to a temporary folder. */
+export async function openPlannedReading(job: PlanJob, stack: ResourceStack): Promise<RowJob> {
+  const { output, onlyNew } = job.settings;
+  if (!onlyNew) return readingFor(job, stack);
+  const fill = findWarehouse(output)?.fill ?? null;
+  if (fill === null) throw needsTable(output);
+  const rows = await readingFor(job, stack);
+  return withoutKnown(rows, await readKnownItems(job, fill, await scratch(stack)));
+}
+
+/** Opens the input. What has to be copied goes to a temporary folder. */
+export async function readingFor(
+  {
+    input,
+    settings,
+    signal,
+    onNotice,
+  }: Pick<PlanJob, "input" | "signal" | "onNotice"> & {
+    readonly settings: ReadingSettings;
+  },
+  stack: ResourceStack,
+): Promise<RowJob> {
+  const rows = await inputReading(input, settings);
+  if (rows.copied === undefined) return rows;
+  const folder = await scratch(stack);
+  const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
+  await rows.copied.make(place, false);
+  return { ...rows, open: rows.copied.inFolder(place).open };
+}
+
+async function scratch(stack: ResourceStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

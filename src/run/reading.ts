@@ -1,0 +1,191 @@
+import { type Clock, systemClock } from "../core/clock.js";
+import type { OptionalColumns } from "../core/columns.js";
+import { type Finding, type FindingError, unasked } from "../core/finding.js";
+import { type Item, parseKindName } from "../core/item/item.js";
+import { itemCodes } from "../core/error-codes/item-codes.js";
+import { recogniseItem } from "../core/item/recognise.js";
+import type { Row } from "../core/row.js";
+import { shownColumn } from "../formats/columns/find-column.js";
+import { detectSourceFormat } from "../formats/registry.js";
+import { type InputOptions, openSource } from "../inputs/open-input.js";
+import type { SniffedInput } from "../inputs/sniff-format.js";
+import type { CopiedObjects } from "../outputs/download-object.js";
+import type { Encoder, SourceFormat } from "../formats/types.js";
+import type {
+  AnyInput,
+  NamedInput,
+  OpenedSource,
+  RunInput,
+  SourcePosition,
+} from "../inputs/types.js";
+import type { Lookup } from "../lookup/types.js";
+import type { CopiedInput } from "./copy/copied-input.js";
+import type { EnrichSettings } from "./options.js";
+
+/** Settings that determine how the rows of an input are read. */
+export type ReadingSettings = Pick<
+  EnrichSettings,
+  "from" | "header" | "comment" | "itemColumn" | "kindColumn"
+>;
+
+/** A row's item, and its finding or the promise of one. */
+interface StartedRow {
+  readonly item: Item | null;
+  readonly finding: Finding | Promise<Finding>;
+}
+
+export type StartRow = (row: Row, signal: AbortSignal) => StartedRow;
+
+/** How a run handles the rows of an input: reading, looking up and writing. */
+export interface RowJob {
+  /**
+   * Format of the input. Waits for the first bytes if neither a flag nor the file name tells it.
+   */
+  inputFormat(): Promise<SourceFormat>;
+  /** Options that affect reading, by flag name. A resumed run must have the same. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Opens the input, at the interrupted run's position or at the start. */
+  open(resume: SourcePosition | null): Promise<OpenedSource>;
+  /** Starts each row's lookup. */
+  start(lookup: Lookup): StartRow;
+  /** False: partial answers in a cache are requested again. @default true */
+  readonly partialsFromCache?: boolean;
+  /** True: the rows already hold invented answers. @default false */
+  readonly synthetic?: boolean;
+  /** The optional columns of the output. @default those that the inputs and settings ask for */
+  readonly optional?: OptionalColumns;
+  /** Run whose rows are filled in; by default a run has an identifier of its own. */
+  readonly runId?: string;
+  /** Wraps the encoder of the output. */
+  readonly encoder?: ((encoder: Encoder) => Encoder) | undefined;
+  /** The output replaces the input. @default false */
+  readonly inPlace?: boolean;
+  /** The objects of the output that is replaced. */
+  readonly copiedObjects?: CopiedObjects | undefined;
+  /** Set for tables, which are copied to the run's folder before the input is opened. */
+  readonly copied?: CopiedInput;
+}
+
+/** Replaces an input right before it is opened. */
+export type PrepareInput = (input: AnyInput, options: InputOptions) => AnyInput | Promise<AnyInput>;
+
+/** The optional columns of a run's output. */
+export function optionalColumnsOf(
+  { input, settings }: { readonly input: RunInput; readonly settings: Pick<EnrichSettings, "raw"> },
+  { optional }: Pick<RowJob, "optional">,
+): OptionalColumns {
+  return optional ?? { file: "inputs" in input, raw: settings.raw };
+}
+
+/** The default way for runs and plans to read an input and find its items. */
+export function readingOf(
+  input: RunInput,
+  settings: ReadingSettings,
+  clock: Clock = systemClock,
+  prepare: PrepareInput = (input) => input,
+): RowJob {
+  if ("inputs" in input) return readingOfSeveral(input.inputs, settings, clock);
+  const detected = "path" in input ? detectSourceFormat(input.path) : null;
+  const gzip = detected?.gzip ?? false;
+  const comment = settings.comment ?? null;
+  const named = settings.from ?? detected?.format ?? null;
+  let sniffing: Promise<SniffedInput> | null = null;
+  const sniff = (resume: SourcePosition | null = null): Promise<SniffedInput> =>
+    (sniffing ??=
+      named === null
+        ? import("../inputs/sniff-format.js").then(({ sniffFormat }) =>
+            sniffFormat(input, { gzip, comment, clock, before: resume?.input }),
+          )
+        : Promise.resolve({ input, format: named, comment }));
+  const flags = flagsOf(settings);
+  return {
+    inputFormat: async () => (await sniff()).format,
+    options: optionsOf(settings, named),
+    open: async (resume) => {
+      const sniffed = await sniff(resume);
+      const format = resume?.reading.format ?? sniffed.format;
+      const guessed = settings.from === undefined;
+      const { comment } = sniffed;
+      const options = { format, guessed, gzip, ...flags, comment, resume, clock };
+      return openSource(await prepare(sniffed.input, { gzip, offset: 0 }), options);
+    },
+    start: startRow,
+  };
+}
+
+function readingOfSeveral(
+  inputs: readonly NamedInput[],
+  settings: ReadingSettings,
+  clock: Clock,
+): RowJob {
+  const readings = inputs.map((named) => {
+    const read = (own: ReadingSettings): RowJob => readingOf(named.input, own, clock);
+    return { ...named, read, reading: read(settings) };
+  });
+  return {
+    inputFormat: () => readings[0]!.reading.inputFormat(),
+    options: optionsOf(settings, settings.from ?? null),
+    async open(resume) {
+      const { openInputs } = await import("./read-several.js");
+      return openInputs(readings, settings, resume);
+    },
+    start: startRow,
+  };
+}
+
+function flagsOf(settings: ReadingSettings) {
+  return {
+    header: settings.header ?? null,
+    itemColumn: settings.itemColumn ?? null,
+    kindColumn: settings.kindColumn ?? null,
+  };
+}
+
+function optionsOf(settings: ReadingSettings, from: string | null): RowJob["options"] {
+  const { header, itemColumn, kindColumn } = flagsOf(settings);
+  return {
+    from,
+    "item-column": itemColumn,
+    "kind-column": kindColumn,
+    header,
+    comment: settings.comment ?? null,
+  };
+}
+
+/** Recognises a row's item and starts its lookup. A row without an item is settled at once. */
+function startRow(lookup: Lookup): StartRow {
+  return (row, signal) => {
+    if (row.fault !== null) return { item: null, finding: unasked("failed", row.fault) };
+    if (row.itemNotText === true) return { item: null, finding: unasked("unsupported", notText) };
+    const kind = row.kindText === "" ? null : parseKindName(row.kindText);
+    const { item, reason } = recogniseItem(row.itemText, kind);
+    if (item === null) return { item, finding: unasked("unsupported", reason) };
+    return { item, finding: lookup(item, { signal, row: row.number }) };
+  };
+}
+
+const notText: FindingError = {
+  code: "not_text",
+  message: itemCodes.not_text[0],
+};
+
+/** Reports the columns that were chosen without a flag. */
+export function announceReading(
+  { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
+  { reading: { item, kind }, notices }: Pick<OpenedSource, "reading" | "notices">,
+): void {
+  if (notices !== undefined) {
+    for (const notice of notices) onNotice?.(notice);
+    return;
+  }
+  const { sample } = item;
+  const kinds = kind?.by === "neighbour" ? shownColumn(kind) : null;
+  if (sample !== null && sample.cells > 0) {
+    const { indicators, cells } = sample;
+    const found = `${indicators} of ${cells} sampled cells are indicators`;
+    const also = kinds === null ? "" : `; ${kinds} holds the kinds`;
+    onNotice?.(`using column ${shownColumn(item)} (${found})${also}`);
+  } else if (kinds !== null) {
+    onNotice?.(`using column ${kinds} for the kinds of items`);
+  }
+}

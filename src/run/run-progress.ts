@@ -1,0 +1,101 @@
+import { userStateFolder } from "../core/files/make-folder.js";
+import { isQuota, type Rate } from "../core/options.js";
+import type { ResourceStack } from "../core/resource-stack.js";
+import { tightestQuotas } from "../store/quota/quota.js";
+import type { AssembledLookup } from "../session/assemble-lookup.js";
+import { perSecond, quotaOfAll } from "../session/open-connections.js";
+import { countedEndpoints, countInBackground } from "./plan/count-lookups.js";
+import type { EnrichJob, RunProgress } from "./types.js";
+import type { OpenRun } from "./open-run.js";
+import type { RowJob } from "./reading.js";
+import { timeLeft } from "./run-signals.js";
+
+type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
+  Pick<AssembledLookup, "cache" | "journal" | "throttling" | "pausedMs">;
+
+/** Starts counting the lookups of a run and returns a function that tells the run's progress. */
+export async function progressOf(
+  job: EnrichJob,
+  rows: RowJob,
+  run: ProgressParts,
+  stack: ResourceStack,
+): Promise<(rowsRead: number) => RunProgress> {
+  const { source, tally, before, clock, cache, journal, throttling, pausedMs } = run;
+  const { lookups, bogons, rate = [] } = job.settings;
+  const endpoints = countedEndpoints(lookups);
+  const limit = perSecond(rate);
+  const ends = await endsOf(job, run);
+  const planned = countInBackground(
+    job,
+    rows,
+    {
+      endpoints,
+      bogons,
+      cache,
+      takenOver: tally.tookOver === null ? undefined : journal,
+      startedAt: before?.startedAt ?? new Date(clock.now()).toISOString(),
+      perSecond: limit,
+    },
+    stack,
+  );
+  return (rowsRead) => ({
+    rowsRead,
+    rowsWritten: tally.rows,
+    requests: tally.requestTotal,
+    throttled: tally.throttled,
+    pausedSeconds: pausedMs() / 1000,
+    statuses: tally.statuses,
+    verdicts: tally.verdicts,
+    lookups: {
+      planned: planned(),
+      settled: endpoints.reduce((sum, name) => sum + (tally.settled.get(name) ?? 0), 0),
+      requests: tally.settledRequests,
+    },
+    maxPerSecond: Number.isFinite(limit) ? limit : null,
+    throttling: tally.throttled > 0 ? "named" : throttling(),
+    ends: ends(),
+    bytesRead: source.bytesRead(),
+    bytesTotal: source.bytesTotal,
+  });
+}
+
+/** Returns a function that tells what is left of budget, quotas and deadline. */
+async function endsOf(
+  job: EnrichJob,
+  { tally, clock }: ProgressParts,
+): Promise<() => RunProgress["ends"]> {
+  const { maxRequests, deadline, rate = [] } = job.settings;
+  // A resumed run has requests of its earlier part.
+  const sentBefore = tally.requestTotal;
+  const budgets = [maxRequests ?? [], await quotasLeft(job, rate, clock.now())].flat();
+  const most = budgets.length === 0 ? null : Math.min(...budgets);
+  const left = deadline === undefined ? null : timeLeft(deadline, clock);
+  const at = deadline !== undefined && "hours" in deadline ? deadline.text : null;
+  return () => ({
+    requests: most === null ? null : Math.max(0, most - (tally.requestTotal - sentBefore)),
+    seconds: left === null ? null : Math.max(0, left() / 1000),
+    at,
+  });
+}
+
+/** Requests that the quotas of the run still allow; none for quotas that others count. */
+async function quotasLeft(
+  { settings: { intelUrl, pace }, embedded, shared, stateFolder, serviceName }: EnrichJob,
+  rates: readonly Rate[],
+  now: number,
+): Promise<readonly number[]> {
+  if (!rates.some(isQuota) || shared?.pace !== undefined || shared?.quotas !== undefined) return [];
+  const folder = stateFolder === undefined ? userStateFolder(process.env) : stateFolder;
+  const quotas = tightestQuotas(rates);
+  const service = serviceName ?? intelUrl;
+  const isCounted = pace !== undefined || folder !== null;
+  if (embedded === true || !isCounted || service === undefined) {
+    return quotas.map(({ count }) => count);
+  }
+  const { usedQuotas } = await import("../session/used-quotas.js");
+  const scoped = quotas.map((rate) => ({ scope: quotaOfAll, rate }));
+  // The pace itself tells when its Redis is away.
+  const counter = { pace, service, stateFolder: folder, onWarning: () => undefined };
+  const used = await usedQuotas(counter, scoped, now);
+  return quotas.map(({ count }, at) => count - (used?.[at] ?? 0));
+}

@@ -1,0 +1,174 @@
+import { counted } from "../core/quantity.js";
+import { FatalError } from "../core/errors.js";
+import type { UnsupportedCode } from "../core/item/item.js";
+import { type ResourceStack, withResources } from "../core/resource-stack.js";
+import { shownColumn } from "../formats/columns/find-column.js";
+import { formats, sinkFormats } from "../formats/registry.js";
+import type { OpenedSource } from "../inputs/types.js";
+import { manifestSoFar } from "./finish/manifest.js";
+import { abandonRun, publish } from "./finish/publish.js";
+import { type AssembledLookup, assembleLookup } from "../session/assemble-lookup.js";
+import { Checkpointer } from "./state/checkpointer.js";
+import type { EnrichJob, Manifest } from "./types.js";
+import { endAt, RunSignals } from "./run-signals.js";
+import { timeWarning } from "./counted-warning.js";
+import { moveRows } from "./move-rows.js";
+import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
+import { progressOf } from "./run-progress.js";
+import type { RowJob } from "./reading.js";
+import type { Tally, TallySnapshot } from "./tally.js";
+
+/** Opens a run, moves its rows and publishes its output. Closes everything, however it ends. */
+export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<Manifest> {
+  return withResources(async (stack) => {
+    const run = await openRun(job, rows, place, stack);
+    let lookup: AssembledLookup | null = null;
+    try {
+      const signals = openSignals(job, run, stack);
+      const { target, encoder, optional } = run;
+      const format = sinkFormats.find((name) => name === target.format);
+      const asReceived =
+        optional.raw === true ||
+        (format !== undefined && formats[format].keepsReceived(encoder.shape));
+      const { partialsFromCache } = rows;
+      lookup = await assembleLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
+      const progress = await progressOf(job, rows, { ...run, ...lookup }, stack);
+      return await moveAndPublish(job, rows, { ...run, progress }, lookup, signals);
+    } catch (error) {
+      await run.sink.abandon();
+      await dropUselessState(job, run, lookup, error);
+      throw error;
+    }
+  });
+}
+
+/** Creates the signals of a run and starts its deadline, if it has one. */
+function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): RunSignals {
+  const signals = new RunSignals(job.signal);
+  stack.defer(() => signals.close());
+  const { deadline } = job.settings;
+  if (deadline !== undefined) {
+    void endAt(deadline, clock, (error) => signals.end(error), signals.over);
+  }
+  return signals;
+}
+
+async function moveAndPublish(
+  job: EnrichJob,
+  rows: RowJob,
+  run: OpenRun & { readonly progress: Awaited<ReturnType<typeof progressOf>> },
+  lookup: AssembledLookup,
+  signals: RunSignals,
+): Promise<Manifest> {
+  const { source, before, tally, progress } = run;
+  const { unordered, concurrency } = job.settings;
+  const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
+  const checkpointer: Checkpointer = new Checkpointer({ ...run, journal: lookup.journal, record });
+  // Save before the first lookup: a journal without a checkpoint counts as damage.
+  await checkpointer.save();
+  let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
+  let received = rowsRead;
+  job.onStart?.(() => progress(received), record);
+  await moveRows({
+    ...run,
+    start: rows.start(lookup.lookup),
+    ordered: !unordered,
+    concurrency,
+    slots: lookup.slots,
+    signals,
+    skip: new Set(before?.ahead),
+    startOffset: before?.source.offset ?? 0,
+    onReceived: (count) => void (received += count),
+    onRead: () => void rowsRead++,
+    onWritten: (position, last) => checkpointer.written(position, last),
+  });
+  return publish(job, {
+    ...run,
+    checkpointer,
+    warnings: closingWarnings(job, source, lookup.address.warnings(), tally),
+    rowsRead: rowsRead + (before?.ahead.length ?? 0),
+  });
+}
+
+/** Rows that earlier sessions read: of a part of an input, only those in the part. */
+function rowsBefore({ input }: EnrichJob, row: number): number {
+  const first = "path" in input ? (input.range?.row ?? 0) : 0;
+  return Math.max(0, row - first);
+}
+
+/** Drops the state of a failed run if there is nothing to resume. */
+async function dropUselessState(
+  job: EnrichJob,
+  run: OpenRun,
+  lookup: AssembledLookup | null,
+  error: unknown,
+): Promise<void> {
+  const { target, state, before, tally, runId, fingerprint } = run;
+  const isEmpty = error instanceof FatalError && error.code === "input_empty";
+  const isNew = before === null || isEmpty;
+  if (isNew && tally.rows === 0 && !tally.answered) state?.forget();
+  // The journal holds only 404s, which a run with the right address must not replay.
+  const isWrongService = error instanceof FatalError && error.code === "wrong_service";
+  if (isWrongService && (before === null || lookup?.address.found === false)) {
+    await abandonRun(job, target, state, { runId, fingerprint });
+  }
+}
+
+/** Share of rows without an indicator from which the item column is probably wrong. */
+const unlikelyShare = 0.9;
+
+/** Reason codes of cells that were never meant as indicators. */
+const noIndicator: readonly UnsupportedCode[] = [
+  "empty",
+  "text",
+  "control_character",
+  "not_text",
+  "hex_length",
+];
+
+/** A message and the number of times it applies. */
+export type CountedWarning = readonly [message: string, count: number];
+
+/** Warning for a run without rows. */
+export const noRows = "the input has no rows";
+
+/** Warnings about the run as a whole: the input, the service's address, the item column. */
+function closingWarnings(
+  job: Pick<EnrichJob, "onWarning" | "chunk">,
+  source: Pick<OpenedSource, "warnings" | "reading" | "notices">,
+  addressWarnings: readonly string[],
+  tally: Tally,
+): readonly CountedWarning[] {
+  // Of a chunk, the merge judges all of them together.
+  const counts = tally.snapshot();
+  const unlikely = job.chunk === true ? null : unlikelyColumn(source, counts);
+  const empty = tally.rows + tally.skipped === 0 && job.chunk !== true ? [noRows] : [];
+  const messages = [...empty, ...addressWarnings, ...(unlikely === null ? [] : [unlikely])];
+  // Counted already, row by row.
+  const times = job.chunk === true ? null : timeWarning(counts);
+  for (const message of [...messages, ...(times === null ? [] : [times])]) job.onWarning?.(message);
+  return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
+}
+
+/** Warning for a run with almost nothing to look up, which probably read the wrong column. */
+export function unlikelyColumn(
+  { reading: { format, item }, notices }: Pick<OpenedSource, "reading" | "notices">,
+  { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
+): string | null {
+  const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
+  if (idle === 0 || idle < rows * unlikelyShare) return null;
+  const have = idle === 1 ? "has" : "have";
+  const [where, remedy] =
+    notices !== undefined
+      ? [`${have} no indicator`, "choose the column with --item-column"]
+      : format === "text"
+        ? [
+            `${have} no indicator`,
+            "the input was read as one item per line; set its format with --from",
+          ]
+        : [
+            `${have} no indicator in column ${shownColumn(item)}`,
+            "choose another with --item-column",
+          ];
+  return `${idle} of ${counted(rows, "row")} ${where}; ${remedy}`;
+}

@@ -1,0 +1,201 @@
+import { createHash } from "node:crypto";
+import { open, stat } from "node:fs/promises";
+import { schemaVersion } from "../../core/columns.js";
+import type { RunInput, SourceInput } from "../../inputs/types.js";
+import { isObjectAddress } from "../../s3/address.js";
+import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
+import type { OutputTarget } from "../destination/open-output.js";
+import { realPath } from "../../core/files/real-path.js";
+import type { RowJob } from "../reading.js";
+import type { EnrichJob } from "../types.js";
+
+/** Number of bytes hashed at each end of an input file to recognise it. */
+const sampleBytes = 64 * 1024;
+
+/** Identifies an input. */
+export interface InputIdentity {
+  /** Path as given; null for a stream that cannot be recognised. */
+  readonly path: string | null;
+  /** The resolved path, independent of spelling and links. */
+  readonly file?: string;
+  readonly bytes: number | null;
+  /** SHA-256 of the first 64 KiB, or the version of a stream; and of the last 64 KiB before `bytes`. */
+  readonly head: string | null;
+  readonly tail: string | null;
+  /** Of several inputs, each of them. */
+  readonly files?: readonly InputIdentity[];
+}
+
+/** What a resumed run must share with the run it continues. */
+export interface Fingerprint {
+  readonly schemaVersion: number;
+  readonly input: InputIdentity;
+  /** Options that affect the output, by flag name. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+async function identifyInputs(input: RunInput): Promise<InputIdentity> {
+  if (!("inputs" in input)) return identifyInput(input);
+  const files: InputIdentity[] = [];
+  for (const one of input.inputs) files.push(await identifyInput(one.input));
+  return { path: null, bytes: null, head: null, tail: null, files };
+}
+
+/** Identifies an input by its first `bytes` bytes (default: all). */
+export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
+  if (!("path" in input)) {
+    const { name, version } = input;
+    const path = version === undefined ? null : name;
+    return { path, bytes: null, head: version ?? null, tail: null };
+  }
+  const { path, copyOf } = input;
+  // The copy stays the same whatever becomes of the table.
+  if (copyOf !== undefined) return { path: copyOf.name, bytes: null, head: null, tail: null };
+  if (isObjectAddress(path)) {
+    // A data set has no object of its own.
+    if (path.endsWith("/")) return { path, file: path, bytes: null, head: null, tail: null };
+    const { etag, size } = await (
+      await import("../../inputs/stored-object.js")
+    ).pinnedObject(input);
+    return { path, file: path, bytes: size, head: etag, tail: null };
+  }
+  const file = realPath(path);
+  const unread = { path, file, bytes: null, head: null, tail: null };
+  // Opening the input later reports why it cannot be read.
+  const facts = await stat(path).catch(() => null);
+  if (!facts?.isFile()) return unread;
+  const size = Math.min(bytes ?? facts.size, facts.size);
+  const handle = await open(path, "r").catch(() => null);
+  if (handle === null) return unread;
+  try {
+    const hashOf = async (from: number, to: number): Promise<string> => {
+      const buffer = Buffer.alloc(to - from);
+      await handle.read(buffer, 0, buffer.length, from);
+      return createHash("sha256").update(buffer).digest("hex");
+    };
+    return {
+      path,
+      file,
+      bytes: size,
+      head: await hashOf(0, Math.min(size, sampleBytes)),
+      tail: await hashOf(Math.max(0, size - sampleBytes), size),
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Identifies a run: its input, and every option that its output depends on. */
+export async function takeFingerprint(
+  { settings, input, serviceName }: EnrichJob,
+  rows: RowJob,
+  target: OutputTarget,
+): Promise<Fingerprint> {
+  const options = {
+    ...rows.options,
+    to: target.format,
+    gzip: target.gzip,
+    prefix: settings.prefix,
+    shape: settings.shape ?? null,
+    raw: settings.raw ? true : null,
+    "formula-guard": settings.formulaGuard,
+    "es-index": settings.esIndex ?? null,
+    unordered: settings.unordered,
+    lookups: settings.lookups,
+    "only-new": settings.onlyNew ? true : null,
+    bogons: settings.bogons === "local" ? "local" : null,
+    "rows-per-file":
+      target.base?.endsWith("/") === true ? (settings.rowsPerFile ?? defaultRowsPerFile) : null,
+    rejects: settings.rejects ?? null,
+    "intel-url": serviceName ?? settings.intelUrl ?? null,
+  };
+  return { schemaVersion, input: await identifyInputs(input), options };
+}
+
+/** Result of a comparison: a phrase for each difference, and whether the input grew. */
+export interface FingerprintComparison {
+  readonly differences: readonly string[];
+  readonly inputGrew: boolean;
+}
+
+/**
+ * Compares the fingerprint of an interrupted run with this one. Growth of the input is not a
+ * difference: log files grow.
+ *
+ * @param input the input as it is now
+ */
+export async function compareFingerprints(
+  before: Fingerprint,
+  now: Fingerprint,
+  input: RunInput,
+): Promise<FingerprintComparison> {
+  const differences: string[] = [];
+  if (before.schemaVersion !== now.schemaVersion) {
+    differences.push(`the schema version was ${before.schemaVersion}, now ${now.schemaVersion}`);
+  }
+  const names = new Set([...Object.keys(before.options), ...Object.keys(now.options)]);
+  for (const name of names) {
+    const was = JSON.stringify(before.options[name] ?? null);
+    const is = JSON.stringify(now.options[name] ?? null);
+    if (was !== is) differences.push(`--${name} was ${was}, now ${is}`);
+  }
+  const grew = (was: InputIdentity, is: InputIdentity): boolean =>
+    (is.bytes ?? 0) > (was.bytes ?? 0);
+  if (!("inputs" in input)) {
+    const inputDiffers = await inputDifference(before.input, now.input, input);
+    if (inputDiffers !== null) differences.push(inputDiffers);
+    return { differences, inputGrew: grew(before.input, now.input) };
+  }
+  const was = before.input.files ?? [before.input];
+  const is = now.input.files ?? [];
+  differences.push(...listDifference(was, is));
+  for (const [index, { input: one }] of input.inputs.entries()) {
+    if (differences.length > 0) break;
+    const fileDiffers = await inputDifference(was[index]!, is[index]!, one);
+    if (fileDiffers !== null) differences.push(fileDiffers);
+  }
+  return { differences, inputGrew: is.some((file, index) => grew(was[index] ?? file, file)) };
+}
+
+/** Files that were added or are gone, if the lists differ. */
+function listDifference(
+  was: readonly InputIdentity[],
+  now: readonly InputIdentity[],
+): readonly string[] {
+  const lacks = (list: readonly InputIdentity[]) => (file: InputIdentity) =>
+    !list.some((other) => isSamePath(other, file));
+  const changes = [
+    ...was.filter(lacks(now)).map(({ path }) => `${path ?? "a stream"} is gone`),
+    ...now.filter(lacks(was)).map(({ path }) => `${path ?? "a stream"} is new`),
+  ];
+  if (changes.length === 0 && was.length === now.length) return [];
+  const shown = changes.slice(0, 3).join(", ");
+  const more = changes.length > 3 ? ` and ${changes.length - 3} more` : "";
+  return [`the inputs were ${was.length}, now ${now.length}${shown && `: ${shown}${more}`}`];
+}
+
+async function inputDifference(
+  was: InputIdentity,
+  now: InputIdentity,
+  input: SourceInput,
+): Promise<string | null> {
+  if (!isSamePath(was, now)) {
+    return `the input was ${was.path ?? "a stream"}, now ${now.path ?? "a stream"}`;
+  }
+  const name = was.path ?? "the input";
+  if (!("path" in input)) {
+    return was.head === now.head ? null : `the content of ${name} has changed`;
+  }
+  // Nothing to compare: a device, or a file whose fault is reported when it is opened.
+  if (now.bytes === null) return null;
+  if (was.bytes !== null && now.bytes < was.bytes) {
+    return `${name} had ${was.bytes} bytes, now ${now.bytes}`;
+  }
+  const { head, tail } = await identifyInput(input, was.bytes ?? undefined);
+  return was.head === head && was.tail === tail ? null : `the content of ${name} has changed`;
+}
+
+/** `./a.csv`, `a.csv`, an absolute path and links to the file all name the same input. */
+function isSamePath(one: InputIdentity, other: InputIdentity): boolean {
+  return one.path === other.path || (one.file !== undefined && one.file === other.file);
+}

@@ -1,0 +1,55 @@
+import { serviceAddress } from "../store/cache/cache-key.js";
+import { readJournal } from "../store/journal/read-journal.js";
+import type { LookupRecord } from "../core/attempt.js";
+import { counted } from "../core/quantity.js";
+import type { LookupStore } from "../store/store.js";
+import type { EarlierRun } from "./state/earlier-run.js";
+import type { Fingerprint } from "./state/fingerprint.js";
+import type { EnrichJob } from "./types.js";
+import type { AssembleOptions } from "../session/assemble-lookup.js";
+
+/**
+ * Copies the answers of a discarded run into the journal of a new one: those of the same service that
+ * are younger than `--cache-ttl`. They do not count as lookups of this run.
+ *
+ * @throws FatalError `journal_*`
+ */
+export async function takeOverAnswers(
+  job: EnrichJob,
+  { journalPath, checkpoint }: EarlierRun,
+  store: LookupStore,
+  { clock, tally, fingerprint, partialsFromCache = true }: AssembleOptions,
+): Promise<void> {
+  const { settings, signal, onWarning, onNotice } = job;
+  tally.tookOver = 0;
+  if (serviceOf(fingerprint) !== serviceOf(checkpoint.fingerprint)) {
+    onNotice?.("the interrupted run asked another service; its answers are not used");
+    return;
+  }
+  const now = clock.now();
+  const isTaken = ({ finding, again }: LookupRecord): boolean => {
+    const { status, lookedUpAt } = finding;
+    if (again !== null || status === "failed") return false;
+    if (status === "partial" && !partialsFromCache) return false;
+    // A clock that is or was wrong can give a time in the future.
+    return Math.abs(now - Date.parse(lookedUpAt ?? "")) < settings.cacheTtl;
+  };
+  const { journalBytes: durableBytes } = checkpoint;
+  for await (const records of readJournal({ folder: journalPath, durableBytes, onWarning })) {
+    signal.throwIfAborted();
+    const taken = records.filter(({ value }) => isTaken(value));
+    await Promise.all(
+      taken.map(({ key, value: { finding } }) =>
+        store.put(key, { finding, again: null, drift: [] }),
+      ),
+    );
+    tally.tookOver += taken.length;
+  }
+  if (tally.tookOver > 0 && checkpoint.tally.synthetic === true) tally.synthetic = true;
+  onNotice?.(`took over ${counted(tally.tookOver, "answer")} of the interrupted run`);
+}
+
+/** The service whose answers a run has. */
+function serviceOf({ options }: Fingerprint): string {
+  return serviceAddress(String(options["intel-url"]));
+}

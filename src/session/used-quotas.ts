@@ -1,0 +1,132 @@
+import { lookupEndpoints } from "../core/finding.js";
+import { isQuota, type Rate } from "../core/options.js";
+import { type EndpointRates, ratesOf } from "../lookup/options.js";
+import { quotaName } from "../store/quota/quota.js";
+import type * as OpenQuotas from "../store/quota/open-quotas.js";
+import type { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
+import { quotaOfAll } from "./open-connections.js";
+
+/** A quota of all endpoints together, or of one. */
+export interface ScopedQuota {
+  readonly scope: string;
+  readonly rate: Rate;
+}
+
+/** Where the quotas of a service are counted. */
+export interface QuotaCounter extends Pick<OpenQuotas.QuotaLocations, "service" | "onWarning"> {
+  /** Address of the Redis that counts them for every run of a shared pace. */
+  readonly pace?: string | undefined;
+  readonly stateFolder: string | null;
+  /** Its `REDISCLI_AUTH` is used. @default process.env */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** The quotas among the rates of a run. */
+export function quotasOf(
+  settings: { readonly rate?: readonly Rate[] | undefined } & EndpointRates,
+): readonly ScopedQuota[] {
+  const own = lookupEndpoints.flatMap((scope) =>
+    ratesOf(scope, settings).map((rate) => ({ scope, rate })),
+  );
+  const all = (settings.rate ?? []).map((rate) => ({ scope: quotaOfAll, rate }));
+  return [...all, ...own].filter(({ rate }) => isQuota(rate));
+}
+
+/**
+ * How many requests count against each quota now; null if nothing can tell.
+ *
+ * @throws UsageError `driver_missing`; FatalError `redis_refused`
+ */
+export function usedQuotas(
+  counter: QuotaCounter,
+  quotas: readonly ScopedQuota[],
+  nowMs: number,
+): Promise<readonly number[] | null> {
+  return askEach(counter, quotas, nowMs, {
+    inRedis: (store, { scope, rate }) => store.spent(quotaName(scope, rate)),
+    inFolder: ({ readSpent }) => readSpent,
+  });
+}
+
+/**
+ * When each quota allows the next request, `nowMs` for at once; null if nothing can tell.
+ *
+ * @throws as `usedQuotas`
+ */
+export function freeQuotas(
+  counter: QuotaCounter,
+  quotas: readonly ScopedQuota[],
+  nowMs: number,
+): Promise<readonly number[] | null> {
+  return askEach(counter, quotas, nowMs, {
+    inRedis: (store, quota) => freeInRedis(store, quota, nowMs),
+    inFolder: ({ readFree }) => readFree,
+  });
+}
+
+type FolderQuotas = typeof OpenQuotas;
+
+/** A question about a quota, to either place where quotas are counted. */
+interface QuotaQuestion {
+  readonly inRedis: (store: RedisQuotaStore, quota: ScopedQuota) => Promise<number>;
+  readonly inFolder: (module: FolderQuotas) => FolderQuotas["readSpent"];
+}
+
+async function askEach(
+  counter: QuotaCounter,
+  quotas: readonly ScopedQuota[],
+  nowMs: number,
+  { inRedis, inFolder }: QuotaQuestion,
+): Promise<readonly number[] | null> {
+  const { pace, service, stateFolder, onWarning } = counter;
+  if (pace !== undefined) {
+    return askRedis({ ...counter, pace }, (store) =>
+      Promise.all(quotas.map((quota) => inRedis(store, quota))),
+    );
+  }
+  if (stateFolder === null) return null;
+  const read = inFolder(await import("../store/quota/open-quotas.js"));
+  const answerTo = read({ service, stateFolder, onWarning });
+  return quotas.map(({ scope, rate }) => answerTo(scope, rate, nowMs));
+}
+
+/** Reserves a request for a moment: only the server knows when the next one is free. */
+async function freeInRedis(
+  store: RedisQuotaStore,
+  { scope, rate }: ScopedQuota,
+  nowMs: number,
+): Promise<number> {
+  const name = quotaName(scope, rate);
+  const options = { rate, want: 1, nowMs, untilMs: nowMs + reserveMs };
+  const { permits, id, nextAtMs } = await store.reserve(name, options);
+  if (permits === 0) return nextAtMs;
+  await store.settle(name, id, 0);
+  return nowMs;
+}
+
+const reserveMs = 1_000;
+
+async function askRedis<T>(
+  { pace, service, environment = process.env, onWarning }: QuotaCounter & { readonly pace: string },
+  ask: (store: RedisQuotaStore) => Promise<T>,
+): Promise<T | null> {
+  const [{ RedisLink }, { RedisQuotaStore }] = await Promise.all([
+    import("../store/redis/redis-link.js"),
+    import("../store/redis/redis-quota-store.js"),
+  ]);
+  let isAway = false;
+  const onAway = (reason: string, shown: string): void => {
+    isAway = true;
+    onWarning(`${shown} is away (${reason}): the use of quotas is unknown`);
+  };
+  const link = await RedisLink.open(pace, { environment, onAway });
+  try {
+    const answer = isAway ? null : await ask(new RedisQuotaStore(link, service));
+    return isAway ? null : answer;
+  } catch (error) {
+    if (isAway) return null;
+    throw error;
+  } finally {
+    link.close();
+  }
+}

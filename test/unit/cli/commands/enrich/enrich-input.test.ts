@@ -1,0 +1,61 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { enrichInput } from "../../../../../src/cli/commands/enrich/enrich-job.js";
+import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
+import { fakeContext } from "../../fake-context.js";
+
+test("an argument is a file, also if it cannot be looked up", async () => {
+  const tooLong = "a".repeat(5000);
+  expect(await enrichInput(["a.csv"], fakeContext())).toEqual({ path: "a.csv" });
+  expect(await enrichInput([tooLong], fakeContext())).toEqual({ path: tooLong });
+});
+
+test.each([[["-"]], [[]]])("%j is stdin", async (operands) => {
+  const input = await enrichInput(operands, fakeContext({ stdin: "" }));
+  expect(input).toMatchObject({ name: "stdin" });
+});
+
+test("a dash reads from a terminal", async () => {
+  expect(await enrichInput(["-"], fakeContext({ stdin: null }))).toMatchObject({ name: "stdin" });
+});
+
+test("no operand is an error if stdin is a terminal", async () => {
+  await expect(enrichInput([], fakeContext({ stdin: null }))).rejects.toThrow("no input");
+});
+
+test("the work folder of a split is not read as a folder of files", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "plan.json"), '{"version":1,"plan_id":"a"}\n');
+  await expect(enrichInput([folder], fakeContext({ stdin: "" }))).rejects.toMatchObject({
+    code: "input_is_work",
+    hint: expect.stringContaining("--chunk 0") as string,
+  });
+});
+
+test("a folder stands for its files of known formats, sorted by name", async () => {
+  const folder = await temporaryFolder();
+  const names = ["b.csv", "a.csv.gz", "notes.docx", ".hidden.csv", "x.csv.manifest.json", "c.txt"];
+  for (const name of names) {
+    await writeFile(join(folder, name), name.endsWith(".gz") ? gzipSync("") : "");
+  }
+  await mkdir(join(folder, "d.csv"));
+  await writeFile(join(folder, "out.csv"), "");
+  await symlink("out.csv", join(folder, "newest.csv"));
+  const written = { output: join(folder, "newest.csv"), rejects: join(folder, "left.csv") };
+  await writeFile(written.rejects, "");
+  const context = fakeContext({ stdin: "" });
+  const input = await enrichInput([`${folder}/`, "-"], context, written);
+  expect(input).toMatchObject({
+    inputs: [
+      { name: `${folder}/a.csv.gz`, input: { path: join(folder, "a.csv.gz") } },
+      { name: `${folder}/b.csv` },
+      { name: `${folder}/c.txt` },
+      { name: "-", input: { name: "stdin" } },
+    ],
+  });
+  expect(context.stderr.text).toContain(
+    `skipping left.csv, newest.csv, out.csv in ${folder}/: this run writes it`,
+  );
+});

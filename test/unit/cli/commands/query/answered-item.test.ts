@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { answerCells, answerLine } from "../../../../../src/cli/commands/query/answered-item.js";
+import { ndjsonEncoder } from "../../../../../src/formats/ndjson/ndjson-writer.js";
+import { aFinding, aRow, anItem, fullIpResult } from "../../../../helpers/enriched-rows.js";
+
+const finding = aFinding({ query: fullIpResult });
+
+test("has the members of nested output", () => {
+  const encoder = ndjsonEncoder({
+    columns: [],
+    prefix: "rep_",
+    shape: "nested",
+    formulaGuard: true,
+  });
+  const line = encoder.encode([{ row: aRow({ cells: [] }), item: anItem, finding }]);
+  const { rep } = JSON.parse(line) as { rep: unknown };
+  expect(JSON.parse(answerLine({ text: "192.0.2[.]1", item: anItem, finding }))).toEqual(rep);
+});
+
+test("keeps an unsupported argument as the item", () => {
+  const unsupported = aFinding({ status: "unsupported", source: "local" });
+  expect(
+    JSON.parse(answerLine({ text: "setup.exe", item: null, finding: unsupported })),
+  ).toMatchObject({
+    item: "setup.exe",
+    kind: null,
+    source: null,
+  });
+});
+
+test("prints the columns' values as text in cells", () => {
+  const answer = { text: "x", item: anItem, finding };
+  expect(answerCells(answer, ["item", "mail_blocklist", "tags", "bogon", "missing"])).toEqual([
+    "192.0.2.1",
+    "ACTIVE",
+    "credentials:brute-force, scanner:web",
+    "false",
+    "",
+  ]);
+});

@@ -1,0 +1,128 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { describe, expect, test, vi } from "vitest";
+import type { LookupEndpoint } from "../../../../src/core/finding.js";
+import { ResourceStack } from "../../../../src/core/resource-stack.js";
+import { enrichOptions } from "../../../../src/run/options.js";
+import {
+  countedEndpoints,
+  countInBackground,
+  countLookups,
+  type CountLookupsOptions,
+} from "../../../../src/run/plan/count-lookups.js";
+import { readingOf } from "../../../../src/run/reading.js";
+import { cacheKeys } from "../../../../src/store/cache/cache-key.js";
+import type { EnrichJob } from "../../../../src/run/types.js";
+import { MemoryStore } from "../../../../src/store/memory-store.js";
+import type { Finding } from "../../../../src/core/finding.js";
+import { aFinding } from "../../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const items = ["a.example.com", "A.example.com.", "b.example.com", "10.0.0.1", "setup.exe", ""];
+
+const startedAt = "2026-01-01T00:00:00.000Z";
+
+async function inputFile(): Promise<string> {
+  const path = join(await temporaryFolder(), "in.csv");
+  await writeFile(path, `item,note\n${items.map((item) => `${item},`).join("\n")}\n`);
+  return path;
+}
+
+async function counted(options: Partial<CountLookupsOptions> = {}): Promise<number> {
+  return countLookups(readingOf({ path: await inputFile() }, {}), {
+    endpoints: ["query", "quick-check"],
+    bogons: "ask",
+    startedAt,
+    signal: new AbortController().signal,
+    ...options,
+  });
+}
+
+/** A cache with one answer to a query. */
+async function cacheWith(members: Partial<Finding>) {
+  const store = new MemoryStore<Finding>();
+  const key = cacheKeys("here", "query")({ kind: "domain", value: "a.example.com" });
+  await store.put(key, aFinding({ lookedUpAt: "2025-12-31T00:00:00.000Z", ...members }));
+  return { address: "here", store };
+}
+
+describe("lookups", () => {
+  test("counts each item once per endpoint", async () => {
+    expect(await counted()).toBe(6);
+    expect(await counted({ endpoints: ["query"] })).toBe(3);
+  });
+
+  test("leaves out addresses that are answered locally", async () => {
+    expect(await counted({ bogons: "local" })).toBe(4);
+  });
+
+  test("leaves out cached answers", async () => {
+    expect(await counted({ cache: await cacheWith({}) })).toBe(5);
+  });
+
+  test("includes the answers that the run itself has cached", async () => {
+    expect(await counted({ cache: await cacheWith({ lookedUpAt: startedAt }) })).toBe(6);
+  });
+
+  test("includes cached partial answers if the run does not use them", async () => {
+    const cache = await cacheWith({ status: "partial" });
+    expect(await counted({ cache })).toBe(5);
+    expect(await counted({ cache: { ...cache, partials: false } })).toBe(6);
+  });
+
+  test("stops when aborted", async () => {
+    const signal = AbortSignal.abort(new Error("over"));
+    await expect(counted({ signal })).rejects.toThrow("over");
+  });
+});
+
+test.each([
+  [["triage"], ["quick-check"]],
+  [
+    ["query", "quick-check"],
+    ["query", "quick-check"],
+  ],
+] as const)("%j counts the lookups of %j", (lookups, endpoints) => {
+  expect(countedEndpoints(lookups)).toEqual(endpoints);
+});
+
+describe("in the background", () => {
+  async function inBackground(job: Partial<EnrichJob>, perSecond: number, isCounted = false) {
+    const path = await inputFile();
+    const whole: EnrichJob = {
+      settings: enrichOptions.parse({}),
+      input: { path },
+      stdout: new PassThrough(),
+      apiKey: null,
+      command: [],
+      signal: new AbortController().signal,
+      onStart: () => undefined,
+      ...job,
+    };
+    const endpoints: readonly LookupEndpoint[] = ["query"];
+    const options = { endpoints, bogons: "ask", startedAt, perSecond } as const;
+    const stack = new ResourceStack();
+    const planned = countInBackground(whole, readingOf({ path }, {}), options, stack);
+    const before = planned();
+    if (isCounted) {
+      await vi.waitUntil(() => planned() !== null, { timeout: 20_000, interval: 1 });
+    }
+    await stack.close();
+    return [before, planned()];
+  }
+
+  test("the number is unknown until it is counted", async () => {
+    expect(await inBackground({}, 100, true)).toEqual([null, 3]);
+  });
+
+  test.each<[string, Partial<EnrichJob>, number]>([
+    ["a fast run", {}, 1000],
+    ["a run without a rate", {}, Number.POSITIVE_INFINITY],
+    ["a stream", { input: { stream: new PassThrough(), name: "stdin" } }, 100],
+    ["a folder", { input: { path: "/" } }, 100],
+    ["a missing file", { input: { path: "/nowhere/in.csv" } }, 100],
+  ])("nothing is counted for %s", async (_name, job, perSecond) => {
+    expect(await inBackground(job, perSecond)).toEqual([null, null]);
+  });
+});

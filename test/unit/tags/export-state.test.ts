@@ -1,0 +1,91 @@
+import { readdir } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { ExportState } from "../../../src/tags/export-state.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const hour = 3_600_000;
+
+const published = { snapshot: "a".repeat(24), exported_at: "2024-01-01T00:00:00.000Z" };
+
+async function open(
+  folder: string,
+  clock: ManualClock,
+  more: { source?: string; restart?: boolean } = {},
+): Promise<ExportState> {
+  const options = { source: "http://one.example", restart: false, ...more };
+  return ExportState.open(folder, { clock, ...options });
+}
+
+/** A folder with an export interrupted after the first page of `a:b`. */
+async function interrupted(): Promise<{ folder: string; clock: ManualClock }> {
+  const folder = await temporaryFolder();
+  const clock = new ManualClock();
+  const state = await open(folder, clock);
+  const log = await state.begin({
+    tag: "a:b",
+    snapshot: published.snapshot,
+    lastUpdate: "",
+    total: 3,
+    pinnedAt: new Date(clock.now()).toISOString(),
+    about: { name: "a:b" },
+  });
+  await log.append({ v4: Uint32Array.of(1), v6: new Uint32Array(0) });
+  await state.release();
+  return { folder, clock };
+}
+
+/** Number of entries of `a:b` that can be continued from. */
+async function entriesLeft(state: ExportState, before: unknown = null): Promise<number> {
+  onTestFinished(() => state.release());
+  const log = await state.resume("a:b", before as Parameters<ExportState["resume"]>[1]);
+  return log?.entries ?? 0;
+}
+
+test("continues from pages", async () => {
+  const { folder, clock } = await interrupted();
+  expect(await entriesLeft(await open(folder, clock))).toBe(1);
+});
+
+test("discards pages that are too old", async () => {
+  const { folder, clock } = await interrupted();
+  clock.jump(6 * hour + 1);
+  expect(await entriesLeft(await open(folder, clock))).toBe(0);
+});
+
+test("discards pages with a time far in the future", async () => {
+  const { folder, clock } = await interrupted();
+  clock.jump(-6 * hour - 1);
+  expect(await entriesLeft(await open(folder, clock))).toBe(0);
+});
+
+test("discards pages of another service", async () => {
+  const { folder, clock } = await interrupted();
+  const state = await open(folder, clock, { source: "http://two.example" });
+  expect(await entriesLeft(state)).toBe(0);
+});
+
+test("discards pages of a list that is already published", async () => {
+  const { folder, clock } = await interrupted();
+  expect(await entriesLeft(await open(folder, clock), published)).toBe(0);
+});
+
+test("--restart starts over", async () => {
+  const { folder, clock } = await interrupted();
+  expect(await entriesLeft(await open(folder, clock, { restart: true }))).toBe(0);
+});
+
+test("refuses a second export to the same folder", async () => {
+  const { folder, clock } = await interrupted();
+  const state = await open(folder, clock);
+  onTestFinished(() => state.release());
+  await expect(open(folder, clock)).rejects.toMatchObject({ code: "output_locked" });
+});
+
+test("removes a state with nothing left to do", async () => {
+  const { folder, clock } = await interrupted();
+  const state = await open(folder, clock);
+  await state.forget("a:b");
+  await state.release();
+  expect(await readdir(folder)).toEqual([]);
+});

@@ -1,0 +1,185 @@
+import { parquetMetadata, parquetReadObjects } from "hyparquet";
+import { expect, test } from "vitest";
+import {
+  type AddressList,
+  noAddresses,
+  sortAddresses,
+} from "../../../../src/tags/address/address-list.js";
+import { tagFormatWriters } from "../../../../src/tags/list-formats/registry.js";
+import type {
+  ListMetadata,
+  TagFormat,
+  TagFormatWriter,
+} from "../../../../src/tags/list-formats/types.js";
+
+const metadata: ListMetadata = {
+  tag: "spam:bulk",
+  snapshot: "0123456789abcdef01234567",
+  lastUpdate: "2024-01-01T00:00:00Z",
+  exportedAt: "2024-01-02T03:04:05.000Z",
+  sets: { ipv4: "spam--bulk_v4", ipv6: "spam--bulk_v6" },
+  formulaGuard: true,
+};
+
+const both = sortAddresses(Uint32Array.of(0xc0000201), Uint32Array.of(0x20010db8, 0, 0, 1));
+
+async function written(format: TagFormat, list: AddressList, of = metadata): Promise<string> {
+  const pieces: Buffer[] = [];
+  const writer: TagFormatWriter = tagFormatWriters[format];
+  for await (const piece of writer(list, of)) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString();
+}
+
+test("txt has one address per line", async () => {
+  expect(await written("txt", both)).toBe("192.0.2.1\n2001:db8::1\n");
+});
+
+test("csv has tag, snapshot and times with each address", async () => {
+  expect(await written("csv", both)).toBe(
+    [
+      "ip,family,tag,snapshot,last_update,exported_at",
+      "192.0.2.1,4,spam:bulk,0123456789abcdef01234567,2024-01-01T00:00:00Z,2024-01-02T03:04:05.000Z",
+      "2001:db8::1,6,spam:bulk,0123456789abcdef01234567,2024-01-01T00:00:00Z,2024-01-02T03:04:05.000Z",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("csv quotes text from the service", async () => {
+  const text = await written("csv", both, { ...metadata, tag: 'a:"b",c', lastUpdate: "one\ntwo" });
+  expect(text).toContain('192.0.2.1,4,"a:""b"",c",0123456789abcdef01234567,"one\ntwo",');
+});
+
+test("csv guards text from the service against formulas by default", async () => {
+  const evil = { ...metadata, tag: "=cmd|' /C calc'!A0", lastUpdate: "@SUM(1)" };
+  expect(await written("csv", both, evil)).toContain("192.0.2.1,4,'=cmd|' /C calc'!A0,0123");
+  expect(await written("csv", both, evil)).toContain(",'@SUM(1),");
+  expect(await written("csv", both, { ...evil, formulaGuard: false })).toContain(",=cmd|");
+});
+
+test("ndjson has the members of the csv form", async () => {
+  const lines = (await written("ndjson", both)).trimEnd().split("\n");
+  const rest = {
+    tag: "spam:bulk",
+    snapshot: "0123456789abcdef01234567",
+    last_update: "2024-01-01T00:00:00Z",
+    exported_at: "2024-01-02T03:04:05.000Z",
+  };
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { ip: "192.0.2.1", family: 4, ...rest },
+    { ip: "2001:db8::1", family: 6, ...rest },
+  ]);
+});
+
+test("nft refills two sets of one table", async () => {
+  expect(await written("nft", both)).toBe(
+    `#!/usr/sbin/nft -f
+# tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
+# snapshot "0123456789abcdef01234567", last update "2024-01-01T00:00:00Z", exported at 2024-01-02T03:04:05.000Z
+add table inet repute
+add set inet repute spam--bulk_v4 { type ipv4_addr; }
+add set inet repute spam--bulk_v6 { type ipv6_addr; }
+flush set inet repute spam--bulk_v4
+flush set inet repute spam--bulk_v6
+add element inet repute spam--bulk_v4 {
+	192.0.2.1,
+}
+add element inet repute spam--bulk_v6 {
+	2001:db8::1,
+}
+`,
+  );
+});
+
+test("nft empties the sets of an empty list and adds nothing", async () => {
+  const text = await written("nft", noAddresses);
+  expect(text).toContain("flush set inet repute spam--bulk_v4\n");
+  expect(text).not.toContain("add element");
+});
+
+test("ipset fills a set beside the one in use and swaps them", async () => {
+  expect(await written("ipset", both)).toBe(
+    `# tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
+# snapshot "0123456789abcdef01234567", last update "2024-01-01T00:00:00Z", exported at 2024-01-02T03:04:05.000Z
+create spam--bulk_v4 hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
+create spam--bulk_v4_n hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
+flush spam--bulk_v4_n
+add spam--bulk_v4_n 192.0.2.1
+swap spam--bulk_v4_n spam--bulk_v4
+destroy spam--bulk_v4_n
+create spam--bulk_v6 hash:ip family inet6 hashsize 1024 maxelem 4294967295 -exist
+create spam--bulk_v6_n hash:ip family inet6 hashsize 1024 maxelem 4294967295 -exist
+flush spam--bulk_v6_n
+add spam--bulk_v6_n 2001:db8::1
+swap spam--bulk_v6_n spam--bulk_v6
+destroy spam--bulk_v6_n
+`,
+  );
+});
+
+test("ipset omits the all-zero addresses, and says so", async () => {
+  const zeros = sortAddresses(Uint32Array.of(0, 1), Uint32Array.of(0, 0, 0, 0, 0, 0, 0, 1));
+  const lines = (await written("ipset", zeros)).split("\n");
+  expect(lines.filter((line) => line.startsWith("add "))).toEqual([
+    "add spam--bulk_v4_n 0.0.0.1",
+    "add spam--bulk_v6_n ::1",
+  ]);
+  expect(lines.filter((line) => line.startsWith("# omitted"))).toHaveLength(2);
+});
+
+test.each(["nft", "ipset"] as const)(
+  "%s keeps text from the service within its comment",
+  async (format) => {
+    const evil = 'x"\nflush ruleset\r\n\u2028\\';
+    const text = await written(format, both, {
+      ...metadata,
+      tag: evil + "y".repeat(5000),
+      lastUpdate: evil,
+    });
+    const lines = text.split(/[\r\n\u2028]/);
+    expect(lines.filter((line) => line.includes("flush ruleset"))).toEqual(
+      lines.filter((line) => line.startsWith("# ") && line.includes("flush ruleset")),
+    );
+    // ipset splits longer lines, and the second half would be a command.
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1000);
+  },
+);
+
+test("a list of many pieces is written completely", async () => {
+  const v4 = Uint32Array.from({ length: 100_000 }, (_, at) => 0xc6120000 + at);
+  const lines = (await written("txt", sortAddresses(v4, new Uint32Array(0)))).split("\n");
+  expect([lines.length, lines[0], lines.at(-2)]).toEqual([100_001, "198.18.0.0", "198.19.134.159"]);
+});
+
+test("parquet has the columns of the csv form", async () => {
+  const list = sortAddresses(
+    Uint32Array.from({ length: 120_000 }, (_, at) => 0xc6120000 + at),
+    Uint32Array.of(0x20010db8, 0, 0, 1),
+  );
+  const { rows, groups } = await readParquet(list);
+  expect([rows.length, groups]).toEqual([120_001, 4]);
+  const rest = {
+    tag: "spam:bulk",
+    snapshot: "0123456789abcdef01234567",
+    last_update: "2024-01-01T00:00:00Z",
+    exported_at: new Date("2024-01-02T03:04:05.000Z"),
+  };
+  expect(rows[0]).toEqual({ ip: "198.18.0.0", family: 4n, ...rest });
+  expect(rows[119_999]).toEqual({ ip: "198.19.212.191", family: 4n, ...rest });
+  expect(rows[120_000]).toEqual({ ip: "2001:db8::1", family: 6n, ...rest });
+});
+
+test("parquet of an empty list has no rows", async () => {
+  expect((await readParquet(noAddresses)).rows).toEqual([]);
+});
+
+async function readParquet(list: AddressList) {
+  const pieces: Buffer[] = [];
+  for await (const piece of tagFormatWriters.parquet(list, metadata))
+    pieces.push(Buffer.from(piece));
+  const bytes = Buffer.concat(pieces);
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+  const fileMetadata = parquetMetadata(file);
+  const rows = await parquetReadObjects({ file, metadata: fileMetadata });
+  return { rows, groups: fileMetadata.row_groups.length };
+}
