@@ -115,7 +115,6 @@ export type {
   Manifest,
   RequestCounts,
   RunProgress,
-  SharedResources,
   TagExportRecord,
 } from "./run/types.js";
 export type { FireWebhook } from "./service/case-desk.js";

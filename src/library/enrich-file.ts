@@ -7,12 +7,12 @@ import { isObjectPrefix } from "../s3/address.js";
 import type { ReadingSettings } from "../run/reading.js";
 import type { Manifest } from "../run/types.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
-import type { Parts } from "./parts.js";
+import type { Services } from "./services.js";
 import type { EnrichFileOptions } from "./types.js";
 
 /** Runs the main job with a client's settings, pace and cache. */
 export async function enrichFile(
-  parts: Parts,
+  services: Services,
   input: string | readonly string[] | Readable,
   output: string | Writable,
   options: EnrichFileOptions,
@@ -24,20 +24,16 @@ export async function enrichFile(
     ...file
   } = fileSettings(options);
   checkEnds(input, output);
-  const { local, stateFolder } = parts.settings;
-  const [{ url, credential, name }, paces, cache, { enrich }] = await Promise.all([
-    parts.access("url"),
-    parts.paces("url"),
-    parts.cache(),
+  const { stateFolder } = services.settings;
+  const [session, { enrich }] = await Promise.all([
+    services.session("url"),
     import("../run/execute.js"),
   ]);
   const toFile = typeof output === "string";
   return enrich({
     settings: {
       ...file,
-      ...lookupSettings(parts.settings),
-      rate: parts.rates,
-      intelUrl: url,
+      ...lookupSettings(services.settings),
       output: toFile ? output : "-",
       failOn: defaultFailOn,
     },
@@ -45,20 +41,17 @@ export async function enrichFile(
       input,
       { ...file, output: toFile ? output : undefined },
       onNotice,
-      parts.onWarning,
+      services.onWarning,
     ),
     stdout: toFile ? process.stdout : output,
-    ...(local && { serviceName: name }),
-    embedded: local,
+    session,
     ...(stateFolder !== undefined && { stateFolder }),
-    apiKey: credential,
     command: ["enrichFile"],
     signal,
-    clock: parts.clock,
-    shared: { pace: paces.run, shares: paces.shares, probes: paces.probes, cache },
+    clock: services.clock,
     ...(onStart && { onStart }),
     ...(onNotice && { onNotice }),
-    onWarning: parts.onWarning,
+    onWarning: services.onWarning,
   });
 }
 

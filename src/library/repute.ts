@@ -1,18 +1,20 @@
 import type { Readable, Writable } from "node:stream";
 import type { CaseContext, Customer, RepShareCase } from "../api/schema/operations.js";
 import type { Tag, TagIps, TagSummary } from "../api/schema/tag.js";
+import type { IntelClient } from "../api/intel-client.js";
+import type { OpsClient } from "../api/ops-client.js";
 import type { CallOptions } from "../api/types.js";
 import { ReputeError } from "../core/errors.js";
 import { inOrder } from "../lookup/in-order.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
-import type { Lookup } from "../lookup/types.js";
+import type { OpenedLookup } from "../session/session.js";
 import type { Manifest } from "../run/types.js";
 import type { ExportReport } from "../tags/types.js";
 import type { Webhook } from "../webhooks/configuration.js";
 import type { WebhookDelivery } from "../webhooks/send.js";
 import { enrichFile } from "./enrich-file.js";
 import { clientSettings } from "./options.js";
-import { Parts } from "./parts.js";
+import { Services } from "./services.js";
 import { lookUp, type LookupResult } from "./result.js";
 import { stoppablePace } from "./stoppable-pace.js";
 import type {
@@ -45,15 +47,15 @@ export function repute(options: ReputeOptions): Repute {
  * or the reason of an aborted signal.
  */
 export class Repute implements AsyncDisposable {
-  readonly #parts: Parts;
+  readonly #services: Services;
   readonly #running = new Set<Promise<unknown>>();
   /** Ends what is under way: a used-up quota ends that, closing ends the client. */
   #stop = new AbortController();
-  #lookup: Promise<Lookup> | null = null;
+  #lookup: Promise<OpenedLookup> | null = null;
   #closed: Promise<void> | null = null;
 
   constructor(options: ReputeOptions) {
-    this.#parts = new Parts(clientSettings(options), (error) => {
+    this.#services = new Services(clientSettings(options), (error) => {
       this.#stop.abort(error);
       this.#stop = new AbortController();
     });
@@ -66,9 +68,10 @@ export class Repute implements AsyncDisposable {
    */
   async lookup(input: string, { kind, signal }: LookupCall = {}): Promise<LookupResult> {
     const stop = this.#signal(signal);
-    this.#lookup ??= this.#parts.lookup(0);
+    this.#lookup ??= this.#services.lookup(0);
     this.#lookup.catch(() => (this.#lookup = null));
-    return lookUp(await this.#lookup, input, { kind, signal: stop, aborts: this.#parts.aborts });
+    const { lookup } = await this.#lookup;
+    return lookUp(lookup, input, { kind, signal: stop, aborts: this.#services.aborts });
   }
 
   /**
@@ -81,23 +84,24 @@ export class Repute implements AsyncDisposable {
     { kind, signal }: LookupCall = {},
   ): AsyncGenerator<LookupResult, void, undefined> {
     const own = new AbortController();
-    const call = { kind, signal: this.#signal(signal, own.signal), aborts: this.#parts.aborts };
+    const call = { kind, signal: this.#signal(signal, own.signal), aborts: this.#services.aborts };
     // Not awaited here: a readline interface loses lines that come before its iteration begins.
-    const lookup = this.#parts.lookup(10_000);
-    lookup.catch(() => undefined);
+    const opening = this.#services.lookup(10_000);
+    opening.catch(() => undefined);
     const work = async (input: string): Promise<LookupResult> => {
       try {
-        return await lookUp(await lookup, input, call);
+        return await lookUp((await opening).lookup, input, call);
       } catch (error) {
         own.abort(error);
         throw error;
       }
     };
     try {
-      yield* inOrder(inputs, work, this.#parts.settings.concurrency * 2);
+      yield* inOrder(inputs, work, this.#services.settings.concurrency * 2);
     } finally {
       // Ends lookups whose results are no longer read.
       own.abort();
+      opening.then((opened) => opened.close()).catch(() => undefined);
     }
   }
 
@@ -118,19 +122,19 @@ export class Repute implements AsyncDisposable {
     options: EnrichFileOptions = {},
   ): Promise<Manifest> {
     const signal = this.#signal(options.signal);
-    return this.#track(enrichFile(this.#parts, input, output, { ...options, signal }));
+    return this.#track(enrichFile(this.#services, input, output, { ...options, signal }));
   }
 
   /** All tags. @throws ServiceError, FatalError, as all calls below */
   async tags(
     options: CallOptions & { readonly includeDescriptions?: boolean } = {},
   ): Promise<TagSummary[]> {
-    return (await this.#parts.intel()).tags(this.#call(options));
+    return (await this.#intel()).tags(this.#call(options));
   }
 
   /** One tag's description. @param name `<group>:<name>` @throws RejectedError for an unknown tag */
   async tag(name: string, options: CallOptions = {}): Promise<Tag> {
-    return (await this.#parts.intel()).tag(name, this.#call(options));
+    return (await this.#intel()).tag(name, this.#call(options));
   }
 
   /**
@@ -143,7 +147,7 @@ export class Repute implements AsyncDisposable {
     name: string,
     options: CallOptions & { readonly limit?: number } = {},
   ): AsyncGenerator<TagIps, void, undefined> {
-    yield* (await this.#parts.intel()).iterateTagIps(name, this.#call(options));
+    yield* (await this.#intel()).iterateTagIps(name, this.#call(options));
   }
 
   /**
@@ -154,26 +158,27 @@ export class Repute implements AsyncDisposable {
    */
   async exportTags(options: TagListOptions): Promise<ExportReport> {
     const { exportTags } = await import("../tags/export-tags.js");
-    const parts = this.#parts;
+    const { clock, onWarning } = this.#services;
     const { signal } = this.#call(options);
-    const [client, { name: source }] = [await parts.intel(), await parts.access("url")];
-    const { clock, onWarning } = parts;
+    const session = await this.#services.session("url");
+    const [client, { name: source }] = [await session.intel(), session.service];
     return this.#track(exportTags({ ...options, client, source, clock, onWarning, signal }));
   }
 
   /** All customers; pages are read as they are needed. Needs `opsUrl`. */
   async *customers(options: CallOptions = {}): AsyncGenerator<Customer, void, undefined> {
-    yield* (await this.#parts.ops()).customers(this.#call(options));
+    yield* (await this.#ops()).customers(this.#call(options));
   }
 
   /** One reputation-share case. Needs `opsUrl`. @throws NotFoundError */
   async repShareCase(id: string, options: CallOptions = {}): Promise<RepShareCase> {
-    return (await this.#parts.ops()).repShareCase(id, this.#call(options));
+    return (await this.#ops()).repShareCase(id, this.#call(options));
   }
 
   /** The context of a case, which webhook payloads read. Needs `caseUrl`. @throws NotFoundError */
   async caseContext(id: string, options: CallOptions = {}): Promise<CaseContext> {
-    return (await this.#parts.cases()).context(id, this.#call(options));
+    const session = await this.#services.session("caseUrl");
+    return (await session.cases()).context(id, this.#call(options));
   }
 
   /**
@@ -191,7 +196,7 @@ export class Repute implements AsyncDisposable {
     const call = this.#call(options);
     const context = typeof about === "string" ? await this.caseContext(about, options) : about;
     const { callWebhook } = await import("../webhooks/call-webhook.js");
-    const { clock, settings, caseKeys } = this.#parts;
+    const { clock, settings, caseKeys } = this.#services;
     const { retries, timeout: timeoutMs } = settings;
     return callWebhook(webhook, context, {
       ...call,
@@ -206,7 +211,8 @@ export class Repute implements AsyncDisposable {
   /** The pace of this client's lookups and runs; give it to another client as `pace`. Close this one last. */
   async pace(): Promise<RequestPace> {
     this.#signal();
-    return stoppablePace((await this.#parts.paces("url")).run, () => this.#stop.signal);
+    const session = await this.#services.session("url");
+    return stoppablePace((await session.paces()).run, () => this.#stop.signal);
   }
 
   /**
@@ -224,7 +230,15 @@ export class Repute implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#stop.abort(new ReputeError("client_closed", "the client is closed"));
     await Promise.allSettled(this.#running);
-    await this.#parts.close();
+    await this.#services.close();
+  }
+
+  async #intel(): Promise<IntelClient> {
+    return (await this.#services.session("url")).intel();
+  }
+
+  async #ops(): Promise<OpsClient> {
+    return (await this.#services.session("opsUrl")).ops();
   }
 
   /** The signal of one operation. @throws ReputeError `client_closed` */

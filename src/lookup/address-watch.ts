@@ -8,9 +8,9 @@ export interface AddressWatchOptions {
   /** Base address of the service, as shown in messages. */
   readonly address: string;
   /** Counts of the same run before it was resumed, by endpoint, then by HTTP status or error code. */
-  readonly before?: Readonly<
-    Record<string, { readonly outcomes: Readonly<Record<string, number>> }>
-  >;
+  readonly before?:
+    | Readonly<Record<string, { readonly outcomes: Readonly<Record<string, number>> }>>
+    | undefined;
 }
 
 /**

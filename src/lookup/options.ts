@@ -63,7 +63,7 @@ function checkCacheAddress(text: string, context: z.RefinementCtx): void {
   for (const { message } of fault?.issues ?? []) context.addIssue({ code: "custom", message });
 }
 
-/** What to look up, how fast, and how often to retry. */
+/** The options of lookups. */
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
     common: true,
@@ -122,6 +122,9 @@ export const lookupOptions = z.strictObject({
     value: "N",
   }),
 });
+
+/** What to look up, how fast, and how often to retry. */
+export type LookupSettings = z.output<typeof lookupOptions>;
 
 /** The rates in force: as given, and 100/s unless they have one below an hour or the service is embedded. */
 export function paceOf(rates: readonly Rate[] = [], embedded: boolean): readonly Rate[] {

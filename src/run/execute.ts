@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
+import { systemClock } from "../core/clock.js";
 import { withResources } from "../core/resource-stack.js";
 import { raceAbort } from "../core/abort.js";
 import { noteRecord, recordEnding } from "./finish/record-ending.js";
@@ -137,7 +138,7 @@ export async function executeResumably(
   const { settings, onFinished = (lastStep) => lastStep() } = job;
   const discard = async (found: FoundRun): Promise<void> => {
     const { checkQuotasLeft } = await import("../session/check-quotas.js");
-    await checkQuotasLeft(job);
+    await checkQuotasLeft(job.session, job.clock ?? systemClock, (message) => job.onWarning?.(message));
     await discardRun(job, target, found);
   };
   const state = await openStateFolder(base, { ...settings, name: target.name }, discard);

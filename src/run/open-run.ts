@@ -81,7 +81,7 @@ export async function openRun(
   stack.use(source);
   const tally = new Tally(before?.tally);
   if (warehouse !== null) warehouse.tally = tally;
-  if (job.synthetic === true || rows.synthetic === true) tally.synthetic = true;
+  if (job.session.service.isSynthetic || rows.synthetic === true) tally.synthetic = true;
   announceReading(job, source);
   const added = addedColumns(optional);
   const encoder = encoderOptions(job.settings, target, { columns: source.columns, added, clock });

@@ -1,9 +1,10 @@
-import { userStateFolder } from "../core/files/make-folder.js";
-import { isQuota, type Rate } from "../core/options.js";
+import { isQuota } from "../core/options.js";
 import type { ResourceStack } from "../core/resource-stack.js";
 import { tightestQuotas } from "../store/quota/quota.js";
-import type { AssembledLookup } from "../session/assemble-lookup.js";
-import { perSecond, quotaOfAll } from "../session/open-connections.js";
+import type { RunLookup } from "./run-lookup.js";
+import { perSecond } from "../session/connections.js";
+import { quotaOfAll } from "../session/paces.js";
+import type { Session } from "../session/session.js";
 import { countedEndpoints, countInBackground } from "./plan/count-lookups.js";
 import type { EnrichJob, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
@@ -11,7 +12,7 @@ import type { RowJob } from "./reading.js";
 import { timeLeft } from "./run-signals.js";
 
 type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
-  Pick<AssembledLookup, "cache" | "journal" | "throttling" | "pausedMs">;
+  Pick<RunLookup, "cache" | "journal" | "throttling" | "pausedMs">;
 
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
@@ -21,9 +22,9 @@ export async function progressOf(
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
   const { source, tally, before, clock, cache, journal, throttling, pausedMs } = run;
-  const { lookups, bogons, rate = [] } = job.settings;
+  const { lookups, bogons } = job.settings;
   const endpoints = countedEndpoints(lookups);
-  const limit = perSecond(rate);
+  const limit = perSecond(job.session.rates);
   const ends = await endsOf(job, run);
   const planned = countInBackground(
     job,
@@ -64,10 +65,10 @@ async function endsOf(
   job: EnrichJob,
   { tally, clock }: ProgressParts,
 ): Promise<() => RunProgress["ends"]> {
-  const { maxRequests, deadline, rate = [] } = job.settings;
+  const { maxRequests, deadline } = job.settings;
   // A resumed run has requests of its earlier part.
   const sentBefore = tally.requestTotal;
-  const budgets = [maxRequests ?? [], await quotasLeft(job, rate, clock.now())].flat();
+  const budgets = [maxRequests ?? [], await quotasLeft(job.session, clock.now())].flat();
   const most = budgets.length === 0 ? null : Math.min(...budgets);
   const left = deadline === undefined ? null : timeLeft(deadline, clock);
   const at = deadline !== undefined && "hours" in deadline ? deadline.text : null;
@@ -80,22 +81,18 @@ async function endsOf(
 
 /** Requests that the quotas of the run still allow; none for quotas that others count. */
 async function quotasLeft(
-  { settings: { intelUrl, pace }, embedded, shared, stateFolder, serviceName }: EnrichJob,
-  rates: readonly Rate[],
+  { service, rates, settings: { pace }, stateFolder, sharesPace }: Session,
   now: number,
 ): Promise<readonly number[]> {
-  if (!rates.some(isQuota) || shared?.pace !== undefined || shared?.quotas !== undefined) return [];
-  const folder = stateFolder === undefined ? userStateFolder(process.env) : stateFolder;
+  if (!rates.some(isQuota) || sharesPace) return [];
   const quotas = tightestQuotas(rates);
-  const service = serviceName ?? intelUrl;
-  const isCounted = pace !== undefined || folder !== null;
-  if (embedded === true || !isCounted || service === undefined) {
+  if (service.embedded || (pace === undefined && stateFolder === null)) {
     return quotas.map(({ count }) => count);
   }
   const { usedQuotas } = await import("../session/used-quotas.js");
   const scoped = quotas.map((rate) => ({ scope: quotaOfAll, rate }));
   // The pace itself tells when its Redis is away.
-  const counter = { pace, service, stateFolder: folder, onWarning: () => undefined };
+  const counter = { pace, service: service.url, stateFolder, onWarning: () => undefined };
   const used = await usedQuotas(counter, scoped, now);
   return quotas.map(({ count }, at) => count - (used?.[at] ?? 0));
 }

@@ -7,7 +7,7 @@ import { formats, sinkFormats } from "../formats/registry.js";
 import type { OpenedSource } from "../inputs/types.js";
 import { manifestSoFar } from "./finish/manifest.js";
 import { abandonRun, publish } from "./finish/publish.js";
-import { type AssembledLookup, assembleLookup } from "../session/assemble-lookup.js";
+import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpointer.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { endAt, RunSignals } from "./run-signals.js";
@@ -22,7 +22,7 @@ import type { Tally, TallySnapshot } from "./tally.js";
 export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
     const run = await openRun(job, rows, place, stack);
-    let lookup: AssembledLookup | null = null;
+    let lookup: RunLookup | null = null;
     try {
       const signals = openSignals(job, run, stack);
       const { target, encoder, optional } = run;
@@ -31,7 +31,7 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
         optional.raw === true ||
         (format !== undefined && formats[format].keepsReceived(encoder.shape));
       const { partialsFromCache } = rows;
-      lookup = await assembleLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
+      lookup = await openRunLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
       const progress = await progressOf(job, rows, { ...run, ...lookup }, stack);
       return await moveAndPublish(job, rows, { ...run, progress }, lookup, signals);
     } catch (error) {
@@ -57,7 +57,7 @@ async function moveAndPublish(
   job: EnrichJob,
   rows: RowJob,
   run: OpenRun & { readonly progress: Awaited<ReturnType<typeof progressOf>> },
-  lookup: AssembledLookup,
+  lookup: RunLookup,
   signals: RunSignals,
 ): Promise<Manifest> {
   const { source, before, tally, progress } = run;
@@ -100,7 +100,7 @@ function rowsBefore({ input }: EnrichJob, row: number): number {
 async function dropUselessState(
   job: EnrichJob,
   run: OpenRun,
-  lookup: AssembledLookup | null,
+  lookup: RunLookup | null,
   error: unknown,
 ): Promise<void> {
   const { target, state, before, tally, runId, fingerprint } = run;

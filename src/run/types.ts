@@ -1,16 +1,13 @@
 import type { InputRecord, SharedFacts } from "./finish/input-records.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
-import type { FindingStatus, LookupEndpoint, VerdictCounts } from "../core/finding.js";
+import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { RunInput } from "../inputs/types.js";
-import type { IntelClientOptions } from "../api/intel-client.js";
 import type { RetriedRows } from "./tally.js";
-import type { OutageProbes } from "../lookup/attempt/outage.js";
-import type { EndpointPace, RequestPace, Throttling } from "../lookup/pace/request-pace.js";
+import type { Throttling } from "../lookup/pace/request-pace.js";
 import type { PartRecord } from "../outputs/data-set/data-set.js";
-import type { QuotaStore } from "../store/quota/quota-store.js";
-import type { FindingStore } from "../store/store.js";
+import type { Session } from "../session/session.js";
 import type { RunEnding } from "./finish/exit-reason.js";
 import type { EnrichSettings } from "./options.js";
 
@@ -20,20 +17,10 @@ export interface EnrichJob {
   readonly input: RunInput;
   /** Receives the rows when the output is `-`. */
   readonly stdout: Writable;
+  /** The service, and everything that is open to ask it. The run does not close it. */
+  readonly session: Session;
   /**
-   * Name of the service in checkpoints, used instead of its address. Set it when the address
-   * differs from run to run (the embedded service).
-   */
-  readonly serviceName?: string;
-  /**
-   * True if the service ends with the run: quotas are then counted for this run only. @default
-   * false
-   */
-  readonly embedded?: boolean;
-  /** The service is known to invent its answers. @default false, unless an answer says so */
-  readonly synthetic?: boolean;
-  /**
-   * Folder for state that outlives runs, such as quota counts. Null for none.
+   * Folder for the records of runs without an output file. Null for none.
    *
    * @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute`
    */
@@ -44,8 +31,6 @@ export interface EnrichJob {
    * @default false
    */
   readonly recordsStream?: boolean;
-  /** Value of `x-api-key`; null sends none. */
-  readonly apiKey: string | null;
   /** The command line without secrets. Recorded in the manifest. */
   readonly command: readonly string[];
   /**
@@ -58,8 +43,8 @@ export interface EnrichJob {
   readonly chunk?: boolean;
   /** @default the system clock */
   readonly clock?: Clock;
-  /** Resources this run shares with others. @default none */
-  readonly shared?: SharedResources | undefined;
+  /** The service has answered another run: if it is away now, it may come back. @default false */
+  readonly answered?: boolean;
   /** Called once with the identifier of the run, before anything else is reported. */
   readonly onRunId?: (runId: string) => void;
   /**
@@ -76,27 +61,6 @@ export interface EnrichJob {
   readonly onWarning?: (message: string) => void;
   /** Called with choices that the user may want to check, such as the item column. */
   readonly onNotice?: (message: string) => void;
-}
-
-/**
- * Resources that several runs of a process, or of several machines, can share. The run uses them
- * instead of its own and never closes them; their owner does.
- */
-export interface SharedResources {
-  /** Replaces `--rate`: decides when each request may leave. */
-  readonly pace?: RequestPace | undefined;
-  /** Replaces `--rate-query` and `--rate-quick-check`: paces of single endpoints. */
-  readonly shares?: Partial<Record<LookupEndpoint, EndpointPace>> | undefined;
-  /** With a pace that several processes share: which of them probes during an outage. */
-  readonly probes?: OutageProbes | undefined;
-  /** Replaces `--cache`: answers of earlier runs. */
-  readonly cache?: FindingStore | undefined;
-  /** Replaces the counts in the state folder: use of quotas of an hour and longer. */
-  readonly quotas?: QuotaStore | undefined;
-  /** The service has answered another run: if it is away now, it may come back. @default false */
-  readonly answered?: boolean | undefined;
-  /** Connections to the service, such as those from `createDispatcher`. */
-  readonly connections?: IntelClientOptions["dispatcher"] | undefined;
 }
 
 /** Progress of a run. */

@@ -1,7 +1,6 @@
-import { systemClock } from "../core/clock.js";
-import { userStateFolder } from "../core/files/make-folder.js";
-import type { EnrichJob } from "../run/types.js";
-import { quotaUsedUp } from "./open-connections.js";
+import type { Clock } from "../core/clock.js";
+import { quotaUsedUp } from "./paces.js";
+import type { Session } from "./session.js";
 import { freeQuotas, quotasOf } from "./used-quotas.js";
 
 /** A run waits for a quota that is free again this soon, in milliseconds. */
@@ -12,15 +11,20 @@ const shortMs = 60_000;
  *
  * @throws EarlyEndError `quota_used_up`; as `freeQuotas`
  */
-export async function checkQuotasLeft(job: EnrichJob): Promise<void> {
-  const { settings, shared, embedded, clock = systemClock, onWarning = () => undefined } = job;
-  const { stateFolder = userStateFolder(process.env) } = job;
-  const { intelUrl: service, pace } = settings;
+export async function checkQuotasLeft(
+  { service, settings, stateFolder, sharesPace }: Session,
+  clock: Clock,
+  onWarning: (message: string) => void,
+): Promise<void> {
   const quotas = quotasOf(settings);
-  if (quotas.length === 0 || embedded === true || shared?.pace !== undefined) return;
-  if (service === undefined) return;
+  if (quotas.length === 0 || service.embedded || sharesPace) return;
   const now = clock.now();
-  const free = await freeQuotas({ pace, service, stateFolder, onWarning }, quotas, now);
+  const { pace } = settings;
+  const free = await freeQuotas(
+    { pace, service: service.url, stateFolder, onWarning },
+    quotas,
+    now,
+  );
   for (const [at, { rate }] of quotas.entries()) {
     const freeAt = free?.[at] ?? now;
     if (freeAt - now > shortMs) throw quotaUsedUp(rate, freeAt);

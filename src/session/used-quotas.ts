@@ -4,7 +4,7 @@ import { type EndpointRates, ratesOf } from "../lookup/options.js";
 import { quotaName } from "../store/quota/quota.js";
 import type * as OpenQuotas from "../store/quota/open-quotas.js";
 import type { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
-import { quotaOfAll } from "./open-connections.js";
+import { quotaOfAll } from "./paces.js";
 
 /** A quota of all endpoints together, or of one. */
 export interface ScopedQuota {

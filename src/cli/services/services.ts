@@ -2,21 +2,12 @@ import type { CommandCall } from "../command.js";
 import type { ServiceName } from "../../api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { type EarlyEndError, UsageError } from "../../core/errors.js";
-import type { Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
-import { paceOf } from "../../lookup/options.js";
-import type { PaceChoice, Paces } from "../../session/open-connections.js";
+import type { Service, Session, SessionSettings } from "../../session/session.js";
+import { embeddedServiceName } from "../../run/options.js";
+import { withResources } from "../../core/resource-stack.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
-
-/** A service that a command uses. */
-export interface ServiceAccess {
-  readonly url: string;
-  /** True for the embedded service, started for this command. */
-  readonly embedded: boolean;
-  /** Credential for this URL only; null to send none. */
-  readonly credential: string | null;
-}
 
 /** The part of a call that selects services and credentials. */
 export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
@@ -31,9 +22,9 @@ export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" 
 export async function withServices<Name extends ServiceName, T>(
   names: readonly Name[],
   { settings, given, context }: ServiceCall,
-  use: (services: Readonly<Record<Name, ServiceAccess>>) => Promise<T>,
+  use: (services: Readonly<Record<Name, Service>>) => Promise<T>,
 ): Promise<T> {
-  const chosen = new Map<Name, ServiceAccess | null>();
+  const chosen = new Map<Name, Service | null>();
   const own: EmbeddedCredentials = {};
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
@@ -44,17 +35,21 @@ export async function withServices<Name extends ServiceName, T>(
     const named = given.get(secret.fileKey)?.level === "flag";
     const credential = url === null && !named ? null : await readSecret(secret, given, context);
     if (url === null) own[name] = credential;
-    chosen.set(name, url === null ? null : { url, credential, embedded: false });
+    chosen.set(name, url === null ? null : remote(url, credential));
   }
   const embedded = [...chosen.values()].includes(null)
     ? await startEmbedded(own, settings.synthetic)
     : null;
   try {
     const services = [...chosen].map(([name, access]) => [name, access ?? embedded?.access[name]]);
-    return await use(Object.fromEntries(services) as Record<Name, ServiceAccess>);
+    return await use(Object.fromEntries(services) as Record<Name, Service>);
   } finally {
     await embedded?.close();
   }
+}
+
+function remote(url: string, credential: string | null): Service {
+  return { url, name: url, credential, embedded: false, isSynthetic: false };
 }
 
 /** Credentials that the embedded service accepts instead of its own. */
@@ -71,10 +66,18 @@ async function startEmbedded(
   const caseApiKey = caseKey ?? sampleCaseApiKey;
   const service = await startService({ apiKey, accessToken, caseApiKey, synthetic });
   const { intelUrl, opsUrl, caseUrl } = service;
-  const access: Readonly<Record<ServiceName, ServiceAccess>> = {
-    intel: { url: intelUrl, embedded: true, credential: apiKey ?? null },
-    ops: { url: opsUrl, embedded: true, credential: accessToken },
-    case: { url: caseUrl, embedded: true, credential: caseApiKey },
+  const isSynthetic = synthetic !== undefined;
+  const of = (url: string, credential: string | null): Service => ({
+    url,
+    name: embeddedServiceName(synthetic),
+    credential,
+    embedded: true,
+    isSynthetic,
+  });
+  const access: Readonly<Record<ServiceName, Service>> = {
+    intel: of(intelUrl, apiKey ?? null),
+    ops: of(opsUrl, accessToken),
+    case: of(caseUrl, caseApiKey),
   };
   return { access, close: () => service.close() };
 }
@@ -85,46 +88,30 @@ function syntheticElsewhere(): UsageError {
   });
 }
 
+/** The part of a call that says how to ask a service. */
+export type SessionCall = Pick<CommandCall<SessionSettings>, "settings" | "context">;
+
 /**
- * The rate limiter of a command other than the main job, with the same quotas. `giveBack` returns
- * reserved but unused requests.
+ * Calls `use` with the session of a service, and closes it afterwards.
  *
- * @param onUsedUp called if a quota stays used up for more than a minute
+ * @param onEarlyEnd called when a quota is used up for more than a minute
  */
-export async function openPace(
-  { url, embedded }: ServiceAccess,
-  {
+export async function withSession<T>(
+  service: Service,
+  { settings, context: { clock, env, reporter } }: SessionCall,
+  use: (session: Session) => Promise<T>,
+  onEarlyEnd: (error: EarlyEndError) => void = () => undefined,
+): Promise<T> {
+  const { Session } = await import("../../session/session.js");
+  const session = new Session({
+    service,
     settings,
-    context: { clock, env, reporter },
-  }: Pick<
-    CommandCall<{ readonly rate?: readonly Rate[] | undefined } & PaceChoice>,
-    "settings" | "context"
-  >,
-  onUsedUp: (error: EarlyEndError) => void,
-): Promise<Pick<Paces, "run" | "giveBack">> {
-  const [{ Pace }, { openPaces, quotaOfAll, quotaStoreFor, quotaUsedUp }] = await Promise.all([
-    import("../../lookup/pace/pace.js"),
-    import("../../session/open-connections.js"),
-  ]);
-  const rates = paceOf(settings.rate, embedded);
-  const places = {
-    service: url,
-    stateFolder: userStateFolder(env),
-    onWarning: (message: string) => reporter.warning(message),
-  };
-  if (settings.pace !== undefined || settings.priority !== undefined) {
-    const { pace, priority } = settings;
-    const quotas = embedded ? null : places;
-    return openPaces({ rate: rates, pace, priority }, { quotas, clock, onEarlyEnd: onUsedUp });
-  }
-  const store = await quotaStoreFor(rates, embedded ? null : places);
-  const run = new Pace({
-    rates,
     clock,
-    quotas: { store, name: quotaOfAll },
-    onUsedUp: (rate, resumesAtMs) => onUsedUp(quotaUsedUp(rate, resumesAtMs)),
+    stateFolder: userStateFolder(env),
+    onWarning: (message) => reporter.warning(message),
+    onEarlyEnd,
   });
-  return { run, giveBack: () => run.giveBack() };
+  return withResources(async (stack) => use(stack.use(session)));
 }
 
 /** The settings that select services. */

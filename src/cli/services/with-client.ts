@@ -1,16 +1,9 @@
 import type { CaseClient } from "../../api/case-client.js";
-import type { ClientOptions } from "../../api/caller.js";
 import type { IntelClient } from "../../api/intel-client.js";
 import type { OpsClient } from "../../api/ops-client.js";
 import type { ServiceName } from "../../api/service-description.js";
-import type { CallPolicy } from "../../api/types.js";
-import { withResources } from "../../core/resource-stack.js";
-import type { RequestSettings } from "./call-options.js";
-import type { CommandCall } from "../command.js";
-import { openPace, type ServiceAccess, type ServiceCall, withServices } from "./services.js";
-
-/** The part of a call that says how to send requests. */
-export type RequestCall = Pick<CommandCall<RequestSettings>, "settings" | "context">;
+import type { Service, Session } from "../../session/session.js";
+import { type ServiceCall, type SessionCall, withServices, withSession } from "./services.js";
 
 interface Clients {
   readonly intel: IntelClient;
@@ -18,29 +11,16 @@ interface Clients {
   readonly case: CaseClient;
 }
 
-type ClientMakers = {
-  readonly [Name in ServiceName]: (options: ClientOptions, key?: string) => Promise<Clients[Name]>;
-};
-
-const makers: ClientMakers = {
-  intel: async (options, apiKey) => {
-    const { IntelClient } = await import("../../api/intel-client.js");
-    return new IntelClient({ ...options, apiKey });
-  },
-  ops: async (options, accessToken) => {
-    const { OpsClient } = await import("../../api/ops-client.js");
-    return new OpsClient({ ...options, accessToken });
-  },
-  case: async (options, apiKey) => {
-    const { CaseClient } = await import("../../api/case-client.js");
-    return new CaseClient({ ...options, apiKey });
-  },
+const clientOf: { readonly [Name in ServiceName]: (session: Session) => Promise<Clients[Name]> } = {
+  intel: (session) => session.intel(),
+  ops: (session) => session.ops(),
+  case: (session) => session.cases(),
 };
 
 /** Calls `use` with a client of the service. */
 export function askService<Name extends ServiceName, T>(
   name: Name,
-  call: RequestCall & ServiceCall,
+  call: SessionCall & ServiceCall,
   use: (client: Clients[Name]) => Promise<T>,
 ): Promise<T> {
   return withServices([name], call, (services) => withClient(name, services[name], call, use));
@@ -52,30 +32,9 @@ export function askService<Name extends ServiceName, T>(
  */
 export function withClient<Name extends ServiceName, T>(
   name: Name,
-  service: ServiceAccess,
-  call: RequestCall,
+  service: Service,
+  call: SessionCall,
   use: (client: Clients[Name]) => Promise<T>,
 ): Promise<T> {
-  const { url, credential } = service;
-  const {
-    settings,
-    context: { clock },
-  } = call;
-  return withResources(async (stack) => {
-    const stop = new AbortController();
-    const [{ createDispatcher }, { retryCalls }, pace] = await Promise.all([
-      import("../../api/http/dispatcher.js"),
-      import("../../lookup/attempt/call-policy.js"),
-      openPace(service, call, (error) => stop.abort(error)),
-    ]);
-    const dispatcher = createDispatcher(url, { connections: 1 });
-    stack.defer(() => dispatcher.destroy());
-    stack.defer(() => pace.giveBack());
-    const policy = retryCalls({ pace: pace.run, retries: settings.retries, clock });
-    // A used-up quota aborts the call that waits for it.
-    const send: CallPolicy = (attempt, { signal }) =>
-      policy(attempt, { signal: AbortSignal.any([signal, stop.signal]) });
-    const options = { baseUrl: url, dispatcher, clock, timeoutMs: settings.timeout, send };
-    return use(await makers[name](options, credential ?? undefined));
-  });
+  return withSession(service, call, async (session) => use(await clientOf[name](session)));
 }

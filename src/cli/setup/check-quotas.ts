@@ -10,7 +10,7 @@ export async function* checkQuotas(
   { settings, context }: DoctorCall,
   service: string | null,
 ): AsyncGenerator<Check, void, undefined> {
-  const { quotaOfAll } = await import("../../session/open-connections.js");
+  const { quotaOfAll } = await import("../../session/paces.js");
   const { quotasOf, usedQuotas } = await import("../../session/used-quotas.js");
   const quotas = quotasOf(settings);
   const { pace } = settings;

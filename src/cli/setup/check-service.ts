@@ -1,12 +1,13 @@
 import { createDispatcher } from "../../api/http/dispatcher.js";
 import { proxyOf } from "../../api/http/proxy.js";
-import { IntelClient } from "../../api/intel-client.js";
-import type { Attempt } from "../../core/attempt.js";
+import type { Finding } from "../../core/finding.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { withResources } from "../../core/resource-stack.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { secretOrigin, secrets } from "../options/secrets.js";
-import { openPace, type ServiceAccess } from "../services/services.js";
+import type { AttemptReport } from "../../api/types.js";
+import type { Service, Session } from "../../session/session.js";
+import { MemoryStore } from "../../store/memory-store.js";
+import { withSession } from "../services/services.js";
 import { checkConnection } from "./check-connection.js";
 import { type Check, fail, ok, warn } from "./check.js";
 import { failWith } from "./check-machine.js";
@@ -21,7 +22,7 @@ const connectMs = 10_000;
  */
 export async function* checkService(
   call: DoctorCall,
-  service: ServiceAccess,
+  service: Service,
   isPaceUp: boolean,
 ): AsyncGenerator<Check, void, undefined> {
   const { context, settings } = call;
@@ -64,7 +65,7 @@ function withBeta(address: string): string {
 
 async function* checkAnswer(
   call: DoctorCall,
-  service: ServiceAccess,
+  service: Service,
   isBeta: boolean,
 ): AsyncGenerator<Check, void, undefined> {
   const answer = await ask(call, service);
@@ -113,49 +114,45 @@ type Asked = { readonly date: string | null; readonly ms: number } & (
 const item = { kind: "ip", value: "192.0.2.1" } as const;
 
 /** Makes one request, within the pace and the quotas of every other command. */
-function ask(call: DoctorCall, service: ServiceAccess): Promise<Asked> {
-  const { context, settings } = call;
-  return withResources(async (stack) => {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([context.signal, stop.signal]);
-    const pace = await openPace(service, call, (error) => stop.abort(error));
-    stack.defer(() => pace.giveBack());
-    const dispatcher = createDispatcher(service.url, { connections: 1 });
-    stack.defer(() => dispatcher.destroy());
-    const heard = { date: null as string | null, ms: 0 };
-    const client = new IntelClient({
-      baseUrl: service.url,
-      dispatcher,
-      clock: context.clock,
-      apiKey: service.credential ?? undefined,
-      timeoutMs: settings.timeout,
-      onAttempt({ headers, ms }) {
-        const date = headers?.["date"];
-        heard.date = typeof date === "string" ? date : null;
-        heard.ms = Math.round(ms);
-      },
+async function ask(call: DoctorCall, service: Service): Promise<Asked> {
+  const { context } = call;
+  const usedUp = new AbortController();
+  const signal = AbortSignal.any([context.signal, usedUp.signal]);
+  const once = { ...call, settings: { ...call.settings, cache: undefined, retries: 0 } };
+  const heard = { date: null as string | null, ms: 0 };
+  const onAttempt = ({ headers, ms }: AttemptReport): void => {
+    const date = headers?.["date"];
+    heard.date = typeof date === "string" ? date : null;
+    heard.ms = Math.round(ms);
+  };
+  const lookUp = async (session: Session): Promise<Asked> => {
+    const { lookup } = await session.lookup({
+      settings: { lookups: ["quick-check"], concurrency: 1, partialRetries: 0 },
+      store: new MemoryStore(),
+      asReceived: false,
+      onAttempt,
     });
-    try {
-      await pace.run.take(signal);
-      const attempt = await client.attempt("quick-check", item, { signal });
-      return { ...heard, ...answerOf(attempt) };
-    } catch (error) {
-      context.signal.throwIfAborted();
-      if (stop.signal.aborted)
-        return { ...heard, is: "used up", message: (error as Error).message };
-      if (!(error instanceof FatalError) && !(error instanceof UsageError)) throw error;
-      return { ...heard, is: "refused", message: error.message, hint: error.hint };
+    const finding = await lookup(item, { signal });
+    return { ...heard, ...answerOf(finding) };
+  };
+  try {
+    return await withSession(service, once, lookUp, (error) => usedUp.abort(error));
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (usedUp.signal.aborted) {
+      return { ...heard, is: "used up", message: (error as Error).message };
     }
-  });
+    if (!(error instanceof FatalError) && !(error instanceof UsageError)) throw error;
+    return { ...heard, is: "refused", message: error.message, hint: error.hint };
+  }
 }
 
-function answerOf({ finding }: Attempt) {
-  const { status, error } = finding;
+function answerOf({ status, error }: Finding) {
   if (status !== "failed" || error === null) return { is: "answered" } as const;
   return { is: "failed", code: error.code, message: error.message } as const;
 }
 
-function keyCheck({ given, context }: DoctorCall, { credential }: ServiceAccess): Check {
+function keyCheck({ given, context }: DoctorCall, { credential }: Service): Check {
   if (credential === null) return ok("key", "none set, none needed");
   const origin = secretOrigin(secrets.intel, given, context.env);
   const path = origin === null || origin === "variable" ? null : String(origin.value);

@@ -3,7 +3,7 @@ import type { ChunkResult } from "../chunks/chunk-result.js";
 import { sumChunks } from "../chunks/merge-manifest.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
 import { unknownEnding } from "../../run/finish/exit-reason.js";
-import { perSecond } from "../../session/open-connections.js";
+import { perSecond } from "../../session/connections.js";
 import type { EnrichSettings } from "../../run/options.js";
 import { zeros } from "../../run/tally.js";
 import type { EnrichJob, Manifest, RequestCounts, RunProgress } from "../../run/types.js";

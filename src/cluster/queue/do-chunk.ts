@@ -7,13 +7,14 @@ import { type ChunkJob, runChunk } from "../chunks/run-chunk.js";
 import { openWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import type { EnrichSettings } from "../../run/options.js";
+import { systemClock } from "../../core/clock.js";
+import { Session } from "../../session/session.js";
 import type { RunProgress } from "../../run/types.js";
 import { storedResult, storeResult } from "./chunk-commit.js";
 import type { ChunkCommit, ChunkJobOfQueue, ChunkQueue, ChunkTask } from "./chunk-queue.js";
 import type { HeldLock } from "./held-lock.js";
 import { chunkSettings, readRunRecord, type RunRecord } from "./run-record.js";
 import type { QueueWorkerOptions } from "./serve-queue.js";
-import { SharedByChunks } from "./shared-by-chunks.js";
 
 /** Time between two reports of the progress. */
 const tickMs = 1_000;
@@ -29,10 +30,12 @@ export interface TakenChunk {
   readonly run: ChunkQueue;
 }
 
-/** Does chunks, one at a time, and keeps the connections of their run open. */
+/** Does chunks, one at a time, and keeps the session of their run open. */
 export class ChunkDoer {
   readonly #options: QueueWorkerOptions;
-  #shared: SharedByChunks | null = null;
+  #session: Session | null = null;
+  /** The run and the settings of that session: a resumed run may have other rates. */
+  #sessionKey = "";
   #held: HeldLock | null = null;
   /** The run of which a chunk is done: its service answers, unless there is an outage. */
   #answeredPlan: string | null = null;
@@ -59,13 +62,12 @@ export class ChunkDoer {
     const ticks = new AbortController();
     const ticking = tick(taken, () => progress(), ticks.signal);
     try {
-      const shared = await this.#sharedBy(id, settings);
       const commit = await attemptChunk(work, plan, chunk, {
-        settings: withoutPace(settings),
-        apiKey: this.#options.apiKey,
+        settings,
+        session: await this.#sessionOf(id, settings),
         command: record.command,
         signal: held.signal,
-        shared: { ...shared.resources, answered: this.#answeredPlan === id },
+        answered: this.#answeredPlan === id,
         stateFolder: this.#options.stateFolder,
         onWarning: this.#options.onWarning,
         onStart: (now) => void (progress = now),
@@ -85,23 +87,29 @@ export class ChunkDoer {
   }
 
   async close(): Promise<void> {
-    const shared = this.#shared;
-    this.#shared = null;
-    await shared?.close();
+    const session = this.#session;
+    this.#session = null;
+    await session?.close().catch(() => undefined);
   }
 
-  async #sharedBy(plan: string, settings: EnrichSettings): Promise<SharedByChunks> {
-    if (this.#shared?.fits(plan, settings)) return this.#shared;
+  async #sessionOf(plan: string, settings: EnrichSettings): Promise<Session> {
+    const key = `${plan} ${JSON.stringify(settings)}`;
+    if (this.#session !== null && key === this.#sessionKey) return this.#session;
     await this.close();
-    const { stateFolder, onWarning } = this.#options;
-    const onEarlyEnd = (error: Error): void => this.#held?.end(error);
-    this.#shared = await SharedByChunks.open(plan, {
+    const { intelUrl: url, apiKey: credential, stateFolder, onWarning } = this.#options;
+    this.#sessionKey = key;
+    this.#session = new Session({
+      service: { url, name: url, credential, embedded: false, isSynthetic: false },
       settings,
+      clock: systemClock,
       stateFolder,
       onWarning,
-      onEarlyEnd,
+      onEarlyEnd: (error) => this.#held?.end(error),
+      isShared: true,
+      // Each processor has a worker.
+      threads: false,
     });
-    return this.#shared;
+    return this.#session;
   }
 
   /** The key must not reach another service than the one it was set for. */
@@ -143,19 +151,6 @@ async function attemptChunk(
   throw new FatalError("work_unreadable", `the result of chunk ${chunk} is not in ${work.name}`, {
     hint: "check how the folder is mounted",
   });
-}
-
-/** The pace is that of all workers. */
-function withoutPace(settings: EnrichSettings): EnrichSettings {
-  const none = undefined;
-  return {
-    ...settings,
-    rate: none,
-    rateQuery: none,
-    rateQuickCheck: none,
-    pace: none,
-    priority: none,
-  };
 }
 
 /** Looks for a run, and the pause between them: a shared folder may show it late. */

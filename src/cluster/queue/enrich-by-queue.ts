@@ -112,8 +112,8 @@ async function countResume(work: WorkFolder): Promise<number> {
 const renewMs = 3_000;
 
 /** @returns the absolute path of the work folder, or its address */
-function checkOptions({ settings, embedded }: EnrichJob, { work }: QueueOptions): string {
-  if (embedded === true) {
+function checkOptions({ settings, session }: EnrichJob, { work }: QueueOptions): string {
+  if (session.service.embedded) {
     throw new UsageError("workers_option", "the workers cannot reach the service of --local", {
       hint: "name a service with --intel-url, such as the one that repute serve starts",
     });

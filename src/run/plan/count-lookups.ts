@@ -46,10 +46,10 @@ export function countInBackground(
   options: Omit<CountLookupsOptions, "signal"> & { readonly perSecond: number },
   stack: ResourceStack,
 ): () => number | null {
-  const { input, onStart, shared } = job;
+  const { input, onStart, session } = job;
   const paths = inputPaths(input);
   const isFiles = "path" in input || ("inputs" in input && paths.length === input.inputs.length);
-  if (!isFiles || onStart === undefined || shared?.pace !== undefined) return () => null;
+  if (!isFiles || onStart === undefined || session.sharesPace) return () => null;
   if (options.perSecond >= fastRate) return () => null;
   const stop = new AbortController();
   let lookups: number | null = null;

@@ -87,7 +87,7 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
 
 /** Identifies a run: its input, and every option that its output depends on. */
 export async function takeFingerprint(
-  { settings, input, serviceName }: EnrichJob,
+  { settings, input, session }: EnrichJob,
   rows: RowJob,
   target: OutputTarget,
 ): Promise<Fingerprint> {
@@ -107,7 +107,7 @@ export async function takeFingerprint(
     "rows-per-file":
       target.base?.endsWith("/") === true ? (settings.rowsPerFile ?? defaultRowsPerFile) : null,
     rejects: settings.rejects ?? null,
-    "intel-url": serviceName ?? settings.intelUrl ?? null,
+    "intel-url": session.service.name,
   };
   return { schemaVersion, input: await identifyInputs(input), options };
 }

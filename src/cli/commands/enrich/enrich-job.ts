@@ -1,17 +1,18 @@
 import { existsSync } from "node:fs";
 import { isFolder, userStateFolder } from "../../../core/files/make-folder.js";
-import { embeddedServiceName, type EnrichSettings, runOptions } from "../../../run/options.js";
+import { type EnrichSettings, runOptions } from "../../../run/options.js";
 import type { ReadingSettings } from "../../../run/reading.js";
 import type { EnrichJob, Manifest } from "../../../run/types.js";
 import type { CliContext, CommandCall } from "../../command.js";
 import { commonExitCodes, exitCodeOfRun, exitCodes, interruptedExitCodes } from "../../exit-code.js";
-import type { ServiceAccess } from "../../services/services.js";
+import type { Service, Session } from "../../../session/session.js";
+import { withSession } from "../../services/services.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { UsageError } from "../../../core/errors.js";
 import type { WrittenFiles } from "../../../inputs/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
 import { apiOptions } from "../../../api/options.js";
-import { lookupOptions, paceOf } from "../../../lookup/options.js";
+import { lookupOptions } from "../../../lookup/options.js";
 import { sinkOptions } from "../../../outputs/options.js";
 import { cliOptions, type ColorChoice } from "../../options/option-spec.js";
 import { isObjectPrefix } from "../../../s3/address.js";
@@ -43,12 +44,24 @@ type EnrichJobCall = CallOf<EnrichJobSettings> & {
 /** Loads the job: enrich an input, or retry an output. */
 export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
 
+/** What is enriched. */
+export type JobInput = Pick<EnrichJob, "input">;
+
 /** Runs the main job at a terminal: progress, summary, exit code. */
-export async function runEnrichJob(
+export function runEnrichJob(
   call: EnrichJobCall,
-  intel: ServiceAccess,
-  what: Pick<EnrichJob, "input">,
+  service: Service,
+  what: JobInput,
   load: LoadWork = async () => (await import("../../../run/execute.js")).enrich,
+): Promise<number> {
+  return withSession(service, call, (session) => runWith(session, call, what, load));
+}
+
+async function runWith(
+  session: Session,
+  call: EnrichJobCall,
+  what: JobInput,
+  load: LoadWork,
 ): Promise<number> {
   const { context, settings } = call;
   const { watch } = context;
@@ -60,7 +73,7 @@ export async function runEnrichJob(
   reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
   const manifest = await runJob(call, load, {
-    ...jobOf(call, intel),
+    ...jobOf(call, session),
     ...what,
     onFinished: (step) => void (lastStep = step),
   });
@@ -85,7 +98,7 @@ export async function runEnrichJob(
     return code;
   }
   const { exportSeenTags } = await import("./seen-tags-export.js");
-  const exported = await exportSeenTags(call, intel, manifest, settings.tagIps);
+  const exported = await exportSeenTags(call, session, manifest, settings.tagIps);
   watch?.finish(exported.manifest);
   if (exported.fault !== null) throw exported.fault.error;
   await over();
@@ -95,11 +108,11 @@ export async function runEnrichJob(
 /** The job that the settings ask for. */
 function jobOf(
   { context, settings, shownCommand }: EnrichJobCall,
-  intel: ServiceAccess,
+  session: Session,
 ): Omit<EnrichJob, "input"> {
   const {
     local: _1,
-    synthetic,
+    synthetic: _10,
     report: _2,
     quiet,
     json: _9,
@@ -112,14 +125,11 @@ function jobOf(
     ...own
   } = settings;
   return {
-    settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
+    settings: own,
+    session,
     stdout: context.stdout,
-    ...(intel.embedded ? { serviceName: embeddedServiceName(synthetic) } : {}),
-    embedded: intel.embedded,
-    synthetic: intel.embedded && synthetic !== undefined,
     stateFolder: userStateFolder(context.env),
     recordsStream: true,
-    apiKey: intel.credential,
     command: shownCommand,
     signal: context.signal,
     clock: context.clock,

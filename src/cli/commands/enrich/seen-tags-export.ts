@@ -9,14 +9,12 @@ import { otherNames } from "../../../run/tally.js";
 import type { Manifest, TagExportRecord } from "../../../run/types.js";
 import type { ExportReport } from "../../../tags/types.js";
 import type { CommandCall } from "../../command.js";
-import type { ServiceAccess } from "../../services/services.js";
+import type { Session } from "../../../session/session.js";
 import { exitCodes } from "../../exit-code.js";
 import { exportSummary, exportTagLists } from "../tag/tag-export.js";
 import { shellWord } from "../../../core/quantity.js";
-import type { RequestCall } from "../../services/with-client.js";
 
-type SeenTagsCall = RequestCall &
-  Pick<
+type SeenTagsCall = Pick<
     CommandCall<{
       readonly output: string;
       readonly quiet: boolean;
@@ -41,7 +39,7 @@ export interface SeenTagsExport {
  */
 export async function exportSeenTags(
   call: SeenTagsCall,
-  intel: ServiceAccess,
+  session: Session,
   manifest: Manifest,
   folder: string,
 ): Promise<SeenTagsExport> {
@@ -51,7 +49,7 @@ export async function exportSeenTags(
   let fault: SeenTagsExport["fault"] = null;
   try {
     const what = { names: () => seen.names, folder, runId: manifest.run_id };
-    const report = await exportTagLists(intel, call, what, settings.quiet);
+    const report = await exportTagLists(session, context, what, settings.quiet);
     records = recordsOf(report, folder);
     if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
   } catch (error) {

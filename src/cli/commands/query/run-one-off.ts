@@ -1,5 +1,3 @@
-import { createDispatcher } from "../../../api/http/dispatcher.js";
-import { IntelClient } from "../../../api/intel-client.js";
 import {
   type FindingStatus,
   findingStatuses,
@@ -9,11 +7,7 @@ import {
 import { recogniseItem } from "../../../core/item/recognise.js";
 import type { Rate } from "../../../core/options.js";
 import type { Priority } from "../../../store/redis/redis-address.js";
-import { withResources } from "../../../core/resource-stack.js";
-import { AddressWatch } from "../../../lookup/address-watch.js";
-import { composeLookup } from "../../../lookup/compose.js";
 import { inOrder } from "../../../lookup/in-order.js";
-import type { RequestPace } from "../../../lookup/pace/request-pace.js";
 import type { Lookup } from "../../../lookup/types.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { MemoryStore } from "../../../store/memory-store.js";
@@ -23,12 +17,8 @@ import type { CommandCall } from "../../command.js";
 import { exitCodeOfRun } from "../../exit-code.js";
 import type { ColorChoice } from "../../options/option-spec.js";
 import { oneOffItems } from "./one-off-items.js";
-import {
-  openPace,
-  type ServiceAccess,
-  type ServiceChoice,
-  withServices,
-} from "../../services/services.js";
+import type { Session } from "../../../session/session.js";
+import { type ServiceChoice, withServices, withSession } from "../../services/services.js";
 
 interface OneOff {
   readonly endpoint: LookupEndpoint;
@@ -62,56 +52,28 @@ export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Prom
     FindingStatus,
     number
   >;
+  const onEarlyEnd = (error: Error): void => stop.abort(error);
+  const lookAllUp = async (session: Session): Promise<void> => {
+    const { lookup, address } = await session.lookup({
+      settings: { partialRetries: 0, ...settings, lookups: [endpoint] },
+      store: new MemoryStore(),
+      asReceived: true,
+      // A process signal aborts open requests; a fatal lookup only aborts those not yet sent.
+      requests: context.signal,
+    });
+    const work = answerWith(lookup, signal, stop);
+    // In the order of the items: each once it and all before it are answered.
+    for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
+      counts[answer.finding.status]++;
+      await output.add(answer);
+    }
+    for (const message of address.warnings()) context.reporter.warning(message);
+  };
   await withServices(["intel"], call, ({ intel }) =>
-    withResources(async (stack) => {
-      const pace = await openPace(intel, call, (error) => stop.abort(error));
-      const { lookup, address, close } = openLookup(call, intel, endpoint, pace.run);
-      stack.defer(close);
-      stack.defer(() => pace.giveBack());
-      const work = answerWith(lookup, signal, stop);
-      // In the order of the items: each once it and all before it are answered.
-      for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
-        counts[answer.finding.status]++;
-        await output.add(answer);
-      }
-      for (const message of address.warnings()) context.reporter.warning(message);
-    }),
+    withSession(intel, call, lookAllUp, onEarlyEnd),
   );
   await output.end();
   return exitCodeOfRun(settings.failOn, counts);
-}
-
-/** Lookups with the rate limits and retries of a run, stored in memory only. */
-function openLookup(
-  { settings, context: { clock, signal } }: Call,
-  { url, credential }: ServiceAccess,
-  endpoint: LookupEndpoint,
-  pace: RequestPace,
-) {
-  const { timeout, concurrency, retries, partialRetries = 0 } = settings;
-  const dispatcher = createDispatcher(url, { connections: concurrency });
-  const address = new AddressWatch({ address: url });
-  const client = new IntelClient({
-    baseUrl: url,
-    dispatcher,
-    clock,
-    apiKey: credential ?? undefined,
-    timeoutMs: timeout,
-    asReceived: true,
-    onAttempt: (attempt) => address.note(attempt),
-  });
-  const lookup = composeLookup({
-    // A process signal aborts open requests; a fatal lookup only aborts those not yet sent.
-    client: { attempt: (asked, item) => client.attempt(asked, item, { signal }) },
-    lookups: [endpoint],
-    concurrency,
-    pace,
-    retries,
-    partialRetries,
-    store: new MemoryStore(),
-    clock,
-  });
-  return { lookup, address, close: () => dispatcher.destroy() };
 }
 
 function answerWith(

@@ -14,7 +14,7 @@ import {
   quotaExitCodes,
 } from "../../exit-code.js";
 import { unattendedOptions } from "../../unattended/options.js";
-import { withServices } from "../../services/services.js";
+import { withServices, withSession } from "../../services/services.js";
 import { exportSummary, exportTagLists } from "./tag-export.js";
 
 const { json, config, profile } = intelCallGroups.Run;
@@ -89,13 +89,9 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   // To continue an interrupted export, the command is repeated.
   watch?.follow({ resumable: () => true });
   const prune = settings.prune || settings.all;
+  const what = { names, folder, formats, formulaGuard, parallel, restart, prune };
   const report = await withServices(["intel"], call, ({ intel }) =>
-    exportTagLists(
-      intel,
-      call,
-      { names, folder, formats, formulaGuard, parallel, restart, prune },
-      settings.quiet,
-    ),
+    withSession(intel, call, (session) => exportTagLists(session, context, what, settings.quiet)),
   );
   watch?.finish(report);
   const isText = !settings.json && context.reporter.format === "text";

@@ -1,11 +1,9 @@
 import { counted } from "../../../core/quantity.js";
 import type { IntelClient } from "../../../api/intel-client.js";
 import type { CommandCall } from "../../command.js";
-import type { ServiceAccess } from "../../services/services.js";
 import type { TagFormat } from "../../../tags/list-formats/types.js";
 import type { ExportReport, TagProgress } from "../../../tags/types.js";
-import { withClient } from "../../services/with-client.js";
-import type { RequestCall } from "../../services/with-client.js";
+import type { Session } from "../../../session/session.js";
 
 /** Which lists to export, and how. */
 export interface TagExport {
@@ -20,20 +18,18 @@ export interface TagExport {
   readonly restart?: boolean;
 }
 
-type ExportCall = RequestCall & Pick<CommandCall<unknown>, "context">;
-
 /**
  * Exports tag lists with the rate limits and retries of the main job, and reports progress. A failed
  * tag is an error on stderr, `--quiet` or not.
  */
 export async function exportTagLists(
-  intel: ServiceAccess,
-  call: ExportCall,
+  session: Session,
+  context: CommandCall<unknown>["context"],
   { names, ...options }: TagExport,
   quiet: boolean,
 ): Promise<ExportReport> {
   const { exportTags } = await import("../../../tags/export-tags.js");
-  const { clock, signal, reporter, stderr } = call.context;
+  const { clock, signal, reporter, stderr } = context;
   const printProgress =
     quiet || stderr.isTTY !== true
       ? () => undefined
@@ -46,18 +42,18 @@ export async function exportTagLists(
     const { code, hint } = error;
     reporter.fault(`could not export tag ${tag}: ${error.message}`, hint, { code, tag });
   };
-  return withClient("intel", intel, call, async (client) =>
-    exportTags({
-      ...options,
-      client,
-      source: intel.embedded ? "the embedded service" : intel.url,
-      names: await names(client),
-      clock,
-      signal,
-      onProgress,
-      onWarning: (message) => reporter.warning(message),
-    }),
-  );
+  const { service } = session;
+  const client = await session.intel();
+  return exportTags({
+    ...options,
+    client,
+    source: service.embedded ? "the embedded service" : service.url,
+    names: await names(client),
+    clock,
+    signal,
+    onProgress,
+    onWarning: (message) => reporter.warning(message),
+  });
 }
 
 /** Prints a line per million entries read. */

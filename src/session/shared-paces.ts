@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { UsageError } from "../core/errors.js";
 import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import type { Rate } from "../core/options.js";
-import { type EndpointRates, ratesOf } from "../lookup/options.js";
+import { ratesOf } from "../lookup/options.js";
 import { SharedPace } from "../lookup/pace/shared/shared-pace.js";
 import { PaceServer } from "../store/redis/pace-server.js";
 import { RedisLink } from "../store/redis/redis-link.js";
@@ -10,14 +10,13 @@ import { RedisProbes } from "../store/redis/redis-probes.js";
 import { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
 import {
   type OpenPacesOptions,
-  type PaceChoice,
+  type PaceSettings,
   type Paces,
   quotaOfAll,
   quotaUsedUp,
-} from "./open-connections.js";
+} from "./paces.js";
 
-type Settings = { readonly rate?: readonly Rate[] | undefined } & PaceChoice &
-  EndpointRates & { readonly pace: string };
+type Settings = PaceSettings & { readonly pace: string };
 
 /**
  * Opens the paces of a run in Redis, shared with all runs that name it and the same service.

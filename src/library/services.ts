@@ -1,0 +1,135 @@
+import { AbortGroups } from "../core/abort.js";
+import { type Clock, systemClock } from "../core/clock.js";
+import { UsageError } from "../core/errors.js";
+import { userStateFolder } from "../core/files/make-folder.js";
+import { ResourceStack } from "../core/resource-stack.js";
+import { Slots } from "../lookup/pace/slots.js";
+import { embeddedServiceName } from "../run/options.js";
+import type { Service as EmbeddedService } from "../service/service.js";
+import { type OpenedLookup, type Service, Session } from "../session/session.js";
+import { MemoryStore } from "../store/memory-store.js";
+import type { ApiKey } from "../webhooks/prepare.js";
+import type { ClientSettings } from "./options.js";
+
+type AddressName = "url" | "opsUrl" | "caseUrl";
+
+/** Credential of each address. */
+const credentials = { url: "apiKey", opsUrl: "accessToken", caseUrl: "caseApiKey" } as const;
+
+/** The services of a client: each is opened when first needed, and all are closed together. */
+export class Services {
+  readonly settings: ClientSettings;
+  readonly clock: Clock;
+  readonly onWarning: (message: string) => void;
+  readonly aborts = new AbortGroups();
+  readonly #onQuotaUsedUp: (error: unknown) => void;
+  readonly #stack = new ResourceStack();
+  readonly #sessions = new Map<AddressName, Promise<Session>>();
+  readonly #slots: Slots;
+  #embedded: Promise<EmbeddedService> | null = null;
+
+  /** @param onQuotaUsedUp ends what waits for a quota that is used up */
+  constructor(settings: ClientSettings, onQuotaUsedUp: (error: unknown) => void) {
+    const { concurrency, clock = systemClock } = settings;
+    this.settings = settings;
+    this.clock = clock;
+    this.onWarning = settings.onWarning ?? (() => undefined);
+    this.#onQuotaUsedUp = onQuotaUsedUp;
+    this.#slots = new Slots({ concurrency });
+  }
+
+  /** The key of the case management instance, for webhooks of that origin. */
+  get caseKeys(): readonly ApiKey[] {
+    const { caseUrl: origin, caseApiKey: key } = this.settings;
+    return origin === undefined || key === undefined ? [] : [{ origin, key }];
+  }
+
+  /** @throws UsageError `intel_url_missing`, `ops_url_missing`, `case_url_missing` */
+  session(name: AddressName): Promise<Session> {
+    const known = this.#sessions.get(name);
+    if (known !== undefined) return known;
+    const opening = this.#open(name);
+    this.#sessions.set(name, opening);
+    // A service that could not be opened is tried again with the next call.
+    opening.catch(() => this.#sessions.delete(name));
+    return opening;
+  }
+
+  /** @param remember how many findings are kept, so that their items aren't asked for again */
+  async lookup(remember: number): Promise<OpenedLookup> {
+    const session = await this.session("url");
+    return session.lookup({
+      settings: this.settings,
+      store: new MemoryStore({ most: remember }),
+      asReceived: this.settings.cache !== undefined,
+      slots: this.#slots,
+    });
+  }
+
+  /** Closes what was opened, once what is being opened is open. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#sessions.values());
+    await this.#stack.close();
+  }
+
+  async #open(name: AddressName): Promise<Session> {
+    const { settings, clock, onWarning } = this;
+    const { stateFolder = userStateFolder(process.env), concurrency, pace, ...own } = settings;
+    const { rate, retries, timeout } = own;
+    const service = await this.#service(name);
+    // A pace of another client is an object; an address is opened with this one's rates.
+    const [given, address] = typeof pace === "string" ? [undefined, pace] : [pace, undefined];
+    const ofLookups = { ...own, concurrency, pace: address };
+    const session = new Session({
+      service,
+      settings: name === "url" ? ofLookups : { rate, retries, timeout },
+      clock,
+      stateFolder,
+      onWarning,
+      onEarlyEnd: this.#onQuotaUsedUp,
+      pace: name === "url" ? given : undefined,
+      isShared: true,
+    });
+    return this.#stack.use(session);
+  }
+
+  async #service(name: AddressName): Promise<Service> {
+    const { settings } = this;
+    const url = settings[name];
+    const credential = settings[credentials[name]] ?? null;
+    if (url !== undefined) {
+      return { url, name: url, credential, embedded: false, isSynthetic: false };
+    }
+    if (!settings.local) throw missing(name);
+    const { sampleAccessToken, sampleCaseApiKey } = await import("../service/service.js");
+    const service = await (this.#embedded ??= this.#startEmbedded());
+    const samples = { url: null, opsUrl: sampleAccessToken, caseUrl: sampleCaseApiKey };
+    const address = { url: service.intelUrl, opsUrl: service.opsUrl, caseUrl: service.caseUrl };
+    return {
+      url: address[name],
+      name: embeddedServiceName(settings.synthetic),
+      credential: credential ?? samples[name],
+      embedded: true,
+      isSynthetic: settings.synthetic !== undefined,
+    };
+  }
+
+  async #startEmbedded(): Promise<EmbeddedService> {
+    const { startService } = await import("../service/service.js");
+    const { apiKey, accessToken, caseApiKey, synthetic } = this.settings;
+    const keys = { ...(accessToken && { accessToken }), ...(caseApiKey && { caseApiKey }) };
+    return this.#stack.use(await startService({ apiKey, synthetic, ...keys }));
+  }
+}
+
+function missing(name: AddressName): UsageError {
+  const example = {
+    url: ["intel_url_missing", "https://intel.example/beta"],
+    opsUrl: ["ops_url_missing", "https://ops.example"],
+    caseUrl: ["case_url_missing", "https://cases.example"],
+  } as const;
+  const [code, address] = example[name];
+  return new UsageError(code, `this call needs ${name}`, {
+    hint: `give it as in repute({ ${name}: "${address}" })`,
+  });
+}

@@ -1,0 +1,114 @@
+import { existsSync } from "node:fs";
+import { syntheticHeader } from "../api/endpoints.js";
+import type { LookupRecord } from "../core/attempt.js";
+import type { ResourceStack } from "../core/resource-stack.js";
+import { endpointOf } from "../lookup/cache.js";
+import type { OpenedLookup } from "../session/session.js";
+import { openJournal } from "../store/journal/journal.js";
+import type { LookupStore } from "../store/store.js";
+import type { OpenRun } from "./open-run.js";
+import type { RunSignals } from "./run-signals.js";
+import type { EnrichJob } from "./types.js";
+
+/** What the lookup of a run depends on. */
+export interface RunLookupOptions extends Pick<
+  OpenRun,
+  "clock" | "tally" | "journalPath" | "before" | "state" | "fingerprint"
+> {
+  /** Whether rows contain results as received. */
+  readonly asReceived: boolean;
+  /** False: partial answers in a cache are requested again. @default true */
+  readonly partialsFromCache?: boolean | undefined;
+  /** Stopped when a budget or quota is spent. */
+  readonly signals: RunSignals;
+}
+
+/** The lookup of a run, and its journal. */
+export interface RunLookup extends OpenedLookup {
+  readonly journal: Pick<LookupStore, "get" | "sync" | "durableBytes">;
+}
+
+/** Opens the journal of a run, and the lookup that answers what is not in it. */
+export async function openRunLookup(
+  job: EnrichJob,
+  options: RunLookupOptions,
+  stack: ResourceStack,
+): Promise<RunLookup> {
+  const { session, settings, onWarning } = job;
+  const { tally, signals, asReceived, partialsFromCache } = options;
+  const journal = await openRunJournal(job, options);
+  stack.use(journal.store);
+  const earlier = options.state?.earlier ?? null;
+  if (earlier !== null) {
+    const { takeOverAnswers } = await import("./take-over.js");
+    await takeOverAnswers(job, earlier, journal.store, options);
+  }
+  const opened = await session.lookup({
+    settings,
+    store: journal.counting,
+    isResumed: journal.isResumed,
+    asReceived,
+    partialsFromCache,
+    // A stopped run still accepts the answers of open requests.
+    requests: signals.requests,
+    onAttempt({ endpoint, outcome, headers }) {
+      tally.request(endpoint, outcome);
+      if (headers?.[syntheticHeader] !== undefined) tally.synthetic = true;
+    },
+    onWarning: (message) => tally.warning(message),
+    onEarlyEnd: (error) => signals.end(error),
+    run: {
+      outagePatienceMs: settings.outagePatience,
+      answered: () => tally.answered || job.answered === true,
+      before: tally.snapshot().requests,
+      onOutage: (message) => onWarning?.(message),
+    },
+  });
+  stack.defer(() => opened.close());
+  return { ...opened, journal: journal.store };
+}
+
+/** The journal of a run. */
+interface RunJournal {
+  readonly store: LookupStore;
+  /** The same store; records written through it are counted in the run's tally. */
+  readonly counting: LookupStore;
+  /** True if an earlier part of the run has left a journal. */
+  readonly isResumed: boolean;
+}
+
+/**
+ * Opens a run's journal and counts the records that an earlier part of the run left there.
+ *
+ * @throws FatalError `journal_*`
+ */
+async function openRunJournal(
+  { onWarning }: EnrichJob,
+  { journalPath, before, asReceived, tally }: RunLookupOptions,
+): Promise<RunJournal> {
+  // Count each record written; a resumed run counts it again during replay.
+  const count = (key: string, record: LookupRecord): void => {
+    if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
+  };
+  const isResumed = existsSync(journalPath);
+  const store = await openJournal({
+    folder: journalPath,
+    durableBytes: before?.journalBytes ?? 0,
+    asReceived,
+    onReplay(key, record) {
+      for (const outcome of record.origin?.outcomes ?? []) tally.request(endpointOf(key), outcome);
+      count(key, record);
+    },
+    onWarning,
+  });
+  const counting: LookupStore = {
+    get: (key) => store.get(key),
+    put(key, record) {
+      count(key, record);
+      return store.put(key, record);
+    },
+    sync: () => store.sync(),
+    close: () => store.close(),
+  };
+  return { store, counting, isResumed };
+}

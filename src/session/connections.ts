@@ -1,0 +1,72 @@
+import { availableParallelism } from "node:os";
+import type { Dispatcher } from "undici";
+import { createDispatcher } from "../api/http/dispatcher.js";
+import type { RequestThread } from "../api/thread/request-thread.js";
+import { lookupEndpoints } from "../core/finding.js";
+import { isQuota, type Rate } from "../core/options.js";
+import { type EndpointRates, ratesOf } from "../lookup/options.js";
+
+/** Requests per second from which a separate request thread is worth its memory. */
+const threadRate = 1_000;
+
+/**
+ * Requests per second from which requests may queue on that thread. Queued requests have already
+ * passed the pace; at this rate, a full queue leaves 10 ms early.
+ */
+const queueRate = 10_000;
+
+/** Maximum number of requests queued on the thread. */
+const maxQueue = 96;
+
+/**
+ * Threads need two processors. Node.js itself loads a thread's first file, so a thread cannot start
+ * from TypeScript sources (under a test runner).
+ */
+const threadsHelp = import.meta.url.endsWith(".js") && availableParallelism() > 1;
+
+interface Settings extends EndpointRates {
+  readonly concurrency: number;
+  readonly rate?: readonly Rate[] | undefined;
+}
+
+/** The connections to a service. */
+export interface Connections {
+  readonly dispatcher: Dispatcher | RequestThread;
+  /** Number of requests that may queue for a connection, where `mayQueue` allows it. */
+  readonly queue: number;
+}
+
+/**
+ * Opens the connections of runs. At high rates, requests are made on a separate thread.
+ */
+export async function openConnections(
+  url: string,
+  settings: Settings,
+  threads = threadsHelp,
+): Promise<Connections> {
+  const { concurrency, rate = [] } = settings;
+  if (threads && threadsHelp && perSecond(rate) >= threadRate) {
+    const { RequestThread } = await import("../api/thread/request-thread.js");
+    return { dispatcher: new RequestThread(concurrency), queue: maxQueue };
+  }
+  return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };
+}
+
+/** Quotas and budgets are charged when a request leaves, so they forbid a queue. */
+export function mayQueue(
+  settings: EndpointRates & {
+    readonly rate?: readonly Rate[] | undefined;
+    readonly maxRequests?: number | undefined;
+  },
+): boolean {
+  const own = lookupEndpoints.map((endpoint) => ratesOf(endpoint, settings));
+  const all = [settings.rate ?? [], ...own];
+  if (all.flat().some(isQuota) || settings.maxRequests !== undefined) return false;
+  return all.every((rates) => perSecond(rates) >= queueRate);
+}
+
+/** Requests per second that the rates allow. Quotas limit the total, not the speed. */
+export function perSecond(rates: readonly Rate[]): number {
+  const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
+  return Math.min(...each);
+}
