@@ -138,7 +138,9 @@ export async function executeResumably(
   const { settings, onFinished = (lastStep) => lastStep() } = job;
   const discard = async (found: FoundRun): Promise<void> => {
     const { checkQuotasLeft } = await import("../session/check-quotas.js");
-    await checkQuotasLeft(job.session, job.clock ?? systemClock, (message) => job.onWarning?.(message));
+    await checkQuotasLeft(job.session, job.clock ?? systemClock, (message) =>
+      job.onWarning?.(message),
+    );
     await discardRun(job, target, found);
   };
   const state = await openStateFolder(base, { ...settings, name: target.name }, discard);

@@ -37,7 +37,9 @@ export interface Connections {
 }
 
 /**
- * Opens the connections of runs. At high rates, requests are made on a separate thread.
+ * Opens connections. At high rates, requests are made on a separate thread.
+ *
+ * @param threads whether they may be. @default if this machine has two processors
  */
 export async function openConnections(
   url: string,
@@ -45,7 +47,7 @@ export async function openConnections(
   threads = threadsHelp,
 ): Promise<Connections> {
   const { concurrency, rate = [] } = settings;
-  if (threads && threadsHelp && perSecond(rate) >= threadRate) {
+  if (threads && perSecond(rate) >= threadRate) {
     const { RequestThread } = await import("../api/thread/request-thread.js");
     return { dispatcher: new RequestThread(concurrency), queue: maxQueue };
   }

@@ -6,13 +6,15 @@ import { type EndpointRates, ratesOf } from "../lookup/options.js";
 import type { OutageProbes } from "../lookup/attempt/outage.js";
 import { Pace } from "../lookup/pace/pace.js";
 import type { EndpointPace, RequestPace, Throttling } from "../lookup/pace/request-pace.js";
-import type { QuotaLocations } from "../store/quota/open-quotas.js";
 import { MemoryQuotaStore, type QuotaStore } from "../store/quota/quota-store.js";
 import type { Priority } from "../store/redis/redis-address.js";
 
 export interface OpenPacesOptions {
-  /** Where rates per hour and longer are counted; null counts in memory, for this run only. */
-  readonly quotas: QuotaLocations | null;
+  /** Address of the service; null for one that ends with this process, which remembers no quotas. */
+  readonly service: string | null;
+  /** Where rates per hour and longer are counted; null counts in memory, for this session only. */
+  readonly stateFolder: string | null;
+  readonly onWarning: (message: string) => void;
   readonly clock: Clock;
   readonly onEarlyEnd: (error: EarlyEndError) => void;
 }
@@ -39,11 +41,8 @@ export interface Paces {
 }
 
 /** Creates the paces of a run from its rates. A spent quota ends the run, which can be resumed. */
-export async function openPaces(
-  settings: PaceSettings,
-  options: OpenPacesOptions,
-): Promise<Paces> {
-  const { quotas, clock, onEarlyEnd } = options;
+export async function openPaces(settings: PaceSettings, options: OpenPacesOptions): Promise<Paces> {
+  const { clock, onEarlyEnd } = options;
   if (settings.pace !== undefined) {
     const { openSharedPaces } = await import("./shared-paces.js");
     return openSharedPaces({ ...settings, pace: settings.pace }, options);
@@ -56,7 +55,7 @@ export async function openPaces(
   const { rate = [] } = settings;
   const own = eachEndpoint((endpoint) => ratesOf(endpoint, settings));
   const all = [...rate, ...Object.values(own).flat()];
-  const store = await quotaStoreFor(all, quotas);
+  const store = await quotaStoreFor(all, options);
   const onUsedUp = (used: Rate, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
   const common = { clock, onUsedUp };
@@ -87,13 +86,15 @@ export async function openPaces(
 export const quotaOfAll = "all";
 
 /** Opens the store that counts quotas. Loads it only if the rates include a quota. */
-export async function quotaStoreFor(
+async function quotaStoreFor(
   rates: readonly Rate[],
-  places: QuotaLocations | null,
+  { service, stateFolder, onWarning }: OpenPacesOptions,
 ): Promise<QuotaStore> {
-  if (places === null || !rates.some(isQuota)) return new MemoryQuotaStore();
+  if (service === null || stateFolder === null || !rates.some(isQuota)) {
+    return new MemoryQuotaStore();
+  }
   const { openQuotas } = await import("../store/quota/open-quotas.js");
-  return openQuotas(places);
+  return openQuotas({ service, stateFolder, onWarning });
 }
 
 /** The error that ends a run or command whose quota is used up. */

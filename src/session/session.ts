@@ -50,6 +50,8 @@ export interface SessionOptions {
   readonly onWarning: (message: string) => void;
   /** Called when a quota is used up for more than a minute. */
   readonly onEarlyEnd?: (error: EarlyEndError) => void;
+  /** Called at the end of each request. */
+  readonly onAttempt?: (attempt: AttemptReport) => void;
   /** The pace of another session, instead of an own one. */
   readonly pace?: RequestPace | undefined;
   /** Whether several runs or clients use the session: answers are then kept as received. */
@@ -105,8 +107,8 @@ export interface OpenedLookup {
   readonly pausedMs: () => number;
   /** Answers of earlier runs, and the name of the service there. */
   readonly cache: { readonly address: string; readonly store: FindingStore } | undefined;
-  /** Ends the use; the session stays open. */
-  close(): void;
+  /** Ends the use, and makes its answers visible to other uses of the cache. The session stays open. */
+  close(): Promise<void>;
 }
 
 /**
@@ -152,9 +154,9 @@ export class Session {
       const paces = await openPaces(
         { ...settings, rate, priority },
         {
-          quotas: service.embedded
-            ? null
-            : { service: service.url, stateFolder, onWarning: this.#warn },
+          service: service.embedded ? null : service.url,
+          stateFolder,
+          onWarning: this.#warn,
           clock,
           onEarlyEnd: this.#end,
         },
@@ -220,6 +222,7 @@ export class Session {
       asReceived: asReceived || cache !== undefined,
       onAttempt: (attempt) => {
         use.onAttempt?.(attempt);
+        this.#options.onAttempt?.(attempt);
         address.note(attempt);
         obeyHints(attempt, { pace: paces.run, slots, clock });
       },
@@ -251,7 +254,10 @@ export class Session {
       cache: cache && { ...cache, partials: use.partialsFromCache },
       clock,
     });
-    const close = (): void => void this.#listeners.delete(use);
+    const close = async (): Promise<void> => {
+      this.#listeners.delete(use);
+      await store?.sync();
+    };
     const { throttling, pausedMs } = paces;
     return { lookup, slots, address, throttling, pausedMs, cache, close };
   }
@@ -273,7 +279,11 @@ export class Session {
       const { service, settings, rates: rate } = this;
       const { concurrency = 1 } = settings;
       const limits = { ...settings, rate, concurrency };
-      const connections = await openConnections(service.url, limits, ofRun && threads);
+      const connections = await openConnections(
+        service.url,
+        limits,
+        ofRun && threads ? undefined : false,
+      );
       this.#stack.defer(() => connections.dispatcher.destroy());
       return connections;
     });
@@ -291,7 +301,10 @@ export class Session {
     return {
       ...this.#requests(dispatcher),
       send,
-      onAttempt: (attempt) => obeyHints(attempt, { pace: paces.run, slots, clock }),
+      onAttempt: (attempt) => {
+        this.#options.onAttempt?.(attempt);
+        obeyHints(attempt, { pace: paces.run, slots, clock });
+      },
     };
   }
 

@@ -25,15 +25,14 @@ type Settings = PaceSettings & { readonly pace: string };
  */
 export async function openSharedPaces(
   settings: Settings,
-  { quotas: places, clock, onEarlyEnd }: OpenPacesOptions,
+  { service, onWarning, clock, onEarlyEnd }: OpenPacesOptions,
 ): Promise<Paces> {
-  if (places === null) {
+  if (service === null) {
     throw new UsageError("pace_with_local", "--pace needs a service that others use too", {
       hint: "omit it with --local, whose service ends with the run",
     });
   }
   const { rate = [], pace: address, priority = "normal" } = settings;
-  const { service, onWarning } = places;
   const link = await openPaceLink(address, onWarning);
   const id = randomUUID();
   const store = new RedisQuotaStore(link, service);

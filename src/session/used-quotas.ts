@@ -13,7 +13,7 @@ export interface ScopedQuota {
 }
 
 /** Where the quotas of a service are counted. */
-export interface QuotaCounter extends Pick<OpenQuotas.QuotaLocations, "service" | "onWarning"> {
+export interface QuotaCounter extends Pick<OpenQuotas.QuotaLocation, "service" | "onWarning"> {
   /** Address of the Redis that counts them for every run of a shared pace. */
   readonly pace?: string | undefined;
   readonly stateFolder: string | null;

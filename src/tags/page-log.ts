@@ -2,12 +2,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { tagSchema } from "../api/schema/tag.js";
-import {
-  openSealedJson,
-  readJsonFile,
-  sealJson,
-  writeJsonFile,
-} from "../core/files/json-file.js";
+import { openSealedJson, readJsonFile, sealJson, writeJsonFile } from "../core/files/json-file.js";
 import { makeFolder } from "../core/files/make-folder.js";
 import { widths } from "./address/address-list.js";
 import type { ReadAddresses } from "./address/address-text.js";

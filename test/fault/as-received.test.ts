@@ -1,16 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
 import { memberTexts } from "../../src/core/json-members.js";
-import { enrichOptions } from "../../src/run/options.js";
 import { retryOutput } from "../../src/retry/retry-output.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, type ScriptedServer, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
+import { jobHere } from "../helpers/job-here.js";
 
 /** What parsing and serialising would change: digits, white space, duplicate and unsafe members. */
 const oddities =
@@ -154,14 +153,12 @@ test("retry keeps the results of copied rows and writes new ones as received", a
   expect(run.manifest.statuses).toMatchObject({ complete: 2, failed: 2 });
   server.onRequest = () => ((server.failing = false), false);
   const output = join(folder, "again.ndjson");
-  await retryOutput({
-    settings: enrichOptions.parse({ ...settings, intelUrl: server.url, output, lookups: "query" }),
-    input: { path: join(folder, "out.ndjson") },
-    stdout: new PassThrough(),
-    apiKey: null,
-    command: [],
-    signal: new AbortController().signal,
-  });
+  await retryOutput(
+    jobHere({
+      settings: { ...settings, intelUrl: server.url, output, lookups: "query" },
+      input: { path: join(folder, "out.ndjson") },
+    }),
+  );
   const text = await readFile(output, "utf8");
   expect(textsOf(text, "query")).toEqual([0, 1, 2, 0].map((n) => queryText(domain(n))));
 });

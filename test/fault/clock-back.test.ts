@@ -1,12 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
 import { enrich } from "../../src/run/execute.js";
-import { enrichOptions } from "../../src/run/options.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { jobHere } from "../helpers/job-here.js";
 
 it.each([
   ["", undefined],
@@ -20,16 +19,14 @@ it.each([
   await writeFile(path, `domain\n${names.join("")}`);
   const output = join(folder, "out.csv");
   let wall = Date.UTC(2026, 0, 1);
-  const manifest = await enrich({
-    settings: enrichOptions.parse({ intelUrl: server.url, output, rate }),
-    input: { path },
-    stdout: new PassThrough(),
-    apiKey: null,
-    stateFolder: join(folder, "state"),
-    command: [],
-    signal: new AbortController().signal,
-    clock: { ...systemClock, now: () => (wall -= 60_000) },
-  });
+  const manifest = await enrich(
+    jobHere({
+      settings: { intelUrl: server.url, output, rate },
+      input: { path },
+      stateFolder: join(folder, "state"),
+      clock: { ...systemClock, now: () => (wall -= 60_000) },
+    }),
+  );
   expect(manifest.statuses.complete).toBe(500);
   expect(manifest.sources.duplicate).toBe(50);
   expect(manifest.seconds).toBeGreaterThanOrEqual(0);

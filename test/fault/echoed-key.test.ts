@@ -1,14 +1,13 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { enrich } from "../../src/run/execute.js";
-import { enrichOptions } from "../../src/run/options.js";
 import { reply, startScriptedServer, type Step } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
+import { jobHere } from "../helpers/job-here.js";
 
 const key = "k3y-9f8e7d6c/5b4a+3210";
 const spellings = [key, encodeURIComponent(key), Buffer.from(key).toString("base64")];
@@ -22,7 +21,7 @@ async function leftBy(step: Step, settings: Record<string, unknown> = {}): Promi
   await writeFile(join(folder, "in.csv"), "ip\n192.0.2.7\n");
   const output = join(folder, "out.ndjson");
   const job = {
-    settings: enrichOptions.parse({
+    settings: {
       intelUrl: server.url,
       output,
       lookups: "query",
@@ -31,15 +30,12 @@ async function leftBy(step: Step, settings: Record<string, unknown> = {}): Promi
       cache: join(folder, "cache"),
       rejects: join(folder, "rejects.csv"),
       ...settings,
-    }),
+    },
     input: { path: join(folder, "in.csv") },
-    stdout: new PassThrough(),
     apiKey: key,
-    command: [],
-    signal: new AbortController().signal,
     clock: new HurriedClock(),
   };
-  await enrich(job);
+  await enrich(jobHere(job));
   expect(server.requests[0]?.headers["x-api-key"]).toBe(key);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../src/run/execute.js";
-import { enrichOptions } from "../../src/run/options.js";
 import type { Manifest } from "../../src/run/types.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { jobHere } from "../helpers/job-here.js";
 
 const forms = [
   {
@@ -68,18 +67,16 @@ async function prepared(): Promise<{
     folder,
     absent: server.absent,
     run: (input, output, rejects) =>
-      enrich({
-        settings: enrichOptions.parse({
-          intelUrl: server.url,
-          output: join(folder, output),
-          rejects: join(folder, rejects),
-          lookups: "query",
+      enrich(
+        jobHere({
+          settings: {
+            intelUrl: server.url,
+            output: join(folder, output),
+            rejects: join(folder, rejects),
+            lookups: "query",
+          },
+          input: { path: join(folder, input) },
         }),
-        input: { path: join(folder, input) },
-        stdout: new PassThrough(),
-        apiKey: null,
-        command: [],
-        signal: new AbortController().signal,
-      }),
+      ),
   };
 }

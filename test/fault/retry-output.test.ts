@@ -1,18 +1,17 @@
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { takeLock } from "../../src/core/files/run-lock.js";
 import { enrich } from "../../src/run/execute.js";
-import { enrichOptions } from "../../src/run/options.js";
 import { retryOutput } from "../../src/retry/retry-output.js";
 import type { EnrichJob } from "../../src/run/types.js";
 import { verifyOutput } from "../../src/run/finish/verify-output.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { jobHere } from "../helpers/job-here.js";
 
 const csvInput =
   'n,domain,note\n1,a.example.com,"x, ""y""\nz"\n2,gone.example.com,=1\n3,setup.exe,\n4,part.example.com,é\n5,a.example.com,surplus,more\n6,bad.example.com,\n';
@@ -229,21 +228,18 @@ async function prepared(): Promise<Prepared> {
   return {
     server,
     folder: await temporaryFolder(),
-    job: (input, output, settings) => ({
-      settings: enrichOptions.parse({
-        intelUrl: server.url,
-        output,
-        lookups: "query",
-        retries: 0,
-        partialRetries: 0,
-        ...settings,
+    job: (input, output, settings) =>
+      jobHere({
+        settings: {
+          intelUrl: server.url,
+          output,
+          lookups: "query",
+          retries: 0,
+          partialRetries: 0,
+          ...settings,
+        },
+        input,
       }),
-      input,
-      stdout: new PassThrough(),
-      apiKey: null,
-      command: [],
-      signal: new AbortController().signal,
-    }),
   };
 }
 

@@ -10,6 +10,7 @@ import { splitWork } from "../../src/cluster/chunks/split-work.js";
 import { localWork } from "../../src/cluster/chunks/work-folder.js";
 import { readPlan } from "../../src/cluster/chunks/work-plan.js";
 import type { Manifest } from "../../src/run/types.js";
+import { sessionHere } from "./job-here.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 export type Settings = Readonly<Record<string, unknown>>;
@@ -45,7 +46,11 @@ export class ChunkedRun {
 
   async enrich(chunk: number, more: Settings = {}, job: Partial<ChunkJob> = {}): Promise<ChunkEnd> {
     const settings = enrichOptions.parse({ ...this.#settings, ...more });
-    return runChunk({ ...aJob(), ...job, settings }, this.work, await readPlan(this.work), chunk);
+    const session = sessionHere(settings, { stateFolder: null });
+    const whole = { ...aJob(), session, ...job, settings };
+    return runChunk(whole, this.work, await readPlan(this.work), chunk).finally(() =>
+      session.close(),
+    );
   }
 
   /** Does all chunks, the last one first. */
@@ -68,7 +73,7 @@ export class ChunkedRun {
 
 function aJob() {
   const { signal } = new AbortController();
-  return { stdout: new PassThrough(), apiKey: null, command: [], signal, stateFolder: null };
+  return { stdout: new PassThrough(), command: [], signal, stateFolder: null };
 }
 
 async function readText(path: string): Promise<string> {

@@ -1,16 +1,15 @@
 import { cp, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { PassThrough } from "node:stream";
 import { ReputeError } from "../../src/core/errors.js";
 import { openSealedJson } from "../../src/core/files/json-file.js";
 import type { Checkpoint } from "../../src/run/state/checkpointer.js";
 import { enrich } from "../../src/run/execute.js";
-import { enrichOptions } from "../../src/run/options.js";
 import type { Manifest } from "../../src/run/types.js";
 import type { AnsweringServer } from "./answering-server.js";
 import { comparableRows } from "./comparable-rows.js";
 import { startRepute } from "./run-repute.js";
 import { readParquet } from "../contract/warehouse-readers.js";
+import { jobHere } from "./job-here.js";
 
 /** A run that was killed after a checkpoint, and its expected result. */
 export interface KilledFixture {
@@ -185,22 +184,20 @@ interface EnrichIn extends Pick<KilledFixture, "folder" | "output" | "server"> {
 }
 
 function enrichIn({ folder, output, server, resume, onWarning }: EnrichIn): Promise<Manifest> {
-  return enrich({
-    settings: enrichOptions.parse({
-      intelUrl: server.url,
-      output: join(folder, output),
-      rejects: join(folder, "left.csv"),
-      lookups: "query",
-      rate: "1000000/s",
-      resume,
+  return enrich(
+    jobHere({
+      settings: {
+        intelUrl: server.url,
+        output: join(folder, output),
+        rejects: join(folder, "left.csv"),
+        lookups: "query",
+        rate: "1000000/s",
+        resume,
+      },
+      input: { path: join(folder, "in.csv") },
+      ...(onWarning === undefined ? {} : { onWarning }),
     }),
-    input: { path: join(folder, "in.csv") },
-    stdout: new PassThrough(),
-    apiKey: null,
-    command: [],
-    signal: new AbortController().signal,
-    ...(onWarning === undefined ? {} : { onWarning }),
-  });
+  );
 }
 
 /** The rows of an output without values that may differ: time and source of the answer. */

@@ -1,11 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { parse } from "csv-parse/sync";
 import type { Clock } from "../../src/core/clock.js";
 import { enrich } from "../../src/run/execute.js";
+import type { EnrichJob, Manifest } from "../../src/run/types.js";
 import { enrichOptions } from "../../src/run/options.js";
-import type { EnrichJob, Manifest, SharedResources } from "../../src/run/types.js";
+import type { Session } from "../../src/session/session.js";
+import { jobHere, sessionHere } from "./job-here.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 export interface EnrichHereOptions {
@@ -17,7 +18,9 @@ export interface EnrichHereOptions {
   /** Settings as in a configuration file. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly clock?: Clock;
-  readonly shared?: SharedResources;
+  /** @default one for this run */
+  readonly session?: Session;
+  readonly answered?: boolean;
   readonly signal?: AbortSignal;
   readonly onStart?: EnrichJob["onStart"];
   readonly onFinished?: (lastStep: () => void) => void;
@@ -44,19 +47,30 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
   const input = join(folder, name);
   const output = join(folder, options.output ?? "out.csv");
   await writeFile(input, text);
-  const manifest = await enrich({
-    settings: enrichOptions.parse({ intelUrl: options.intelUrl, output, ...options.settings }),
-    input: { path: input },
-    stdout: new PassThrough(),
-    apiKey: null,
-    command: [],
-    signal: options.signal ?? new AbortController().signal,
-    shared: options.shared,
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
-    ...(options.onStart === undefined ? {} : { onStart: options.onStart }),
-    ...(options.onFinished === undefined ? {} : { onFinished: options.onFinished }),
-    ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
-    ...(options.onNotice === undefined ? {} : { onNotice: options.onNotice }),
+  const { intelUrl, session: shared, clock, onWarning } = options;
+  const settings = { intelUrl, output, ...options.settings };
+  const session =
+    shared ??
+    sessionHere(enrichOptions.parse(settings), {
+      ...(clock && { clock }),
+      ...(onWarning && { onWarning }),
+    });
+  const { signal, onStart, onFinished, onNotice, answered } = options;
+  const manifest = await enrich(
+    jobHere({
+      settings,
+      session,
+      input: { path: input },
+      ...(signal && { signal }),
+      ...(clock && { clock }),
+      ...(answered && { answered }),
+      ...(onStart && { onStart }),
+      ...(onFinished && { onFinished }),
+      ...(onWarning && { onWarning }),
+      ...(onNotice && { onNotice }),
+    }),
+  ).finally(async () => {
+    if (shared === undefined) await session.close();
   });
   const written = await readFile(output, "utf8");
   return {

@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../src/run/execute.js";
-import { enrichOptions } from "../../src/run/options.js";
 import type { EnrichJob, Manifest } from "../../src/run/types.js";
 import { outputBase } from "../../src/run/destination/check-paths.js";
 import { mostQueued } from "../helpers/killed-run.js";
@@ -16,6 +14,7 @@ import { passwordWarned, PostgresCluster } from "../helpers/postgres-cluster.js"
 import { runRepute, type RunReputeResult, startRepute } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { jobHere } from "../helpers/job-here.js";
 
 let cluster: PostgresCluster;
 
@@ -237,20 +236,16 @@ describe("a disturbed run into a table", () => {
 
   it("ends with 1, resumable, if the server stays down", async () => {
     const { cwd, output, server } = await prepared("lost", 12_000);
-    const job: EnrichJob = {
-      settings: enrichOptions.parse({
+    const job = jobHere({
+      settings: {
         intelUrl: server.url,
         lookups: "query",
         rate: "1000000/s",
         output,
-      }),
+      },
       input: { path: join(cwd, "in.csv") },
-      stdout: new PassThrough(),
-      apiKey: null,
-      command: [],
-      signal: new AbortController().signal,
       clock: new HurriedClock(),
-    };
+    });
     // All tests share the state folder.
     const base = outputBase(output);
     onTestFinished(async () => {

@@ -1,9 +1,9 @@
 import type { CommandCall } from "../command.js";
 import type { ServiceName } from "../../api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
-import { type EarlyEndError, UsageError } from "../../core/errors.js";
+import { UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
-import type { Service, Session, SessionSettings } from "../../session/session.js";
+import type { Service, Session, SessionOptions, SessionSettings } from "../../session/session.js";
 import { embeddedServiceName } from "../../run/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { flagName, variableName } from "../options/option-spec.js";
@@ -91,27 +91,35 @@ function syntheticElsewhere(): UsageError {
 /** The part of a call that says how to ask a service. */
 export type SessionCall = Pick<CommandCall<SessionSettings>, "settings" | "context">;
 
-/**
- * Calls `use` with the session of a service, and closes it afterwards.
- *
- * @param onEarlyEnd called when a quota is used up for more than a minute
- */
+/** Calls `use` with the session of a service, and closes it afterwards. */
 export async function withSession<T>(
   service: Service,
   { settings, context: { clock, env, reporter } }: SessionCall,
   use: (session: Session) => Promise<T>,
-  onEarlyEnd: (error: EarlyEndError) => void = () => undefined,
+  listener: Pick<SessionOptions, "onEarlyEnd" | "onAttempt"> = {},
 ): Promise<T> {
   const { Session } = await import("../../session/session.js");
+  const stateFolder = userStateFolder(env);
+  if (stateFolder === null && !service.embedded) await refuseUncounted(settings);
   const session = new Session({
     service,
     settings,
     clock,
-    stateFolder: userStateFolder(env),
+    stateFolder,
     onWarning: (message) => reporter.warning(message),
-    onEarlyEnd,
+    ...listener,
   });
   return withResources(async (stack) => use(stack.use(session)));
+}
+
+/** @throws UsageError `quota_uncounted` for a quota that no folder and no Redis counts */
+async function refuseUncounted(settings: SessionSettings): Promise<void> {
+  const [{ quotasOf }, { quotaUncounted }] = await Promise.all([
+    import("../../session/used-quotas.js"),
+    import("../../store/quota/open-quotas.js"),
+  ]);
+  if (settings.pace !== undefined || quotasOf(settings).length === 0) return;
+  throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
 }
 
 /** The settings that select services. */

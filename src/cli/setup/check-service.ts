@@ -6,7 +6,6 @@ import type { DoctorCall } from "../commands/doctor.js";
 import { secretOrigin, secrets } from "../options/secrets.js";
 import type { AttemptReport } from "../../api/types.js";
 import type { Service, Session } from "../../session/session.js";
-import { MemoryStore } from "../../store/memory-store.js";
 import { withSession } from "../services/services.js";
 import { checkConnection } from "./check-connection.js";
 import { type Check, fail, ok, warn } from "./check.js";
@@ -116,27 +115,25 @@ const item = { kind: "ip", value: "192.0.2.1" } as const;
 /** Makes one request, within the pace and the quotas of every other command. */
 async function ask(call: DoctorCall, service: Service): Promise<Asked> {
   const { context } = call;
+  const once = { ...call, settings: { ...call.settings, retries: 0 } };
   const usedUp = new AbortController();
   const signal = AbortSignal.any([context.signal, usedUp.signal]);
-  const once = { ...call, settings: { ...call.settings, cache: undefined, retries: 0 } };
   const heard = { date: null as string | null, ms: 0 };
   const onAttempt = ({ headers, ms }: AttemptReport): void => {
     const date = headers?.["date"];
     heard.date = typeof date === "string" ? date : null;
     heard.ms = Math.round(ms);
   };
-  const lookUp = async (session: Session): Promise<Asked> => {
-    const { lookup } = await session.lookup({
-      settings: { lookups: ["quick-check"], concurrency: 1, partialRetries: 0 },
-      store: new MemoryStore(),
-      asReceived: false,
-      onAttempt,
-    });
-    const finding = await lookup(item, { signal });
+  const askOnce = async (session: Session): Promise<Asked> => {
+    const { run: pace } = await session.paces();
+    await pace.take(signal);
+    const client = await session.intel();
+    const finding = await client.quickCheck(item, { signal });
     return { ...heard, ...answerOf(finding) };
   };
+  const onEarlyEnd = (error: Error): void => usedUp.abort(error);
   try {
-    return await withSession(service, once, lookUp, (error) => usedUp.abort(error));
+    return await withSession(service, once, askOnce, { onEarlyEnd, onAttempt });
   } catch (error) {
     context.signal.throwIfAborted();
     if (usedUp.signal.aborted) {

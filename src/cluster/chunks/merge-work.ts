@@ -65,7 +65,9 @@ export async function mergeWork(job: MergeJob): Promise<Manifest> {
   const { output, rejects = "" } = job.settings;
   const isStaged = [output, rejects].some(isObjectAddress) && job.target === undefined;
   const staged = isStaged
-    ? await (await import("../../run/destination/staged-run.js")).stageRun(job.settings, plannedPaths(job.plan))
+    ? await (
+        await import("../../run/destination/staged-run.js")
+      ).stageRun(job.settings, plannedPaths(job.plan))
     : null;
   if (staged === null) return mergeLocally(job, job.target ?? (await mergeTarget(job)));
   try {

@@ -158,7 +158,12 @@ async function runAttempt(
     const rows =
       table === undefined
         ? readingOf(input, settings, job.clock)
-        : (await import("../../run/copy/copied-table.js")).readCopy(input, settings, table, job.clock);
+        : (await import("../../run/copy/copied-table.js")).readCopy(
+            input,
+            settings,
+            table,
+            job.clock,
+          );
     const own: EnrichJob = {
       ...job,
       settings,

@@ -115,6 +115,10 @@ export const serviceCodes = {
     "continue with --resume and a new budget",
   ],
   deadline_reached: ["--deadline is reached; the run stopped", "continue with --resume"],
+  quota_uncounted: [
+    "the count of a quota cannot be kept in the state folder; nothing was sent",
+    "set XDG_STATE_HOME to a folder that you can write",
+  ],
   quota_used_up: [
     "a quota of --rate is used up; the run stopped",
     "continue with --resume at the time the message names",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isBusy } from "../store-fault.js";
+import { isBusy, storeFault } from "../store-fault.js";
 import {
   changeQuotaFile,
   entriesOf,
@@ -28,8 +28,6 @@ export interface QuotaFolderOptions {
   readonly service: string;
   /** Called once when the count is damaged, and once when another process holds it for too long. */
   readonly onWarning: (message: string) => void;
-  /** Counts in another, read-only folder that still apply. @default none */
-  readonly elsewhere?: QuotaCounts | undefined;
   /** How long to wait for another process's lock, in milliseconds. @default 2000 */
   readonly lockTimeoutMs?: number | undefined;
 }
@@ -59,10 +57,18 @@ export class FolderQuotaStore implements QuotaStore {
   }
 
   /** @throws the SQLite or system error if the folder cannot be read or written */
+  check(): void {
+    try {
+      changeQuotaFile(this.#path, (counts) => counts);
+    } catch (error) {
+      if (!hasLostCounts(error) && !isBusy(error)) throw error;
+    }
+  }
+
+  /** While the count cannot be written, no request is permitted. */
   async reserve(name: string, options: ReserveOptions): Promise<Reservation> {
-    const elsewhere = entriesOf(this.#options.elsewhere ?? emptyCounts, name);
     const reserved = await this.#change(name, (entries) =>
-      reserveFrom(entries, options, randomUUID(), elsewhere),
+      reserveFrom(entries, options, randomUUID()),
     );
     const nextAtMs = options.nowMs + busy.retryMs;
     return reserved?.reservation ?? { permits: 0, id: "", nextAtMs, busy: true };
@@ -70,14 +76,10 @@ export class FolderQuotaStore implements QuotaStore {
 
   /** A reservation that cannot be settled stays counted in full. */
   async settle(name: string, id: string, used: number, nowMs: number): Promise<void> {
-    try {
-      await this.#change(name, (entries) => ({ entries: settleIn(entries, id, used, nowMs) }));
-    } catch {
-      // Counting too much never exceeds a quota.
-    }
+    await this.#change(name, (entries) => ({ entries: settleIn(entries, id, used, nowMs) }));
   }
 
-  /** Changes the count of a quota; null if another process holds the lock for too long. */
+  /** Changes the count of a quota; null if another process holds the lock for too long, or the disk fails. */
   async #change<T extends { readonly entries: readonly QuotaEntry[] }>(
     name: string,
     apply: (entries: readonly QuotaEntry[]) => T,
@@ -96,11 +98,21 @@ export class FolderQuotaStore implements QuotaStore {
       } catch (error) {
         if (hasLostCounts(error)) {
           makeQuotaFile(this.#path, lostCounts(this.#path, this.#options.onWarning), "replacement");
-        } else if (!isBusy(error)) throw error;
+        } else if (!isBusy(error)) return this.#warnUnwritable(error);
         else if (performance.now() >= until) return this.#warnBusy();
       }
       await delay(2 + Math.random() * 8);
     }
+  }
+
+  #warnUnwritable(error: unknown): null {
+    if (++this.#failedTries === 1) {
+      const reason = storeFault(error);
+      this.#options.onWarning(
+        `cannot write the quota count ${this.#path}: ${reason}; sending nothing until it can be written`,
+      );
+    }
+    return null;
   }
 
   #warnBusy(): null {

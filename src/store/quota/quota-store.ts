@@ -41,16 +41,10 @@ export interface QuotaEntry {
 /** Counts quotas in memory, for the life of the process. */
 export class MemoryQuotaStore implements QuotaStore {
   readonly #quotas = new Map<string, readonly QuotaEntry[]>();
-  readonly #earlier: (name: string) => readonly QuotaEntry[];
   #count = 0;
 
-  /** @param earlier entries counted before, by quota name; none by default */
-  constructor(earlier: (name: string) => readonly QuotaEntry[] = () => []) {
-    this.#earlier = earlier;
-  }
-
   reserve(name: string, options: ReserveOptions): Reservation {
-    const found = this.#quotas.get(name) ?? this.#earlier(name);
+    const found = this.#quotas.get(name) ?? [];
     const { entries, reservation } = reserveFrom(found, options, String(this.#count++));
     this.#quotas.set(name, entries);
     return reservation;
@@ -70,27 +64,21 @@ const clockAheadMs = 60_000;
 /** Settled entries within a thousandth of the window are merged, to bound their number. */
 const slotsPerWindow = 1000;
 
-/**
- * Reserves permits from what a quota has left.
- * @param elsewhere entries stored elsewhere that also count
- */
+/** Reserves permits from what a quota has left. */
 export function reserveFrom(
   entries: readonly QuotaEntry[],
   options: ReserveOptions,
   id: string,
-  elsewhere: readonly QuotaEntry[] = [],
 ): { readonly entries: readonly QuotaEntry[]; readonly reservation: Reservation } {
   const { rate, want, nowMs, untilMs, before } = options;
   const settled = before ? settleIn(entries, before.id, before.used, nowMs) : entries;
   const kept = stillCounted(settled, options);
-  const all = [...kept, ...stillCounted(elsewhere, options)];
-  const left = rate.count - permitsIn(all);
-  const permits = Math.max(0, Math.min(want, left));
-  if (permits > 0) kept.push({ permits, lastMs: untilMs, id });
-  const nextAtMs = all.reduce(
+  const permits = Math.max(0, Math.min(want, rate.count - permitsIn(kept)));
+  const nextAtMs = kept.reduce(
     (next, entry) => Math.min(next, nextFree(entry, rate, nowMs)),
     Number.POSITIVE_INFINITY,
   );
+  if (permits > 0) kept.push({ permits, lastMs: untilMs, id });
   return { entries: kept, reservation: { permits, id, nextAtMs } };
 }
 

@@ -1,7 +1,11 @@
 import { UsageError } from "../../../core/errors.js";
 import { runChunk } from "../../../cluster/chunks/run-chunk.js";
 import { openWork } from "../../../cluster/chunks/work-folder.js";
-import { type PlannedSettings, readPlan, type WorkPlan } from "../../../cluster/chunks/work-plan.js";
+import {
+  type PlannedSettings,
+  readPlan,
+  type WorkPlan,
+} from "../../../cluster/chunks/work-plan.js";
 import type { CommandCall } from "../../command.js";
 import { flagName } from "../../options/option-spec.js";
 import { withServices } from "../../services/services.js";

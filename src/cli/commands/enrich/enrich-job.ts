@@ -4,7 +4,12 @@ import { type EnrichSettings, runOptions } from "../../../run/options.js";
 import type { ReadingSettings } from "../../../run/reading.js";
 import type { EnrichJob, Manifest } from "../../../run/types.js";
 import type { CliContext, CommandCall } from "../../command.js";
-import { commonExitCodes, exitCodeOfRun, exitCodes, interruptedExitCodes } from "../../exit-code.js";
+import {
+  commonExitCodes,
+  exitCodeOfRun,
+  exitCodes,
+  interruptedExitCodes,
+} from "../../exit-code.js";
 import type { Service, Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";

@@ -15,14 +15,14 @@ import { exportSummary, exportTagLists } from "../tag/tag-export.js";
 import { shellWord } from "../../../core/quantity.js";
 
 type SeenTagsCall = Pick<
-    CommandCall<{
-      readonly output: string;
-      readonly quiet: boolean;
-      readonly json: boolean;
-      readonly stateDir?: string | undefined;
-    }>,
-    "settings" | "context"
-  >;
+  CommandCall<{
+    readonly output: string;
+    readonly quiet: boolean;
+    readonly json: boolean;
+    readonly stateDir?: string | undefined;
+  }>,
+  "settings" | "context"
+>;
 
 /** The result of exporting the tags of a run. */
 export interface SeenTagsExport {

@@ -52,7 +52,6 @@ export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Prom
     FindingStatus,
     number
   >;
-  const onEarlyEnd = (error: Error): void => stop.abort(error);
   const lookAllUp = async (session: Session): Promise<void> => {
     const { lookup, address } = await session.lookup({
       settings: { partialRetries: 0, ...settings, lookups: [endpoint] },
@@ -70,7 +69,7 @@ export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Prom
     for (const message of address.warnings()) context.reporter.warning(message);
   };
   await withServices(["intel"], call, ({ intel }) =>
-    withSession(intel, call, lookAllUp, onEarlyEnd),
+    withSession(intel, call, lookAllUp, { onEarlyEnd: (error) => stop.abort(error) }),
   );
   await output.end();
   return exitCodeOfRun(settings.failOn, counts);

@@ -1,12 +1,11 @@
-import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { sealJson } from "../../../../src/core/files/json-file.js";
 import type { Checkpoint } from "../../../../src/run/state/checkpointer.js";
 import type { WarehouseOutputTarget } from "../../../../src/run/destination/open-output.js";
-import { enrichOptions } from "../../../../src/run/options.js";
 import { WarehouseRun, writeNote } from "../../../../src/run/destination/warehouse-run.js";
 import type { Sink } from "../../../../src/outputs/types.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
+import { jobHere } from "../../../helpers/job-here.js";
 
 const saved = {
   version: 2,
@@ -48,14 +47,10 @@ async function resumed(note: string | null, rows: number): Promise<Checkpoint> {
   const sink = { abandon: () => Promise.resolve() } as unknown as Sink;
   const warehouse = { open: () => Promise.resolve({ sink, note, rows }) };
   const run = new WarehouseRun({
-    job: {
-      settings: enrichOptions.parse({ output: "out", intelUrl: "http://127.0.0.1/beta" }),
+    job: jobHere({
+      settings: { output: "out", intelUrl: "http://127.0.0.1/beta" },
       input: { path: "in.csv" },
-      stdout: new PassThrough(),
-      apiKey: null,
-      command: [],
-      signal: new AbortController().signal,
-    },
+    }),
     target: { name: "the table", warehouse } as unknown as WarehouseOutputTarget,
     optional: {},
     runId: saved.runId,

@@ -4,7 +4,6 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
 import type { LookupEndpoint } from "../../../../src/core/finding.js";
 import { ResourceStack } from "../../../../src/core/resource-stack.js";
-import { enrichOptions } from "../../../../src/run/options.js";
 import {
   countedEndpoints,
   countInBackground,
@@ -18,6 +17,7 @@ import { MemoryStore } from "../../../../src/store/memory-store.js";
 import type { Finding } from "../../../../src/core/finding.js";
 import { aFinding } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { jobHere } from "../../../helpers/job-here.js";
 
 const items = ["a.example.com", "A.example.com.", "b.example.com", "10.0.0.1", "setup.exe", ""];
 
@@ -90,16 +90,12 @@ test.each([
 describe("in the background", () => {
   async function inBackground(job: Partial<EnrichJob>, perSecond: number, isCounted = false) {
     const path = await inputFile();
-    const whole: EnrichJob = {
-      settings: enrichOptions.parse({}),
+    const whole = jobHere({
+      settings: {},
       input: { path },
-      stdout: new PassThrough(),
-      apiKey: null,
-      command: [],
-      signal: new AbortController().signal,
       onStart: () => undefined,
       ...job,
-    };
+    });
     const endpoints: readonly LookupEndpoint[] = ["query"];
     const options = { endpoints, bogons: "ask", startedAt, perSecond } as const;
     const stack = new ResourceStack();

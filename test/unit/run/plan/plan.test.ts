@@ -11,6 +11,7 @@ import type { PlannedCache } from "../../../../src/run/plan/planned-items.js";
 import { startService } from "../../../../src/service/service.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { jobHere } from "../../../helpers/job-here.js";
 
 const rows = [
   "item,kind",
@@ -78,14 +79,14 @@ const everyLookups = ["query,quick-check", "query", "quick-check", "triage"];
 
 /** Runs over the same input; returns the number of requests per endpoint. */
 async function made(flags: Readonly<Record<string, unknown>>): Promise<Record<string, number>> {
-  const manifest = await enrich({
-    input: input(),
-    settings: enrichOptions.parse({ kindColumn: "kind", ...flags }),
-    stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
-    apiKey: null,
-    command: [],
-    signal,
-  });
+  const manifest = await enrich(
+    jobHere({
+      input: input(),
+      settings: { kindColumn: "kind", ...flags },
+      stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
+      signal,
+    }),
+  );
   return Object.fromEntries(
     Object.entries(manifest.requests).map(([endpoint, { total }]) => [endpoint, total]),
   );

@@ -209,60 +209,41 @@ function replaced(bytes: Buffer, before: RegExp, after: string): Buffer {
 }
 
 describe("quota counts", () => {
-  async function places() {
+  async function place() {
     const root = await temporaryFolder();
     const warnings: string[] = [];
     const onWarning = (text: string): void => void warnings.push(text);
     const stateFolder = join(root, "state");
-    const output = join(root, "out", "out.csv");
-    await mkdir(join(root, "out"));
-    return { root, warnings, onWarning, service, stateFolder, output, clock: new ManualClock() };
+    return { warnings, onWarning, service, stateFolder, clock: new ManualClock() };
   }
 
-  test("are in the user's state folder, for all outputs", async () => {
-    const { clock, warnings, ...where } = await places();
+  test("are in the user's state folder", async () => {
+    const { clock, warnings, ...where } = await place();
     await spend(openQuotas(where), clock, 10, 3);
-    expect(await spend(openQuotas({ ...where, output: "elsewhere.csv" }), clock, 10)).toBe(7);
+    expect(await spend(openQuotas(where), clock, 10)).toBe(7);
     expect(readSpent(where)("all", { count: 10, perMs: day }, clock.now())).toBe(10);
     expect(warnings).toEqual([]);
-    expect(await readdir(join(where.root, "out"))).toEqual([]);
   });
 
-  test("are beside the output if the state folder isn't writable, with a warning", async () => {
-    const { clock, warnings, ...where } = await places();
+  test("need a state folder that can be written", async () => {
+    const where = await place();
     await writeFile(where.stateFolder, "a file");
-    await spend(openQuotas(where), clock, 10, 3);
-    expect(warnings).toEqual([
-      `cannot count quotas in ${join(where.stateFolder, "quota")}: part of the path is not a folder; ` +
-        `counting them in ${join(where.root, "out", "repute-quota")} instead; ` +
-        "to share the count between runs, set XDG_STATE_HOME to a writable folder",
-    ]);
-    expect(await spend(openQuotas(where), clock, 10)).toBe(7);
+    expect(() => openQuotas(where)).toThrow(
+      `cannot count quotas in ${join(where.stateFolder, "quota")}: part of the path is not a folder`,
+    );
   });
 
-  test("are beside the output if there is no home folder", async () => {
-    const { clock, warnings, ...where } = await places();
-    await spend(openQuotas({ ...where, stateFolder: null }), clock, 10, 3);
-    expect(warnings[0]).toMatch(/neither XDG_STATE_HOME nor HOME is set; counting them in /);
-    expect(await spend(openQuotas({ ...where, stateFolder: null }), clock, 10)).toBe(7);
-  });
-
-  test("are in memory if no folder is writable, with a warning", async () => {
-    const { clock, warnings, ...where } = await places();
-    const nowhere = { ...where, stateFolder: null, output: null };
-    expect(await spend(openQuotas(nowhere), clock, 10)).toBe(10);
-    expect(await spend(openQuotas(nowhere), clock, 10)).toBe(10);
-    expect(warnings[0]).toContain("this run counts them alone");
-  });
-
-  test("include both folders when the state folder becomes writable again", async () => {
-    const { clock, warnings: _warnings, ...where } = await places();
-    await spend(openQuotas(where), clock, 10, 3);
+  test("permit nothing while they cannot be written, and go on afterwards", async () => {
+    const { clock, warnings, ...where } = await place();
+    const quotas = openQuotas(where);
     // A file in place of a folder stops privileged users, too.
     const journal = join(where.stateFolder, "quota", `${quotaFileName(service)}-journal`);
     await mkdir(journal);
-    expect(await spend(openQuotas(where), clock, 10, 5)).toBe(5);
+    const untilMs = clock.now() + 1_000;
+    const options = { rate: { count: 10, perMs: day }, want: 1, nowMs: clock.now(), untilMs };
+    expect(await quotas.reserve("all", options)).toMatchObject({ permits: 0, busy: true });
+    expect(warnings).toEqual([expect.stringMatching(/; sending nothing until it can be written$/)]);
     await rmdir(journal);
-    expect(await spend(openQuotas(where), clock, 10)).toBe(2);
+    expect(await spend(quotas, clock, 10)).toBe(10);
   });
 });

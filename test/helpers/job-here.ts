@@ -1,0 +1,66 @@
+import { PassThrough } from "node:stream";
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../src/core/clock.js";
+import { userStateFolder } from "../../src/core/files/make-folder.js";
+import { enrichOptions, type EnrichSettings } from "../../src/run/options.js";
+import type { EnrichJob } from "../../src/run/types.js";
+import { Session, type SessionOptions } from "../../src/session/session.js";
+
+/** Where nothing answers. */
+const nowhere = "http://127.0.0.1:9/beta";
+
+type Service = Partial<SessionOptions["service"]>;
+
+/** A session with the service at `intelUrl` of the settings. The caller closes it. */
+export function sessionHere(
+  settings: EnrichSettings,
+  {
+    service,
+    ...more
+  }: Partial<Omit<SessionOptions, "service">> & { readonly service?: Service } = {},
+): Session {
+  const { intelUrl: url = nowhere } = settings;
+  const remote = { url, name: url, credential: null, embedded: false, isSynthetic: false };
+  return new Session({
+    settings,
+    clock: systemClock,
+    stateFolder: userStateFolder(process.env),
+    onWarning: () => undefined,
+    ...more,
+    service: { ...remote, ...service },
+  });
+}
+
+/** What a test says of a job. */
+export type JobHere = Partial<Omit<EnrichJob, "settings" | "session">> &
+  Pick<EnrichJob, "input"> & {
+    /** Settings as in a configuration file. */
+    readonly settings: Readonly<Record<string, unknown>>;
+    /** Value of `x-api-key`. */
+    readonly apiKey?: string | null;
+    /** @default a session that is closed at the end of the test */
+    readonly session?: Session;
+  };
+
+/** A job for a run in this process. */
+export function jobHere({ settings: given, apiKey = null, ...job }: JobHere): EnrichJob {
+  const settings = enrichOptions.parse(given);
+  const { clock = systemClock, onWarning = () => undefined } = job;
+  const stateFolder =
+    job.stateFolder === undefined ? userStateFolder(process.env) : job.stateFolder;
+  const session = job.session ?? ownSession();
+  function ownSession(): Session {
+    const service = { credential: apiKey };
+    const own = sessionHere(settings, { service, clock, stateFolder, onWarning });
+    onTestFinished(() => own.close());
+    return own;
+  }
+  return {
+    stdout: new PassThrough(),
+    command: [],
+    signal: new AbortController().signal,
+    ...job,
+    settings,
+    session,
+  };
+}
