@@ -4,6 +4,7 @@ import { isFolder } from "../core/files/make-folder.js";
 import type { WrittenFiles } from "../inputs/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
 import { isObjectPrefix } from "../s3/address.js";
+import { inGroups } from "../run/options.js";
 import type { ReadingSettings } from "../run/reading.js";
 import type { Manifest } from "../run/types.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
@@ -31,12 +32,12 @@ export async function enrichFile(
   ]);
   const toFile = typeof output === "string";
   return enrich({
-    settings: {
+    settings: inGroups({
       ...file,
-      ...lookupSettings(services.settings),
+      ...lookupOf(services.settings),
       output: toFile ? output : "-",
       failOn: defaultFailOn,
-    },
+    }),
     input: await runInput(
       input,
       { ...file, output: toFile ? output : undefined },
@@ -104,21 +105,7 @@ function isPath(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
-/** The settings of a client that are also those of a run. */
-function lookupSettings({
-  url: _url,
-  apiKey: _apiKey,
-  local: _local,
-  synthetic: _synthetic,
-  opsUrl: _opsUrl,
-  accessToken: _accessToken,
-  caseUrl: _caseUrl,
-  caseApiKey: _caseApiKey,
-  pace: _pace,
-  stateFolder: _stateFolder,
-  clock: _clock,
-  onWarning: _onWarning,
-  ...settings
-}: ClientSettings) {
-  return settings;
+/** The settings of a client that are also those of a run. Where its pace is, the session knows. */
+function lookupOf(settings: ClientSettings) {
+  return { ...settings, intelUrl: settings.url, pace: undefined };
 }

@@ -58,12 +58,13 @@ const clientSchema = z.strictObject({
 /** The options of a client, checked and with their defaults. */
 export type ClientSettings = z.output<typeof clientSchema>;
 
-const { output: _output, tagIps: _tagIps, failOn, ...runShape } = runOptions.shape;
+const { failOn, ...runShape } = runOptions.shape;
+const { output: _output, tagIps: _tagIps, ...sinkShape } = sinkOptions.shape;
 
 const fileSchema = z.strictObject({
   ...sourceOptions.shape,
   ...runShape,
-  ...sinkOptions.shape,
+  ...sinkShape,
   signal: having<AbortSignal>("throwIfAborted", "an AbortSignal").optional(),
   onStart: having<NonNullable<EnrichFileOptions["onStart"]>>("call", "a function").optional(),
   onNotice: having<NonNullable<EnrichFileOptions["onNotice"]>>("call", "a function").optional(),

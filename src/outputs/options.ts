@@ -20,6 +20,13 @@ export const earlierPrefix = option(prefixText.optional(), {
 
 /** Options for writing the output. */
 export const sinkOptions = z.strictObject({
+  output: option(z.string().min(1).prefault("-"), {
+    common: true,
+    description:
+      "Output: a file, DIR/ for a data set, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
+    value: "OUT",
+    alias: "o",
+  }),
   to: option(z.enum(outputFormats).optional(), {
     common: true,
     description:
@@ -74,6 +81,14 @@ export const sinkOptions = z.strictObject({
   formulaGuard: option(z.boolean().default(true), {
     description:
       "Leave added CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
+  }),
+  unordered: option(z.boolean().default(false), {
+    description: "Write rows as their lookups finish instead of in input order",
+  }),
+  tagIps: option(z.string().min(1).optional(), {
+    description:
+      "After the rows, export the IP addresses of every tag seen in the run to this folder. See repute tags export",
+    value: "DIR",
   }),
 });
 

@@ -1,7 +1,7 @@
 import { addedColumns } from "../core/columns.js";
 import { formats } from "../formats/registry.js";
 import type { Encoder } from "../formats/types.js";
-import type { EnrichSettings } from "../run/options.js";
+import type { SinkSettings } from "../outputs/options.js";
 import type { EarlierShape } from "./earlier-output.js";
 import type { EarlierRow } from "./earlier-record.js";
 
@@ -9,7 +9,7 @@ import type { EarlierRow } from "./earlier-record.js";
 export function copyingEncoder(
   encoder: Encoder,
   output: EarlierShape,
-  settings: Pick<EnrichSettings, "prefix">,
+  settings: Pick<SinkSettings, "prefix">,
 ): Encoder {
   // The members of an input object go verbatim before the added ones, which are encoded without
   // columns.

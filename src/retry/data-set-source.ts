@@ -5,7 +5,7 @@ import { FatalError } from "../core/errors.js";
 import type { Encoder, InputReading, SinkFormat } from "../formats/types.js";
 import type { OpenedSource, SourcePosition } from "../inputs/types.js";
 import { openCopiedFile } from "../outputs/parquet/copied-file.js";
-import type { EnrichSettings } from "../run/options.js";
+import type { SinkSettings } from "../outputs/options.js";
 import { copyingEncoder } from "./copying-encoder.js";
 import type { DataSetParts } from "./data-set-rows.js";
 import { earlierShape, openEarlierOutput } from "./earlier-output.js";
@@ -22,7 +22,7 @@ export interface PartsReading {
   readonly reading: InputReading;
   readonly optional: OptionalColumns;
   /** Settings that keep the form of the files. */
-  readonly settings: Partial<EnrichSettings>;
+  readonly form: Partial<SinkSettings>;
   /** Wraps the encoder of text. */
   readonly encoder?: (encoder: Encoder) => Encoder;
   /** The rows of a part behind the first `skip` ones, numbered from 1 within the part. */
@@ -41,7 +41,7 @@ export async function parquetParts({ parts }: DataSetParts, prefix: string): Pro
     kind: "parquet",
     reading: rejectsReading(prefix),
     optional: first.optional,
-    settings: {},
+    form: {},
     async *rows(part, skip) {
       const file = await openCopiedFile(part.path, prefix);
       if (namesOf(file) !== namesOf(first)) {
@@ -67,7 +67,7 @@ export async function textParts(
     columns: shape.inputColumns,
     reading: shape.reading,
     optional: shape.optional,
-    settings: { shape: shape.shape },
+    form: { shape: shape.shape },
     encoder: (encoder) => copyingEncoder(encoder, shape, { prefix }),
     async *rows(part, skip) {
       const own = { ...options, path: part.path, gzip: part.gzip };

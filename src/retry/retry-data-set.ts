@@ -7,7 +7,7 @@ import { execute } from "../run/execute.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
 import { type DataSetParts, dataSetParts } from "./data-set-rows.js";
 import { openParts, parquetParts, textParts } from "./data-set-source.js";
-import { retryStart } from "./retry-start.js";
+import { retryStart, withOutput } from "./retry-start.js";
 
 /**
  * Looks up the failed and partial rows of a data set again, and replaces the data set or writes
@@ -23,7 +23,7 @@ export async function retryDataSet(
   path: string,
   isSynthetic: boolean,
 ): Promise<Manifest> {
-  const { output, to } = job.settings;
+  const { output, to } = job.settings.output;
   const target = output === "-" ? null : findWarehouse(output)?.target;
   if (target?.kind !== "data set") throw keepsFormat(`${path} is a data set`);
   const inPlace = target.base === findWarehouse(path)?.target.base;
@@ -38,16 +38,17 @@ export async function retryDataSet(
       throw keepsFormat(`the files of ${path} are ${set.format}`);
     }
     const open = set.format === "parquet" ? parquetParts : textParts;
-    const reading = await open(set, job.settings.prefix);
-    const settings = {
-      ...job.settings,
-      ...reading.settings,
+    const reading = await open(set, job.settings.output.prefix);
+    const { run } = job.settings;
+    const form = {
+      ...reading.form,
       to: set.format,
       gzip: set.parts.some(({ gzip }) => gzip),
       rowsPerFile: set.parts.reduce((most, { rows }) => Math.max(most, rows), 1),
-      // A limit protects an output from losing rows that have answers; these stay.
-      ...(inPlace ? { maxFailed: { percent: 100 } } : {}),
     };
+    const own = withOutput(job, form);
+    // A limit protects an output from losing rows that have answers; these stay.
+    const settings = inPlace ? { ...own.settings, run: { ...run, maxFailed: all } } : own.settings;
     return await execute(
       { ...job, settings },
       {
@@ -69,6 +70,8 @@ export async function retryDataSet(
     await copy?.remove();
   }
 }
+
+const all = { percent: 100 };
 
 /**
  * What a resumed retry must find again. A data set that is replaced is locked meanwhile, and has

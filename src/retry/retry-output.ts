@@ -10,7 +10,7 @@ import { copyingEncoder } from "./copying-encoder.js";
 import { asOutputName } from "./data-set-rows.js";
 import { earlierShape, openEarlierOutput, shapeRefused } from "./earlier-output.js";
 import { olderSchema } from "./older-schema.js";
-import { retryStart } from "./retry-start.js";
+import { retryStart, withOutput } from "./retry-start.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
 
 /** Which rows of an earlier output to look up again. */
@@ -40,7 +40,7 @@ export async function retryOutput(
   const fill = warehouse?.fill ?? null;
   if (warehouse !== null && fill !== null) {
     const { retryTable } = await import("./retry-table.js");
-    const { output } = job.settings;
+    const { output } = job.settings.output;
     const { base, display } = warehouse.target;
     if (output !== "-" && findWarehouse(output)?.target.base !== base) throw fillsInPlace(display);
     return retryTable(job, warehouse, fill, run);
@@ -51,8 +51,7 @@ export async function retryOutput(
     });
   }
   const manifest = await findManifest(path).catch(() => null);
-  const settings = { ...job.settings, prefix: prefixOfOutput(prefix, manifest) };
-  const own = { ...job, settings };
+  const own = withOutput(job, { prefix: prefixOfOutput(prefix, manifest) });
   const isSynthetic = manifest?.synthetic === true;
   if (warehouse?.target.kind === "data set") {
     const { retryDataSet } = await import("./retry-data-set.js");
@@ -64,41 +63,37 @@ export async function retryOutput(
 }
 
 async function retryText(job: EnrichJob, path: string, synthetic: boolean): Promise<Manifest> {
-  refuseWarehouse(path, job.settings.output);
-  if (job.settings.to === undefined) await checkOutputName(job.settings.output);
+  const { output, to, prefix } = job.settings.output;
+  refuseWarehouse(path, output);
+  if (to === undefined) await checkOutputName(output);
   const detected = detectSinkFormat(withoutFailed(path));
-  const { to } = job.settings;
   if (to === "parquet") throw notParquet(path);
   const format = to ?? detected.format ?? "csv";
   if (formats[format].earlier === undefined) throw shapeRefused(`--to ${format}`);
-  const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
+  const target = output === "-" ? null : detectSinkFormat(output).format;
   if (target !== null && target !== format) {
     throw new UsageError(
       "retry_keeps_format",
-      `${path} is ${format}, but ${job.settings.output} would be ${target}`,
+      `${path} is ${format}, but ${output} would be ${target}`,
       { hint: "retry fills rows in place: give the output the format of the input" },
     );
   }
-  const options = { path, format, gzip: detected.gzip, prefix: job.settings.prefix };
+  const options = { path, format, gzip: detected.gzip, prefix };
   const before = await earlierShape(options);
   if (before.schemaVersion < schemaVersion) {
-    throw olderSchema(path, job.settings.prefix, before.schemaVersion);
+    throw olderSchema(path, prefix, before.schemaVersion);
   }
-  const settings = { ...job.settings, to: format, shape: before.shape };
-  return execute(
-    { ...job, settings },
-    {
-      inputFormat: () => Promise.resolve(before.reading.format),
-      options: { retry: true },
-      synthetic,
-      optional: before.optional,
-      // Retry exists to complete partial answers.
-      partialsFromCache: false,
-      open: (resume) => openEarlierOutput(options, before, resume),
-      start: retryStart,
-      encoder: (encoder) => copyingEncoder(encoder, before, settings),
-    },
-  );
+  return execute(withOutput(job, { to: format, shape: before.shape }), {
+    inputFormat: () => Promise.resolve(before.reading.format),
+    options: { retry: true },
+    synthetic,
+    optional: before.optional,
+    // Retry exists to complete partial answers.
+    partialsFromCache: false,
+    open: (resume) => openEarlierOutput(options, before, resume),
+    start: retryStart,
+    encoder: (encoder) => copyingEncoder(encoder, before, { prefix }),
+  });
 }
 
 /** The error for a retry of a table into anything else. */

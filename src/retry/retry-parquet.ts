@@ -28,7 +28,7 @@ export async function retryParquet(
   path: string,
   isSynthetic: boolean,
 ): Promise<Manifest> {
-  const { output, prefix } = job.settings;
+  const { output, prefix } = job.settings.output;
   if (output === "-" || findWarehouse(output)?.target.kind !== "parquet") {
     throw new UsageError(
       "retry_keeps_format",

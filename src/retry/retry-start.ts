@@ -1,3 +1,5 @@
+import type { SinkSettings } from "../outputs/options.js";
+import type { EnrichJob } from "../run/types.js";
 import type { Lookup } from "../lookup/types.js";
 import type { StartRow } from "../run/reading.js";
 import { type EarlierRow, isNoWorse, shouldRetry } from "./earlier-record.js";
@@ -12,4 +14,9 @@ export function retryStart(lookup: Lookup): StartRow {
     const asked = lookup(item, { signal, row: row.number }).then((now) => withKept(before, now));
     return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
   };
+}
+
+/** The same job with other settings of its output. */
+export function withOutput(job: EnrichJob, output: Partial<SinkSettings>): EnrichJob {
+  return { ...job, settings: { ...job.settings, output: { ...job.settings.output, ...output } } };
 }

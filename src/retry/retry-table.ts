@@ -37,7 +37,9 @@ export async function retryTable(
   run: string | null,
 ): Promise<Manifest> {
   const { display } = warehouse.target;
-  const { prefix, resume, stateDir } = job.settings;
+  const { output, run: howToRun } = job.settings;
+  const { prefix } = output;
+  const { resume, stateDir } = howToRun;
   const base = recordBase(warehouse.target, stateDir);
   const stateBase = base + retrySuffix;
   const saved = resume ? await readAnyCheckpoint(statePath(stateBase)) : null;
@@ -60,7 +62,7 @@ export async function retryTable(
   };
   const rows = tableRows(display, await fill.input(found.query), found, prefix);
   // A limit protects an earlier output from being replaced; nothing is replaced here.
-  const settings = { ...job.settings, maxFailed: { percent: 100 } };
+  const settings = { ...job.settings, run: { ...howToRun, maxFailed: { percent: 100 } } };
   const isSynthetic = isItsRun && earlier?.synthetic === true;
   return executeResumably(
     { ...job, settings },

@@ -28,14 +28,18 @@ import { runRows } from "./run-rows.js";
  *   InterruptedError
  */
 export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
-  const { output, rejects = "" } = job.settings;
+  const { output, rejects = "" } = job.settings.output;
   if (!isObjectAddress(output) && !isObjectAddress(rejects)) return executeLocally(job, rows);
   const staged = await (
     await import("./destination/staged-run.js")
-  ).stageRun(job.settings, rows.inPlace === true ? [] : inputPaths(job.input), rows.copiedObjects);
+  ).stageRun(
+    job.settings.output,
+    rows.inPlace === true ? [] : inputPaths(job.input),
+    rows.copiedObjects,
+  );
   if (staged === null) return executeLocally(job, rows);
   try {
-    const settings = { ...job.settings, ...staged.settings };
+    const settings = { ...job.settings, output: { ...job.settings.output, ...staged.settings } };
     return await executeLocally({ ...job, settings }, rows, staged);
   } finally {
     await staged.cleanEmpty();
@@ -44,10 +48,11 @@ export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
 
 async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun): Promise<Manifest> {
   const { settings, signal } = job;
+  const { output, run } = settings;
   const inputFormat = () => raceAbort(rows.inputFormat(), signal);
-  const chosen = await chooseOutput(settings.output, settings, inputFormat, inputFiles(job, rows));
+  const chosen = await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, rows));
   const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
-  if (settings.onlyNew && (target.warehouse?.fill ?? null) === null) {
+  if (output.onlyNew && (target.warehouse?.fill ?? null) === null) {
     throw (await import("./known-items.js")).needsTable(target.name);
   }
   return target.base === null
@@ -61,7 +66,7 @@ async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun):
  */
 function inputFiles({ input, settings }: EnrichJob, { copied }: RowJob): readonly string[] {
   if (copied === undefined) return inputPaths(input);
-  const writesDuckdb = /^duckdb:/i.test(settings.output);
+  const writesDuckdb = /^duckdb:/i.test(settings.output.output);
   const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
   return kept.flatMap(({ file }) => file ?? []);
 }
@@ -83,11 +88,11 @@ async function prepare(job: EnrichJob, rows: RowJob, options: Preparation): Prom
   const placed = inPlace(job, rows, options);
   await rows.copied?.make(copyPlace(job, options), options.isResumed);
   const fill = options.target.warehouse?.fill ?? null;
-  if (!job.settings.onlyNew || fill === null) return placed;
+  if (!job.settings.output.onlyNew || fill === null) return placed;
   const { KnownItems, readKnownItems, withoutKnown } = await import("./known-items.js");
   const known = options.isResumed
     ? await KnownItems.restore(options.folder)
-    : await readKnownItems(job, fill, options.folder);
+    : await readKnownItems({ ...job, settings: job.settings.output }, fill, options.folder);
   return { ...placed, rows: withoutKnown(placed.rows, known) };
 }
 
@@ -108,7 +113,7 @@ function copyPlace(job: EnrichJob, { target, folder }: Omit<Preparation, "isResu
 
 /** The run cannot be resumed, so its journal goes to a temporary folder. */
 function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Promise<Manifest> {
-  if (job.settings.resume) {
+  if (job.settings.run.resume) {
     const message = `--resume needs an output file, and ${target.name} is not one`;
     throw new UsageError("resume_needs_file", message);
   }
@@ -143,7 +148,7 @@ export async function executeResumably(
     );
     await discardRun(job, target, found);
   };
-  const state = await openStateFolder(base, { ...settings, name: target.name }, discard);
+  const state = await openStateFolder(base, { ...settings.run, name: target.name }, discard);
   const noted = noteRecord(job);
   try {
     const place = { target, folder: state.path };
@@ -163,7 +168,7 @@ export async function executeResumably(
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
     if (state.resumable) await recordEnding(state.path, error, noted);
-    else await removeParts(target, settings.rejects);
+    else await removeParts(target, settings.output.rejects);
     await (state.resumable ? state.release() : state.remove());
     throw error;
   }
@@ -191,5 +196,5 @@ async function runResumably(
  */
 export async function enrich(job: EnrichJob): Promise<Manifest> {
   const { input, settings, clock } = job;
-  return execute(job, await inputReading(input, settings, clock));
+  return execute(job, await inputReading(input, settings.input, clock));
 }

@@ -84,7 +84,11 @@ export async function openRun(
   if (job.session.service.isSynthetic || rows.synthetic === true) tally.synthetic = true;
   announceReading(job, source);
   const added = addedColumns(optional);
-  const encoder = encoderOptions(job.settings, target, { columns: source.columns, added, clock });
+  const encoder = encoderOptions(job.settings.output, target, {
+    columns: source.columns,
+    added,
+    clock,
+  });
   const input = { fingerprint, inputGrew, before, source };
   const opened = { ...place, ...input, optional, clock, runId, warehouse, tally, encoder };
   return { ...opened, sink: await openRunSink(job, rows, opened) };
@@ -110,7 +114,7 @@ async function openRunSink(
   rows: RowJob,
   { target, source, warehouse, before, encoder }: Omit<OpenRun, "sink">,
 ): Promise<Sink> {
-  const { rejects: path, formulaGuard } = job.settings;
+  const { rejects: path, formulaGuard } = job.settings.output;
   const { columns, reading } = source;
   const several = source.files !== undefined;
   const rejects = path === undefined ? null : { path, columns, reading, formulaGuard, several };

@@ -1,28 +1,13 @@
 import { z } from "zod";
 import { apiOptions } from "../api/options.js";
 import { deadline, option, wholeNumber } from "../core/options.js";
-import { lookupOptions } from "../lookup/options.js";
-import { sinkOptions } from "../outputs/options.js";
+import { lookupOptions, type LookupSettings } from "../lookup/options.js";
+import { sinkOptions, type SinkSettings } from "../outputs/options.js";
 import { sourceOptions } from "../inputs/open-input.js";
 import { failOn, maxFailed } from "./failure-limits.js";
 
-/** How a run goes about its rows. */
+/** When a run continues, and when it ends. */
 export const runOptions = z.strictObject({
-  output: option(z.string().min(1).prefault("-"), {
-    common: true,
-    description:
-      "Output: a file, DIR/ for a data set, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
-    value: "OUT",
-    alias: "o",
-  }),
-  unordered: option(z.boolean().default(false), {
-    description: "Write rows as their lookups finish instead of in input order",
-  }),
-  tagIps: option(z.string().min(1).optional(), {
-    description:
-      "After the rows, export the IP addresses of every tag seen in the run to this folder. See repute tags export",
-    value: "DIR",
-  }),
   stateDir: option(z.string().min(1).optional(), {
     description:
       "Folder for the state and manifest of a run without an output file: stdout, tables [default $XDG_STATE_HOME/repute, else ~/.local/state/repute]",
@@ -58,7 +43,7 @@ export const runOptions = z.strictObject({
   }),
 });
 
-/** All options of `enrich`. */
+/** All options of `enrich`, as flags, variables and the config file give them. */
 export const enrichOptions = z.strictObject({
   ...sourceOptions.shape,
   ...runOptions.shape,
@@ -67,7 +52,37 @@ export const enrichOptions = z.strictObject({
   ...apiOptions.shape,
 });
 
-export type EnrichSettings = z.output<typeof enrichOptions>;
+/** The same, read. */
+export type FlatSettings = z.output<typeof enrichOptions>;
+
+/** The settings of a run, in the groups in which they are declared. */
+export interface EnrichSettings {
+  readonly input: z.output<typeof sourceOptions>;
+  readonly output: SinkSettings;
+  readonly lookup: LookupSettings;
+  readonly service: z.output<typeof apiOptions>;
+  readonly run: z.output<typeof runOptions>;
+}
+
+/** Sorts settings into their groups. */
+export function inGroups(settings: FlatSettings): EnrichSettings {
+  return {
+    input: those(settings, sourceOptions),
+    output: those(settings, sinkOptions),
+    lookup: those(settings, lookupOptions),
+    service: those(settings, apiOptions),
+    run: those(settings, runOptions),
+  };
+}
+
+/** The settings that a group declares. */
+function those<Group extends z.ZodObject>(
+  settings: z.output<Group>,
+  { shape }: Group,
+): z.output<Group> {
+  const own = Object.entries(settings).filter(([key]) => Object.hasOwn(shape, key));
+  return Object.fromEntries(own) as z.output<Group>;
+}
 
 /**
  * Stands for the embedded service in state, cache and messages: its port differs from run to run.

@@ -21,10 +21,11 @@ import type {
 import type { Lookup } from "../lookup/types.js";
 import type { CopiedInput } from "./copy/copied-input.js";
 import type { EnrichSettings } from "./options.js";
+import type { EnrichJob } from "./types.js";
 
 /** Settings that determine how the rows of an input are read. */
 export type ReadingSettings = Pick<
-  EnrichSettings,
+  EnrichSettings["input"],
   "from" | "header" | "comment" | "itemColumn" | "kindColumn"
 >;
 
@@ -71,10 +72,10 @@ export type PrepareInput = (input: AnyInput, options: InputOptions) => AnyInput 
 
 /** The optional columns of a run's output. */
 export function optionalColumnsOf(
-  { input, settings }: { readonly input: RunInput; readonly settings: Pick<EnrichSettings, "raw"> },
+  { input, settings }: Pick<EnrichJob, "input" | "settings">,
   { optional }: Pick<RowJob, "optional">,
 ): OptionalColumns {
-  return optional ?? { file: "inputs" in input, raw: settings.raw };
+  return optional ?? { file: "inputs" in input, raw: settings.output.raw };
 }
 
 /** The default way for runs and plans to read an input and find its items. */

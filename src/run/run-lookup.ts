@@ -44,7 +44,7 @@ export async function openRunLookup(
     await takeOverAnswers(job, earlier, journal.store, options);
   }
   const opened = await session.lookup({
-    settings,
+    settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
     store: journal.counting,
     isResumed: journal.isResumed,
     asReceived,
@@ -58,7 +58,7 @@ export async function openRunLookup(
     onWarning: (message) => tally.warning(message),
     onEarlyEnd: (error) => signals.end(error),
     run: {
-      outagePatienceMs: settings.outagePatience,
+      outagePatienceMs: settings.lookup.outagePatience,
       answered: () => tally.answered || job.answered === true,
       before: tally.snapshot().requests,
       onOutage: (message) => onWarning?.(message),

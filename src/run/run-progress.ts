@@ -22,7 +22,7 @@ export async function progressOf(
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
   const { source, tally, before, clock, cache, journal, throttling, pausedMs } = run;
-  const { lookups, bogons } = job.settings;
+  const { lookups, bogons } = job.settings.lookup;
   const endpoints = countedEndpoints(lookups);
   const limit = perSecond(job.session.rates);
   const ends = await endsOf(job, run);
@@ -65,7 +65,7 @@ async function endsOf(
   job: EnrichJob,
   { tally, clock }: ProgressParts,
 ): Promise<() => RunProgress["ends"]> {
-  const { maxRequests, deadline } = job.settings;
+  const { maxRequests, deadline } = job.settings.run;
   // A resumed run has requests of its earlier part.
   const sentBefore = tally.requestTotal;
   const budgets = [maxRequests ?? [], await quotasLeft(job.session, clock.now())].flat();

@@ -46,7 +46,7 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
 function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): RunSignals {
   const signals = new RunSignals(job.signal);
   stack.defer(() => signals.close());
-  const { deadline } = job.settings;
+  const { deadline } = job.settings.run;
   if (deadline !== undefined) {
     void endAt(deadline, clock, (error) => signals.end(error), signals.over);
   }
@@ -61,7 +61,8 @@ async function moveAndPublish(
   signals: RunSignals,
 ): Promise<Manifest> {
   const { source, before, tally, progress } = run;
-  const { unordered, concurrency } = job.settings;
+  const { unordered } = job.settings.output;
+  const { concurrency } = job.settings.lookup;
   const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
   const checkpointer: Checkpointer = new Checkpointer({ ...run, journal: lookup.journal, record });
   // Save before the first lookup: a journal without a checkpoint counts as damage.

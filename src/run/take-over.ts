@@ -32,7 +32,7 @@ export async function takeOverAnswers(
     if (again !== null || status === "failed") return false;
     if (status === "partial" && !partialsFromCache) return false;
     // A clock that is or was wrong can give a time in the future.
-    return Math.abs(now - Date.parse(lookedUpAt ?? "")) < settings.cacheTtl;
+    return Math.abs(now - Date.parse(lookedUpAt ?? "")) < settings.lookup.cacheTtl;
   };
   const { journalBytes: durableBytes } = checkpoint;
   for await (const records of readJournal({ folder: journalPath, durableBytes, onWarning })) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
-import { enrichOptions } from "../../src/run/options.js";
+import { enrichOptions, inGroups } from "../../src/run/options.js";
 import { mergeWork } from "../../src/cluster/chunks/merge-work.js";
 import { type ChunkEnd, type ChunkJob, runChunk } from "../../src/cluster/chunks/run-chunk.js";
 import { splitWork } from "../../src/cluster/chunks/split-work.js";
@@ -47,7 +47,7 @@ export class ChunkedRun {
   async enrich(chunk: number, more: Settings = {}, job: Partial<ChunkJob> = {}): Promise<ChunkEnd> {
     const settings = enrichOptions.parse({ ...this.#settings, ...more });
     const session = sessionHere(settings, { stateFolder: null });
-    const whole = { ...aJob(), session, ...job, settings };
+    const whole = { ...aJob(), session, ...job, settings: inGroups(settings) };
     return runChunk(whole, this.work, await readPlan(this.work), chunk).finally(() =>
       session.close(),
     );

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
 import { userStateFolder } from "../../src/core/files/make-folder.js";
-import { enrichOptions, type EnrichSettings } from "../../src/run/options.js";
+import { enrichOptions, type FlatSettings, inGroups } from "../../src/run/options.js";
 import type { EnrichJob } from "../../src/run/types.js";
 import { Session, type SessionOptions } from "../../src/session/session.js";
 
@@ -13,7 +13,7 @@ type Service = Partial<SessionOptions["service"]>;
 
 /** A session with the service at `intelUrl` of the settings. The caller closes it. */
 export function sessionHere(
-  settings: EnrichSettings,
+  settings: FlatSettings,
   {
     service,
     ...more
@@ -60,7 +60,7 @@ export function jobHere({ settings: given, apiKey = null, ...job }: JobHere): En
     command: [],
     signal: new AbortController().signal,
     ...job,
-    settings,
+    settings: inGroups(settings),
     session,
   };
 }

@@ -260,7 +260,8 @@ describe("a disturbed run into a table", () => {
       hint: expect.stringContaining("--resume"),
     });
     await cluster.startServer();
-    const manifest = await enrich({ ...job, settings: { ...job.settings, resume: true } });
+    const resumed = { ...job.settings, run: { ...job.settings.run, resume: true } };
+    const manifest = await enrich({ ...job, settings: resumed });
     expect(manifest).toMatchObject({ output: { rows: 12_000 }, resumed: 1 });
     expect(await countsOf("lost")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
   });

@@ -1,7 +1,7 @@
 import { apiOptions } from "../../api/options.js";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
-import { runOptions } from "../../run/options.js";
+import { sinkOptions } from "../../outputs/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -18,7 +18,7 @@ const groups = {
     rateQuickCheck,
     pace,
     cache,
-    output: option(runOptions.shape.output, {
+    output: option(sinkOptions.shape.output, {
       description: "Output of the run: the disk of its folder is checked",
       value: "OUT",
       alias: "o",

@@ -20,7 +20,7 @@ const { lookups, bogons, cacheTtl, rate, rateQuery, rateQuickCheck } = lookupOpt
 const groups = {
   Input: sourceOptions.shape,
   Output: {
-    output: option(runOptions.shape.output, {
+    output: option(sinkOptions.shape.output, {
       description: "With --only-new, the table whose items are skipped",
       value: "OUT",
       alias: "o",

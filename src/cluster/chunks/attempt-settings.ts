@@ -1,36 +1,30 @@
-import type { EnrichJob } from "../../run/types.js";
+import type { EnrichSettings } from "../../run/options.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
 
-/** The settings of an attempt: the job's own, where the plan and the merge do not decide. */
+/** The settings of an attempt: those of the job, where the plan and the merge do not decide. */
 export function attemptSettings(
-  job: Pick<EnrichJob, "settings">,
+  settings: EnrichSettings,
   work: WorkFolder,
   plan: WorkPlan,
   { output, rejects }: { readonly output: string; readonly rejects: string },
-): EnrichJob["settings"] {
-  const { to, ...shared } = plan.settings;
+): EnrichSettings {
+  const { to, lookups, bogons, ...form } = plan.settings;
   return {
-    ...job.settings,
-    ...shared,
-    ...noReading,
-    from: plan.reading.format,
-    to: to === "parquet" ? undefined : to,
-    output: work.pathOf(output),
-    rejects: work.pathOf(rejects),
+    ...settings,
+    input: { from: plan.reading.format },
+    output: {
+      ...settings.output,
+      ...form,
+      to: to === "parquet" ? undefined : to,
+      output: work.pathOf(output),
+      rejects: work.pathOf(rejects),
+      tagIps: undefined,
+      gzip: false,
+      rowsPerFile: undefined,
+    },
+    lookup: { ...settings.lookup, lookups, bogons },
     // The merge judges all chunks together.
-    maxFailed: { percent: 100 },
-    tagIps: undefined,
-    gzip: false,
-    rowsPerFile: undefined,
-    resume: true,
-    restart: false,
+    run: { ...settings.run, maxFailed: { percent: 100 }, resume: true, restart: false },
   };
 }
-
-const noReading = {
-  header: undefined,
-  comment: undefined,
-  itemColumn: undefined,
-  kindColumn: undefined,
-};

@@ -112,6 +112,8 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
     });
   }
   const sink = {
+    output,
+    unordered: false,
     to: text,
     rejects,
     prefix,
@@ -121,7 +123,7 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
     onlyNew: false,
     raw: false,
   };
-  return chooseOutput(output, sink, async () => plan.reading.format, plannedPaths(plan));
+  return chooseOutput(sink, async () => plan.reading.format, plannedPaths(plan));
 }
 
 function plannedPaths({ input }: MergeJob["plan"]): readonly string[] {
@@ -230,6 +232,11 @@ async function publish(
   const inputPath = job.plan.input.absolute;
   const source = inputPath === null ? { stream: null } : { path: inputPath };
   const { signal, onWarning } = job;
-  await saveRecord({ settings, input: source, signal, onWarning }, target, manifest, suffix);
+  await saveRecord(
+    { settings: { output: settings }, input: source, signal, onWarning },
+    target,
+    manifest,
+    suffix,
+  );
   return manifest;
 }

@@ -69,8 +69,8 @@ export async function runChunk(
   number: number,
 ): Promise<ChunkEnd> {
   const chunk = plannedOf(plan, work, number);
-  checkResume(job.settings);
-  const { restart } = job.settings;
+  checkResume(job.settings.run);
+  const { restart } = job.settings.run;
   const done = restart ? null : await intactResult(job, work, plan, chunk);
   if (done !== null) {
     if (work.isRemote) await clearAttempts(work, chunk);
@@ -149,7 +149,7 @@ async function runAttempt(
   attempt: string,
 ): Promise<ChunkEnd> {
   const { output, rejects, state, copy } = attemptNames(plan, chunk, attempt);
-  const settings = attemptSettings(job, work, plan, { output, rejects });
+  const settings = attemptSettings(job.settings, work, plan, { output, rejects });
   let lastStep = (): void => undefined;
   const run = async (): Promise<Manifest> => {
     await work.prepare(state);
@@ -157,10 +157,10 @@ async function runAttempt(
     const { table } = plan.input;
     const rows =
       table === undefined
-        ? readingOf(input, settings, job.clock)
+        ? readingOf(input, settings.input, job.clock)
         : (await import("../../run/copy/copied-table.js")).readCopy(
             input,
-            settings,
+            settings.input,
             table,
             job.clock,
           );

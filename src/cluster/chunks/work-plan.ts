@@ -9,7 +9,8 @@ import type { Part } from "../../inputs/split-input.js";
 import type { CopiedFrom, InputRange, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import type { CopyForm } from "../../run/copy/copy-writer.js";
-import type { EnrichSettings } from "../../run/options.js";
+import type { LookupSettings } from "../../lookup/options.js";
+import type { SinkSettings } from "../../outputs/options.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
 import type { WorkFolder } from "./work-folder.js";
 
@@ -23,10 +24,10 @@ const planVersion = 1;
 export type ChunkFormat = Exclude<SinkFormat, "stix"> | "parquet";
 
 /** The settings that every chunk has to share, because its rows depend on them. */
-export interface PlannedSettings extends Pick<
-  EnrichSettings,
-  "prefix" | "shape" | "esIndex" | "formulaGuard" | "lookups" | "bogons"
-> {
+export interface PlannedSettings
+  extends
+    Pick<SinkSettings, "prefix" | "shape" | "esIndex" | "formulaGuard">,
+    Pick<LookupSettings, "lookups" | "bogons"> {
   readonly to: ChunkFormat;
 }
 

@@ -56,7 +56,7 @@ class Waiting {
     const { plan, job, resumed } = awaited;
     this.#of = awaited;
     this.#left = new Set(plan.chunks.map(({ chunk }) => chunk));
-    this.#progress = new ChunksProgress(plan, job.settings, resumed);
+    this.#progress = new ChunksProgress(plan, job, resumed);
   }
 
   async run(): Promise<void> {
@@ -67,7 +67,7 @@ class Waiting {
     await this.#inTime(this.#submit([...this.#left]));
     job.onStart?.(
       () => this.#progress.now(this.#open),
-      () => this.#progress.record(job),
+      () => this.#progress.record(),
     );
     for (let turn = 0; this.#left.size > 0; turn++) {
       await delay(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -85,7 +85,7 @@ class Waiting {
 
   #submit(chunks: readonly number[]): Promise<void> {
     const { queue, work, job } = this.#of;
-    return queue.submit(work.name, chunks, job.settings.priority ?? "normal");
+    return queue.submit(work.name, chunks, job.settings.lookup.priority ?? "normal");
   }
 
   async #takePublished(): Promise<void> {

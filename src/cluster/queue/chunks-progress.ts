@@ -4,23 +4,24 @@ import { sumChunks } from "../chunks/merge-manifest.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
 import { unknownEnding } from "../../run/finish/exit-reason.js";
 import { perSecond } from "../../session/connections.js";
-import type { EnrichSettings } from "../../run/options.js";
 import { zeros } from "../../run/tally.js";
 import type { EnrichJob, Manifest, RequestCounts, RunProgress } from "../../run/types.js";
+
+type ProgressJob = Pick<EnrichJob, "session" | "settings" | "command">;
 
 /** Adds up the progress of chunks that are done and of those in progress. */
 export class ChunksProgress {
   readonly #plan: WorkPlan;
-  readonly #settings: Pick<EnrichSettings, "rate" | "output">;
+  readonly #job: ProgressJob;
   readonly #resumed: number;
   readonly #done: Manifest[] = [];
   #rows = 0;
   #bytes = 0;
 
   /** @param resumed how often the run was resumed */
-  constructor(plan: WorkPlan, settings: Pick<EnrichSettings, "rate" | "output">, resumed: number) {
+  constructor(plan: WorkPlan, job: ProgressJob, resumed: number) {
     this.#plan = plan;
-    this.#settings = settings;
+    this.#job = job;
     this.#resumed = resumed;
   }
 
@@ -34,7 +35,7 @@ export class ChunksProgress {
 
   /** @param open progress of the chunks in progress */
   now(open: readonly RunProgress[]): RunProgress {
-    const limit = perSecond(this.#settings.rate ?? []);
+    const limit = perSecond(this.#job.session.rates);
     const sum = (of: (each: RunProgress) => number): number =>
       open.reduce((total, each) => total + of(each), 0);
     const requests = this.#done.flatMap((manifest) => Object.values(manifest.requests));
@@ -64,8 +65,9 @@ export class ChunksProgress {
   }
 
   /** The manifest of the chunks that are done. */
-  record({ command }: Pick<EnrichJob, "command">): Manifest {
-    const { output: path } = this.#settings;
+  record(): Manifest {
+    const { command, settings } = this.#job;
+    const { output: path } = settings.output;
     const format = this.#plan.settings.to;
     return {
       ...sumChunks(this.#plan, this.#done, this.#resumed),

@@ -27,25 +27,30 @@ export interface DividedRun {
  */
 export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
   const job = { ...given, input: await oneText(given.input) };
-  const { settings, input } = job;
-  if (settings.raw) {
+  const { input, settings } = job;
+  const { output, run } = settings;
+  if (output.raw) {
     const hint = "leave out one of them";
     throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
   }
-  const { output, rejects = "" } = settings;
   const paths = inputPaths(input);
-  const staged = [output, rejects].some(isObjectAddress)
-    ? await (await import("../../run/destination/staged-run.js")).stageRun(settings, paths)
+  const staged = [output.output, output.rejects ?? ""].some(isObjectAddress)
+    ? await (await import("../../run/destination/staged-run.js")).stageRun(output, paths)
     : null;
-  const own = { ...job, settings: { ...settings, ...staged?.settings } };
+  const local = { ...output, ...staged?.settings };
   try {
-    const reading = readingOf(input, settings, job.clock);
+    const reading = readingOf(input, settings.input, job.clock);
     const inputFormat = () => reading.inputFormat();
-    const chosen = await chooseOutput(own.settings.output, own.settings, inputFormat, paths);
+    const chosen = await chooseOutput({ ...local, ...run }, inputFormat, paths);
     const target = staged === null ? chosen : { ...chosen, name: staged.name, staged };
     const to = formatOf(target);
     if (target.base === null || to === null) throw needsFile(target);
-    return { job: own, target, base: target.base, to };
+    return {
+      job: { ...job, settings: { ...settings, output: local } },
+      target,
+      base: target.base,
+      to,
+    };
   } catch (error) {
     await staged?.cleanEmpty();
     throw error;
@@ -82,7 +87,7 @@ export async function planOf(
   rowsPerChunk: number,
 ): Promise<WorkPlan> {
   const { settings, input, signal, clock, onNotice } = job;
-  const now = await takeFingerprint(job, readingOf(input, settings, clock), target);
+  const now = await takeFingerprint(job, readingOf(input, settings.input, clock), target);
   if ((await work.read(planName)) !== null) {
     const plan = await readPlan(work);
     const { differences } = await compareFingerprints(plan.fingerprint ?? now, now, input);
@@ -93,6 +98,6 @@ export async function planOf(
       { hint: "repeat it with the same options and input, or start over with --restart" },
     );
   }
-  const own = { ...settings, to, rowsPerChunk };
+  const own = { ...settings.input, ...settings.output, ...settings.lookup, to, rowsPerChunk };
   return splitWork({ input, work, settings: own, signal, clock, onNotice, fingerprint: now });
 }

@@ -97,10 +97,11 @@ export class ChunkDoer {
     if (this.#session !== null && key === this.#sessionKey) return this.#session;
     await this.close();
     const { intelUrl: url, apiKey: credential, stateFolder, onWarning } = this.#options;
+    const { lookup, service } = settings;
     this.#sessionKey = key;
     this.#session = new Session({
       service: { url, name: url, credential, embedded: false, isSynthetic: false },
-      settings,
+      settings: { ...lookup, ...service },
       clock: systemClock,
       stateFolder,
       onWarning,
@@ -115,10 +116,11 @@ export class ChunkDoer {
   /** The key must not reach another service than the one it was set for. */
   #checked(settings: EnrichSettings): EnrichSettings {
     const { intelUrl } = this.#options;
-    if (settings.intelUrl === intelUrl) return settings;
+    const asked = settings.service.intelUrl;
+    if (asked === intelUrl) return settings;
     throw new UsageError(
       "workers_option",
-      `a run asks ${settings.intelUrl ?? "no service"}; this worker is for ${intelUrl}`,
+      `a run asks ${asked ?? "no service"}; this worker is for ${intelUrl}`,
       {
         hint: "give worker and run the same --intel-url, or use another database of Redis for each service",
       },

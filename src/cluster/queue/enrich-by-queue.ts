@@ -83,7 +83,8 @@ async function coordinate(
     });
     const renewing = setInterval(() => void lease().catch(() => undefined), renewMs);
     const { target } = run;
-    const manifest = await mergeWork({ ...job, work, plan, target, resumed })
+    const settings = { ...job.settings.output, ...job.settings.run };
+    const manifest = await mergeWork({ ...job, settings, work, plan, target, resumed })
       .finally(() => clearInterval(renewing))
       .catch(async (error: unknown) => {
         // There is nothing to continue.
@@ -118,7 +119,7 @@ function checkOptions({ settings, session }: EnrichJob, { work }: QueueOptions):
       hint: "name a service with --intel-url, such as the one that repute serve starts",
     });
   }
-  if (settings.maxRequests !== undefined) {
+  if (settings.run.maxRequests !== undefined) {
     throw new UsageError("workers_option", "--max-requests does not count for several machines", {
       hint: "give a quota, which all workers share: --rate 5000/d",
     });
@@ -128,13 +129,13 @@ function checkOptions({ settings, session }: EnrichJob, { work }: QueueOptions):
       hint: "name a folder that all machines share: --work DIR, or --work s3://BUCKET/KEY",
     });
   }
-  refusePasswords(settings);
+  refusePasswords(settings.lookup);
   return isObjectAddress(work) ? work : resolve(work);
 }
 
 /** Finds or discards what an interrupted run left. @throws UsageError `state_exists` */
 async function findWork(work: WorkFolder, { job, target, base }: DividedRun): Promise<void> {
-  const { resume, restart } = job.settings;
+  const { resume, restart } = job.settings.run;
   checkResume({ resume, restart });
   if (restart) await clear(work);
   if (!resume && (await work.read(planName)) !== null) {
@@ -183,8 +184,9 @@ async function untilEnd(
   const onAbort = (): void => ended.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
-  if (settings.deadline !== undefined) {
-    void endAt(settings.deadline, clock, (error) => ended.abort(error), over.signal);
+  const { deadline } = settings.run;
+  if (deadline !== undefined) {
+    void endAt(deadline, clock, (error) => ended.abort(error), over.signal);
   }
   try {
     await step(ended.signal);

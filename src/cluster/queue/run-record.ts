@@ -2,28 +2,20 @@ import { resolve } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
-import { lookupOptions } from "../../lookup/options.js";
+import type { LookupSettings } from "../../lookup/options.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
-import { enrichOptions, type EnrichSettings } from "../../run/options.js";
+import { enrichOptions, type EnrichSettings, inGroups } from "../../run/options.js";
 import type { EnrichJob } from "../../run/types.js";
 
 /** What the workers have to know about a run besides its plan, in the work folder. */
 export interface RunRecord {
   readonly plan: string;
   /** Settings that are the same for all workers; nothing secret. */
-  readonly settings: Partial<EnrichSettings>;
+  readonly settings: Pick<EnrichSettings, "lookup" | "service"> & { readonly unordered: boolean };
   readonly command: readonly string[];
 }
 
 export const runRecordName = "run.json";
-
-/** The settings of the run that its workers use. */
-const sharedKeys = [
-  ...Object.keys(lookupOptions.shape).filter((key) => key !== "maxRequests"),
-  "intelUrl",
-  "timeout",
-  "unordered",
-] as readonly (keyof EnrichSettings)[];
 
 /** Replaces the record of an earlier coordinator. */
 export async function writeRunRecord(
@@ -31,12 +23,17 @@ export async function writeRunRecord(
   plan: string,
   { settings, command }: EnrichJob,
 ): Promise<void> {
-  const own = Object.fromEntries(sharedKeys.map((key) => [key, settings[key]]));
-  const { cache } = settings;
+  const { lookup, service, output } = settings;
+  const { cache } = lookup;
   const isFolder = cache !== undefined && !isRedisAddress(cache);
+  const { intelUrl, timeout } = service;
   const record: RunRecord = {
     plan,
-    settings: { ...own, ...(isFolder ? { cache: resolve(cache) } : {}) },
+    settings: {
+      lookup: { ...lookup, ...(isFolder ? { cache: resolve(cache) } : {}) },
+      service: { intelUrl, timeout },
+      unordered: output.unordered,
+    },
     command,
   };
   const text = `${sealJson(record)}\n`;
@@ -58,12 +55,20 @@ export async function readRunRecord(work: WorkFolder): Promise<RunRecord | null>
 
 /** The settings of a worker's chunk. @param queue address that is the pace's by default */
 export function chunkSettings(record: RunRecord, queue: string): EnrichSettings {
-  const { pace = queue } = record.settings;
-  return { ...enrichOptions.parse({}), ...record.settings, pace, resume: true };
+  const { lookup, service, unordered } = record.settings;
+  const { pace = queue } = lookup;
+  const usual = inGroups(enrichOptions.parse({}));
+  return {
+    ...usual,
+    output: { ...usual.output, unordered },
+    lookup: { ...lookup, pace },
+    service,
+    run: { ...usual.run, resume: true },
+  };
 }
 
 /** The work folder and Redis hold no secrets. @throws UsageError `credential_in_address` */
-export function refusePasswords({ pace, cache }: EnrichSettings): void {
+export function refusePasswords({ pace, cache }: LookupSettings): void {
   for (const [name, address] of Object.entries({ pace, cache })) {
     if (address === undefined || !isRedisAddress(address)) continue;
     if (new URL(address).password === "") continue;

@@ -1,12 +1,12 @@
 import { defaultRowsPerFile, type PartFormat } from "../../outputs/data-set/data-set.js";
 import type { PartOptions } from "../../outputs/data-set/part-files.js";
 import type { EncoderOptions } from "../../formats/types.js";
-import type { EnrichSettings } from "../options.js";
+import type { SinkSettings } from "../../outputs/options.js";
 import type { OutputTarget } from "./open-output.js";
 
 /** How a run's rows are encoded, in any format. */
 export function encoderOptions(
-  { prefix, shape, formulaGuard, esIndex }: EnrichSettings,
+  { prefix, shape, formulaGuard, esIndex }: SinkSettings,
   { format }: Pick<OutputTarget, "format">,
   rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
 ): EncoderOptions {
@@ -16,7 +16,7 @@ export function encoderOptions(
 
 /** How the files of a data set are written; undefined for any other output. */
 export function partOptions(
-  settings: EnrichSettings,
+  settings: SinkSettings,
   { format, gzip, base }: OutputTarget,
   {
     wrapEncoder,

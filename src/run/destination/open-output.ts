@@ -29,6 +29,9 @@ import {
   recordBase,
 } from "./check-paths.js";
 
+/** What names an output. */
+export type OutputChoice = SinkSettings & { readonly stateDir?: string | undefined };
+
 /** Destination of the rows. */
 export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
 
@@ -67,11 +70,11 @@ export interface WarehouseOutputTarget extends AnyOutputTarget {
  *   `checkOutputName`, `chooseWarehouse` and `checkRejects`
  */
 export async function chooseOutput(
-  output: string,
-  settings: SinkSettings & { readonly stateDir?: string | undefined },
+  settings: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],
 ): Promise<OutputTarget> {
+  const { output } = settings;
   if (settings.to === undefined) await checkOutputName(output);
   const warehouse = output === "-" ? null : findWarehouse(output);
   refuseIdleOptions(settings, warehouse);

@@ -6,7 +6,7 @@ import { isObjectAddress, objectAddress, parseObjectAddress } from "../../s3/add
 import type { CopiedObjects } from "../../outputs/download-object.js";
 import { type StagedOutput, stagedOutput } from "../../outputs/staged-output.js";
 import { manifestPath } from "./check-paths.js";
-import type { EnrichSettings } from "../options.js";
+import type { SinkSettings } from "../../outputs/options.js";
 import type { Manifest } from "../types.js";
 
 /** A run whose files are uploaded when they are complete. */
@@ -43,7 +43,7 @@ export interface UploadRunOptions {
 }
 
 /** The settings that name the files of a run. */
-export type StagedSettings = Pick<EnrichSettings, "output" | "rejects">;
+export type StagedSettings = Pick<SinkSettings, "output" | "rejects">;
 
 /**
  * Prepares the local folders of a run that writes to object storage; null for any other run.

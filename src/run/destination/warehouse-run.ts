@@ -85,7 +85,7 @@ export class WarehouseRun {
     const added = addedColumns(this.#options.optional);
     const opening = target.warehouse.open({
       columns,
-      prefix: job.settings.prefix,
+      prefix: job.settings.output.prefix,
       optional: this.#options.optional,
       runId,
       resume: saved?.sink ?? null,
@@ -94,7 +94,7 @@ export class WarehouseRun {
       signal: job.signal,
       clock,
       finished: this.#options.finished,
-      parts: partOptions(job.settings, target, { columns, added, clock, wrapEncoder }),
+      parts: partOptions(job.settings.output, target, { columns, added, clock, wrapEncoder }),
     });
     this.#opened = await raceAbort(opening, job.signal, (late) => late.sink.abandon());
     return this.#opened;

@@ -6,6 +6,7 @@ import { FatalError, startOver } from "../../core/errors.js";
 import { failedSuffix, syncFolder } from "../../core/files/make-folder.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { earlierParts, type PartRecord, withSuffix } from "../../outputs/data-set/data-set.js";
+import type { SinkSettings } from "../../outputs/options.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
@@ -121,7 +122,7 @@ async function removeEarlierParts(
 interface RecordedJob {
   readonly signal?: AbortSignal | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
-  readonly settings: Pick<EnrichJob["settings"], "rejects">;
+  readonly settings: { readonly output: Pick<SinkSettings, "rejects"> };
   readonly input: NamedFiles;
 }
 
@@ -140,7 +141,7 @@ async function removeFailedOutput(
   const manifest = manifestPath(failed);
   const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
   if (found?.exit_reason !== "too_many_failed") return;
-  const { rejects } = job.settings;
+  const { rejects } = job.settings.output;
   const inputs = new Set(inputPaths(job.input).map(realPath));
   // A data set that was retried into this one.
   if (failed.endsWith("/") && inputs.has(failed.slice(0, -1))) return;

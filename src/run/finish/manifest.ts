@@ -58,7 +58,8 @@ export function manifestOf(
   { written, bytes, suffix, audit, ending }: RunEnd,
 ): Manifest {
   const tally = run.tally.snapshot();
-  const { clock = systemClock, settings } = job;
+  const { clock = systemClock } = job;
+  const { output } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, tally.rows);
   return {
@@ -81,11 +82,11 @@ export function manifestOf(
       bytes: audit === null ? bytes : audit.bytes,
       rows: audit?.rows ?? written.rows,
       sha256: audit?.sha256 ?? null,
-      ...notedPrefix(settings.prefix),
+      ...notedPrefix(output.prefix),
       ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
       ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
-    ...(settings.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
+    ...(output.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
     statuses: tally.statuses,
     verdicts: tally.verdicts,
     ...(tally.retried === undefined ? {} : { retried: tally.retried }),

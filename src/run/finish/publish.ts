@@ -53,7 +53,7 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   await sink.end?.();
   const audit = await auditTarget(run);
   checkCounts(run, audit, position.indicators);
-  const { maxFailed, failOn } = job.settings;
+  const { maxFailed, failOn } = job.settings.run;
   const isTooMany = tooManyFailed(maxFailed, tally.snapshot());
   const suffix = isTooMany ? failedSuffix : "";
   const ending = isTooMany ? endingOfTooMany : endingOfRows(failOn, tally.statuses);
@@ -146,7 +146,7 @@ export async function discardWrittenRows(
   const prefix = found.fingerprint?.options["prefix"];
   await warehouse.discard({
     runId: found.runId,
-    prefix: typeof prefix === "string" ? prefix : job.settings.prefix,
+    prefix: typeof prefix === "string" ? prefix : job.settings.output.prefix,
     complete: finished,
   });
 }

@@ -28,8 +28,9 @@ export async function recordStream(
 }
 
 async function save(job: EnrichJob, manifest: Manifest): Promise<void> {
-  const { settings, stateFolder = userStateFolder(process.env), onWarning } = job;
-  const folder = settings.stateDir ?? stateFolder;
+  const { stateFolder = userStateFolder(process.env), onWarning } = job;
+  const { stateDir } = job.settings.run;
+  const folder = stateDir ?? stateFolder;
   if (folder === null || job.recordsStream !== true) return;
   const base = join(folder, "stdout");
   try {
@@ -37,7 +38,7 @@ async function save(job: EnrichJob, manifest: Manifest): Promise<void> {
     await writeManifest(base, manifest);
   } catch (error) {
     // Only a folder that was asked for is missed.
-    if (settings.stateDir === undefined) return;
+    if (stateDir === undefined) return;
     const reason = faultReason(error instanceof Error ? (error.cause ?? error) : error);
     onWarning?.(`cannot write ${manifestPath(base)}: ${reason}`);
   }

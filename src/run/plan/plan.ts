@@ -8,7 +8,7 @@ import type { ItemKind } from "../../core/item/item.js";
 import { withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
 import type { RunInput } from "../../inputs/types.js";
-import type { EnrichSettings } from "../options.js";
+import type { FlatSettings } from "../options.js";
 import {
   announceReading,
   type ReadingSettings,
@@ -23,7 +23,7 @@ import { openPlannedReading } from "./planned-reading.js";
 export interface PlanJob {
   readonly input: RunInput;
   readonly settings: ReadingSettings &
-    Pick<EnrichSettings, "lookups" | "bogons" | "output" | "onlyNew" | "prefix">;
+    Pick<FlatSettings, "lookups" | "bogons" | "output" | "onlyNew" | "prefix">;
   /** The rates that the run would obey. */
   readonly paces: readonly PlannedPace[];
   /** Answers that the run would already have. @default none */

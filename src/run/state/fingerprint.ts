@@ -91,22 +91,23 @@ export async function takeFingerprint(
   rows: RowJob,
   target: OutputTarget,
 ): Promise<Fingerprint> {
+  const { output, lookup } = settings;
   const options = {
     ...rows.options,
     to: target.format,
     gzip: target.gzip,
-    prefix: settings.prefix,
-    shape: settings.shape ?? null,
-    raw: settings.raw ? true : null,
-    "formula-guard": settings.formulaGuard,
-    "es-index": settings.esIndex ?? null,
-    unordered: settings.unordered,
-    lookups: settings.lookups,
-    "only-new": settings.onlyNew ? true : null,
-    bogons: settings.bogons === "local" ? "local" : null,
+    prefix: output.prefix,
+    shape: output.shape ?? null,
+    raw: output.raw ? true : null,
+    "formula-guard": output.formulaGuard,
+    "es-index": output.esIndex ?? null,
+    unordered: output.unordered,
+    lookups: lookup.lookups,
+    "only-new": output.onlyNew ? true : null,
+    bogons: lookup.bogons === "local" ? "local" : null,
     "rows-per-file":
-      target.base?.endsWith("/") === true ? (settings.rowsPerFile ?? defaultRowsPerFile) : null,
-    rejects: settings.rejects ?? null,
+      target.base?.endsWith("/") === true ? (output.rowsPerFile ?? defaultRowsPerFile) : null,
+    rejects: output.rejects ?? null,
     "intel-url": session.service.name,
   };
   return { schemaVersion, input: await identifyInputs(input), options };

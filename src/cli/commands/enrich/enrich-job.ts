@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isFolder, userStateFolder } from "../../../core/files/make-folder.js";
-import { type EnrichSettings, runOptions } from "../../../run/options.js";
+import { type FlatSettings, inGroups, runOptions } from "../../../run/options.js";
 import type { ReadingSettings } from "../../../run/reading.js";
 import type { EnrichJob, Manifest } from "../../../run/types.js";
 import type { CliContext, CommandCall } from "../../command.js";
@@ -27,7 +27,7 @@ import { unattendedOptions, type UnattendedSettings } from "../../unattended/opt
 import { printSummary } from "./print-summary.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
-export type EnrichJobSettings = EnrichSettings & {
+export type EnrichJobSettings = FlatSettings & {
   readonly local: boolean;
   readonly synthetic?: number | undefined;
   readonly report?: string | undefined;
@@ -115,22 +115,9 @@ function jobOf(
   { context, settings, shownCommand }: EnrichJobCall,
   session: Session,
 ): Omit<EnrichJob, "input"> {
-  const {
-    local: _1,
-    synthetic: _10,
-    report: _2,
-    quiet,
-    json: _9,
-    color: _3,
-    config: _4,
-    profile: _5,
-    metrics: _6,
-    ping: _7,
-    logFormat: _8,
-    ...own
-  } = settings;
+  const { quiet } = settings;
   return {
-    settings: own,
+    settings: inGroups(settings),
     session,
     stdout: context.stdout,
     stateFolder: userStateFolder(context.env),
@@ -221,16 +208,15 @@ export async function enrichInput(
   return stdin;
 }
 
-const { output, unordered, tagIps, ...howToRun } = runOptions.shape;
 const { local, synthetic, report: reportPage, ...program } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of the commands that run the main job. */
 export const runGroups = {
-  Output: { output, ...sinkOptions.shape, unordered, tagIps, report: reportPage },
+  Output: { ...sinkOptions.shape, report: reportPage },
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: lookupOptions.shape,
-  Run: { ...howToRun, ...program, ...unattendedOptions.shape },
+  Run: { ...runOptions.shape, ...program, ...unattendedOptions.shape },
 };
 
 /** Exit codes of those commands. */

@@ -1,12 +1,12 @@
 import { failedSuffix } from "../../../core/files/make-folder.js";
 import { FatalError } from "../../../core/errors.js";
-import type { EnrichSettings } from "../../../run/options.js";
+import type { FlatSettings } from "../../../run/options.js";
 import { lookedUp } from "../../../run/failure-limits.js";
 import type { Manifest } from "../../../run/types.js";
 import { formatCount } from "../../../core/quantity.js";
 import { retryAdvice } from "./retry-advice.js";
 
-type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
+type Settings = Pick<FlatSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 
 /** Explains a run that ended with more failed rows than `--max-failed` allows. */
 export function tooManyFailedError(manifest: Manifest, settings: Settings): FatalError {

@@ -7,7 +7,7 @@ import { outputFault } from "../../../outputs/output-fault.js";
 import { isObjectAddress } from "../../../s3/address.js";
 import { namesDataSet, withSuffix } from "../../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../../outputs/warehouse/registry.js";
-import type { EnrichSettings } from "../../../run/options.js";
+import type { FlatSettings } from "../../../run/options.js";
 import { readableFormat, readOutput } from "../../../retry/output-rows.js";
 import type { Manifest } from "../../../run/types.js";
 import { historyOf } from "../../../report/history.js";
@@ -109,7 +109,7 @@ export async function reportRun(
   await writeReportPage(report, await makeReport(rows, prefix, { stateDir }));
 }
 
-type RunReportSettings = Pick<EnrichSettings, "output" | "to" | "prefix"> & {
+type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix"> & {
   readonly report?: string | undefined;
   readonly stateDir?: string | undefined;
 };

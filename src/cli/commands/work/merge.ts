@@ -8,8 +8,8 @@ import { printSummary } from "../enrich/print-summary.js";
 import { exitCodeOfRun } from "../../../run/finish/exit-reason.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
-const { output, maxFailed, failOn } = runOptions.shape;
-const { rejects } = sinkOptions.shape;
+const { maxFailed, failOn } = runOptions.shape;
+const { output, rejects } = sinkOptions.shape;
 const { color, json, quiet, config, profile } = cliOptions.shape;
 
 const groups = {

@@ -20,7 +20,7 @@ const { rowsPerChunk, to } = chunkOptions.shape;
 const groups = {
   Input: sourceOptions.shape,
   Work: {
-    output: option(runOptions.shape.output, {
+    output: option(sinkOptions.shape.output, {
       common: true,
       description:
         "New folder for the plan and the results, which all machines can reach: a path or s3://BUCKET/KEY",

@@ -47,7 +47,7 @@ describe("chooseOutput", () => {
   it("refuses rejects over the input when the rows go to stdout", async () => {
     const folder = await prepared();
     const settings = sinkOptions.parse({ rejects: join(folder, "in.csv") });
-    await expect(chooseOutput("-", settings, csv, [join(folder, "in.csv")])).rejects.toMatchObject({
+    await expect(chooseOutput(settings, csv, [join(folder, "in.csv")])).rejects.toMatchObject({
       code: "output_is_input",
     });
   });
@@ -116,7 +116,9 @@ describe("the name of an output", () => {
 
   it("is not an address with an unknown scheme, with or without --to", async () => {
     const settings = sinkOptions.parse({ to: "csv" });
-    await expect(chooseOutput("sqlite:out.db", settings, csv, [])).rejects.toMatchObject({
+    await expect(
+      chooseOutput({ ...settings, output: "sqlite:out.db" }, csv, []),
+    ).rejects.toMatchObject({
       code: "unknown_output",
       hint: expect.stringContaining("./NAME"),
     });
@@ -136,7 +138,7 @@ describe("the name of rejected rows", () => {
 
   it("is not an address", async () => {
     const settings = sinkOptions.parse({ rejects: "duckdb:w.db?table=left" });
-    await expect(chooseOutput("-", settings, csv, [])).rejects.toMatchObject({
+    await expect(chooseOutput(settings, csv, [])).rejects.toMatchObject({
       code: "unknown_output",
       message: "rejected rows cannot be written to duckdb: addresses",
     });
@@ -154,7 +156,7 @@ describe("the name of rejected rows", () => {
     const folder = await prepared();
     const settings = sinkOptions.parse({ to: "csv", rejects: join(folder, "left.csv") });
     const chosen = (output: string, input: string) =>
-      chooseOutput(join(folder, output), settings, csv, [join(folder, input)]);
+      chooseOutput({ ...settings, output: join(folder, output) }, csv, [join(folder, input)]);
     await expect(chosen("left.csv.failed", "in.csv")).rejects.toMatchObject({
       code: "rejects_is_output",
     });
@@ -223,7 +225,7 @@ describe("chooseOutput of a warehouse", () => {
   it("keeps the files of a run into a server in the working folder, and no password in names", async () => {
     const settings = sinkOptions.parse({});
     const output = "postgres://me:secret@db.example:5433/intel?table=a.b&password=other";
-    const target = await chooseOutput(output, settings, csv, []);
+    const target = await chooseOutput({ ...settings, output }, csv, []);
     expect(target).toMatchObject({
       file: null,
       format: "postgres",
@@ -246,7 +248,7 @@ function chosen(folder: string, input: string, output: string, rejects?: string)
   const settings = sinkOptions.parse(
     rejects === undefined ? {} : { rejects: join(folder, rejects) },
   );
-  return chooseOutput(join(folder, output), settings, csv, [join(folder, input)]);
+  return chooseOutput({ ...settings, output: join(folder, output) }, csv, [join(folder, input)]);
 }
 
 /** The same with the paths of an address relative to the folder. */
@@ -260,8 +262,10 @@ function chosenIn(
   const rejects = settings["rejects"];
   const all = { ...settings, ...(rejects === undefined ? {} : { rejects: join(folder, rejects) }) };
   return chooseOutput(
-    output.includes("://") ? output : `${scheme}${join(folder, path)}`,
-    sinkOptions.parse(all),
+    {
+      ...sinkOptions.parse(all),
+      output: output.includes("://") ? output : `${scheme}${join(folder, path)}`,
+    },
     csv,
     [join(folder, input)],
   );

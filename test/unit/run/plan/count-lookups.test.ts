@@ -17,7 +17,7 @@ import { MemoryStore } from "../../../../src/store/memory-store.js";
 import type { Finding } from "../../../../src/core/finding.js";
 import { aFinding } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { jobHere } from "../../../helpers/job-here.js";
+import { type JobHere, jobHere } from "../../../helpers/job-here.js";
 
 const items = ["a.example.com", "A.example.com.", "b.example.com", "10.0.0.1", "setup.exe", ""];
 
@@ -88,7 +88,7 @@ test.each([
 });
 
 describe("in the background", () => {
-  async function inBackground(job: Partial<EnrichJob>, perSecond: number, isCounted = false) {
+  async function inBackground(job: Partial<JobHere>, perSecond: number, isCounted = false) {
     const path = await inputFile();
     const whole = jobHere({
       settings: {},
@@ -112,7 +112,7 @@ describe("in the background", () => {
     expect(await inBackground({}, 100, true)).toEqual([null, 3]);
   });
 
-  test.each<[string, Partial<EnrichJob>, number]>([
+  test.each<[string, Partial<JobHere>, number]>([
     ["a fast run", {}, 1000],
     ["a run without a rate", {}, Number.POSITIVE_INFINITY],
     ["a stream", { input: { stream: new PassThrough(), name: "stdin" } }, 100],
