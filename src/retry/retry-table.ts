@@ -13,7 +13,7 @@ import type { CopiedInput, CopyPlace } from "../run/copy/copied-input.js";
 import { copyOnce, copyPath } from "../run/copy/copied-table.js";
 import { findManifest } from "../run/finish/manifest.js";
 import type { WarehouseOutputTarget } from "../run/destination/open-output.js";
-import { executeResumably } from "../run/execute.js";
+import { runResumably } from "../run/execute.js";
 import type { RowJob } from "../run/reading.js";
 import { readAnyCheckpoint } from "../run/state/read-checkpoint.js";
 import { recordBase } from "../run/destination/check-paths.js";
@@ -64,7 +64,7 @@ export async function retryTable(
   // A limit protects an earlier output from being replaced; nothing is replaced here.
   const settings = { ...job.settings, run: { ...howToRun, maxFailed: { percent: 100 } } };
   const isSynthetic = isItsRun && earlier?.synthetic === true;
-  return executeResumably(
+  return runResumably(
     { ...job, settings },
     { ...rows, synthetic: isSynthetic },
     target,

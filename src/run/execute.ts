@@ -11,14 +11,24 @@ import { removeParts } from "./finish/publish.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { StagedRun } from "./destination/staged-run.js";
 import { chooseOutput, type OutputTarget } from "./destination/open-output.js";
-import type { CopyPlace } from "./copy/copied-input.js";
+import type { CopiedInput, CopyPlace } from "./copy/copied-input.js";
 import { inputReading } from "./copy/find-table-input.js";
-import { type FoundRun, openStateFolder, type StateFolder } from "./state/state-folder.js";
+import { type FoundRun, openStateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
 import type { RowJob } from "./reading.js";
 import { inputPaths } from "../inputs/types.js";
 import { runRows } from "./run-rows.js";
+
+/**
+ * The main job: reads every row of the input, looks up its item and writes the enriched row.
+ *
+ * @throws as `execute`
+ */
+export async function enrich(job: EnrichJob): Promise<Manifest> {
+  const { input, settings, clock } = job;
+  return execute(job, await inputReading(input, settings.input, clock));
+}
 
 /**
  * Executes a run from its first row to its manifest. Keeps the state that a resume needs, if the
@@ -27,37 +37,42 @@ import { runRows } from "./run-rows.js";
  * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
  *   InterruptedError
  */
-export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
-  const { output, rejects = "" } = job.settings.output;
-  if (!isObjectAddress(output) && !isObjectAddress(rejects)) return executeLocally(job, rows);
-  const staged = await (
-    await import("./destination/staged-run.js")
-  ).stageRun(
-    job.settings.output,
-    rows.inPlace === true ? [] : inputPaths(job.input),
-    rows.copiedObjects,
-  );
-  if (staged === null) return executeLocally(job, rows);
+export async function execute(given: EnrichJob, rows: RowJob): Promise<Manifest> {
+  const { job, staged } = await staging(given, rows);
   try {
-    const settings = { ...job.settings, output: { ...job.settings.output, ...staged.settings } };
-    return await executeLocally({ ...job, settings }, rows, staged);
+    const target = await targetOf(job, rows, staged);
+    return target.base === null
+      ? await runToStream(job, rows, target)
+      : await runResumably(job, rows, target, target.base);
   } finally {
-    await staged.cleanEmpty();
+    await staged?.cleanEmpty();
   }
 }
 
-async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun): Promise<Manifest> {
-  const { settings, signal } = job;
-  const { output, run } = settings;
-  const inputFormat = () => raceAbort(rows.inputFormat(), signal);
+/** Of a run that writes to object storage, the job writes local files, which are uploaded at the end. */
+async function staging(
+  job: EnrichJob,
+  rows: RowJob,
+): Promise<{ readonly job: EnrichJob; readonly staged?: StagedRun }> {
+  const { output } = job.settings;
+  if (![output.output, output.rejects ?? ""].some(isObjectAddress)) return { job };
+  const { stageRun } = await import("./destination/staged-run.js");
+  const inputs = rows.inPlace === true ? [] : inputPaths(job.input);
+  const staged = await stageRun(output, inputs, rows.copiedObjects);
+  if (staged === null) return { job };
+  const settings = { ...job.settings, output: { ...output, ...staged.settings } };
+  return { job: { ...job, settings }, staged };
+}
+
+async function targetOf(job: EnrichJob, rows: RowJob, staged?: StagedRun): Promise<OutputTarget> {
+  const { output, run } = job.settings;
+  const inputFormat = () => raceAbort(rows.inputFormat(), job.signal);
   const chosen = await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, rows));
   const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
   if (output.onlyNew && (target.warehouse?.fill ?? null) === null) {
     throw (await import("./known-items.js")).needsTable(target.name);
   }
-  return target.base === null
-    ? executeToStream(job, rows, target)
-    : executeResumably(job, rows, target, target.base);
+  return target;
 }
 
 /**
@@ -71,10 +86,10 @@ function inputFiles({ input, settings }: EnrichJob, { copied }: RowJob): readonl
   return kept.flatMap(({ file }) => file ?? []);
 }
 
-interface Preparation {
+/** Where a run writes, and the folder of what it keeps meanwhile. */
+interface Place {
   readonly target: OutputTarget;
   readonly folder: string;
-  readonly isResumed: boolean;
 }
 
 /** A job whose input can be opened: of a table, the copy. */
@@ -83,27 +98,32 @@ interface ReadyJob {
   readonly rows: RowJob;
 }
 
-/** Copies the tables of the input. */
-async function prepare(job: EnrichJob, rows: RowJob, options: Preparation): Promise<ReadyJob> {
-  const placed = inPlace(job, rows, options);
-  await rows.copied?.make(copyPlace(job, options), options.isResumed);
-  const fill = options.target.warehouse?.fill ?? null;
-  if (!job.settings.output.onlyNew || fill === null) return placed;
+/** Copies the tables of the input, unless an interrupted run has. */
+async function prepare(
+  { job, rows }: ReadyJob,
+  place: Place,
+  copied: CopiedInput | undefined,
+  isResumed: boolean,
+): Promise<ReadyJob> {
+  await copied?.make(copyPlace(job, place), isResumed);
+  const fill = place.target.warehouse?.fill ?? null;
+  const { output } = job.settings;
+  if (!output.onlyNew || fill === null) return { job, rows };
   const { KnownItems, readKnownItems, withoutKnown } = await import("./known-items.js");
-  const known = options.isResumed
-    ? await KnownItems.restore(options.folder)
-    : await readKnownItems({ ...job, settings: job.settings.output }, fill, options.folder);
-  return { ...placed, rows: withoutKnown(placed.rows, known) };
+  const known = isResumed
+    ? await KnownItems.restore(place.folder)
+    : await readKnownItems({ ...job, settings: output }, fill, place.folder);
+  return { job, rows: withoutKnown(rows, known) };
 }
 
-/** The same without copying: enough to tell what the input is. */
-function inPlace(job: EnrichJob, rows: RowJob, options: Omit<Preparation, "isResumed">): ReadyJob {
+/** A job that reads the copies of its tables, made or not. */
+function inPlace(job: EnrichJob, rows: RowJob, place: Place): ReadyJob {
   if (rows.copied === undefined) return { job, rows };
-  const { input, open } = rows.copied.inFolder(copyPlace(job, options));
+  const { input, open } = rows.copied.inFolder(copyPlace(job, place));
   return { job: { ...job, input }, rows: { ...rows, open } };
 }
 
-function copyPlace(job: EnrichJob, { target, folder }: Omit<Preparation, "isResumed">): CopyPlace {
+function copyPlace(job: EnrichJob, { target, folder }: Place): CopyPlace {
   const { signal, clock, onWarning, onNotice } = job;
   // Objects keep the types of their values; cells are text.
   const format = target.format === "ndjson" ? "ndjson" : "tsv";
@@ -112,16 +132,17 @@ function copyPlace(job: EnrichJob, { target, folder }: Omit<Preparation, "isResu
 }
 
 /** The run cannot be resumed, so its journal goes to a temporary folder. */
-function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Promise<Manifest> {
+function runToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Promise<Manifest> {
   if (job.settings.run.resume) {
     const message = `--resume needs an output file, and ${target.name} is not one`;
     throw new UsageError("resume_needs_file", message);
   }
   return withResources(async (stack) => {
-    const scratch = await mkdtemp(join(tmpdir(), "repute-"));
-    stack.defer(() => rm(scratch, { recursive: true, force: true }));
-    const ready = await prepare(job, rows, { target, folder: scratch, isResumed: false });
-    const journalPath = join(scratch, "journal");
+    const folder = await mkdtemp(join(tmpdir(), "repute-"));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const place = { target, folder };
+    const ready = await prepare(inPlace(job, rows, place), place, rows.copied, false);
+    const journalPath = join(folder, "journal");
     const { recordStream } = await import("./finish/stream-record.js");
     return recordStream(ready.job, (recorded) =>
       runRows(recorded, ready.rows, { target, state: null, journalPath }),
@@ -130,34 +151,38 @@ function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Pr
 }
 
 /**
- * Executes a run whose state is kept beside its output.
+ * Executes a run whose state is kept beside its output. Completes an earlier run that is finished but
+ * for its publishing; starts anew if the input or the settings are other ones.
  *
  * @param base path from which the name of the state folder derives
  */
-export async function executeResumably(
+export async function runResumably(
   job: EnrichJob,
   rows: RowJob,
   target: OutputTarget,
   base: string,
 ): Promise<Manifest> {
   const { settings, onFinished = (lastStep) => lastStep() } = job;
-  const discard = async (found: FoundRun): Promise<void> => {
-    const { checkQuotasLeft } = await import("../session/check-quotas.js");
-    await checkQuotasLeft(job.session, job.clock ?? systemClock, (message) =>
-      job.onWarning?.(message),
-    );
-    await discardRun(job, target, found);
+  const state = await openStateFolder(base, { ...settings.run, name: target.name }, (found) =>
+    discardForRestart(job, target, found),
+  );
+  const place = { target, folder: state.path };
+  const placed = inPlace(job, rows, place);
+  const noted = noteRecord(placed.job);
+  const start = async (): Promise<Manifest> => {
+    const inputGrew = await discardUnlessSame(placed.job, placed.rows, target, state);
+    const isResumed = state.checkpoint !== null;
+    const own = { ...placed, job: noted.job };
+    const ready = await prepare(own, place, rows.copied, isResumed);
+    const { journalPath } = state;
+    return runRows(ready.job, ready.rows, { target, state, journalPath, inputGrew });
   };
-  const state = await openStateFolder(base, { ...settings.run, name: target.name }, discard);
-  const noted = noteRecord(job);
   try {
-    const place = { target, folder: state.path };
-    const placed = inPlace(job, rows, place);
     const manifest =
       (await finishEarlier(placed.job, placed.rows, target, state)) ??
-      (await runResumably(noted.job, rows, place, state).catch(async (error: unknown) => {
+      (await start().catch(async (error: unknown) => {
         await discardIfReplaced(error, placed.job, target, state);
-        return runResumably(noted.job, rows, place, state);
+        return start();
       }));
     await state.tidy();
     onFinished(() => {
@@ -174,27 +199,13 @@ export async function executeResumably(
   }
 }
 
-async function runResumably(
+async function discardForRestart(
   job: EnrichJob,
-  rows: RowJob,
-  { target, folder }: { readonly target: OutputTarget; readonly folder: string },
-  state: StateFolder,
-): Promise<Manifest> {
-  const placed = inPlace(job, rows, { target, folder });
-  const inputGrew = await discardUnlessSame(placed.job, placed.rows, target, state);
-  const isResumed = state.checkpoint !== null;
-  const ready = await prepare(job, rows, { target, folder, isResumed });
-  const { journalPath } = state;
-  return runRows(ready.job, ready.rows, { target, state, journalPath, inputGrew });
-}
-
-/**
- * The main job: reads every row of the input, looks up its item and writes the enriched row.
- *
- * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
- *   InterruptedError
- */
-export async function enrich(job: EnrichJob): Promise<Manifest> {
-  const { input, settings, clock } = job;
-  return execute(job, await inputReading(input, settings.input, clock));
+  target: OutputTarget,
+  found: FoundRun,
+): Promise<void> {
+  const { session, clock = systemClock, onWarning = () => undefined } = job;
+  const { checkQuotasLeft } = await import("../session/check-quotas.js");
+  await checkQuotasLeft(session, clock, onWarning);
+  await discardRun(job, target, found);
 }

@@ -18,28 +18,55 @@ import { progressOf } from "./run-progress.js";
 import type { RowJob } from "./reading.js";
 import type { Tally, TallySnapshot } from "./tally.js";
 
-/** Opens a run, moves its rows and publishes its output. Closes everything, however it ends. */
+/** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
 export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
     const run = await openRun(job, rows, place, stack);
     let lookup: RunLookup | null = null;
     try {
       const signals = openSignals(job, run, stack);
-      const { target, encoder, optional } = run;
-      const format = sinkFormats.find((name) => name === target.format);
-      const asReceived =
-        optional.raw === true ||
-        (format !== undefined && formats[format].keepsReceived(encoder.shape));
       const { partialsFromCache } = rows;
+      const asReceived = needsReceived(run);
       lookup = await openRunLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
       const progress = await progressOf(job, rows, { ...run, ...lookup }, stack);
-      return await moveAndPublish(job, rows, { ...run, progress }, lookup, signals);
+      const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
+      const { journal, slots, address } = lookup;
+      const checkpointer: Checkpointer = new Checkpointer({ ...run, journal, record });
+      // Save before the first lookup: a journal without a checkpoint counts as damage.
+      await checkpointer.save();
+      const { before, source, tally } = run;
+      let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
+      let received = rowsRead;
+      job.onStart?.(() => progress(received), record);
+      await moveRows({
+        ...run,
+        start: rows.start(lookup.lookup),
+        ordered: !job.settings.output.unordered,
+        concurrency: job.settings.lookup.concurrency,
+        slots,
+        signals,
+        skip: new Set(before?.ahead),
+        startOffset: before?.source.offset ?? 0,
+        onReceived: (count) => void (received += count),
+        onRead: () => void rowsRead++,
+        onWritten: (position, last) => checkpointer.written(position, last),
+      });
+      const warnings = closingWarnings(job, source, address.warnings(), tally);
+      rowsRead += before?.ahead.length ?? 0;
+      return await publish(job, { ...run, checkpointer, warnings, rowsRead });
     } catch (error) {
       await run.sink.abandon();
       await dropUselessState(job, run, lookup, error);
       throw error;
     }
   });
+}
+
+/** Whether rows contain results as received. */
+function needsReceived({ target, encoder, optional }: OpenRun): boolean {
+  const format = sinkFormats.find((name) => name === target.format);
+  if (optional.raw === true) return true;
+  return format !== undefined && formats[format].keepsReceived(encoder.shape);
 }
 
 /** Creates the signals of a run and starts its deadline, if it has one. */
@@ -51,44 +78,6 @@ function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): 
     void endAt(deadline, clock, (error) => signals.end(error), signals.over);
   }
   return signals;
-}
-
-async function moveAndPublish(
-  job: EnrichJob,
-  rows: RowJob,
-  run: OpenRun & { readonly progress: Awaited<ReturnType<typeof progressOf>> },
-  lookup: RunLookup,
-  signals: RunSignals,
-): Promise<Manifest> {
-  const { source, before, tally, progress } = run;
-  const { unordered } = job.settings.output;
-  const { concurrency } = job.settings.lookup;
-  const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
-  const checkpointer: Checkpointer = new Checkpointer({ ...run, journal: lookup.journal, record });
-  // Save before the first lookup: a journal without a checkpoint counts as damage.
-  await checkpointer.save();
-  let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
-  let received = rowsRead;
-  job.onStart?.(() => progress(received), record);
-  await moveRows({
-    ...run,
-    start: rows.start(lookup.lookup),
-    ordered: !unordered,
-    concurrency,
-    slots: lookup.slots,
-    signals,
-    skip: new Set(before?.ahead),
-    startOffset: before?.source.offset ?? 0,
-    onReceived: (count) => void (received += count),
-    onRead: () => void rowsRead++,
-    onWritten: (position, last) => checkpointer.written(position, last),
-  });
-  return publish(job, {
-    ...run,
-    checkpointer,
-    warnings: closingWarnings(job, source, lookup.address.warnings(), tally),
-    rowsRead: rowsRead + (before?.ahead.length ?? 0),
-  });
 }
 
 /** Rows that earlier sessions read: of a part of an input, only those in the part. */
