@@ -64,12 +64,7 @@ export async function retryTable(
   // A limit protects an earlier output from being replaced; nothing is replaced here.
   const settings = { ...job.settings, run: { ...howToRun, maxFailed: { percent: 100 } } };
   const isSynthetic = isItsRun && earlier?.synthetic === true;
-  return runResumably(
-    { ...job, settings },
-    { ...rows, synthetic: isSynthetic },
-    target,
-    stateBase,
-  );
+  return runResumably({ ...job, settings }, { ...rows, synthetic: isSynthetic }, target, stateBase);
 }
 
 function tableRows(

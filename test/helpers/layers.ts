@@ -5,6 +5,19 @@ export interface Layer {
   readonly mayImport: readonly string[];
 }
 
+/** What a run, a retry and a cluster are made of. */
+const belowRuns = [
+  "core",
+  "api",
+  "store",
+  "formats",
+  "s3",
+  "inputs",
+  "outputs",
+  "lookup",
+  "session",
+] as const;
+
 /** The layers; docs/architecture.md shows them. `index.ts`, `library` and `cli` may import everything. */
 export const layers: Readonly<Record<string, Layer>> = {
   core: { content: "item, finding, row, columns, options, errors, clock", mayImport: [] },
@@ -17,14 +30,14 @@ export const layers: Readonly<Record<string, Layer>> = {
     content: "one contract, one file or folder per format, one registry",
     mayImport: ["core"],
   },
-  objects: { content: "object storage: addresses, ranged reads, uploads", mayImport: ["core"] },
+  s3: { content: "object storage: addresses, ranged reads, uploads", mayImport: ["core"] },
   inputs: {
     content: "where bytes come from: files, stdin, streams, objects",
-    mayImport: ["core", "formats", "objects"],
+    mayImport: ["core", "formats", "s3"],
   },
   outputs: {
     content: "where rows go: files, Parquet, databases",
-    mayImport: ["core", "formats", "objects"],
+    mayImport: ["core", "formats", "s3"],
   },
   lookup: {
     content: "a lookup and its wrappers: dedupe, cache, retry, pace",
@@ -32,7 +45,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   tags: {
     content: "export of tag lists",
-    mayImport: ["core", "api", "lookup", "formats", "objects"],
+    mayImport: ["core", "api", "lookup", "formats", "s3"],
   },
   webhooks: {
     content: "configuration, rendering, sending",
@@ -43,19 +56,17 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ["core", "api", "formats", "store", "lookup"],
   },
   service: { content: "the embedded service", mayImport: ["core", "api"] },
-  pipeline: {
-    content: "runs: rows, state, audit, manifest, retry, plan",
-    mayImport: [
-      "core",
-      "api",
-      "formats",
-      "store",
-      "inputs",
-      "outputs",
-      "objects",
-      "lookup",
-      "tags",
-      "webhooks",
-    ],
+  session: {
+    content: "everything that belongs to one service: connections, pace, quotas, cache, clients",
+    mayImport: ["core", "api", "store", "lookup"],
+  },
+  run: {
+    content: "a run: rows, lookup, output, state, audit, manifest; its plan",
+    mayImport: belowRuns,
+  },
+  retry: { content: "failed and partial rows again", mayImport: [...belowRuns, "run"] },
+  cluster: {
+    content: "a run in chunks: split, merge, workers",
+    mayImport: [...belowRuns, "run"],
   },
 };

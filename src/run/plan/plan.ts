@@ -9,12 +9,7 @@ import { withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
 import type { RunInput } from "../../inputs/types.js";
 import type { FlatSettings } from "../options.js";
-import {
-  announceReading,
-  type ReadingSettings,
-  type RowJob,
-  type StartRow,
-} from "../reading.js";
+import { announceReading, type ReadingSettings, type RowJob, type StartRow } from "../reading.js";
 import { mostFrequentFirst } from "../tally.js";
 import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";

@@ -6,13 +6,7 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { chunkOptions } from "../../../cluster/chunks/options.js";
 import type { QueueOptions } from "../../../cluster/queue/enrich-by-queue.js";
 import { defineCommand } from "../../command.js";
-import {
-  enrichInput,
-  jobExitCodes,
-  type LoadWork,
-  runEnrichJob,
-  runGroups,
-} from "./enrich-job.js";
+import { enrichInput, jobExitCodes, type LoadWork, runEnrichJob, runGroups } from "./enrich-job.js";
 import { withServices } from "../../services/services.js";
 
 const { chunk, workers, work, rowsPerChunk } = chunkOptions.shape;

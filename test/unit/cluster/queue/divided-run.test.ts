@@ -1,11 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { localWork } from "../../../../src/cluster/chunks/work-folder.js";
-import { enrichOptions } from "../../../../src/run/options.js";
 import { dividedRun, planOf } from "../../../../src/cluster/queue/divided-run.js";
 import type { EnrichJob } from "../../../../src/run/types.js";
+import { jobHere } from "../../../helpers/job-here.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -14,14 +13,7 @@ type Settings = Readonly<Record<string, unknown>>;
 async function jobIn(folder: string, settings: Settings): Promise<EnrichJob> {
   const path = join(folder, "in.csv");
   await writeFile(path, "ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n");
-  return {
-    settings: enrichOptions.parse({ intelUrl: "http://127.0.0.1:9/beta", ...settings }),
-    input: { path },
-    stdout: new PassThrough(),
-    apiKey: null,
-    command: [],
-    signal: new AbortController().signal,
-  };
+  return jobHere({ settings, input: { path } });
 }
 
 test("workers write text files and Parquet only", async () => {
