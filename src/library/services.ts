@@ -6,7 +6,7 @@ import { ResourceStack } from "../core/resource-stack.js";
 import { Slots } from "../lookup/pace/slots.js";
 import { embeddedServiceName } from "../run/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";
-import { type OpenedLookup, type Service, Session } from "../session/session.js";
+import { type OpenedLookup, type ServiceAccess, Session } from "../session/session.js";
 import { MemoryStore } from "../store/memory-store.js";
 import type { ApiKey } from "../webhooks/prepare.js";
 import type { ClientSettings } from "./options.js";
@@ -93,7 +93,7 @@ export class Services {
     return this.#stack.use(session);
   }
 
-  async #service(name: AddressName): Promise<Service> {
+  async #service(name: AddressName): Promise<ServiceAccess> {
     const { settings } = this;
     const url = settings[name];
     const credential = settings[credentials[name]] ?? null;

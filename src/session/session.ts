@@ -22,7 +22,7 @@ import { type Connections, mayQueue, openConnections } from "./connections.js";
 import { openPaces, type Paces } from "./paces.js";
 
 /** A service, and how it is addressed. */
-export interface Service {
+export interface ServiceAccess {
   readonly url: string;
   /** Stands for the service in state, caches and messages: its address, unless that changes. */
   readonly name: string;
@@ -42,7 +42,7 @@ export type SessionSettings = Partial<LookupSettings> &
   };
 
 export interface SessionOptions {
-  readonly service: Service;
+  readonly service: ServiceAccess;
   readonly settings: SessionSettings;
   readonly clock: Clock;
   /** Counts quotas across runs; null for this session only. */
@@ -116,7 +116,7 @@ export interface OpenedLookup {
  * opened when it is first needed; `close` closes all of them.
  */
 export class Session {
-  readonly service: Service;
+  readonly service: ServiceAccess;
   readonly settings: SessionSettings;
   readonly stateFolder: string | null;
   /** The rates in force. */

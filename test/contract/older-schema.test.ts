@@ -7,7 +7,7 @@ import { stringify } from "csv-stringify/sync";
 import { expect, it } from "vitest";
 import { columns } from "../../src/core/columns.js";
 import type { Manifest } from "../../src/run/types.js";
-import { verifyOutput } from "../../src/run/finish/verify-output.js";
+import { verifyOutput } from "../../src/retry/verify-output.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";

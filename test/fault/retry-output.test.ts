@@ -7,7 +7,7 @@ import { takeLock } from "../../src/core/files/run-lock.js";
 import { enrich } from "../../src/run/execute.js";
 import { retryOutput } from "../../src/retry/retry-output.js";
 import type { EnrichJob } from "../../src/run/types.js";
-import { verifyOutput } from "../../src/run/finish/verify-output.js";
+import { verifyOutput } from "../../src/retry/verify-output.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

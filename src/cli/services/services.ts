@@ -3,7 +3,12 @@ import type { ServiceName } from "../../api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
-import type { Service, Session, SessionOptions, SessionSettings } from "../../session/session.js";
+import type {
+  ServiceAccess,
+  Session,
+  SessionOptions,
+  SessionSettings,
+} from "../../session/session.js";
 import { embeddedServiceName } from "../../run/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { flagName, variableName } from "../options/option-spec.js";
@@ -22,9 +27,9 @@ export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" 
 export async function withServices<Name extends ServiceName, T>(
   names: readonly Name[],
   { settings, given, context }: ServiceCall,
-  use: (services: Readonly<Record<Name, Service>>) => Promise<T>,
+  use: (services: Readonly<Record<Name, ServiceAccess>>) => Promise<T>,
 ): Promise<T> {
-  const chosen = new Map<Name, Service | null>();
+  const chosen = new Map<Name, ServiceAccess | null>();
   const own: EmbeddedCredentials = {};
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
@@ -42,13 +47,13 @@ export async function withServices<Name extends ServiceName, T>(
     : null;
   try {
     const services = [...chosen].map(([name, access]) => [name, access ?? embedded?.access[name]]);
-    return await use(Object.fromEntries(services) as Record<Name, Service>);
+    return await use(Object.fromEntries(services) as Record<Name, ServiceAccess>);
   } finally {
     await embedded?.close();
   }
 }
 
-function remote(url: string, credential: string | null): Service {
+function remote(url: string, credential: string | null): ServiceAccess {
   return { url, name: url, credential, embedded: false, isSynthetic: false };
 }
 
@@ -67,14 +72,14 @@ async function startEmbedded(
   const service = await startService({ apiKey, accessToken, caseApiKey, synthetic });
   const { intelUrl, opsUrl, caseUrl } = service;
   const isSynthetic = synthetic !== undefined;
-  const of = (url: string, credential: string | null): Service => ({
+  const of = (url: string, credential: string | null): ServiceAccess => ({
     url,
     name: embeddedServiceName(synthetic),
     credential,
     embedded: true,
     isSynthetic,
   });
-  const access: Readonly<Record<ServiceName, Service>> = {
+  const access: Readonly<Record<ServiceName, ServiceAccess>> = {
     intel: of(intelUrl, apiKey ?? null),
     ops: of(opsUrl, accessToken),
     case: of(caseUrl, caseApiKey),
@@ -93,7 +98,7 @@ export type SessionCall = Pick<CommandCall<SessionSettings>, "settings" | "conte
 
 /** Calls `use` with the session of a service, and closes it afterwards. */
 export async function withSession<T>(
-  service: Service,
+  service: ServiceAccess,
   { settings, context: { clock, env, reporter } }: SessionCall,
   use: (session: Session) => Promise<T>,
   listener: Pick<SessionOptions, "onEarlyEnd" | "onAttempt"> = {},

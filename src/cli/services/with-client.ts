@@ -2,7 +2,7 @@ import type { CaseClient } from "../../api/case-client.js";
 import type { IntelClient } from "../../api/intel-client.js";
 import type { OpsClient } from "../../api/ops-client.js";
 import type { ServiceName } from "../../api/service-description.js";
-import type { Service, Session } from "../../session/session.js";
+import type { ServiceAccess, Session } from "../../session/session.js";
 import { type ServiceCall, type SessionCall, withServices, withSession } from "./services.js";
 
 interface Clients {
@@ -32,7 +32,7 @@ export function askService<Name extends ServiceName, T>(
  */
 export function withClient<Name extends ServiceName, T>(
   name: Name,
-  service: Service,
+  service: ServiceAccess,
   call: SessionCall,
   use: (client: Clients[Name]) => Promise<T>,
 ): Promise<T> {

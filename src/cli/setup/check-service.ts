@@ -5,7 +5,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { secretOrigin, secrets } from "../options/secrets.js";
 import type { AttemptReport } from "../../api/types.js";
-import type { Service, Session } from "../../session/session.js";
+import type { ServiceAccess, Session } from "../../session/session.js";
 import { withSession } from "../services/services.js";
 import { checkConnection } from "./check-connection.js";
 import { type Check, fail, ok, warn } from "./check.js";
@@ -21,7 +21,7 @@ const connectMs = 10_000;
  */
 export async function* checkService(
   call: DoctorCall,
-  service: Service,
+  service: ServiceAccess,
   isPaceUp: boolean,
 ): AsyncGenerator<Check, void, undefined> {
   const { context, settings } = call;
@@ -64,7 +64,7 @@ function withBeta(address: string): string {
 
 async function* checkAnswer(
   call: DoctorCall,
-  service: Service,
+  service: ServiceAccess,
   isBeta: boolean,
 ): AsyncGenerator<Check, void, undefined> {
   const answer = await ask(call, service);
@@ -113,7 +113,7 @@ type Asked = { readonly date: string | null; readonly ms: number } & (
 const item = { kind: "ip", value: "192.0.2.1" } as const;
 
 /** Makes one request, within the pace and the quotas of every other command. */
-async function ask(call: DoctorCall, service: Service): Promise<Asked> {
+async function ask(call: DoctorCall, service: ServiceAccess): Promise<Asked> {
   const { context } = call;
   const once = { ...call, settings: { ...call.settings, retries: 0 } };
   const usedUp = new AbortController();
@@ -149,7 +149,7 @@ function answerOf({ status, error }: Finding) {
   return { is: "failed", code: error.code, message: error.message } as const;
 }
 
-function keyCheck({ given, context }: DoctorCall, { credential }: Service): Check {
+function keyCheck({ given, context }: DoctorCall, { credential }: ServiceAccess): Check {
   if (credential === null) return ok("key", "none set, none needed");
   const origin = secretOrigin(secrets.intel, given, context.env);
   const path = origin === null || origin === "variable" ? null : String(origin.value);

@@ -1,4 +1,4 @@
-import type { PostgresDriver } from "./session.js";
+import type { PostgresDriver } from "./postgres-session.js";
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";

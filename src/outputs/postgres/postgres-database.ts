@@ -3,7 +3,7 @@ import { FatalError } from "../../core/errors.js";
 import type { ConnectOptions, TableDatabase } from "../warehouse/table-database.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { isStarting, isTransient, serverFault } from "./server-fault.js";
-import { loadPostgres, type PostgresDriver, Session } from "./session.js";
+import { loadPostgres, type PostgresDriver, PostgresSession } from "./postgres-session.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
 export const maxAttempts = 12;
@@ -16,7 +16,7 @@ export class PostgresDatabase implements TableDatabase {
   readonly #driver: PostgresDriver;
   readonly #target: PostgresTarget;
   readonly #options: ConnectOptions;
-  #session: Session | null = null;
+  #session: PostgresSession | null = null;
   /** True after the first successful transaction, which proves address and login. */
   #known = false;
 
@@ -37,22 +37,22 @@ export class PostgresDatabase implements TableDatabase {
    * reported at once.
    * @throws ReputeError, `database_lost` after the last attempt; the signal's reason
    */
-  transaction<T>(work: (session: Session, isRetry: boolean) => Promise<T>): Promise<T> {
+  transaction<T>(work: (session: PostgresSession, isRetry: boolean) => Promise<T>): Promise<T> {
     return this.#attempt((session, isRetry) =>
       session.transaction((begun) => work(begun, isRetry)),
     );
   }
 
   /** Reads in one read-only transaction that sees the database as of one moment; retried likewise. */
-  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  snapshot<T>(work: (session: PostgresSession) => Promise<T>): Promise<T> {
     return this.#attempt((session) => session.snapshot(work));
   }
 
-  async #attempt<T>(run: (session: Session, isRetry: boolean) => Promise<T>): Promise<T> {
+  async #attempt<T>(run: (session: PostgresSession, isRetry: boolean) => Promise<T>): Promise<T> {
     const { onWarning, signal, clock = systemClock } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
-        this.#session ??= await Session.open(this.#driver, this.#target.url, onWarning);
+        this.#session ??= await PostgresSession.open(this.#driver, this.#target.url, onWarning);
         const result = await run(this.#session, attempt > 1);
         this.#known = true;
         return result;

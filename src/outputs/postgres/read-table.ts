@@ -5,7 +5,7 @@ import { quoteTable } from "../warehouse/dialect.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { columnReader, type ElementTypes } from "./input-values.js";
 import { PostgresDatabase } from "./postgres-database.js";
-import type { Session } from "./session.js";
+import type { PostgresSession } from "./postgres-session.js";
 import { type CursorPage, cursorPrefix } from "./session-settings.js";
 
 export interface ReadPostgresOptions extends TableReadOptions {
@@ -43,7 +43,7 @@ export async function readPostgresTable(
 }
 
 async function declare(
-  session: Session,
+  session: PostgresSession,
   { display }: PostgresTarget,
   selection: Selection,
 ): Promise<void> {
@@ -73,7 +73,7 @@ async function declare(
 }
 
 async function fetchAll(
-  session: Session,
+  session: PostgresSession,
   receiver: TableReceiver,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -107,7 +107,10 @@ function nextCount(rows: CursorPage["rows"]): number {
 }
 
 /** The types of the elements of those types that are arrays. */
-async function elementTypes(session: Session, types: readonly number[]): Promise<ElementTypes> {
+async function elementTypes(
+  session: PostgresSession,
+  types: readonly number[],
+): Promise<ElementTypes> {
   const rows = await session.query(
     `SELECT oid::int8, typelem::int8 FROM pg_type
      WHERE typcategory = 'A' AND typdelim = ',' AND oid = ANY (string_to_array($1, ',')::oid[])`,

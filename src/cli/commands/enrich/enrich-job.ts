@@ -10,7 +10,7 @@ import {
   exitCodes,
   interruptedExitCodes,
 } from "../../exit-code.js";
-import type { Service, Session } from "../../../session/session.js";
+import type { ServiceAccess, Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { UsageError } from "../../../core/errors.js";
@@ -55,7 +55,7 @@ export type JobInput = Pick<EnrichJob, "input">;
 /** Runs the main job at a terminal: progress, summary, exit code. */
 export function runEnrichJob(
   call: EnrichJobCall,
-  service: Service,
+  service: ServiceAccess,
   what: JobInput,
   load: LoadWork = async () => (await import("../../../run/execute.js")).enrich,
 ): Promise<number> {

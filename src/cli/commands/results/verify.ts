@@ -41,7 +41,7 @@ export const verifyCommand = defineCommand({
 
 async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand: path } = call;
-  const { verifyOutput } = await import("../../../run/finish/verify-output.js");
+  const { verifyOutput } = await import("../../../retry/verify-output.js");
   const { audit, differences } = await verifyOutput(path, settings.prefix, settings.stateDir);
   if (settings.json) {
     const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;

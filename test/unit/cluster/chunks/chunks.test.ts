@@ -2,7 +2,7 @@ import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSealedJson, sealJson } from "../../../../src/core/files/json-file.js";
-import { verifyOutput } from "../../../../src/run/finish/verify-output.js";
+import { verifyOutput } from "../../../../src/retry/verify-output.js";
 import { readOutput } from "../../../../src/retry/output-rows.js";
 import type { Manifest } from "../../../../src/run/types.js";
 import { type Service, startService } from "../../../../src/service/service.js";

@@ -42,7 +42,7 @@ interface CursorQuery extends QueryConfig {
   readonly query_timeout: number;
 }
 
-export class Session implements TableSession {
+export class PostgresSession implements TableSession {
   readonly #client: Client;
   readonly #driver: PostgresDriver;
   readonly #begin: string;
@@ -68,7 +68,7 @@ export class Session implements TableSession {
     driver: PostgresDriver,
     url: string,
     onWarning: (message: string) => void,
-  ): Promise<Session> {
+  ): Promise<PostgresSession> {
     const client = new driver.Client({
       connectionString: await loginAddress(driver, url, onWarning),
       application_name: "repute",
@@ -89,7 +89,7 @@ export class Session implements TableSession {
     const given = new URL(url).searchParams;
     const settings = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
     const begin = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
-    return new Session(driver, client, begin);
+    return new PostgresSession(driver, client, begin);
   }
 
   /** Runs `work` in one transaction. */

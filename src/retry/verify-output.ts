@@ -1,20 +1,20 @@
-import { schemaVersion } from "../../core/columns.js";
-import { FatalError, UsageError } from "../../core/errors.js";
-import { withoutFailed } from "../../core/files/make-folder.js";
-import { realPath } from "../../core/files/real-path.js";
-import { RowCounter } from "../../core/row.js";
-import { auditPart } from "../../outputs/data-set/part-files.js";
-import { isObjectAddress } from "../../s3/address.js";
-import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
-import { manifestPath, recordBase } from "../destination/check-paths.js";
-import { formats, sinkFormats } from "../../formats/registry.js";
-import { unfinishedHint } from "../../inputs/verify-input.js";
-import { prefixOfOutput, readManifest } from "./manifest.js";
-import { type Audit, type AuditOptions, auditOutput } from "../../outputs/audit-output.js";
-import { wrongCounts } from "./wrong-counts.js";
-import { asOutputName, dataSetParts } from "../../retry/data-set-rows.js";
-import { type EarlierOutputOptions, earlierShape } from "../../retry/earlier-output.js";
-import type { Manifest } from "../types.js";
+import { schemaVersion } from "../core/columns.js";
+import { FatalError, UsageError } from "../core/errors.js";
+import { withoutFailed } from "../core/files/make-folder.js";
+import { realPath } from "../core/files/real-path.js";
+import { RowCounter } from "../core/row.js";
+import { auditPart } from "../outputs/data-set/part-files.js";
+import { isObjectAddress } from "../s3/address.js";
+import { findWarehouse, type Warehouse } from "../outputs/warehouse/registry.js";
+import { manifestPath, recordBase } from "../run/destination/check-paths.js";
+import { formats, sinkFormats } from "../formats/registry.js";
+import { unfinishedHint } from "../inputs/verify-input.js";
+import { prefixOfOutput, readManifest } from "../run/finish/manifest.js";
+import { type Audit, type AuditOptions, auditOutput } from "../outputs/audit-output.js";
+import { wrongCounts } from "../run/finish/wrong-counts.js";
+import { asOutputName, dataSetParts } from "./data-set-rows.js";
+import { type EarlierOutputOptions, earlierShape } from "./earlier-output.js";
+import type { Manifest } from "../run/types.js";
 
 /** Result of verifying an output: what the file holds, and every difference from the manifest. */
 export interface Verification {
@@ -38,7 +38,7 @@ export async function verifyOutput(
   stateDir?: string,
 ): Promise<Verification> {
   if (isObjectAddress(path)) {
-    const copy = await (await import("../../retry/local-copy.js")).copyOutput(path);
+    const copy = await (await import("./local-copy.js")).copyOutput(path);
     try {
       return await verifyOutput(copy.path, asked);
     } finally {
