@@ -401,7 +401,7 @@ describe("webhook", () => {
 
   test("check gives the position of a fault in the file", async () => {
     const file = join(await temporaryFolder(), "hook.json");
-    await writeFile(file, '{"name": "x",\n  "endpoint": }');
+    await writeFile(file, '{"name": "x",\n  "endpoint": ]');
     const { code, stderr } = await runInProcess(["webhook", "check", file]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${file}, line 2, column 15`);
