@@ -53,12 +53,7 @@ export interface EnrichJob {
    * Aborting ends the run cleanly; `enrich` then rejects with the reason, an `InterruptedError`.
    */
   readonly signal: AbortSignal;
-  /**
-   * False keeps the journal in memory, where it grows with the input, and writes no checkpoints:
-   * the run cannot be resumed. For benchmarks and small embedded jobs.
-   *
-   * @default true
-   */
+  /** False keeps the journal in memory and writes no checkpoints. For benchmarks. @default true */
   readonly durable?: boolean;
   /** Value of `run_id` and `rep_run_id`. A resumed run keeps its own. @default random */
   readonly runId?: string;

@@ -18,12 +18,12 @@ const dumps = [0, 1, 2, 3].map((night) => {
 /** A service that notes each lookup it is asked for. */
 async function service(latency: string) {
   const asked: string[] = [];
-  const { intelUrl, close } = await startService({
+  const started = await startService({
     latency,
     onRequest: (endpoint, subject) => void asked.push(`${endpoint} ${subject}`),
   });
-  onTestFinished(close);
-  return { asked, url: ["--intel-url", intelUrl] };
+  onTestFinished(() => started.close());
+  return { asked, url: ["--intel-url", started.intelUrl] };
 }
 
 interface Output {

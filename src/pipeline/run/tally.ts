@@ -224,9 +224,7 @@ export function zeros<K extends string>(names: readonly K[]): Record<K, number> 
 }
 
 function outcomesOf(requests: Map<string, Counts>, endpoint: string): Counts {
-  const known = requests.get(endpoint);
-  if (known !== undefined) return known;
-  const outcomes: Counts = new Map();
+  const outcomes: Counts = requests.get(endpoint) ?? new Map();
   requests.set(endpoint, outcomes);
   return outcomes;
 }
