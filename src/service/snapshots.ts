@@ -3,7 +3,7 @@ import { snapshotLength } from "../api/schema/vocabulary.js";
 import type { Tag } from "../api/schema/tag.js";
 import type { Clock } from "../core/clock.js";
 import type { DatasetTag } from "./dataset/dataset.js";
-import { membersOf } from "./dataset/ip-list.js";
+import { hasMember } from "./dataset/ip-list.js";
 
 /** One version of a tag's list, identified by its token. */
 export interface TagListVersion {
@@ -75,7 +75,7 @@ export class TagLists {
     const before = this.current(tag);
     const now = new Date(this.#clock.now()).toISOString();
     const version = this.#publish(tag, list, now);
-    this.#isBorneBy.set(tag, membersOf(list));
+    this.#isBorneBy.set(tag, hasMember(list));
     if (before && before.snapshot !== version.snapshot) {
       const entry = { version: before, since: this.#clock.monotonic() };
       this.#superseded.set(tag, [entry, ...this.#readable(tag)].slice(0, maxKeptVersions));

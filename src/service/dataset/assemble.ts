@@ -1,7 +1,7 @@
 import { assembleItem } from "./assemble-item.js";
 import { checkCaseTimes } from "./check-times.js";
 import type { Dataset, DatasetItem, DatasetTag } from "./dataset.js";
-import { membersOf, readIpList } from "./ip-list.js";
+import { hasMember, readIpList } from "./ip-list.js";
 import { checked, invalid, quoted, type Placed } from "./placed.js";
 import * as schemas from "./record-schemas.js";
 
@@ -105,7 +105,7 @@ function assembleTags(
     const list = readIpList([lines, file?.value ?? ""]);
     if (!("line" in list)) {
       checkBearers(record, entry.tag.name, list, items);
-      return { tag: entry.tag, list, isBorneBy: membersOf(list), lastUpdate: entry.lastUpdate };
+      return { tag: entry.tag, list, isBorneBy: hasMember(list), lastUpdate: entry.lastUpdate };
     }
     const place = list.source === 0 || !file ? record : { where: `${file.where}:${list.line}` };
     throw invalid(place, `${quoted(list.text)} is not an IP address`);

@@ -11,7 +11,7 @@ export interface IpListFault {
 }
 
 /** Tests addresses for membership in a list. Builds its index at the first test. */
-export function membersOf(list: readonly string[]): (address: string) => boolean {
+export function hasMember(list: readonly string[]): (address: string) => boolean {
   let members: ReadonlySet<string> | undefined;
   return (address) => (members ??= new Set(list)).has(address);
 }
