@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { membersOf } from "../../../src/service/dataset/ip-list.js";
+import { hasMember } from "../../../src/service/dataset/ip-list.js";
 import { TagLists } from "../../../src/service/snapshots.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
@@ -10,7 +10,7 @@ function tagLists(clock = new ManualClock()): TagLists {
   const tags = new Map(
     ["a:one", "a:two"].map((name) => [
       name,
-      { tag: { name }, lastUpdate, list: ["192.0.2.1"], isBorneBy: membersOf(["192.0.2.1"]) },
+      { tag: { name }, lastUpdate, list: ["192.0.2.1"], isBorneBy: hasMember(["192.0.2.1"]) },
     ]),
   );
   return new TagLists(tags, clock, hour);
