@@ -78,6 +78,18 @@ describe("--only-new", () => {
     expect(await rows("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 600n }]);
   });
 
+  it("is a setting: without it, a new run starts with the answers so far", async () => {
+    const { cwd, server, enrich, rows } = await prepared();
+    await writeFile(join(cwd, "third.csv"), hosts(150, 400));
+    const args = ["third.csv", "--resume"];
+    const stopped = await enrich(...args, "--only-new", "--max-requests", "60");
+    expect(stopped.code).toBe(75);
+    const run = await enrich(...args);
+    expect(run.stderr).toContain("--only-new was true, now null; a new run starts");
+    expect([run.code, server.total]).toEqual([0, 200 + 250]);
+    expect(await rows("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 450n }]);
+  });
+
   it("notices a damaged list of known items, and needs a table", async () => {
     const { cwd, enrich } = await prepared();
     await writeFile(join(cwd, "third.csv"), hosts(150, 400));

@@ -77,7 +77,8 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
   const kill = async (point: number): Promise<void> => {
     const victim = await Bench.open(folder, crashCase, `at-${point}`);
     if (await victim.killed(point)) {
-      note(point, await victim.resumed(expected, asked - (await victim.requests())));
+      const answered = (await victim.requests()) - before;
+      note(point, await victim.resumed(expected, asked - answered));
     }
     await victim.close();
   };

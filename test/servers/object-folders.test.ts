@@ -33,7 +33,7 @@ test("reads the objects under a prefix in order, page by page", async () => {
   const run = await tests.repute(args);
   expect(run).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining(`skipping .hidden.csv, notes.md, sub/ in s3://lake/${key}/`),
+    stderr: expect.stringContaining(`skipping .hidden.csv, notes.md, sub in s3://lake/${key}/`),
   });
   const [header = "", ...rows] = await rowsIn("all.csv");
   const cells = rows.map((row) => row.split(","));
@@ -64,7 +64,7 @@ test("reads the objects under a prefix in order, page by page", async () => {
   await store.remove("top.csv");
 });
 
-test("continues in the object where it stopped, and refuses other versions", async () => {
+test("continues in the object where it stopped, and takes over the answers for other versions", async () => {
   const { store, key, enrich } = tests;
   const service = await startAnsweringServer();
   onTestFinished(() => service.close());
@@ -76,17 +76,11 @@ test("continues in the object where it stopped, and refuses other versions", asy
   const run = (...more: readonly string[]) =>
     tests.repute(["enrich", `s3://lake/${key}/`, "-o", "all.csv", "--quiet", ...flags, ...more]);
   expect(await run("--max-requests", "6")).toMatchObject({ code: 75 });
+  expect(await run("--resume", "--max-requests", "2")).toMatchObject({ code: 75 });
+  expect(service.total).toBe(8);
   const b = await store.get(`${key}/b.csv`);
-  await store.put(`${key}/b.csv`, `${b.toString()}\n`);
-  expect(await run("--resume")).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("b.csv has changed"),
-  });
-  await store.put(`${key}/b.csv`, b);
+  await store.put(`${key}/b.csv`, b.toString().replace("h-5.", "h-12."));
   expect(await run("--resume")).toMatchObject(done);
-  expect(service.total).toBe(12);
-  const items = (await rowsIn("all.csv")).map((row) => row.split(",")[0]);
-  expect(items).toEqual(["domain", ...Array.from({ length: 12 }, (_, n) => `h-${n}.example.com`)]);
   expect(await enrich(`s3://lake/${key}/none/`, "none.csv")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("has no file of a known format"),

@@ -116,6 +116,26 @@ describe("enrich into a table", () => {
     expect(await notesOf(output)).toEqual([]);
   });
 
+  it("takes over the answers of a killed run whose dump was replaced, and removes its rows", async () => {
+    const { cwd, output, server } = await prepared("replaced", 12_000);
+    const args = ["in.csv", "-o", output, "--resume"];
+    const half = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
+    expect(half.signal).toBe("SIGKILL");
+    expect(Number((await countsOf("replaced")).rows)).toBeGreaterThan(0);
+    const lines = (await readFile(join(cwd, "in.csv"), "utf8")).trimEnd().split("\n");
+    const [header = "", ...rows] = lines;
+    await writeFile(
+      join(cwd, "in.csv"),
+      `${[header, ...rows.toReversed().slice(0, 11_000)].join("\n")}\n`,
+    );
+    expect(await enrichKilled({ server, cwd, args, kill: null })).toMatchObject({ code: 0 });
+    const runs = await cluster.query("SELECT count(*) AS n FROM replaced GROUP BY rep_run_id");
+    expect(runs).toEqual([{ n: "11000" }]);
+    expect((await manifestOf(output)).took_over).toBeGreaterThan(0);
+    const repeated = [...server.asked.values()].filter((times) => times > 1);
+    expect(repeated.length).toBeLessThanOrEqual(mostQueued);
+  });
+
   it("stores hostile names and values, replaced where necessary", async () => {
     const { cwd, output, server } = await prepared("hostile", 0);
     const names = [
