@@ -15,8 +15,6 @@ export interface Column {
   /** Shown in the documentation and by `repute schema`. */
   readonly description: string;
   readonly value: (enriched: EnrichedRow) => ColumnValue;
-  /** Schema version that introduced it. */
-  readonly since: number;
 }
 
 /** Reads a column's value from an enriched row; a value of the wrong type becomes null. */
@@ -42,7 +40,6 @@ export const columns: readonly Column[] = [
     "verdict",
     "malicious, suspicious, listed or none (nothing known); empty if unknown",
     (e) => verdictOf(e.finding),
-    2,
   ),
   list("missing", "Members that were null in a partial answer", (e) => e.finding.missing),
   text("type", "The service's own type of the result, such as IP_BOGON", query("type")),
@@ -120,9 +117,7 @@ export interface OptionalColumns {
 
 /** The optional columns, in output order. */
 export const optionalColumns: Readonly<Record<keyof OptionalColumns, readonly Column[]>> = {
-  file: [
-    text("file", "With several inputs: the file of the row, as named", ({ row }) => row.file, 2),
-  ],
+  file: [text("file", "With several inputs: the file of the row, as named", ({ row }) => row.file)],
   raw: [raw("query", "query"), raw("quick-check", "quick check")],
 };
 
@@ -143,20 +138,14 @@ export function optionalColumnsIn(names: readonly string[], prefix: string): Opt
 }
 
 /** Version of the column table. Any change to a column needs a new version. */
-export const schemaVersion = Math.max(...columns.map(({ since }) => since));
-
-/** The columns of a schema version. */
-export function columnsAt(version: number): readonly Column[] {
-  return columns.filter(({ since }) => since <= version);
-}
+export const schemaVersion = 2;
 
 /** Returns a function that makes columns of one type. */
 function columnsOf(type: ColumnType, valueIn: (value: unknown) => ColumnValue) {
-  return (name: string, description: string, read: Read, since = 1): Column => ({
+  return (name: string, description: string, read: Read): Column => ({
     name,
     type,
     description,
-    since,
     value: (enriched) => valueIn(read(enriched)),
   });
 }
@@ -164,15 +153,10 @@ function columnsOf(type: ColumnType, valueIn: (value: unknown) => ColumnValue) {
 /** The result of an endpoint as received. */
 function raw(endpoint: LookupEndpoint, what: string): Column {
   const description = `With --raw: the result of the ${what} as received, as JSON`;
-  return text(
-    resultMember(endpoint),
-    description,
-    ({ finding }) => {
-      const answer = finding.answers[endpoint];
-      return answer === undefined ? null : (answer.text ?? JSON.stringify(answer.result));
-    },
-    2,
-  );
+  return text(resultMember(endpoint), description, ({ finding }) => {
+    const answer = finding.answers[endpoint];
+    return answer === undefined ? null : (answer.text ?? JSON.stringify(answer.result));
+  });
 }
 
 function isString(value: unknown): value is string {

@@ -112,8 +112,7 @@ const messages = {
 export interface RowCounts {
   readonly rows: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Rows by verdict; null for schema version 1. */
-  readonly verdicts: Readonly<VerdictCounts> | null;
+  readonly verdicts: Readonly<VerdictCounts>;
 }
 
 /** Counts of a part, where the format has rows. */
@@ -121,15 +120,9 @@ type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null 
 
 /** Counts the rows of an output that is read back. */
 export class RowCounter {
-  readonly #hasVerdicts: boolean;
   #rows = 0;
   readonly #statuses = zeros(findingStatuses);
   readonly #verdicts = zeros(countedVerdicts);
-
-  /** @param hasVerdicts false for an output of schema version 1 */
-  constructor(hasVerdicts: boolean) {
-    this.#hasVerdicts = hasVerdicts;
-  }
 
   get rows(): number {
     return this.#rows;
@@ -145,7 +138,6 @@ export class RowCounter {
     this.#rows += rows;
     if (!isIn(this.#statuses, status)) return "no status";
     this.#statuses[status] += rows;
-    if (!this.#hasVerdicts) return null;
     const name = verdict === null ? "unknown" : verdict;
     if (verdict === "unknown" || !isIn(this.#verdicts, name)) return "an unknown verdict";
     this.#verdicts[name] += rows;
@@ -160,11 +152,7 @@ export class RowCounter {
   }
 
   found(): RowCounts {
-    return {
-      rows: this.#rows,
-      statuses: this.#statuses,
-      verdicts: this.#hasVerdicts ? this.#verdicts : null,
-    };
+    return { rows: this.#rows, statuses: this.#statuses, verdicts: this.#verdicts };
   }
 }
 

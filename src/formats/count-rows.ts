@@ -1,6 +1,6 @@
 import { FatalError } from "../core/errors.js";
 import { RowCounter } from "../core/row.js";
-import type { CountOptions, RecordCounter } from "./types.js";
+import type { RecordCounter } from "./types.js";
 
 /** Status and verdict of an output row, not yet validated. */
 export interface RowOutcome {
@@ -15,10 +15,9 @@ export interface RowOutcome {
  * @param outcomeOf reads a record; null for records that aren't rows, such as the header
  */
 export function countRows(
-  { hasVerdicts }: Pick<CountOptions, "hasVerdicts">,
   outcomeOf: (record: Buffer, row: number) => RowOutcome | null,
 ): RecordCounter {
-  const rows = new RowCounter(hasVerdicts);
+  const rows = new RowCounter();
   return {
     add(record) {
       const outcome = outcomeOf(record, rows.rows + 1);

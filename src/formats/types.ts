@@ -176,15 +176,12 @@ export interface Encoder {
 export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {
   /** Number of input columns, which precede the added ones (CSV and TSV). */
   readonly inputColumns: number;
-  /** False for outputs of schema version 1. */
-  readonly hasVerdicts: boolean;
 }
 
 export interface Counted {
   /** Null if the format doesn't keep one record per row (STIX bundles). */
   readonly rows: number | null;
   readonly statuses: Readonly<Record<FindingStatus, number>> | null;
-  /** Also null for outputs of schema version 1. */
   readonly verdicts: Readonly<VerdictCounts> | null;
   /** STIX bundles only. */
   readonly indicators?: number;
@@ -211,8 +208,6 @@ export interface EarlierFormat {
 export interface EarlierLayout {
   readonly inputColumns: readonly string[];
   readonly shape: Shape;
-  /** 1 if the rows have no verdict. */
-  readonly schemaVersion: number;
   /** Which optional columns the rows have. */
   readonly optional: OptionalColumns;
   /** @returns null if repute did not write the record */

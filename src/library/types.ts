@@ -141,7 +141,7 @@ export interface EnrichFileOptions {
 /** Which lists `exportTags` writes, and how. */
 export type TagListOptions = Omit<
   ExportTagsOptions,
-  "client" | "source" | "clock" | "onWarning" | "runId" | "takenGenerations"
+  "client" | "source" | "clock" | "onWarning" | "runId"
 >;
 
 /** How a webhook is called. */

@@ -1,6 +1,6 @@
 import { counted } from "../core/quantity.js";
 import { stat } from "node:fs/promises";
-import { type OptionalColumns, schemaVersion } from "../core/columns.js";
+import type { OptionalColumns } from "../core/columns.js";
 import { FatalError } from "../core/errors.js";
 import type { Encoder, InputReading, SinkFormat } from "../formats/types.js";
 import type { OpenedSource, SourcePosition } from "../inputs/types.js";
@@ -10,7 +10,6 @@ import { copyingEncoder } from "./copying-encoder.js";
 import type { DataSetParts } from "./data-set-rows.js";
 import { earlierShape, openEarlierOutput } from "./earlier-output.js";
 import type { EarlierRow } from "./earlier-record.js";
-import { olderSchema } from "./older-schema.js";
 import { rejectsReading, rowReader } from "./retry-parquet.js";
 
 type DataSetPart = DataSetParts["parts"][number];
@@ -29,11 +28,10 @@ export interface PartsReading {
   rows(part: DataSetPart, skip: number): AsyncIterable<readonly EarlierRow[]>;
 }
 
-/** Reads parts of Parquet. @throws UsageError `retry_older_schema`; as `openCopiedFile` */
+/** Reads parts of Parquet. @throws as `openCopiedFile` */
 export async function parquetParts({ parts }: DataSetParts, prefix: string): Promise<PartsReading> {
   const { path = "" } = parts[0] ?? {};
   const first = await openCopiedFile(path, prefix);
-  if (first.schemaVersion < schemaVersion) throw olderSchema(path, prefix, first.schemaVersion);
   const namesOf = ({ schema }: typeof first): string =>
     schema.columns.map((c) => c.name).join("\n");
   return {
@@ -54,7 +52,7 @@ export async function parquetParts({ parts }: DataSetParts, prefix: string): Pro
   };
 }
 
-/** Reads parts of text. @throws UsageError `retry_older_schema`; as `earlierShape` */
+/** Reads parts of text. @throws as `earlierShape` */
 export async function textParts(
   { format, parts }: DataSetParts,
   prefix: string,
@@ -62,7 +60,6 @@ export async function textParts(
   const { path = "", gzip = false } = parts[0] ?? {};
   const options = { path, format: format as SinkFormat, gzip, prefix };
   const shape = await earlierShape(options);
-  if (shape.schemaVersion < schemaVersion) throw olderSchema(path, prefix, shape.schemaVersion);
   return {
     columns: shape.inputColumns,
     reading: shape.reading,

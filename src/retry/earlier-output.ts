@@ -32,7 +32,6 @@ export interface EarlierShape extends EarlierLayout {
 const noRows = {
   inputColumns: [],
   shape: "nested",
-  schemaVersion,
   optional: {},
   read: () => null,
 } as const;
@@ -202,7 +201,11 @@ export function shapeRefused(what: string): UsageError {
 }
 
 function notAnOutput({ path, prefix }: EarlierOutputOptions): UsageError {
-  return new UsageError("not_an_output", `${path} does not have the columns of an output`, {
-    hint: `name an output of repute; if its columns start with something other than ${prefix}, set --prefix`,
-  });
+  return new UsageError(
+    "not_an_output",
+    `${path} does not have the columns of an output (schema version ${schemaVersion})`,
+    {
+      hint: `name an output of repute; if its columns start with something other than ${prefix}, set --prefix`,
+    },
+  );
 }

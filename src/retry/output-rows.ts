@@ -33,7 +33,7 @@ export interface OutputReading {
  * @param asked prefix of the added columns. Default the one that the manifest notes
  * @param only added columns to read of Parquet files and tables, without the prefix. Default all
  * @param stateDir the folder of `--state-dir`, for the manifest of a table
- * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `report_older_schema`, `manifest_unreadable`;
+ * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `manifest_unreadable`;
  * what reading fails with. Reading the records throws FatalError `output_corrupt`.
  */
 export async function readOutput(
@@ -60,11 +60,6 @@ export async function readOutput(
   const { gzip } = detectSinkFormat(withoutFailed(path));
   const options = { path, format: readableFormat(path, manifest?.output?.format), gzip, prefix };
   const shape = await earlierShape(options);
-  if (shape.schemaVersion < 2) {
-    throw new UsageError("report_older_schema", `${path} has schema version 1, without verdicts`, {
-      hint: "run enrich on the input again",
-    });
-  }
   return { columns: shape.inputColumns, records: recordsIn(options, shape), manifest };
 }
 

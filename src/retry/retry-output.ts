@@ -1,4 +1,3 @@
-import { schemaVersion } from "../core/columns.js";
 import { UsageError } from "../core/errors.js";
 import { withoutFailed } from "../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
@@ -9,7 +8,6 @@ import { execute } from "../run/execute.js";
 import { copyingEncoder } from "./copying-encoder.js";
 import { asOutputName } from "./data-set-rows.js";
 import { earlierShape, openEarlierOutput, shapeRefused } from "./earlier-output.js";
-import { olderSchema } from "./older-schema.js";
 import { retryStart, withOutput } from "./retry-start.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
 
@@ -26,7 +24,7 @@ interface RowsToRetry {
  * other row, and every row that does not improve, is copied verbatim.
  *
  * @throws UsageError `not_an_output`, `retry_needs_file`,
- *   `retry_cannot_read_shape`, `retry_keeps_format`, `retry_older_schema`; as `enrich`
+ *   `retry_cannot_read_shape`, `retry_keeps_format`; as `enrich`
  */
 export async function retryOutput(
   job: EnrichJob,
@@ -80,9 +78,6 @@ async function retryText(job: EnrichJob, path: string, synthetic: boolean): Prom
   }
   const options = { path, format, gzip: detected.gzip, prefix };
   const before = await earlierShape(options);
-  if (before.schemaVersion < schemaVersion) {
-    throw olderSchema(path, prefix, before.schemaVersion);
-  }
   return execute(withOutput(job, { to: format, shape: before.shape }), {
     inputFormat: () => Promise.resolve(before.reading.format),
     options: { retry: true },

@@ -1,5 +1,4 @@
 import { open } from "node:fs/promises";
-import { schemaVersion } from "../core/columns.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import type { CellValue } from "../formats/typed-column.js";
@@ -13,7 +12,6 @@ import { savedRecord } from "../outputs/warehouse/saved-rows.js";
 import { execute } from "../run/execute.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
 import { earlierFinding, earlierItem, type EarlierRow } from "./earlier-record.js";
-import { olderSchema } from "./older-schema.js";
 import { retryStart } from "./retry-start.js";
 
 /**
@@ -21,7 +19,7 @@ import { retryStart } from "./retry-start.js";
  * their run and number. Every other row, and every row that does not improve, keeps all its cells.
  *
  * @param isSynthetic whether the output holds invented answers
- * @throws UsageError `retry_keeps_format`, `retry_older_schema`, `not_an_output`; as `enrich`
+ * @throws UsageError `retry_keeps_format`, `not_an_output`; as `enrich`
  */
 export async function retryParquet(
   job: EnrichJob,
@@ -43,7 +41,6 @@ export async function retryParquet(
     : null;
   try {
     const file = await openCopiedFile(copy?.path ?? path, prefix);
-    if (file.schemaVersion < schemaVersion) throw olderSchema(path, prefix, file.schemaVersion);
     return await execute(job, {
       inputFormat: () => Promise.resolve("csv"),
       options: { retry: true },

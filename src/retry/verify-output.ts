@@ -24,12 +24,12 @@ export interface Verification {
 
 /**
  * Verifies an output against the manifest beside it: bytes, SHA-256, rows, and rows by status and
- * verdict (outputs of schema version 1 have no verdicts). In a database table, counts the rows of
+ * verdict. In a database table, counts the rows of
  * the manifest's run; in a STIX bundle, which does not hold its rows one by one, counts the
  * indicators.
  *
  * @param asked prefix of the added columns. Default the one that the manifest notes
- * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_newer`
+ * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_version`
  * @throws FatalError `output_corrupt` if the output holds a malformed row
  */
 export async function verifyOutput(
@@ -60,14 +60,7 @@ export async function verifyOutput(
   const gzip = withoutFailed(file).toLowerCase().endsWith(".gz");
   const prefix = prefixOfOutput(asked, manifest);
   const { shape, inputColumns } = await layoutOf({ path: file, format, gzip, prefix });
-  const audit = await auditOutput(file, {
-    format,
-    gzip,
-    inputColumns,
-    prefix,
-    shape,
-    hasVerdicts: hasVerdicts(manifest),
-  });
+  const audit = await auditOutput(file, { format, gzip, inputColumns, prefix, shape });
   return { audit, differences: differencesOf(manifest, audit) };
 }
 
@@ -91,7 +84,6 @@ async function verifyWarehouse(
   const audit = await warehouse.recount({
     runId: manifest.run_id,
     prefix: prefixOfOutput(asked, manifest),
-    hasVerdicts: hasVerdicts(manifest),
   });
   if (audit === null) {
     throw new UsageError("not_an_output", `${display} is ${kind}, which verify cannot check`);
@@ -107,7 +99,7 @@ async function verifyDataSet(folder: string, asked: string | undefined): Promise
   const manifest = await manifestOfOutput(folder);
   const prefix = prefixOfOutput(asked, manifest);
   const { parts, format } = dataSetParts(folder, manifest);
-  const counter = new RowCounter(true);
+  const counter = new RowCounter();
   const differences: string[] = [];
   let bytes = 0;
   for (const { path, gzip, ...part } of parts) {
@@ -149,28 +141,19 @@ async function manifestOfOutput(base: string): Promise<Manifest> {
     unfinishedHint(base.replace(/\/$/, "")) ??
     "every finished run writes a manifest beside its output; name such an output";
   const manifest = await readManifest(base, hint);
-  const version = manifest.schema_version ?? 1;
-  if (version > schemaVersion) {
+  const { schema_version: version, output, statuses, verdicts } = manifest;
+  if (version !== undefined && version !== schemaVersion) {
     throw new UsageError(
-      "schema_newer",
-      `${manifestPath(base)} has schema version ${version}; this version of repute reads up to ${schemaVersion}`,
-      { hint: "use the version of repute that wrote it, or a newer one" },
+      "schema_version",
+      `${manifestPath(base)} has schema version ${version}; this version of repute reads ${schemaVersion}`,
+      { hint: "use the version of repute that wrote it, or run enrich on the input again" },
     );
   }
-  if (
-    manifest.output === undefined ||
-    manifest.statuses === undefined ||
-    (manifest.verdicts === undefined && version > 1)
-  ) {
+  if (output === undefined || statuses === undefined || verdicts === undefined) {
     throw new FatalError(
       "manifest_unreadable",
       `${manifestPath(base)} is not the manifest of a run`,
     );
   }
   return manifest as Manifest;
-}
-
-/** Outputs of schema version 1 have no verdicts. */
-function hasVerdicts(manifest: Manifest): boolean {
-  return manifest.schema_version > 1;
 }

@@ -242,7 +242,6 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
         gzip: false,
         inputColumns: encoderOptions.columns.length,
         place: null,
-        hasVerdicts: true,
       });
       if (audit.rows !== rows) throw new Error(`the audit counts ${audit.rows} rows`);
     }),

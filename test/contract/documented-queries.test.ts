@@ -2,18 +2,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, it } from "vitest";
-import { verdictOf } from "../../src/core/finding.js";
-import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
-import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
 import {
   checkDocumentedQueries,
-  documentedBackfill,
   documentedQueries,
   writeTwoNights,
 } from "../helpers/documented-queries.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { someOptions } from "./warehouse-opening.js";
 import { queryDuckdb } from "./warehouse-readers.js";
 
 it("runs the documented queries on DuckDB", async () => {
@@ -44,30 +39,3 @@ it("finds all malicious items of the sample, whatever their kind", async () => {
   const kinds = new Set(rows.map((row) => row["rep_kind"]));
   expect(kinds).toEqual(new Set(["ip", "domain", "url", "sha1", "crypto_wallet", "email"]));
 });
-
-it("gives rows of schema version 1 the verdict that new rows have", async () => {
-  const folder = await temporaryFolder();
-  const file = join(folder, "intel.duckdb");
-  const rows = findings.map((finding, index) => anEnrichedRow({ number: index + 1 }, finding));
-  const opened = await findWarehouse(`duckdb:${file}?table=enriched`)!.open(
-    await someOptions(folder),
-  );
-  await opened.sink.write(rows);
-  await opened.sink.finish();
-  await queryDuckdb(`UPDATE enriched SET rep_verdict = NULL; ${await documentedBackfill()}`, file);
-  const found = await queryDuckdb("SELECT rep_verdict FROM enriched ORDER BY rep_row", file);
-  expect(found.map((row) => row["rep_verdict"])).toEqual(
-    rows.map(({ finding }) => verdictOf(finding)),
-  );
-});
-
-const findings: readonly FindingParts[] = [
-  { query: { type: "IP", intent: "malicious" } },
-  { query: { type: "IP", intent: "none" }, quickCheck: { intent: "malicious" } },
-  { query: { type: "IP", intent: "suspicious", serviceMailBlocklist: "ACTIVE" } },
-  { query: { type: "URL", abusixMailBlocklist: "ACTIVE" } },
-  { query: { type: "IP", intent: "none" }, quickCheck: { serviceMailBlocklist: "ACTIVE" } },
-  { query: { type: "IP_BOGON", bogon: true } },
-  { status: "failed", quickCheck: { serviceMailBlocklist: "NOT_LISTED", intent: "unknown" } },
-  { status: "failed" },
-];

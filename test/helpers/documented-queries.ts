@@ -6,11 +6,6 @@ import type { EnrichedRow } from "../../src/core/row.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import { anEnrichedRow, type FindingParts } from "./enriched-rows.js";
 
-/** The documented statement that gives a verdict to rows written without one. */
-export async function documentedBackfill(): Promise<string> {
-  return sqlBlock("backfill");
-}
-
 async function sqlBlock(name: string): Promise<string> {
   const page = await readFile(new URL("../../docs/warehouses.md", import.meta.url), "utf8");
   const [, sql = ""] = new RegExp(`<!-- ${name} -->\n\`\`\`sql\n([^]*?)\`\`\``).exec(page) ?? [];

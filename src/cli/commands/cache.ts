@@ -109,7 +109,6 @@ function upkeepOptions({ settings, context }: CommandCall<{ readonly cacheTtl: n
   return {
     ttlMs: settings.cacheTtl,
     now: context.clock.now(),
-    onWarning: (message: string) => context.reporter.warning(message),
     signal: context.signal,
   };
 }

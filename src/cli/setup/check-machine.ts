@@ -117,15 +117,10 @@ const checkedInFull = 256e6;
 async function cacheCheck(cache: string | undefined): Promise<Check> {
   if (cache === undefined) return ok("cache", "none in use");
   if (isRedisAddress(cache)) return redisCheck("cache", cache);
-  const { cacheBytes, cacheFault, hasCache, openCacheFile } =
-    await import("../../store/cache/cache-file.js");
-  if (!hasCache(cache)) return ok("cache", `${cache} has no answers yet`);
-  const notes: string[] = [];
+  const { cacheBytes, cacheFault, openCacheFile } = await import("../../store/cache/cache-file.js");
   try {
-    const onWarning = (message: string): void => void notes.push(message);
-    const database = await openCacheFile(cache, { readOnly: true, onWarning });
-    if (database === null)
-      return warn("cache", notes.join("; "), "nothing to do: the next run creates it again");
+    const database = await openCacheFile(cache, { readOnly: true });
+    if (database === null) return ok("cache", `${cache} has no answers yet`);
     try {
       const bytes = cacheBytes(cache);
       const isSmall = bytes <= checkedInFull;

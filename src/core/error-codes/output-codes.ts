@@ -49,7 +49,10 @@ export const outputCodes = {
   history_unreadable: ["the folder of --history cannot be read", "name a folder of manifests"],
   manifest_missing: ["the output has no manifest", "check the path; keep both files together"],
   manifest_unreadable: ["the manifest cannot be read", "restore it from a copy"],
-  schema_newer: ["a newer version of repute wrote the output", "use that version"],
+  schema_version: [
+    "another version of repute wrote the output",
+    "use that version, or enrich the input again",
+  ],
   report_cannot_read_shape: [
     "the rows of this output cannot be read back",
     "write CSV, NDJSON, Parquet or a table, and report on that",
@@ -58,7 +61,6 @@ export const outputCodes = {
     "the temporary file of a comparison cannot be written",
     "free space, or set TMPDIR to another folder",
   ],
-  report_older_schema: ["the output has no verdicts", "enrich the input again"],
   report_needs_file: ["--report cannot read back what goes to stdout", "write to a file with -o"],
   retry_needs_file: ["retry reads an output, not a stream", "name the earlier output"],
   run_unfinished: ["the run in the table is not finished", "continue it with enrich --resume"],
@@ -67,10 +69,6 @@ export const outputCodes = {
   retry_keeps_format: ["retry would change the format", "name an output of the same format"],
   retry_cannot_read_shape: [
     "retry cannot read the shapes of security platforms",
-    "enrich the input again, with the same --cache",
-  ],
-  retry_older_schema: [
-    "the output has an earlier schema version",
     "enrich the input again, with the same --cache",
   ],
 } as const satisfies CodeEntries;

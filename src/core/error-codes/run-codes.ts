@@ -40,6 +40,7 @@ export const runCodes = {
   ],
   no_cache: ["the folder holds no cache", "fill one with --cache DIR"],
   cache_damaged: ["the cache is damaged", "remove it with repute cache clear"],
+  cache_format: ["another version of repute wrote the cache", "remove it with repute cache clear"],
   cache_unusable: ["the cache cannot be read or written", "check the disk and permissions"],
 } as const satisfies CodeEntries;
 

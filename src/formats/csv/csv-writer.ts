@@ -2,11 +2,9 @@ import {
   addedColumns,
   type Column,
   columns,
-  columnsAt,
   type ColumnValue,
   type OptionalColumns,
   optionalColumns,
-  schemaVersion,
 } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import { countRows } from "../count-rows.js";
@@ -115,20 +113,18 @@ function cellOf(value: ColumnValue): string {
 }
 
 /** Counts the rows of an output by status and verdict. */
-export function countCsv(delimiter: Delimiter, options: CountOptions): RecordCounter {
-  const { inputColumns, hasVerdicts } = options;
+export function countCsv(delimiter: Delimiter, { inputColumns }: CountOptions): RecordCounter {
   const cellOf = (name: string): number =>
     inputColumns + columns.findIndex((column) => column.name === name);
   const status = cellOf("status");
   const verdict = cellOf("verdict");
   let isHeader = true;
-  return countRows(options, (record) => {
+  return countRows((record) => {
     if (isHeader) {
       isHeader = false;
       return null;
     }
-    const most = hasVerdicts ? verdict + 1 : status + 1;
-    const { cells } = scanCells(record.toString("latin1"), { delimiter }, most);
+    const { cells } = scanCells(record.toString("latin1"), { delimiter }, verdict + 1);
     return { status: cells[status], verdict: cells[verdict] || null };
   });
 }
@@ -148,20 +144,13 @@ function layoutOf(
   prefix: string,
 ): EarlierLayout | null {
   const optional = optionalIn(names, prefix);
-  const extra = addedColumns(optional)
-    .slice(columns.length)
-    .map(({ name }) => name);
-  let version = schemaVersion;
-  const namesAt = (): string[] => [...columnsAt(version).map(({ name }) => name), ...extra];
-  while (version > 0 && !endsWith(names, namesAt(), prefix)) version--;
-  if (version === 0) return null;
-  const added = namesAt();
+  const added = addedColumns(optional).map(({ name }) => name);
+  if (!endsWith(names, added, prefix)) return null;
   const width = names.length - added.length;
   const places = new Map(added.map((name, index) => [name, width + index]));
   return {
     inputColumns: names.slice(0, width),
     shape: "flat",
-    schemaVersion: version,
     optional,
     read(record) {
       const cells = cellsOf(record, delimiter);

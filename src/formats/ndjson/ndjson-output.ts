@@ -1,10 +1,4 @@
-import {
-  addedColumns,
-  columns,
-  type Column,
-  optionalColumns,
-  schemaVersion,
-} from "../../core/columns.js";
+import { addedColumns, columns, type Column, optionalColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/finding.js";
 import { asObject, memberTexts } from "../../core/json-members.js";
@@ -14,11 +8,8 @@ import { countRows } from "../count-rows.js";
 import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
 
 /** Counts the rows of an NDJSON output. */
-export function countNdjson(options: CountOptions): RecordCounter {
-  const { prefix, shape } = options;
-  return shape === "nested"
-    ? countJson(options, [addedMemberName(prefix, [])])
-    : countJson(options, [], prefix);
+export function countNdjson({ prefix, shape }: CountOptions): RecordCounter {
+  return shape === "nested" ? countJson([addedMemberName(prefix, [])]) : countJson([], prefix);
 }
 
 /**
@@ -26,12 +17,8 @@ export function countNdjson(options: CountOptions): RecordCounter {
  * @param within path of members to the object with status and verdict
  * @param prefix prefix of those two names
  */
-export function countJson(
-  options: CountOptions,
-  within: readonly string[],
-  prefix = "",
-): RecordCounter {
-  return countRows(options, (record, row) => {
+export function countJson(within: readonly string[], prefix = ""): RecordCounter {
+  return countRows((record, row) => {
     let value: unknown = parseRow(record, row);
     for (const name of within) value = memberOf(value, name);
     return {
@@ -64,12 +51,10 @@ export const earlierNdjson: EarlierFormat = {
     const members = objectMembers(first);
     if (members === null) return null;
     const nested = members.has(member);
-    if (!nested && !members.has(`${prefix}status`)) return null;
-    const hasVerdict = nested
-      ? objectMembers(members.get(member) ?? "")?.has("verdict") === true
-      : members.has(`${prefix}verdict`);
+    const own = nested ? objectMembers(members.get(member) ?? "") : members;
+    if (own?.has(nested ? "verdict" : `${prefix}verdict`) !== true) return null;
     const file = nested
-      ? objectMembers(members.get(member) ?? "")?.has("file") === true
+      ? own.has("file")
       : optionalColumns.file.every(({ name }) => members.has(prefix + name));
     const raw = !nested && optionalColumns.raw.every(({ name }) => members.has(prefix + name));
     const optional = { file, raw };
@@ -77,7 +62,6 @@ export const earlierNdjson: EarlierFormat = {
     return {
       inputColumns: [],
       shape: nested ? "nested" : "flat",
-      schemaVersion: hasVerdict ? schemaVersion : 1,
       optional,
       read: nested ? (text) => readNested(text, member) : (text) => readFlat(text, prefix, added),
     };

@@ -29,7 +29,7 @@ export const ecs: WritableFormat = {
   extensions: [],
   write: (options) => jsonLinesEncoder(ecsDocuments(options)),
   split: splitLines,
-  count: (options) => countJson(options, ["repute"]),
+  count: () => countJson(["repute"]),
   keepsReceived: () => true,
 };
 

@@ -3,13 +3,7 @@ import { jsonLinesEncoder } from "../json-lines-encoder.js";
 import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import { FatalError } from "../../core/errors.js";
-import type {
-  CountOptions,
-  Encoder,
-  EncoderOptions,
-  RecordCounter,
-  WritableFormat,
-} from "../types.js";
+import type { Encoder, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
 import { ecsDocuments } from "./ecs.js";
 import { inputMember } from "./item-facts.js";
 
@@ -45,8 +39,8 @@ function esBulkEncoder(options: EncoderOptions): Encoder {
 const actionLine = /^\{"index":\{(?:"_index":"[^"]+",)?"_id":"[0-9a-f]{40}"\}\}\n$/;
 
 /** Counts the documents. Every other line is an action. */
-function countPairs(options: CountOptions): RecordCounter {
-  const documents = countJson(options, ["repute"]);
+function countPairs(): RecordCounter {
+  const documents = countJson(["repute"]);
   let lines = 0;
   return {
     add(record) {

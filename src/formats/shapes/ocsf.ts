@@ -74,7 +74,7 @@ export const ocsf: WritableFormat = {
   extensions: [],
   write: ocsfEncoder,
   split: splitLines,
-  count: (options) => countJson(options, ["unmapped", "repute"]),
+  count: () => countJson(["unmapped", "repute"]),
   keepsReceived: () => true,
 };
 

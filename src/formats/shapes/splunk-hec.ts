@@ -11,7 +11,7 @@ export const splunkHec: WritableFormat = {
   extensions: [],
   write: splunkHecEncoder,
   split: splitLines,
-  count: (options) => countJson(options, ["event"]),
+  count: () => countJson(["event"]),
   keepsReceived: () => true,
 };
 

@@ -107,7 +107,7 @@ class DataSetSink implements Sink {
     const earlier = await namedParts(this.#base);
     const { format, gzip } = this.#format;
     const records: PartRecord[] = [];
-    const total = new RowCounter(true);
+    const total = new RowCounter();
     for (const [index, sum] of this.#sums.entries()) {
       const found = await this.#files.audit(index);
       const { rows, bytes, sha256, crc } = found;

@@ -118,7 +118,7 @@ export interface PartReading {
 /** Reads a part and counts its rows. @throws FatalError `output_corrupt` */
 export async function auditPart(path: string, { format, ...reading }: PartReading): Promise<Audit> {
   if (format === "parquet") return readBack(path, reading);
-  return auditOutput(path, { format, ...reading, hasVerdicts: true }).catch((error: unknown) => {
+  return auditOutput(path, { format, ...reading }).catch((error: unknown) => {
     throw error instanceof FatalError ? error : outputFault(path, error);
   });
 }

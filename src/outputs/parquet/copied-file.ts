@@ -1,11 +1,6 @@
 import type { ParquetParsers } from "hyparquet";
 import { stat } from "node:fs/promises";
-import {
-  type ColumnType,
-  type OptionalColumns,
-  optionalColumnsIn,
-  schemaVersion,
-} from "../../core/columns.js";
+import { type ColumnType, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, startOver, UsageError } from "../../core/errors.js";
 import type { CellValue } from "../../formats/typed-column.js";
 import { savedColumns } from "../warehouse/saved-rows.js";
@@ -24,7 +19,6 @@ import {
 export interface CopiedFile {
   /** The run that wrote it. */
   readonly runId: string;
-  readonly schemaVersion: number;
   readonly rows: number;
   readonly bytes: number;
   /** The columns of the copy, in its order. */
@@ -59,8 +53,7 @@ export async function openCopiedFile(path: string, prefix: string): Promise<Copi
   for (const name of schema.key) {
     if (!names.includes(name)) throw notCopied(path, `it has no column ${name}`);
   }
-  const noted = (key: string): string | undefined =>
-    metadata.key_value_metadata?.find((entry) => entry.key === key)?.value;
+  const runId = metadata.key_value_metadata?.find(({ key }) => key === "repute.run_id")?.value;
   const rows = Number(metadata.num_rows);
   const mustBeUnchanged = async (): Promise<void> => {
     const now = await stat(path).catch(() => null);
@@ -71,8 +64,7 @@ export async function openCopiedFile(path: string, prefix: string): Promise<Copi
   };
   const cells = (first: number) => cellsFrom(path, opened, schema, { first, mustBeUnchanged });
   return {
-    runId: noted("repute.run_id") ?? (await firstRunId(cells)) ?? "",
-    schemaVersion: Number(noted("repute.schema_version") ?? schemaVersion),
+    runId: runId ?? (await firstRunId(cells)) ?? "",
     rows,
     bytes: facts.size,
     schema,

@@ -16,14 +16,14 @@ import type { WarehouseAudit, RunIdentity } from "../warehouse/types.js";
  */
 export async function readBack(
   path: string,
-  { prefix, hasVerdicts = true }: Omit<RunIdentity, "runId">,
+  { prefix }: Omit<RunIdentity, "runId">,
 ): Promise<WarehouseAudit> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await loadDriver(
     "hyparquet",
     () => import("hyparquet"),
   );
-  const names = hasVerdicts ? [`${prefix}status`, `${prefix}verdict`] : [`${prefix}status`];
-  const [statusName = "", verdictName = ""] = names;
+  const [statusName, verdictName] = [`${prefix}status`, `${prefix}verdict`];
+  const names = [statusName, verdictName];
   const hashes = await hashFile(path);
   let file: AsyncBuffer;
   let metadata: FileMetaData;
@@ -39,7 +39,7 @@ export async function readBack(
       hint: "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
     });
   }
-  const counter = new RowCounter(hasVerdicts);
+  const counter = new RowCounter();
   for (const { num_rows: size } of metadata.row_groups) {
     const rowStart = counter.rows;
     const rowEnd = rowStart + Number(size);

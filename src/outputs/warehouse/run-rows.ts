@@ -15,17 +15,11 @@ export class RunRows {
   readonly #runId: string;
   readonly #table: string;
   readonly #notes: string;
-  readonly #hasVerdicts: boolean;
   readonly #column: (name: string) => string;
 
   /** @param table including its schema */
-  constructor(
-    dialect: DialectName,
-    table: TableName,
-    { runId, prefix, hasVerdicts = true }: RunIdentity,
-  ) {
+  constructor(dialect: DialectName, table: TableName, { runId, prefix }: RunIdentity) {
     this.#runId = runId;
-    this.#hasVerdicts = hasVerdicts;
     this.#table = quoteTable(dialect, table);
     this.#notes = quoteTable(dialect, { ...table, name: checkpointTableName });
     this.#column = (name) => quoteIdentifier(dialect, prefix + name);
@@ -75,9 +69,8 @@ export class RunRows {
    * @throws FatalError `output_corrupt` if rows have an unknown status or verdict
    */
   async audit(query: Query, display: string): Promise<WarehouseAudit> {
-    const verdict = this.#hasVerdicts ? this.#column("verdict") : "NULL";
     const counts = await query(
-      `SELECT ${this.#column("status")}, ${verdict}, count(*)
+      `SELECT ${this.#column("status")}, ${this.#column("verdict")}, count(*)
        FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 AND ${this.#column("row")} > 0
        GROUP BY 1, 2`,
       [this.#runId],
@@ -89,7 +82,6 @@ export class RunRows {
         rows: Number(rows),
       })),
       display,
-      this.#hasVerdicts,
     );
   }
 
@@ -113,15 +105,10 @@ export interface OutcomeCount {
 /**
  * Sums up a run's counts from a warehouse.
  * @param display name of the table for messages
- * @param hasVerdicts false for a run of schema version 1
  * @throws FatalError `output_corrupt` if rows have an unknown status or verdict
  */
-export function auditCounts(
-  counts: readonly OutcomeCount[],
-  display: string,
-  hasVerdicts = true,
-): WarehouseAudit {
-  const counter = new RowCounter(hasVerdicts);
+export function auditCounts(counts: readonly OutcomeCount[], display: string): WarehouseAudit {
+  const counter = new RowCounter();
   for (const { status, verdict, rows } of counts) {
     const fault = counter.count(status, verdict, rows);
     if (fault !== null) throw new FatalError("output_corrupt", `${display} has rows with ${fault}`);

@@ -72,8 +72,6 @@ export interface WarehouseKind<T extends WarehouseTarget> {
 export interface RunIdentity {
   readonly runId: string;
   readonly prefix: string;
-  /** False for a run of schema version 1. @default true */
-  readonly hasVerdicts?: boolean;
 }
 
 /** A run that will not be continued but has rows in a table. */

@@ -88,7 +88,6 @@ async function auditText(
       inputColumns: encoder.columns.length,
       prefix: encoder.prefix,
       shape: encoder.shape,
-      hasVerdicts: true,
     });
   } catch (error) {
     throw error instanceof FatalError ? error : outputFault(path, error);

@@ -101,13 +101,10 @@ const ownFiles = [
   /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,
   /^known-items(\.new)?$/,
   /^lock(\.[\w-]+)?$/,
-  // Also files that releases before 4 left in the journal's folder.
-  /^journal\/(records|arrivals-[01]|index-\d+|(data|lock)\.mdb)$/,
   /^(journal|earlier)\/(records|checkpoint\.json(\.new)?)$/,
-  /^quota\/((data|lock)\.mdb(-lock)?$|gate|lock)/,
 ];
 
-const ownFolders = /^(journal|earlier|quota|input-\d+|parts(\/\d+)?)$/;
+const ownFolders = /^(journal|earlier|input-\d+|parts(\/\d+)?)$/;
 
 /** Maximum number of names in a message. */
 const maxNamed = 5;

@@ -19,10 +19,8 @@ import { type Database, openDatabase } from "../sqlite.js";
 import { isCorrupt, storeFault } from "../store-fault.js";
 
 export interface CacheFileOptions {
-  /** Never create or replace files. @default false */
+  /** Never create files. @default false */
   readonly readOnly?: boolean | undefined;
-  /** Called about a file that this version doesn't read. */
-  readonly onWarning: (message: string) => void;
 }
 
 /** One column per endpoint, so that one read returns all answers about an item. */
@@ -52,7 +50,7 @@ function pathIn(cache: string): string {
   return join(folderIn(cache), "answers.db");
 }
 
-/** Whether a folder contains a cache of any version. */
+/** Whether a folder contains a cache. */
 export function hasCache(cache: string): boolean {
   return existsSync(folderIn(cache));
 }
@@ -65,28 +63,22 @@ export function cacheBytes(cache: string): number {
 }
 
 /**
- * Opens the cache in a folder, creating it if missing. A cache of another version is replaced.
- * @returns null only with `readOnly`, if there is no cache that this version reads
- * @throws FatalError `cache_damaged`, or the SQLite or system error
+ * Opens the cache in a folder, creating it if missing.
+ * @returns null only with `readOnly`, if there is none
+ * @throws FatalError `cache_format` if another version of repute wrote it, or the SQLite or system error
  */
 export async function openCacheFile(
   cache: string,
-  options: CacheFileOptions,
+  { readOnly = false }: CacheFileOptions = {},
 ): Promise<Database | null> {
-  const { readOnly = false, onWarning } = options;
   if (readOnly && !existsSync(pathIn(cache))) return null;
-  if (!readOnly) prepareFolder(cache, onWarning);
+  if (!readOnly) prepareFolder(cache);
   const { database, result: found } = await openDatabase(pathIn(cache), setUp);
   if (found === format) return database;
   database.close();
-  const what = `another version of repute wrote the cache ${cache}`;
-  if (readOnly) {
-    onWarning(`${what}; the next run replaces it`);
-    return null;
-  }
-  onWarning(`${what}; it is replaced, and its items are looked up again`);
-  removeCache(cache);
-  return openCacheFile(cache, options);
+  throw new FatalError("cache_format", `another version of repute wrote the cache ${cache}`, {
+    hint: `remove it with repute cache clear ${cache}`,
+  });
 }
 
 /** Removes a cache's files. Processes that have them open continue with their deleted copy. */
@@ -124,7 +116,7 @@ export function cacheFault(
 
 /** Warns that a run continues without its cache. */
 export function warnDisabled(
-  { folder, onWarning }: { readonly folder: string } & Pick<CacheFileOptions, "onWarning">,
+  { folder, onWarning }: { readonly folder: string; readonly onWarning: (message: string) => void },
   doing: "open" | "read" | "write",
   error: unknown,
 ): void {
@@ -158,15 +150,8 @@ function versionOf(database: Database): number {
  * Creates the folder and file with owner-only permissions. SQLite gives its other files the same
  * mode.
  */
-function prepareFolder(cache: string, onWarning: (message: string) => void): void {
+function prepareFolder(cache: string): void {
   const [folder, path] = [folderIn(cache), pathIn(cache)];
-  const earlier = join(cache, "findings");
-  if (!existsSync(folder) && existsSync(join(earlier, "entries", "data.mdb"))) {
-    onWarning(
-      `${earlier} holds answers of an earlier version of repute, which are no longer used; ` +
-        "delete it to free the space",
-    );
-  }
   makeFolder(folder, 0o700);
   chmodSync(folder, 0o700);
   // SQLite only reports that it cannot open the file; this gives the system's reason.

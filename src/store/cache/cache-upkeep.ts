@@ -42,7 +42,6 @@ export interface UpkeepOptions {
   readonly ttlMs: number;
   /** Current time in milliseconds since 1970. */
   readonly now: number;
-  readonly onWarning: (message: string) => void;
   /** Aborts between two batches. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -150,12 +149,12 @@ type NumberedRow = readonly [n: number, ...entries: (string | null)[]];
 /** Visits all rows, one transaction per batch. */
 async function eachBatch(
   folder: string,
-  { onWarning, signal }: UpkeepOptions,
+  { signal }: UpkeepOptions,
   visit: (database: Database, rows: readonly NumberedRow[]) => void,
 ): Promise<void> {
   mustExist(folder);
   try {
-    const database = await openCacheFile(folder, { onWarning });
+    const database = await openCacheFile(folder);
     if (database === null) return;
     try {
       const select = database.prepare(

@@ -1,10 +1,10 @@
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import type { LookupRecord } from "../../core/attempt.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { decodeRecord, readHead, type ReadBackOptions, recordParts } from "./finding-record.js";
-import { journalFault, journalVersionMismatch } from "./journal-fault.js";
+import { journalFault } from "./journal-fault.js";
 import { OffsetIndex } from "./offset-index.js";
 import { intactRecords, type ReadJournalOptions } from "./read-journal.js";
 import { RecordLog } from "./record-log.js";
@@ -37,8 +37,6 @@ export async function openJournal({
   try {
     makeFolder(folder);
     chmodSync(folder, 0o700);
-    // File of journal formats 1 to 3.
-    if (existsSync(join(folder, "data.mdb"))) throw journalVersionMismatch(folder);
     const log = new RecordLog(folder);
     try {
       const index = await indexOf(log, { folder, ...options });

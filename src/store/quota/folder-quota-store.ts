@@ -146,7 +146,7 @@ function lostCounts(path: string, onWarning: (message: string) => void): QuotaCo
   const writtenMs = statSync(path).mtimeMs;
   const at = new Date(writtenMs).toISOString().replace(/\.\d+Z$/, "Z");
   onWarning(
-    `the quota count ${path} is damaged: every quota of the service counts as used up at ${at}; ` +
+    `the quota count ${path} is damaged or of another version of repute: every quota of the service counts as used up at ${at}; ` +
       "delete the file to count from 0",
   );
   return { quotas: {}, lostMs: writtenMs + longestReservationMs };

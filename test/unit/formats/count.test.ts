@@ -28,7 +28,6 @@ it.each([
   const counter = format.count({
     ...given,
     inputColumns: options.columns.length,
-    hasVerdicts: true,
   });
   for (const record of format.split().push(Buffer.from(text))) counter.add(record);
   expect(counter.counted()).toEqual({

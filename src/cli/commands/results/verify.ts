@@ -56,15 +56,10 @@ async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     const bytes = audit.bytes === null ? "" : `, ${audit.bytes} bytes`;
     await writeProse(
       context,
-      `${redactAddress(path)}: ${countOf(audit)}${bytes}, matches its manifest${versionNote(audit)}\n`,
+      `${redactAddress(path)}: ${countOf(audit)}${bytes}, matches its manifest\n`,
     );
   }
   return differences.length === 0 ? 0 : 1;
-}
-
-/** A note for outputs of schema version 1. A STIX bundle has no rows, hence no version. */
-function versionNote({ verdicts, indicators }: Audit): string {
-  return verdicts === null && indicators === undefined ? " (schema version 1, no verdicts)" : "";
 }
 
 function countOf({ rows, indicators }: Audit): string {

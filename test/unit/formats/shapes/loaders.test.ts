@@ -47,7 +47,6 @@ it("refuses lines out of place", () => {
       prefix: "rep_",
       shape: "nested",
       inputColumns: 0,
-      hasVerdicts: true,
     });
     for (const line of lines) counter.add(Buffer.from(`${line}\n`));
     return counter.counted();

@@ -124,7 +124,6 @@ describe("auditOutput", () => {
       inputColumns: 2,
       prefix: "rep_",
       shape: "nested",
-      hasVerdicts: true,
     });
     expect(audit.statuses).toMatchObject({ complete: 0, failed: 1 });
     expect(audit.verdicts).toMatchObject({ malicious: 1, none: 0 });
@@ -214,5 +213,4 @@ const csv = {
   inputColumns: 2,
   prefix: "rep_",
   shape: "flat",
-  hasVerdicts: true,
 } as const;

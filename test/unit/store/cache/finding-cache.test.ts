@@ -223,23 +223,26 @@ test("a damaged entry is looked up again, with one warning", async () => {
   expect(warnings).toEqual([expect.stringMatching(/entries of the cache .* are damaged/)]);
 });
 
-test("a cache of another version is replaced, with a warning", async () => {
-  const folder = await newFolder();
-  await filled(folder);
-  writtenByAnother(folder);
-  const first = await openIn(folder);
-  expect(await first.cache.get("query key 0")).toBeNull();
-  expect(first.warnings).toEqual([
-    expect.stringMatching(/another version .*; it is replaced, and its items are looked up again$/),
-  ]);
-  await first.cache.close();
-  await filled(folder);
-  const second = await openIn(folder);
-  expect([await second.cache.get("query key 0"), second.warnings]).toEqual([
-    complete({ n: 0 }),
-    [],
-  ]);
-});
+test.each([false, true])(
+  "a cache of another version stays unused (read-only: %s)",
+  async (readOnly) => {
+    const folder = await newFolder();
+    await filled(folder);
+    writtenByAnother(folder);
+    const before = await readFile(dataFile(folder));
+    const warnings: string[] = [];
+    const onWarning = (message: string): void => void warnings.push(message);
+    const options = { folder, ttlMs: day, clock: new ManualClock(), onWarning, readOnly };
+    const cache = await openCache(options);
+    await cache.put("query new", complete());
+    await cache.close();
+    expect(await cache.get("query key 0")).toBeNull();
+    expect(warnings).toEqual([
+      `another version of repute wrote the cache ${folder}; remove it with repute cache clear ${folder}; the run continues without the cache`,
+    ]);
+    expect(await readFile(dataFile(folder))).toEqual(before);
+  },
+);
 
 test("answers of both endpoints about an item are stored in any order", async () => {
   const folder = await newFolder();
@@ -273,20 +276,6 @@ test("writes wait until another process has finished", async () => {
   other.close();
   await Promise.all([put, synced]);
   expect([await cache.get("query new"), warnings]).toEqual([complete(), []]);
-});
-
-test("an LMDB cache of an earlier version is kept, with one warning", async () => {
-  const folder = await newFolder();
-  const earlier = join(folder, "findings", "entries", "data.mdb");
-  await mkdir(join(folder, "findings", "entries"), { recursive: true });
-  await writeFile(earlier, "answers");
-  const first = await openIn(folder);
-  await first.cache.close();
-  const second = await openIn(folder);
-  expect(first.warnings).toEqual([
-    expect.stringMatching(/findings holds answers of an earlier version .*; delete it to free/),
-  ]);
-  expect([second.warnings, await readFile(earlier, "utf8")]).toEqual([[], "answers"]);
 });
 
 test("a newer answer replaces an older one", async () => {
@@ -329,21 +318,8 @@ describe("when read-only", () => {
     expect([await cache.get("query key"), warnings]).toEqual([null, []]);
     await expect(stat(folder)).rejects.toThrow("ENOENT");
   });
-
-  test("one of another version is left unchanged", async () => {
-    const folder = await newFolder();
-    await filled(folder);
-    writtenByAnother(folder);
-    const { cache, warnings } = await lookAt(folder);
-    expect([await cache.get("query key 0"), warnings]).toEqual([
-      null,
-      [expect.stringMatching(/another version .*; the next run replaces it$/)],
-    ]);
-    expect(await readdir(folder)).toEqual(["answers"]);
-  });
 });
 
-/** Marks the file as one of another format version. */
 function writtenByAnother(folder: string): void {
   const database = new DatabaseSync(dataFile(folder));
   database.exec("PRAGMA user_version = 99");

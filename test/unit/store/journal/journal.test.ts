@@ -182,13 +182,10 @@ test("rejects calls after close, because its file descriptor may be reused", asy
   await expect(journal.sync()).rejects.toMatchObject(closed);
 });
 
-test.each([
-  ["records", "repute journal 99\n".padEnd(32, "\0")],
-  ["data.mdb", ""],
-])("a journal of another version is refused, not misread: %s", async (name, text) => {
+test("a journal of another version is refused, not misread", async () => {
   const folder = await journalFolder();
   await (await opened({ folder })).closeNow();
-  await writeFile(join(folder, name), text);
+  await writeFile(join(folder, "records"), "repute journal 99\n".padEnd(32, "\0"));
   await expect(openJournal({ folder })).rejects.toMatchObject({ code: "journal_format" });
 });
 

@@ -179,7 +179,11 @@ describe("a damaged count", () => {
     const at = clock.now() / 1000;
     await utimes(path, at, at);
     expect(await spend(store(), clock, 10)).toBe(0);
-    expect(warnings).toEqual([expect.stringMatching(/is damaged: .*; delete the file to count/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /is damaged or of another version of repute: .*; delete the file to count/,
+      ),
+    ]);
     expect(warnings[0]).toContain(path);
     // The next run needs no warning, and quotas of other lengths are used up too.
     expect(await spend(store(), clock, 10)).toBe(0);
