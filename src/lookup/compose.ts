@@ -27,7 +27,7 @@ export interface BudgetOptions {
   readonly onSpent: (error: EarlyEndError) => void;
 }
 
-export interface ComposeOptions {
+interface ComposeOptions {
   readonly client: LookupClient;
   /** What to look up for each item; at least one. */
   readonly lookups: readonly LookupChoice[];

@@ -1,26 +1,7 @@
 import type { JsonObject } from "../core/finding.js";
 import { unknownFields, type MissingField } from "./fields.js";
 import { parsePql, readField, type PqlText } from "./pql.js";
-import { childPointer, errorAt, type Problem, throwErrors, warningAt } from "./problem.js";
-
-/**
- * Replaces the PQL fields of a payload with values of a case context.
- *
- * - A string that is a single field becomes the value itself, of any JSON type.
- * - Within a longer string, objects and arrays are written as JSON, and null as nothing.
- * - Member names, and strings without fields, stay as they are.
- *
- * Values are looked up, never evaluated; `pql.ts` defines the syntax. The result may share objects
- * with the context.
- *
- * @throws WebhookError with every missing (`unknown_field`) or invalid (`malformed_field`) field
- *   and its place
- */
-export function renderPayload(payload: unknown, context: JsonObject): unknown {
-  const { value, problems } = renderCollecting(payload, context);
-  throwErrors(problems);
-  return value;
-}
+import { childPointer, errorAt, type Problem, warningAt } from "./problem.js";
 
 /** Maximum nesting depth. Beyond it, recursion over the value might overflow the stack. */
 const maxDepth = 100;
@@ -32,7 +13,17 @@ export interface Rendering {
   readonly problems: readonly Problem[];
 }
 
-/** Like {@link renderPayload}, but returns the problems. */
+/**
+ * Replaces the PQL fields of a payload with values of a case context.
+ *
+ * - A string that is a single field becomes the value itself, of any JSON type.
+ * - Within a longer string, objects and arrays are written as JSON, and null as nothing.
+ * - Member names, and strings without fields, stay as they are.
+ *
+ * Values are looked up, never evaluated; `pql.ts` defines the syntax. The result may share objects
+ * with the context. The problems hold every missing (`unknown_field`) or invalid (`malformed_field`)
+ * field and its place.
+ */
 export function renderCollecting(payload: unknown, context: JsonObject): Rendering {
   const problems: Problem[] = [];
   const missing: MissingField[] = [];

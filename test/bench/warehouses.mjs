@@ -13,7 +13,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import pg from "pg";
-import { columns } from "repute";
+import { columns } from "../../dist/core/columns.js";
 import { startPostgres } from "./postgres-cluster.mjs";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));

@@ -3,7 +3,7 @@ import type { ThreadStart } from "./messages.js";
 import { ThreadRequests } from "./thread-requests.js";
 
 /** Transport options of one client. */
-export type ThreadTransport = Omit<ThreadStart, "connections">;
+type ThreadTransport = Omit<ThreadStart, "connections">;
 
 /** The thread's module is next to this one, also in the bundle. */
 const threadEntry = new URL("./entry.js", import.meta.url);

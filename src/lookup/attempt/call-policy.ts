@@ -4,7 +4,7 @@ import type { RequestPace } from "../pace/request-pace.js";
 import { AbortableSleep } from "../../core/abort.js";
 import { type RetryOptions, RetryPlan } from "./retry.js";
 
-export interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
+interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
   readonly pace: RequestPace;
 }
 

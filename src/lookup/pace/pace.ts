@@ -7,7 +7,7 @@ import { QuotaGate } from "./quota-gate.js";
 import { LimitState } from "./limit-state.js";
 import { FairQueue } from "./fair-queue.js";
 
-export interface PaceOptions {
+interface PaceOptions {
   /** All rates apply; none means no limit. */
   readonly rates: readonly Rate[];
   readonly clock: Clock;

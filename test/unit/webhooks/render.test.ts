@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/finding.js";
-import { WebhookError } from "../../../src/webhooks/problem.js";
-import { renderPayload } from "../../../src/webhooks/render.js";
+import { throwErrors, WebhookError } from "../../../src/webhooks/problem.js";
+import { renderCollecting } from "../../../src/webhooks/render.js";
 
 const resolverData = {
   CustomerEmail: "ada@example.net",
@@ -13,6 +13,12 @@ const resolverData = {
   Site: { City: "Exampleton", "Postal code": "12345" },
 };
 const context = { case_id: "case-0001", s: { resolver_data: resolverData } };
+
+function renderPayload(payload: unknown, against: JsonObject): unknown {
+  const { value, problems } = renderCollecting(payload, against);
+  throwErrors(problems);
+  return value;
+}
 
 function errorOf(payload: unknown, against: JsonObject = context): WebhookError {
   try {
