@@ -18,22 +18,67 @@ function sources(): readonly (readonly [file: string, text: string])[] {
     .map((entry) => [entry.replaceAll("\\", "/"), readFileSync(resolve(source, entry), "utf8")]);
 }
 
-function violations(): string[] {
-  const found: string[] = [];
-  for (const [file, text] of sources()) {
-    const layer = layerOf(file);
-    if (free.has(layer)) continue;
-    for (const [, target = ""] of text.matchAll(/(?:from|import\()\s*"(\.[^"]+)\.js"/g)) {
-      const imported = relative(source, resolve(source, dirname(file), `${target}.ts`));
-      const allowed = [layer, ...(layers[layer]?.mayImport ?? [])];
-      if (!allowed.includes(layerOf(imported))) found.push(`${file} imports ${imported}`);
-    }
-  }
-  return found;
+interface Import {
+  readonly file: string;
+  readonly imported: string;
 }
 
+/** All imports between files of `src`, those of types and dynamic ones included. */
+const imports: readonly Import[] = sources().flatMap(([file, text]) =>
+  [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)\.js"/g)].map(([, target = ""]) => ({
+    file,
+    imported: relative(source, resolve(source, dirname(file), `${target}.ts`)).replaceAll(
+      "\\",
+      "/",
+    ),
+  })),
+);
+
 it("each layer imports only what it may", () => {
-  expect(violations()).toEqual([]);
+  const violations = imports.filter(({ file, imported }) => {
+    const layer = layerOf(file);
+    return ![layer, ...(layers[layer]?.mayImport ?? [])].includes(layerOf(imported));
+  });
+  expect(violations.filter(({ file }) => !free.has(layerOf(file)))).toEqual([]);
+});
+
+/** Groups of nodes of which each imports the others, directly or through others of the group. */
+function circles(nodeOf: (file: string) => string): readonly string[] {
+  const targets = new Map<string, Set<string>>();
+  for (const { file, imported } of imports) {
+    const from = nodeOf(file);
+    if (from === nodeOf(imported)) continue;
+    targets.set(from, (targets.get(from) ?? new Set()).add(nodeOf(imported)));
+  }
+  const reached = new Map(Array.from(targets.keys(), (node) => [node, reachable(node, targets)]));
+  const found = Array.from(reached, ([node, all]) =>
+    [...all].filter((other) => reached.get(other)?.has(node)).toSorted(),
+  );
+  return [
+    ...new Set(found.filter((circle) => circle.length > 1).map((circle) => circle.join(" ⇄ "))),
+  ];
+}
+
+function reachable(start: string, targets: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const seen = new Set<string>();
+  const open = [start];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const next of targets.get(node) ?? []) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      open.push(next);
+    }
+  }
+  return seen;
+}
+
+it("no file imports itself through others", () => {
+  expect(circles((file) => file)).toEqual([]);
+});
+
+it("no subfolder imports itself through other subfolders or files", () => {
+  const isDeep = (file: string): boolean => file.split("/").length > 2;
+  expect(circles((file) => (isDeep(file) ? dirname(file) : file))).toEqual([]);
 });
 
 it("no two modules export different things under one name", () => {
