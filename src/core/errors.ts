@@ -1,12 +1,5 @@
 import type { ErrorCode } from "./error-codes.js";
 
-/** The remedy if what an interrupted run left cannot be continued. */
-export const startOver = "start over with --restart";
-
-/** Remedy for an input that is not the one of the interrupted run any more. */
-export const startAnew =
-  "repeat the command with --resume: unless the input is restored, a new run starts with the answers so far";
-
 /** What an error of repute can carry besides its code and message. */
 export interface ReputeErrorOptions {
   /** The underlying error, for debugging. The message makes sense without it. */

@@ -1,7 +1,8 @@
 import { existsSync, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, type ReputeError, UsageError, startAnew } from "../core/errors.js";
+import { FatalError, type ReputeError, UsageError } from "../core/errors.js";
+import { startAnew } from "../core/error-codes/remedies.js";
 import { isLocked } from "../core/files/run-lock.js";
 import {
   type ChecksumState,

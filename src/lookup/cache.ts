@@ -6,7 +6,7 @@ import {
   lookupEndpoints,
 } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
-import { cacheKeys } from "../store/cache/cache-key.js";
+import { cacheKeys } from "../store/cache-key.js";
 import type { Claims, FindingStore } from "../store/store.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { AbortableSleep } from "../core/abort.js";

@@ -5,7 +5,8 @@ import { outputFault } from "./output-fault.js";
 import type { Encoder } from "../formats/types.js";
 import type { SinkPosition } from "./types.js";
 import type { FileHandle } from "node:fs/promises";
-import { FatalError, startOver } from "../core/errors.js";
+import { FatalError } from "../core/errors.js";
+import { startOver } from "../core/error-codes/remedies.js";
 import { type Damage, RunningChecksum } from "../core/files/running-checksum.js";
 
 export interface RereadOptions {

@@ -1,4 +1,4 @@
-import { serviceAddress } from "../store/cache/cache-key.js";
+import { serviceAddress } from "../store/cache-key.js";
 import { readJournal } from "../store/journal/read-journal.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { counted } from "../core/quantity.js";

@@ -1,4 +1,5 @@
-import { FatalError, type ReputeError, UsageError, startAnew } from "../core/errors.js";
+import { FatalError, type ReputeError, UsageError } from "../core/errors.js";
+import { startAnew } from "../core/error-codes/remedies.js";
 
 /** Members of the SDK's errors. Messages of a service are not shown: they may echo a credential. */
 interface SdkError {

@@ -1,12 +1,10 @@
-import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import type { LookupEndpoint } from "../core/finding.js";
 import type { Clock } from "../core/clock.js";
-import { EarlyEndError, UsageError } from "../core/errors.js";
-import { isQuota, type Rate } from "../core/options.js";
-import { type EndpointRates, ratesOf } from "../lookup/options.js";
+import { EarlyEndError } from "../core/errors.js";
+import type { Rate } from "../core/options.js";
+import type { EndpointRates } from "../lookup/options.js";
 import type { OutageProbes } from "../lookup/attempt/outage.js";
-import { Pace } from "../lookup/pace/pace.js";
 import type { EndpointPace, RequestPace, Throttling } from "../lookup/pace/request-pace.js";
-import { MemoryQuotaStore, type QuotaStore } from "../store/quota/quota-store.js";
 import type { Priority } from "../store/redis/redis-address.js";
 
 export interface OpenPacesOptions {
@@ -40,62 +38,8 @@ export interface Paces {
   giveBack(): Promise<void>;
 }
 
-/** Creates the paces of a run from its rates. A spent quota ends the run, which can be resumed. */
-export async function openPaces(settings: PaceSettings, options: OpenPacesOptions): Promise<Paces> {
-  const { clock, onEarlyEnd } = options;
-  if (settings.pace !== undefined) {
-    const { openSharedPaces } = await import("./shared-paces.js");
-    return openSharedPaces({ ...settings, pace: settings.pace }, options);
-  }
-  if (settings.priority !== undefined) {
-    throw new UsageError("priority_without_pace", "--priority orders the runs that share a pace", {
-      hint: "add --pace redis://HOST/DB, or omit --priority",
-    });
-  }
-  const { rate = [] } = settings;
-  const own = eachEndpoint((endpoint) => ratesOf(endpoint, settings));
-  const all = [...rate, ...Object.values(own).flat()];
-  const store = await quotaStoreFor(all, options);
-  const onUsedUp = (used: Rate, resumesAtMs: number): void =>
-    onEarlyEnd(quotaUsedUp(used, resumesAtMs));
-  const common = { clock, onUsedUp };
-  const ofAll = { store, name: quotaOfAll };
-  const ofRun = new Pace({ ...common, rates: rate, adaptive: true, quotas: ofAll });
-  const shares: Partial<Record<LookupEndpoint, Pace>> = {};
-  for (const name of lookupEndpoints) {
-    if (own[name].length === 0) continue;
-    shares[name] = new Pace({
-      ...common,
-      rates: own[name],
-      isShare: true,
-      quotas: { store, name },
-    });
-  }
-  return {
-    run: ofRun,
-    shares,
-    throttling: () => ofRun.throttling,
-    pausedMs: () => ofRun.pausedMs,
-    async giveBack() {
-      for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();
-    },
-  };
-}
-
 /** Name under which requests to all endpoints are counted together. */
 export const quotaOfAll = "all";
-
-/** Opens the store that counts quotas. Loads it only if the rates include a quota. */
-async function quotaStoreFor(
-  rates: readonly Rate[],
-  { service, stateFolder, onWarning }: OpenPacesOptions,
-): Promise<QuotaStore> {
-  if (service === null || stateFolder === null || !rates.some(isQuota)) {
-    return new MemoryQuotaStore();
-  }
-  const { openQuotas } = await import("../store/quota/open-quotas.js");
-  return openQuotas({ service, stateFolder, onWarning });
-}
 
 /** The error that ends a run or command whose quota is used up. */
 export function quotaUsedUp({ count, perMs }: Rate, resumesAtMs: number): EarlyEndError {

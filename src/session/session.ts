@@ -19,7 +19,8 @@ import { Slots } from "../lookup/pace/slots.js";
 import type { Lookup } from "../lookup/types.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
 import { type Connections, mayQueue, openConnections } from "./connections.js";
-import { openPaces, type Paces } from "./paces.js";
+import { openPaces } from "./open-paces.js";
+import type { Paces } from "./paces.js";
 
 /** A service, and how it is addressed. */
 export interface ServiceAccess {
@@ -266,7 +267,7 @@ export class Session {
     return this.#once("cache", async () => {
       const { cache: folder, cacheTtl: ttlMs } = this.settings;
       if (folder === undefined || ttlMs === undefined) return undefined;
-      const { openCacheAt } = await import("../store/cache/open-cache.js");
+      const { openCacheAt } = await import("../store/open-cache.js");
       const { clock } = this.#options;
       const options = { folder, ttlMs, clock, asReceived, onWarning: this.#warn };
       return this.#stack.use(await openCacheAt(options));

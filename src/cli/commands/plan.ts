@@ -160,7 +160,7 @@ async function openPlannedCache({
   if (settings.cache === undefined) return null;
   const address =
     chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);
-  const { openCacheAt } = await import("../../store/cache/open-cache.js");
+  const { openCacheAt } = await import("../../store/open-cache.js");
   const store = await openCacheAt({
     folder: settings.cache,
     ttlMs: settings.cacheTtl,

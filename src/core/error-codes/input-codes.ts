@@ -1,4 +1,4 @@
-import { startOver } from "../errors.js";
+import { startOver } from "./remedies.js";
 import type { CodeEntries } from "./entry.js";
 
 /** The input cannot be read as named. */

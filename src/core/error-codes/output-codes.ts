@@ -1,4 +1,4 @@
-import { startOver } from "../errors.js";
+import { startOver } from "./remedies.js";
 import type { CodeEntries } from "./entry.js";
 
 /** The output, or an earlier one, cannot be written or read. */

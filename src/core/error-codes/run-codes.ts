@@ -1,4 +1,4 @@
-import { startOver } from "../errors.js";
+import { startOver } from "./remedies.js";
 import type { CodeEntries } from "./entry.js";
 
 /** State of an interrupted run, its journal, the cache. */

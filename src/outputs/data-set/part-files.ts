@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { FatalError, startOver } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { formats } from "../../formats/registry.js";
 import type { Encoder, EncoderOptions } from "../../formats/types.js";

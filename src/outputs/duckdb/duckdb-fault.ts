@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../core/error-codes.js";
-import { FatalError, ReputeError, UsageError, startOver } from "../../core/errors.js";
+import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 
 /** DuckDB's error messages, their reasons and what to do. */
 const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, hint: string])[] = [

@@ -1,7 +1,8 @@
 import type { ParquetParsers } from "hyparquet";
 import { stat } from "node:fs/promises";
 import { type ColumnType, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
-import { FatalError, startOver, UsageError } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import type { CellValue } from "../../formats/typed-column.js";
 import { savedColumns } from "../warehouse/saved-rows.js";
 import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";

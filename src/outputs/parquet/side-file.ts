@@ -1,7 +1,8 @@
 import { open, readFile } from "node:fs/promises";
 import { outputFault } from "../output-fault.js";
 import { crc32 } from "node:zlib";
-import { FatalError, startOver } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 
 /** An append-only file beside the output with state that a resume needs. */
 export interface SideFile {

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../core/error-codes.js";
-import { FatalError, ReputeError, UsageError, startOver } from "../../core/errors.js";
+import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 
 /** Transient SQLSTATEs: the server is stopping, starting or full, or aborted this transaction. */
 const transient: ReadonlySet<string> = new Set([

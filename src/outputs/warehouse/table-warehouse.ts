@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { FatalError, startOver } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { cellReaders } from "./cell-values.js";
 import { checkpointTableName, type TableName } from "./dialect.js";
 import { prepareTable } from "./prepare-table.js";

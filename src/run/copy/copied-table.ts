@@ -1,7 +1,8 @@
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../core/clock.js";
-import { FatalError, UsageError, startOver } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { counted } from "../../core/quantity.js";
 import type { Row } from "../../core/row.js";

@@ -1,6 +1,7 @@
 import type { Clock } from "../../core/clock.js";
 import { addedColumns, type OptionalColumns } from "../../core/columns.js";
-import { FatalError, startOver } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { raceAbort } from "../../core/abort.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import type { Encoder } from "../../formats/types.js";

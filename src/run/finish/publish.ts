@@ -1,4 +1,5 @@
-import { FatalError, startOver } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";

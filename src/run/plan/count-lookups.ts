@@ -7,7 +7,7 @@ import { type CachedOptions, isUsable, itemKey } from "../../lookup/cache.js";
 import { isLocalBogon } from "../../lookup/combine.js";
 import { inputPaths } from "../../inputs/types.js";
 import type { LookupChoice } from "../../lookup/options.js";
-import { cacheKeys, keyHash } from "../../store/cache/cache-key.js";
+import { cacheKeys, keyHash } from "../../store/cache-key.js";
 import type { LookupStore } from "../../store/store.js";
 import type { RowJob } from "../reading.js";
 import type { EnrichJob } from "../types.js";

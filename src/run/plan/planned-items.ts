@@ -7,7 +7,7 @@ import {
   memberOf,
 } from "../../core/finding.js";
 import { type Item, itemKinds } from "../../core/item/item.js";
-import { cacheKeys } from "../../store/cache/cache-key.js";
+import { cacheKeys } from "../../store/cache-key.js";
 import { isLocalBogon, showsSomething } from "../../lookup/combine.js";
 import { isUsable } from "../../lookup/cache.js";
 import type { FindingStore } from "../../store/store.js";

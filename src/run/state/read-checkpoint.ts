@@ -1,6 +1,7 @@
 import { lstat, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError, startOver } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { openSealedJson } from "../../core/files/json-file.js";
 import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
 import type { FinishedRun } from "../finish/finished-run.js";

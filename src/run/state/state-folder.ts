@@ -1,7 +1,8 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { UsageError, startOver } from "../../core/errors.js";
+import { UsageError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { replaceFile, sealJson } from "../../core/files/json-file.js";
 import { sweepLocks } from "../../core/files/run-lock.js";
 import { outputFault } from "../../outputs/output-fault.js";

@@ -5,7 +5,7 @@ import {
   type Keyed,
   parseFindingText,
   type ReadBackOptions,
-} from "../journal/finding-record.js";
+} from "../finding-record.js";
 
 /** Kinds of cached answers, which differ in lifetime. */
 export const answerKinds = ["full", "partial", "invalid", "bogon"] as const;

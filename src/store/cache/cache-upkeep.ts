@@ -16,7 +16,7 @@ import {
   openCacheFile,
   removeCache,
 } from "./cache-file.js";
-import { lookupOfKey } from "./cache-key.js";
+import { lookupOfKey } from "../cache-key.js";
 
 /** Contents of a cache. */
 export interface CacheStats {

@@ -7,7 +7,7 @@ import type { FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 import { answerKind, decodeEntry, encodeEntry, isFresh, readEntryHead } from "./cache-entry.js";
 import { cacheFault, hasSpace, openCacheFile, slotNames, warnDisabled } from "./cache-file.js";
-import { keyHash, splitKey } from "./cache-key.js";
+import { keyHash, splitKey } from "../cache-key.js";
 
 export interface CacheOptions {
   /** Folder of the cache. Created with owner-only permissions if missing. */

@@ -5,7 +5,7 @@ import {
   type RecordParts,
   minRecordBytes,
   writeRecord,
-} from "./finding-record.js";
+} from "../finding-record.js";
 
 /**
  * Records start at multiples of this many bytes, so that a 32-bit offset can address a file of 128

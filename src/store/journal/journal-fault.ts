@@ -1,4 +1,5 @@
-import { FatalError, ReputeError, startOver } from "../../core/errors.js";
+import { FatalError, ReputeError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { faultReason, knownFault } from "../../core/files/system-fault.js";
 
 /** Explains why a journal cannot be opened, read or written and what to do. */

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import type { LookupRecord } from "../../core/attempt.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
-import { decodeRecord, readHead, type ReadBackOptions, recordParts } from "./finding-record.js";
+import { decodeRecord, readHead, type ReadBackOptions, recordParts } from "../finding-record.js";
 import { journalFault } from "./journal-fault.js";
 import { OffsetIndex } from "./offset-index.js";
 import { intactRecords, type ReadJournalOptions } from "./read-journal.js";
 import { RecordLog } from "./record-log.js";
-import { textHash } from "../cache/cache-key.js";
+import { textHash } from "../cache-key.js";
 import type { LookupStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { LookupRecord } from "../../core/attempt.js";
-import { decodeRecord, type Keyed } from "./finding-record.js";
+import { decodeRecord, type Keyed } from "../finding-record.js";
 import type { LocatedRecord } from "./framed-record.js";
 import { journalFault } from "./journal-fault.js";
 import { RecordLog } from "./record-log.js";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { RecordHead, RecordParts } from "./finding-record.js";
+import type { RecordHead, RecordParts } from "../finding-record.js";
 import {
   endOf,
   frameRecord,

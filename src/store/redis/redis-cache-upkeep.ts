@@ -5,7 +5,7 @@ import {
   isFresh,
   readEntryHead,
 } from "../cache/cache-entry.js";
-import { lookupOfKey } from "../cache/cache-key.js";
+import { lookupOfKey } from "../cache-key.js";
 import type { CacheStats, PruneResult, UpkeepOptions } from "../cache/cache-upkeep.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { answerPrefix, unpackEntry } from "./redis-cache.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SampledCounts } from "../../../../src/run/plan/sampled-counts.js";
-import { keyHash } from "../../../../src/store/cache/cache-key.js";
+import { keyHash } from "../../../../src/store/cache-key.js";
 
 function countOf(distinct: number, capacity: number): number {
   const counts = new SampledCounts(capacity);

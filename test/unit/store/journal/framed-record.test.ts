@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { recordParts } from "../../../../src/store/journal/finding-record.js";
+import { recordParts } from "../../../../src/store/finding-record.js";
 import {
   frameRecord,
   maxFramedBytes,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { LookupRecord } from "../../../../src/core/attempt.js";
 import { type JournalOptions, openJournal } from "../../../../src/store/journal/journal.js";
-import { textHash } from "../../../../src/store/cache/cache-key.js";
+import { textHash } from "../../../../src/store/cache-key.js";
 import type { LookupStore } from "../../../../src/store/store.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { complete, failed } from "../../lookup/attempts.js";

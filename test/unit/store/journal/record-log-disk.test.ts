@@ -1,6 +1,6 @@
 import type * as Fs from "node:fs";
 import { expect, test, vi } from "vitest";
-import { recordParts } from "../../../../src/store/journal/finding-record.js";
+import { recordParts } from "../../../../src/store/finding-record.js";
 import { RecordLog } from "../../../../src/store/journal/record-log.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { complete } from "../../lookup/attempts.js";

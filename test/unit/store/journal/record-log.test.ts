@@ -5,7 +5,7 @@ import {
   decodeRecord,
   type RecordHead,
   recordParts,
-} from "../../../../src/store/journal/finding-record.js";
+} from "../../../../src/store/finding-record.js";
 import { RecordLog } from "../../../../src/store/journal/record-log.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { complete } from "../../lookup/attempts.js";

@@ -5,10 +5,10 @@ import {
   readHead,
   recordParts,
   writeRecord,
-} from "../../../../src/store/journal/finding-record.js";
-import type { LookupRecord } from "../../../../src/core/attempt.js";
-import type { Finding, JsonObject } from "../../../../src/core/finding.js";
-import { complete, failed, invalid, quick } from "../../lookup/findings.js";
+} from "../../../src/store/finding-record.js";
+import type { LookupRecord } from "../../../src/core/attempt.js";
+import type { Finding, JsonObject } from "../../../src/core/finding.js";
+import { complete, failed, invalid, quick } from "../lookup/findings.js";
 
 /** Bytes of a record between other bytes. */
 function record(

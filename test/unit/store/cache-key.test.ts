@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { cacheKeys, keyHash, lookupOfKey } from "../../../../src/store/cache/cache-key.js";
-import { item, otherItem } from "../../lookup/findings.js";
+import { cacheKeys, keyHash, lookupOfKey } from "../../../src/store/cache-key.js";
+import { item, otherItem } from "../lookup/findings.js";
 
 test("keys differ by address, endpoint, kind and item", () => {
   const keys = [

@@ -4,8 +4,8 @@ import {
   parseJson,
   readJson,
   resultText,
-} from "../../core/json-members.js";
-import type { Again, LookupRecord } from "../../core/attempt.js";
+} from "../core/json-members.js";
+import type { Again, LookupRecord } from "../core/attempt.js";
 import {
   type Answers,
   type Finding,
@@ -16,7 +16,7 @@ import {
   type LookupAnswer,
   type LookupEndpoint,
   lookupEndpoints,
-} from "../../core/finding.js";
+} from "../core/finding.js";
 
 /** The part of a record that is read before its finding. */
 export interface RecordHead {

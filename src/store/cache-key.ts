@@ -1,5 +1,5 @@
-import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
-import { type Item, itemKinds } from "../../core/item/item.js";
+import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import { type Item, itemKinds } from "../core/item/item.js";
 
 /**
  * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. The
