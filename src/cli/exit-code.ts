@@ -4,7 +4,7 @@ export {
   exitCodeOfRun,
   exitCodes,
   isInterrupted,
-} from "../run/finish/exit-reason.js";
+} from "../run/exit-reason.js";
 
 /** Exit codes of every command, as the help lists them. */
 export const commonExitCodes = [

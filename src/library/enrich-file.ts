@@ -5,11 +5,11 @@ import type { WrittenFiles } from "../inputs/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
 import { isObjectPrefix } from "../s3/address.js";
 import { inGroups } from "../run/options.js";
-import type { ReadingSettings } from "../run/reading.js";
 import type { Manifest } from "../run/types.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
 import type { Services } from "./services.js";
 import type { EnrichFileOptions } from "./types.js";
+import type { ReadingSettings } from "../run/row-handling.js";
 
 /** Runs the main job with a client's settings, pace and cache. */
 export async function enrichFile(

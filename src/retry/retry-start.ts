@@ -1,9 +1,9 @@
 import type { SinkSettings } from "../outputs/options.js";
 import type { EnrichJob } from "../run/types.js";
 import type { Lookup } from "../lookup/types.js";
-import type { StartRow } from "../run/reading.js";
 import { type EarlierRow, isNoWorse, shouldRetry } from "./earlier-record.js";
 import { withKept } from "./kept-answers.js";
+import type { StartRow } from "../run/row-handling.js";
 
 /** Looks up the failed and partial rows of an earlier output; a worse answer changes nothing. */
 export function retryStart(lookup: Lookup): StartRow {

@@ -9,18 +9,17 @@ import type { OpenedSource, SourceInput, SourcePosition } from "../inputs/types.
 import type { TableInput } from "../outputs/tables/types.js";
 import type { FoundRows } from "../outputs/warehouse/fill-rows.js";
 import type { TableFill, Warehouse } from "../outputs/warehouse/registry.js";
-import type { CopiedInput, CopyPlace } from "../run/copy/copied-input.js";
 import { copyOnce, copyPath } from "../run/copy/copied-table.js";
 import { findManifest } from "../run/finish/manifest.js";
 import type { WarehouseOutputTarget } from "../run/destination/open-output.js";
 import { runResumably } from "../run/execute.js";
-import type { RowJob } from "../run/reading.js";
 import { readAnyCheckpoint } from "../run/state/read-checkpoint.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { statePath } from "../run/state/state-folder.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
 import { earlierFinding, earlierItem, type EarlierRow } from "./earlier-record.js";
 import { retryStart } from "./retry-start.js";
+import type { RowHandling, CopiedInput, CopyPlace } from "../run/row-handling.js";
 
 /**
  * Looks up the failed and partial rows of one run in a table again and fills them in, one transaction
@@ -72,7 +71,7 @@ function tableRows(
   table: TableInput,
   { runId, optional }: FoundRows,
   prefix: string,
-): RowJob {
+): RowHandling {
   const copyOf = { name: display, kind: table.kind };
   const form = { format: "ndjson", keepsNulls: false } as const;
   const copied: CopiedInput = {

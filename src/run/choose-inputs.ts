@@ -5,7 +5,8 @@ import { listInputs, skippedNotices, type WrittenFiles } from "../inputs/list-in
 import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "../inputs/types.js";
 import { findTableInput } from "./copy/find-table-input.js";
 import { openWithFlags } from "./read-several.js";
-import { readingOf, type ReadingSettings } from "./reading.js";
+import { readingOf } from "./reading.js";
+import type { ReadingSettings } from "./row-handling.js";
 
 /** Several inputs, and what to tell the user of those that are not read. */
 interface ChosenInputs {

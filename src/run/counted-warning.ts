@@ -1,15 +1,17 @@
 import { formatCount } from "../core/quantity.js";
-import type { TallySnapshot } from "./tally.js";
 
 /** Counted for each row with such a time. */
 export const otherTimes =
   "row with a time that is not RFC 3339: CSV, TSV and NDJSON keep it, other outputs leave it out";
 
+/** Message → number of times, and → first row. */
+interface WarningCounts {
+  readonly warnings: Readonly<Record<string, number>>;
+  readonly warned_rows: Readonly<Record<string, number>>;
+}
+
 /** The warning about times of a run, whose values depend on the output; null for none. */
-export function timeWarning({
-  warnings,
-  warned_rows,
-}: Pick<TallySnapshot, "warnings" | "warned_rows">): string | null {
+export function timeWarning({ warnings, warned_rows }: WarningCounts): string | null {
   const rows = warnings[otherTimes];
   return rows === undefined ? null : countedWarning(otherTimes, rows, warned_rows[otherTimes]);
 }
@@ -22,3 +24,6 @@ export function countedWarning(message: string, count: number, row?: number): st
   ];
   return facts.length === 0 ? message : `${message} (${facts.join(", ")})`;
 }
+
+/** A message and the number of times it applies. */
+export type CountedWarning = readonly [message: string, count: number];

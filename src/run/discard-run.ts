@@ -8,7 +8,7 @@ import type { OutputTarget } from "./destination/open-output.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import type { FoundRun, StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
-import type { RowJob } from "./reading.js";
+import type { RowHandling } from "./row-handling.js";
 
 /** Removes what an interrupted run left outside its state folder. @throws ReputeError */
 export async function discardRun(
@@ -28,7 +28,7 @@ export async function discardRun(
  */
 export async function discardUnlessSame(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   target: OutputTarget,
   state: StateFolder,
 ): Promise<boolean> {

@@ -11,14 +11,13 @@ import { removeParts } from "./finish/publish.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { StagedRun } from "./destination/staged-run.js";
 import { chooseOutput, type OutputTarget } from "./destination/open-output.js";
-import type { CopiedInput, CopyPlace } from "./copy/copied-input.js";
 import { inputReading } from "./copy/find-table-input.js";
 import { type FoundRun, openStateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
-import type { RowJob } from "./reading.js";
 import { inputPaths } from "../inputs/types.js";
 import { runRows } from "./run-rows.js";
+import type { RowHandling, CopiedInput, CopyPlace } from "./row-handling.js";
 
 /**
  * The main job: reads every row of the input, looks up its item and writes the enriched row.
@@ -37,7 +36,7 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
  * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
  *   InterruptedError
  */
-export async function execute(given: EnrichJob, rows: RowJob): Promise<Manifest> {
+export async function execute(given: EnrichJob, rows: RowHandling): Promise<Manifest> {
   const { job, staged } = await staging(given, rows);
   try {
     const target = await targetOf(job, rows, staged);
@@ -52,7 +51,7 @@ export async function execute(given: EnrichJob, rows: RowJob): Promise<Manifest>
 /** Of a run that writes to object storage, the job writes local files, which are uploaded at the end. */
 async function staging(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
 ): Promise<{ readonly job: EnrichJob; readonly staged?: StagedRun }> {
   const { output } = job.settings;
   if (![output.output, output.rejects ?? ""].some(isObjectAddress)) return { job };
@@ -64,7 +63,11 @@ async function staging(
   return { job: { ...job, settings }, staged };
 }
 
-async function targetOf(job: EnrichJob, rows: RowJob, staged?: StagedRun): Promise<OutputTarget> {
+async function targetOf(
+  job: EnrichJob,
+  rows: RowHandling,
+  staged?: StagedRun,
+): Promise<OutputTarget> {
   const { output, run } = job.settings;
   const inputFormat = () => raceAbort(rows.inputFormat(), job.signal);
   const chosen = await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, rows));
@@ -79,7 +82,7 @@ async function targetOf(job: EnrichJob, rows: RowJob, staged?: StagedRun): Promi
  * The files that the output must not replace. Reading a database file ends
  * before it is written, so the output may be another of its tables.
  */
-function inputFiles({ input, settings }: EnrichJob, { copied }: RowJob): readonly string[] {
+function inputFiles({ input, settings }: EnrichJob, { copied }: RowHandling): readonly string[] {
   if (copied === undefined) return inputPaths(input);
   const writesDuckdb = /^duckdb:/i.test(settings.output.output);
   const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
@@ -95,7 +98,7 @@ interface Place {
 /** A job whose input can be opened: of a table, the copy. */
 interface ReadyJob {
   readonly job: EnrichJob;
-  readonly rows: RowJob;
+  readonly rows: RowHandling;
 }
 
 /** Copies the tables of the input, unless an interrupted run has. */
@@ -117,7 +120,7 @@ async function prepare(
 }
 
 /** A job that reads the copies of its tables, made or not. */
-function inPlace(job: EnrichJob, rows: RowJob, place: Place): ReadyJob {
+function inPlace(job: EnrichJob, rows: RowHandling, place: Place): ReadyJob {
   if (rows.copied === undefined) return { job, rows };
   const { input, open } = rows.copied.inFolder(copyPlace(job, place));
   return { job: { ...job, input }, rows: { ...rows, open } };
@@ -132,7 +135,7 @@ function copyPlace(job: EnrichJob, { target, folder }: Place): CopyPlace {
 }
 
 /** The run cannot be resumed, so its journal goes to a temporary folder. */
-function runToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Promise<Manifest> {
+function runToStream(job: EnrichJob, rows: RowHandling, target: OutputTarget): Promise<Manifest> {
   if (job.settings.run.resume) {
     const message = `--resume needs an output file, and ${target.name} is not one`;
     throw new UsageError("resume_needs_file", message);
@@ -158,7 +161,7 @@ function runToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Promis
  */
 export async function runResumably(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   target: OutputTarget,
   base: string,
 ): Promise<Manifest> {

@@ -7,10 +7,10 @@ import type { Item } from "../core/item/item.js";
 import { outputFault } from "../outputs/output-fault.js";
 import { cellOf } from "../outputs/tables/values.js";
 import type { TableInput, TableReadOptions } from "../outputs/tables/types.js";
-import type { RowJob } from "./reading.js";
 import type { TableFill } from "../outputs/warehouse/registry.js";
 import type { EnrichJob } from "./types.js";
 import { skipped } from "./skipped.js";
+import type { RowHandling } from "./row-handling.js";
 
 /** Length of an item's digest: with 10^9 items, the probability of any collision is below 10^-20. */
 const digestBytes = 16;
@@ -122,7 +122,7 @@ export function needsTable(name: string): UsageError {
 }
 
 /** The same rows, of which those with a known item are skipped. */
-export function withoutKnown(rows: RowJob, known: KnownItems): RowJob {
+export function withoutKnown(rows: RowHandling, known: KnownItems): RowHandling {
   const settled = Promise.resolve(skipped);
   return {
     ...rows,

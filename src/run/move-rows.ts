@@ -7,10 +7,10 @@ import type { Slots } from "../lookup/pace/slots.js";
 import type { Sink } from "../outputs/types.js";
 import type { OpenedSource } from "../inputs/types.js";
 import { skipped } from "./skipped.js";
-import type { StartRow } from "./reading.js";
 import { RowWindow, type WindowPosition } from "./row-window.js";
 import type { RunSignals } from "./run-signals.js";
 import type { Tally } from "./tally.js";
+import type { StartRow } from "./row-handling.js";
 
 /**
  * Maximum number of rows between reading and writing, and of their bytes (input and large answers).

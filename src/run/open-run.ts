@@ -13,12 +13,13 @@ import { encoderOptions } from "./destination/encoder-options.js";
 import { openSink, type OutputTarget } from "./destination/open-output.js";
 import { realPath } from "../core/files/real-path.js";
 import { WarehouseRun } from "./destination/warehouse-run.js";
-import type { Checkpoint } from "./state/checkpointer.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
-import { announceReading, optionalColumnsOf, type RowJob } from "./reading.js";
+import { announceReading, optionalColumnsOf } from "./reading.js";
 import { Tally } from "./tally.js";
+import type { Checkpoint } from "./state/checkpoint.js";
+import type { RowHandling } from "./row-handling.js";
 
 /** Where a run writes, and where it keeps the state for a resume. */
 export interface RunPlace {
@@ -53,7 +54,7 @@ export interface OpenRun extends RunPlace {
 /** Opens a run's input and output, at the interrupted run's position or at the start. */
 export async function openRun(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   place: RunPlace,
   stack: ResourceStack,
 ): Promise<OpenRun> {
@@ -96,7 +97,7 @@ export async function openRun(
 
 async function openSource(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   before: Checkpoint | null,
   warehouse: WarehouseRun | null,
 ): Promise<OpenedSource> {
@@ -111,7 +112,7 @@ async function openSource(
 
 async function openRunSink(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   { target, source, warehouse, before, encoder }: Omit<OpenRun, "sink">,
 ): Promise<Sink> {
   const { rejects: path, formulaGuard } = job.settings.output;

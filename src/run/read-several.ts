@@ -2,14 +2,14 @@ import { stat } from "node:fs/promises";
 import { ReputeError, UsageError } from "../core/errors.js";
 import { openSeveral, type SourceFile } from "../inputs/several/open-several.js";
 import type { NamedInput, OpenedSource, SourcePosition } from "../inputs/types.js";
-import type { ReadingSettings, RowJob } from "./reading.js";
+import type { ReadingSettings, RowHandling } from "./row-handling.js";
 
 /** One of several inputs. */
 export interface SeveralReading extends NamedInput {
   /** How it is read. */
-  readonly read: (settings: ReadingSettings) => RowJob;
+  readonly read: (settings: ReadingSettings) => RowHandling;
   /** The same with all flags. */
-  readonly reading: RowJob;
+  readonly reading: RowHandling;
 }
 
 type ColumnFlags = Pick<ReadingSettings, "itemColumn" | "kindColumn">;

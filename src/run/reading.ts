@@ -1,16 +1,13 @@
 import { type Clock, systemClock } from "../core/clock.js";
 import type { OptionalColumns } from "../core/columns.js";
-import { type Finding, type FindingError, unasked } from "../core/finding.js";
-import { type Item, parseKindName } from "../core/item/item.js";
+import { type FindingError, unasked } from "../core/finding.js";
+import { parseKindName } from "../core/item/item.js";
 import { itemCodes } from "../core/error-codes/item-codes.js";
 import { recogniseItem } from "../core/item/recognise.js";
-import type { Row } from "../core/row.js";
 import { shownColumn } from "../formats/columns/find-column.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { type InputOptions, openSource } from "../inputs/open-input.js";
 import type { SniffedInput } from "../inputs/sniff-format.js";
-import type { CopiedObjects } from "../outputs/download-object.js";
-import type { Encoder, SourceFormat } from "../formats/types.js";
 import type {
   AnyInput,
   NamedInput,
@@ -19,53 +16,8 @@ import type {
   SourcePosition,
 } from "../inputs/types.js";
 import type { Lookup } from "../lookup/types.js";
-import type { CopiedInput } from "./copy/copied-input.js";
-import type { EnrichSettings } from "./options.js";
 import type { EnrichJob } from "./types.js";
-
-/** Settings that determine how the rows of an input are read. */
-export type ReadingSettings = Pick<
-  EnrichSettings["input"],
-  "from" | "header" | "comment" | "itemColumn" | "kindColumn"
->;
-
-/** A row's item, and its finding or the promise of one. */
-interface StartedRow {
-  readonly item: Item | null;
-  readonly finding: Finding | Promise<Finding>;
-}
-
-export type StartRow = (row: Row, signal: AbortSignal) => StartedRow;
-
-/** How a run handles the rows of an input: reading, looking up and writing. */
-export interface RowJob {
-  /**
-   * Format of the input. Waits for the first bytes if neither a flag nor the file name tells it.
-   */
-  inputFormat(): Promise<SourceFormat>;
-  /** Options that affect reading, by flag name. A resumed run must have the same. */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** Opens the input, at the interrupted run's position or at the start. */
-  open(resume: SourcePosition | null): Promise<OpenedSource>;
-  /** Starts each row's lookup. */
-  start(lookup: Lookup): StartRow;
-  /** False: partial answers in a cache are requested again. @default true */
-  readonly partialsFromCache?: boolean;
-  /** True: the rows already hold invented answers. @default false */
-  readonly synthetic?: boolean;
-  /** The optional columns of the output. @default those that the inputs and settings ask for */
-  readonly optional?: OptionalColumns;
-  /** Run whose rows are filled in; by default a run has an identifier of its own. */
-  readonly runId?: string;
-  /** Wraps the encoder of the output. */
-  readonly encoder?: ((encoder: Encoder) => Encoder) | undefined;
-  /** The output replaces the input. @default false */
-  readonly inPlace?: boolean;
-  /** The objects of the output that is replaced. */
-  readonly copiedObjects?: CopiedObjects | undefined;
-  /** Set for tables, which are copied to the run's folder before the input is opened. */
-  readonly copied?: CopiedInput;
-}
+import type { ReadingSettings, RowHandling, StartRow } from "./row-handling.js";
 
 /** Replaces an input right before it is opened. */
 export type PrepareInput = (input: AnyInput, options: InputOptions) => AnyInput | Promise<AnyInput>;
@@ -73,7 +25,7 @@ export type PrepareInput = (input: AnyInput, options: InputOptions) => AnyInput 
 /** The optional columns of a run's output. */
 export function optionalColumnsOf(
   { input, settings }: Pick<EnrichJob, "input" | "settings">,
-  { optional }: Pick<RowJob, "optional">,
+  { optional }: Pick<RowHandling, "optional">,
 ): OptionalColumns {
   return optional ?? { file: "inputs" in input, raw: settings.output.raw };
 }
@@ -84,7 +36,7 @@ export function readingOf(
   settings: ReadingSettings,
   clock: Clock = systemClock,
   prepare: PrepareInput = (input) => input,
-): RowJob {
+): RowHandling {
   if ("inputs" in input) return readingOfSeveral(input.inputs, settings, clock);
   const detected = "path" in input ? detectSourceFormat(input.path) : null;
   const gzip = detected?.gzip ?? false;
@@ -118,9 +70,9 @@ function readingOfSeveral(
   inputs: readonly NamedInput[],
   settings: ReadingSettings,
   clock: Clock,
-): RowJob {
+): RowHandling {
   const readings = inputs.map((named) => {
-    const read = (own: ReadingSettings): RowJob => readingOf(named.input, own, clock);
+    const read = (own: ReadingSettings): RowHandling => readingOf(named.input, own, clock);
     return { ...named, read, reading: read(settings) };
   });
   return {
@@ -142,7 +94,7 @@ function flagsOf(settings: ReadingSettings) {
   };
 }
 
-function optionsOf(settings: ReadingSettings, from: string | null): RowJob["options"] {
+function optionsOf(settings: ReadingSettings, from: string | null): RowHandling["options"] {
   const { header, itemColumn, kindColumn } = flagsOf(settings);
   return {
     from,

@@ -41,7 +41,7 @@ export async function openRunLookup(
   const earlier = options.state?.earlier ?? null;
   if (earlier !== null) {
     const { takeOverAnswers } = await import("./take-over.js");
-    await takeOverAnswers(job, earlier, journal.store, options);
+    await takeOverAnswers(job, earlier, journal.store, options, partialsFromCache);
   }
   const opened = await session.lookup({
     settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },

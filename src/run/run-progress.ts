@@ -8,8 +8,8 @@ import type { Session } from "../session/session.js";
 import { countedEndpoints, countInBackground } from "./plan/count-lookups.js";
 import type { EnrichJob, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
-import type { RowJob } from "./reading.js";
 import { timeLeft } from "./run-signals.js";
+import type { RowHandling } from "./row-handling.js";
 
 type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
   Pick<RunLookup, "cache" | "journal" | "throttling" | "pausedMs">;
@@ -17,7 +17,7 @@ type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   run: ProgressParts,
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {

@@ -11,15 +11,15 @@ import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpointer.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { endAt, RunSignals } from "./run-signals.js";
-import { timeWarning } from "./counted-warning.js";
+import { type CountedWarning, timeWarning } from "./counted-warning.js";
 import { moveRows } from "./move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
-import type { RowJob } from "./reading.js";
 import type { Tally, TallySnapshot } from "./tally.js";
+import type { RowHandling } from "./row-handling.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
-export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<Manifest> {
+export function runRows(job: EnrichJob, rows: RowHandling, place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
     const run = await openRun(job, rows, place, stack);
     let lookup: RunLookup | null = null;
@@ -115,9 +115,6 @@ const noIndicator: readonly UnsupportedCode[] = [
   "not_text",
   "hex_length",
 ];
-
-/** A message and the number of times it applies. */
-export type CountedWarning = readonly [message: string, count: number];
 
 /** Warning for a run without rows. */
 export const noRows = "the input has no rows";

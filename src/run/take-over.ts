@@ -6,7 +6,7 @@ import type { LookupStore } from "../store/store.js";
 import type { EarlierRun } from "./state/earlier-run.js";
 import type { Fingerprint } from "./state/fingerprint.js";
 import type { EnrichJob } from "./types.js";
-import type { RunLookupOptions } from "./run-lookup.js";
+import type { OpenRun } from "./open-run.js";
 
 /**
  * Copies the answers of a discarded run into the journal of a new one: those of the same service that
@@ -18,7 +18,8 @@ export async function takeOverAnswers(
   job: EnrichJob,
   { journalPath, checkpoint }: EarlierRun,
   store: LookupStore,
-  { clock, tally, fingerprint, partialsFromCache = true }: RunLookupOptions,
+  { clock, tally, fingerprint }: Pick<OpenRun, "clock" | "tally" | "fingerprint">,
+  partialsFromCache = true,
 ): Promise<void> {
   const { settings, signal, onWarning, onNotice } = job;
   tally.tookOver = 0;

@@ -1,4 +1,4 @@
-import type { InputRecord, SharedFacts } from "./finish/input-records.js";
+import type { InputRecord, SharedFacts, SkippedInputs } from "./input-records.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { FindingStatus, VerdictCounts } from "../core/finding.js";
@@ -8,7 +8,7 @@ import type { RetriedRows } from "./tally.js";
 import type { Throttling } from "../lookup/pace/request-pace.js";
 import type { PartRecord } from "../outputs/data-set/data-set.js";
 import type { Session } from "../session/session.js";
-import type { RunEnding } from "./finish/exit-reason.js";
+import type { RunEnding } from "./exit-reason.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Everything a run needs besides its settings. */
@@ -131,7 +131,7 @@ export interface TagExportRecord {
  * output of `--json`. Its `exit_reason` is `done` or `rows_failed` for rows in OUT, and
  * `too_many_failed` if they are kept as `OUT.failed` (see `--max-failed`).
  */
-export interface Manifest extends RunEnding {
+export interface Manifest extends RunEnding, SkippedInputs {
   readonly schema_version: number;
   readonly program: { readonly name: string; readonly version: string };
   /** Unique per run. A resumed run keeps it. */
@@ -146,8 +146,6 @@ export interface Manifest extends RunEnding {
   };
   /** Each of several inputs. */
   readonly inputs?: readonly InputRecord[];
-  /** Files of folders that were not read; absent for none. */
-  readonly skipped_inputs?: readonly { readonly path: string; readonly reason: string }[];
   readonly output: {
     /** As given, without a password; null for stdout. */
     readonly path: string | null;

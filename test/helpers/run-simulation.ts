@@ -7,14 +7,14 @@ import { composeLookup } from "../../src/lookup/compose.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { Slots } from "../../src/lookup/pace/slots.js";
 import { countLookups } from "../../src/run/plan/count-lookups.js";
-import type { RowJob } from "../../src/run/reading.js";
 import { Tally } from "../../src/run/tally.js";
 import { aProgress } from "./a-progress.js";
 import { ManualClock } from "./manual-clock.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";
+import type { RowHandling } from "../../src/run/row-handling.js";
 
 export interface RunSimulation {
-  readonly rows: RowJob;
+  readonly rows: RowHandling;
   readonly perSecond: number;
   /** The service's answer to a request at a time since the start. */
   readonly answer: (atMs: number) => Attempt;
@@ -79,7 +79,7 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
 }
 
 function move(
-  rows: RowJob,
+  rows: RowHandling,
   batches: readonly (readonly Row[])[],
   tally: Tally,
   clock: ManualClock,

@@ -1,6 +1,6 @@
 import { toWellFormed } from "../../core/bytes.js";
 import type { Manifest } from "../../run/types.js";
-import { type ExitReason, exitReasons } from "../../run/finish/exit-reason.js";
+import { type ExitReason, exitReasons } from "../../run/exit-reason.js";
 
 /** What the metrics of a run are made from. */
 export interface MeteredRun {

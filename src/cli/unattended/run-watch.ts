@@ -5,7 +5,7 @@ import { UsageError } from "../../core/errors.js";
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { programInfo } from "../../core/program.js";
-import { endingOfError, exitCodes, type RunEnding } from "../../run/finish/exit-reason.js";
+import { endingOfError, exitCodes, type RunEnding } from "../../run/exit-reason.js";
 import { earlierName } from "../../run/state/earlier-run.js";
 import { checkpointName, markName, recordName } from "../../run/state/read-checkpoint.js";
 import { zeros } from "../../run/tally.js";

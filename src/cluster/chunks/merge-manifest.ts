@@ -2,8 +2,8 @@ import { schemaVersion } from "../../core/columns.js";
 import { programInfo } from "../../core/program.js";
 import { mostFrequentFirst } from "../../run/tally.js";
 import { noRows, unlikelyColumn } from "../../run/run-rows.js";
-import { readingFacts } from "../../run/finish/input-records.js";
-import type { RunEnding } from "../../run/finish/exit-reason.js";
+import { readingFacts } from "../../run/input-records.js";
+import type { RunEnding } from "../../run/exit-reason.js";
 import type { Manifest } from "../../run/types.js";
 import type { WorkPlan } from "./work-plan.js";
 

@@ -12,7 +12,7 @@ import {
 import type { Destination } from "../../outputs/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Audit } from "../../outputs/audit-output.js";
-import { endingOfRows } from "../../run/finish/exit-reason.js";
+import { endingOfRows } from "../../run/exit-reason.js";
 import { endingOfTooMany } from "../../run/finish/publish.js";
 import { saveRecord } from "../../run/finish/finished-run.js";
 import { keepEarlier } from "../../run/finish/keep-earlier.js";

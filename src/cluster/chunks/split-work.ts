@@ -10,12 +10,7 @@ import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import {
-  announceReading,
-  type PrepareInput,
-  readingOf,
-  type ReadingSettings,
-} from "../../run/reading.js";
+import { announceReading, type PrepareInput, readingOf } from "../../run/reading.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
 import { copySeal } from "../../run/copy/copy-writer.js";
 import { copyTable } from "./split-table.js";
@@ -30,6 +25,7 @@ import {
   readPlan,
   type WorkPlan,
 } from "./work-plan.js";
+import type { ReadingSettings } from "../../run/row-handling.js";
 
 /** Everything that dividing an input needs. */
 interface SplitJob {

@@ -8,11 +8,11 @@ import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
 import type { CopiedFrom, InputRange, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
-import type { CopyForm } from "../../run/copy/copy-writer.js";
 import type { LookupSettings } from "../../lookup/options.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
 import type { WorkFolder } from "./work-folder.js";
+import type { CopyForm } from "../../run/row-handling.js";
 
 /** Name of the plan in its work folder. Written last: without it, the split has not finished. */
 export const planName = "plan.json";

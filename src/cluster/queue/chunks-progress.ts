@@ -2,7 +2,7 @@ import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import type { ChunkResult } from "../chunks/chunk-result.js";
 import { sumChunks } from "../chunks/merge-manifest.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
-import { unknownEnding } from "../../run/finish/exit-reason.js";
+import { unknownEnding } from "../../run/exit-reason.js";
 import { perSecond } from "../../session/connections.js";
 import { zeros } from "../../run/tally.js";
 import type { EnrichJob, Manifest, RequestCounts, RunProgress } from "../../run/types.js";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { EarlyEndError, FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import type { ErrorCode } from "../../core/error-codes.js";
-import { endingOfError } from "../../run/finish/exit-reason.js";
+import { endingOfError } from "../../run/exit-reason.js";
 import {
   type ChunkCommit,
   type ChunkJobOfQueue,

@@ -11,16 +11,15 @@ import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/typ
 import { verifyInput } from "../../inputs/verify-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
-import type { CopyPlace } from "./copied-input.js";
-import { type PrepareInput, readingOf, type ReadingSettings, type RowJob } from "../reading.js";
-import {
-  type CopyForm,
-  type CopyFormat,
-  copySeal,
-  type CopySeal,
-  CopyWriter,
-  emptyText,
-} from "./copy-writer.js";
+import { type PrepareInput, readingOf } from "../reading.js";
+import { copySeal, type CopySeal, CopyWriter, emptyText } from "./copy-writer.js";
+import type {
+  ReadingSettings,
+  RowHandling,
+  CopyPlace,
+  CopyForm,
+  CopyFormat,
+} from "../row-handling.js";
 
 /** Options that apply only to text. */
 const textOptions = { from: "--from", header: "--header", comment: "--comment" } as const;
@@ -30,10 +29,14 @@ const textOptions = { from: "--from", header: "--header", comment: "--comment" }
  *
  * @throws UsageError `text_option`
  */
-export function tableReading(table: TableInput, settings: ReadingSettings, clock?: Clock): RowJob {
+export function tableReading(
+  table: TableInput,
+  settings: ReadingSettings,
+  clock?: Clock,
+): RowHandling {
   refuseTextOptions(table, settings);
   const copyOf = { name: table.name, kind: table.kind };
-  const inFolder = ({ folder, ...form }: CopyForm & { readonly folder: string }): RowJob =>
+  const inFolder = ({ folder, ...form }: CopyForm & { readonly folder: string }): RowHandling =>
     readCopy({ path: copyPath(folder, form.format), copyOf }, settings, form, clock);
   const unopened = inFolder({ folder: "", format: "tsv", keepsNulls: false });
   return {
@@ -71,7 +74,7 @@ export function readCopy(
   { format, keepsNulls }: CopyForm,
   clock?: Clock,
   prepare?: PrepareInput,
-): RowJob {
+): RowHandling {
   const own: ReadingSettings = {
     ...settings,
     from: format,

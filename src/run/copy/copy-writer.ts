@@ -3,16 +3,7 @@ import { type ChecksumState, RunningChecksum } from "../../core/files/running-ch
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableReceiver } from "../../outputs/tables/types.js";
 import { cellOf, type InputValue, jsonOf } from "../../outputs/tables/values.js";
-
-/** How a copy is written: a table of text, or an object per line. */
-export type CopyFormat = "tsv" | "ndjson";
-
-/** The form of a copy. */
-export interface CopyForm {
-  readonly format: CopyFormat;
-  /** Whether a TSV copy tells null from an empty text. */
-  readonly keepsNulls: boolean;
-}
+import type { CopyForm } from "../row-handling.js";
 
 /** What a copy holds. */
 export interface CopySeal {

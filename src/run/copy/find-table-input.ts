@@ -1,7 +1,8 @@
 import type { Clock } from "../../core/clock.js";
 import type { RunInput } from "../../inputs/types.js";
 import type { TableInput } from "../../outputs/tables/types.js";
-import { readingOf, type ReadingSettings, type RowJob } from "../reading.js";
+import { readingOf } from "../reading.js";
+import type { ReadingSettings, RowHandling } from "../row-handling.js";
 
 /** The table that an input names, or null for text. Its reader is loaded only for a table. */
 export async function findTableInput(path: string): Promise<TableInput | null> {
@@ -20,7 +21,7 @@ export async function inputReading(
   input: RunInput,
   settings: ReadingSettings,
   clock?: Clock,
-): Promise<RowJob> {
+): Promise<RowHandling> {
   const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
   const tables: (TableInput | null)[] = [];
   for (const one of inputs) tables.push("path" in one ? await findTableInput(one.path) : null);

@@ -5,11 +5,16 @@ import { detectSourceFormat } from "../../formats/registry.js";
 import type { SeveralInputs } from "../../inputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
-import { readingOf, type ReadingSettings, type RowJob } from "../reading.js";
+import { readingOf } from "../reading.js";
 import type { SeveralReading } from "../read-several.js";
-import type { CopiedInput, CopyPlace } from "./copied-input.js";
 import { copyOnce, copyPath, readCopy, refuseTextOptions } from "./copied-table.js";
-import type { CopyForm } from "./copy-writer.js";
+import type {
+  ReadingSettings,
+  RowHandling,
+  CopiedInput,
+  CopyPlace,
+  CopyForm,
+} from "../row-handling.js";
 
 /**
  * Several inputs, some of which are tables. Each table is copied to a folder of its own.
@@ -22,7 +27,7 @@ export function severalTables(
   tables: readonly (TableInput | null)[],
   settings: ReadingSettings,
   clock: Clock = systemClock,
-): RowJob {
+): RowHandling {
   const { inputs } = several;
   const texts = inputs.filter((_, index) => tables[index] === null);
   if (texts.length === 0) refuseTextOptions(tables[0]!, settings);

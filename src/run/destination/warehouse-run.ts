@@ -3,16 +3,16 @@ import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { raceAbort } from "../../core/abort.js";
-import { openSealedJson, sealJson } from "../../core/files/json-file.js";
+import { openSealedJson } from "../../core/files/json-file.js";
 import type { Encoder } from "../../formats/types.js";
 import type { PartRecord } from "../../outputs/data-set/data-set.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedWarehouse, WarehouseAudit } from "../../outputs/warehouse/types.js";
-import type { Checkpoint } from "../state/checkpointer.js";
 import { partOptions } from "./encoder-options.js";
 import type { WarehouseOutputTarget } from "./open-output.js";
 import type { Tally } from "../tally.js";
 import type { EnrichJob } from "../types.js";
+import type { Checkpoint, CheckpointNote } from "../state/checkpoint.js";
 
 export interface WarehouseRunOptions {
   readonly job: EnrichJob;
@@ -127,14 +127,4 @@ export class WarehouseRun {
     this.#told.add(message);
     this.#options.job.onWarning?.(message);
   }
-}
-
-/**
- * A checkpoint stored in a database: everything except what only the state folder knows of the run.
- */
-type CheckpointNote = Omit<Checkpoint, "fingerprint">;
-
-/** Serialises a checkpoint for a database, without the paths and addresses in its fingerprint. */
-export function writeNote({ fingerprint: _fingerprint, ...note }: Checkpoint): string {
-  return sealJson(note satisfies CheckpointNote);
 }

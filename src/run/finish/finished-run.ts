@@ -11,29 +11,17 @@ import type { SinkSettings } from "../../outputs/options.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
-import type { Checkpoint } from "../state/checkpointer.js";
 import { realPath } from "../../core/files/real-path.js";
 import { manifestPath } from "../destination/check-paths.js";
 import type { OutputTarget, WarehouseOutputTarget } from "../destination/open-output.js";
-import { optionalColumnsOf, type RowJob } from "../reading.js";
+import { optionalColumnsOf } from "../reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { WarehouseRun } from "../destination/warehouse-run.js";
 import { writeManifest } from "./manifest.js";
-
-/**
- * A run whose rows are written and audited, so that only publishing is left. Saved in the state
- * folder before the first file gets its final name, and removed as the last step before the process
- * exits. A `--resume` that finds it repeats the publishing, which is idempotent.
- */
-export interface FinishedRun {
-  /** Identifies the run and tells how much of its output is durable. */
-  readonly checkpoint: Checkpoint;
-  readonly manifest: Manifest;
-  /** Appended to the names of its files. */
-  readonly suffix: string;
-}
+import type { FinishedRun } from "../state/checkpoint.js";
+import type { RowHandling } from "../row-handling.js";
 
 /**
  * Publishes a run that was killed after its last row was written, and returns its manifest. If the
@@ -41,7 +29,7 @@ export interface FinishedRun {
  */
 export async function finishEarlier(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   target: OutputTarget,
   state: StateFolder,
 ): Promise<Manifest | null> {
@@ -68,7 +56,7 @@ export async function finishEarlier(
  */
 async function republish(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   target: OutputTarget,
   finished: FinishedRun,
   stateFolder: string,
@@ -188,7 +176,7 @@ async function renamePart(name: string, suffix: string, bytes: number | null): P
 /** Reopens a warehouse where the run left it, and completes the run there. */
 async function completeTable(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   target: WarehouseOutputTarget,
   { checkpoint, suffix, manifest }: FinishedRun,
   stateFolder: string,

@@ -6,14 +6,14 @@ import { programInfo } from "../../core/program.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
-import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "./input-records.js";
+import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { defaultPrefix } from "../../outputs/options.js";
 import { manifestPath } from "../destination/check-paths.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenRun } from "../open-run.js";
-import { type RunEnding, unknownEnding } from "./exit-reason.js";
+import { type RunEnding, unknownEnding } from "../exit-reason.js";
 import type { OutputTarget } from "../destination/open-output.js";
 import type { EnrichJob, Manifest } from "../types.js";
 

@@ -5,8 +5,7 @@ import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { Checkpointer } from "../state/checkpointer.js";
-import type { CountedWarning } from "../run-rows.js";
-import { endingOfRows, exitCodes, type RunEnding } from "./exit-reason.js";
+import { endingOfRows, exitCodes, type RunEnding } from "../exit-reason.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
 import type { OutputTarget, TextOutputTarget } from "../destination/open-output.js";
@@ -17,6 +16,7 @@ import { tooManyFailed } from "../failure-limits.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";
+import type { CountedWarning } from "../counted-warning.js";
 
 /** A run whose last row is written. */
 export interface WrittenRun extends OpenRun {

@@ -3,7 +3,7 @@ import { makeFolder, userStateFolder } from "../../core/files/make-folder.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { manifestPath } from "../destination/check-paths.js";
-import { endingOfError } from "./exit-reason.js";
+import { endingOfError } from "../exit-reason.js";
 import { writeManifest } from "./manifest.js";
 import { noteRecord } from "./record-ending.js";
 

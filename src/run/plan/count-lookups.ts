@@ -9,9 +9,9 @@ import { inputPaths } from "../../inputs/types.js";
 import type { LookupChoice } from "../../lookup/options.js";
 import { cacheKeys, keyHash } from "../../store/cache-key.js";
 import type { LookupStore } from "../../store/store.js";
-import type { RowJob } from "../reading.js";
 import type { EnrichJob } from "../types.js";
 import { SampledCounts } from "./sampled-counts.js";
+import type { RowHandling } from "../row-handling.js";
 
 /** Requests per second from which the rate hardly limits a run, and counting would cost it time. */
 const fastRate = 1_000;
@@ -42,7 +42,7 @@ export function countedEndpoints(lookups: readonly LookupChoice[]): readonly Loo
  */
 export function countInBackground(
   job: EnrichJob,
-  rows: RowJob,
+  rows: RowHandling,
   options: Omit<CountLookupsOptions, "signal"> & { readonly perSecond: number },
   stack: ResourceStack,
 ): () => number | null {
@@ -73,7 +73,10 @@ export function countInBackground(
  *
  * @throws the signal's reason, or why the input cannot be read
  */
-export async function countLookups(rows: RowJob, options: CountLookupsOptions): Promise<number> {
+export async function countLookups(
+  rows: RowHandling,
+  options: CountLookupsOptions,
+): Promise<number> {
   const { signal } = options;
   const counts = new SampledCounts();
   const lookupsFor = lookupsOf(options);

@@ -9,11 +9,12 @@ import { withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
 import type { RunInput } from "../../inputs/types.js";
 import type { FlatSettings } from "../options.js";
-import { announceReading, type ReadingSettings, type RowJob, type StartRow } from "../reading.js";
+import { announceReading } from "../reading.js";
 import { mostFrequentFirst } from "../tally.js";
 import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
 import { openPlannedReading } from "./planned-reading.js";
+import type { ReadingSettings, RowHandling, StartRow } from "../row-handling.js";
 
 export interface PlanJob {
   readonly input: RunInput;
@@ -107,7 +108,11 @@ interface PlanCounts {
   readonly warnings: Map<string, number>;
 }
 
-async function countRows(job: PlanJob, rows: RowJob, items: PlannedItems): Promise<PlanCounts> {
+async function countRows(
+  job: PlanJob,
+  rows: RowHandling,
+  items: PlannedItems,
+): Promise<PlanCounts> {
   const { signal } = job;
   const counts: PlanCounts = {
     rows: 0,

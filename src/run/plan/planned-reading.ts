@@ -3,14 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
-import type { CopyPlace } from "../copy/copied-input.js";
 import { inputReading } from "../copy/find-table-input.js";
 import { needsTable, readKnownItems, withoutKnown } from "../known-items.js";
-import type { ReadingSettings, RowJob } from "../reading.js";
 import type { PlanJob } from "./plan.js";
+import type { ReadingSettings, RowHandling, CopyPlace } from "../row-handling.js";
 
 /** Opens the input like a run. What has to be copied goes to a temporary folder. */
-export async function openPlannedReading(job: PlanJob, stack: ResourceStack): Promise<RowJob> {
+export async function openPlannedReading(job: PlanJob, stack: ResourceStack): Promise<RowHandling> {
   const { output, onlyNew } = job.settings;
   if (!onlyNew) return readingFor(job, stack);
   const fill = findWarehouse(output)?.fill ?? null;
@@ -30,7 +29,7 @@ export async function readingFor(
     readonly settings: ReadingSettings;
   },
   stack: ResourceStack,
-): Promise<RowJob> {
+): Promise<RowHandling> {
   const rows = await inputReading(input, settings);
   if (rows.copied === undefined) return rows;
   const folder = await scratch(stack);

@@ -1,13 +1,13 @@
 import type { Clock } from "../../core/clock.js";
 import type { FindingStore } from "../../store/store.js";
 import type { Sink, SinkPosition } from "../../outputs/types.js";
-import type { OpenedSource, SourcePosition } from "../../inputs/types.js";
+import type { OpenedSource } from "../../inputs/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "../row-window.js";
 import type { Manifest } from "../types.js";
 import type { StateFolder } from "./state-folder.js";
-import type { Tally, TallySnapshot } from "../tally.js";
-import { writeNote } from "../destination/warehouse-run.js";
+import type { Tally } from "../tally.js";
+import { type Checkpoint, checkpointVersion, writeNote } from "./checkpoint.js";
 
 /** A checkpoint is due after this time or this many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
@@ -133,28 +133,4 @@ export class Checkpointer {
     const earlier = (this.#options.before?.ahead ?? []).filter((number) => number > reached);
     return earlier.length === 0 ? this.#position.ahead : [...earlier, ...this.#position.ahead];
   }
-}
-
-/** Version of the checkpoint format. Other versions are refused. */
-export const checkpointVersion = 2;
-
-/** Progress of a run: enough to continue it in another process. */
-export interface Checkpoint {
-  readonly version: typeof checkpointVersion;
-  readonly runId: string;
-  /** Start of the run, RFC 3339 UTC. */
-  readonly startedAt: string;
-  /** Duration so far in seconds, over all its processes. */
-  readonly seconds: number;
-  /** Number of times the run was resumed. */
-  readonly resumed: number;
-  readonly fingerprint: Fingerprint;
-  /** The input is read and written up to here; offset 0 if no row is written yet. */
-  readonly source: SourcePosition;
-  /** Numbers of rows beyond that position that are already written (unordered output). */
-  readonly ahead: readonly number[];
-  readonly sink: SinkPosition;
-  /** Bytes of the lookup journal that are durable. */
-  readonly journalBytes: number;
-  readonly tally: TallySnapshot;
 }

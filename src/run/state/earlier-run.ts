@@ -3,8 +3,8 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile, sealJson } from "../../core/files/json-file.js";
 import { syncFolder } from "../../core/files/make-folder.js";
-import type { Checkpoint } from "./checkpointer.js";
 import { checkpointName, readCheckpoint } from "./read-checkpoint.js";
+import type { Checkpoint } from "./checkpoint.js";
 
 /**
  * Folder that keeps the journal of a discarded run, with its checkpoint, until the next run has its

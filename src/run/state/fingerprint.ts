@@ -4,9 +4,7 @@ import { schemaVersion } from "../../core/columns.js";
 import type { RunInput, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
-import type { OutputTarget } from "../destination/open-output.js";
 import { realPath } from "../../core/files/real-path.js";
-import type { RowJob } from "../reading.js";
 import type { EnrichJob } from "../types.js";
 
 /** Number of bytes hashed at each end of an input file to recognise it. */
@@ -85,15 +83,23 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   }
 }
 
+/** What the fingerprint holds of where a run writes. */
+interface Destination {
+  readonly format: string;
+  readonly gzip: boolean;
+  /** Path from which the names of the run's files derive; null for a stream. */
+  readonly base: string | null;
+}
+
 /** Identifies a run: its input, and every option that its output depends on. */
 export async function takeFingerprint(
   { settings, input, session }: EnrichJob,
-  rows: RowJob,
-  target: OutputTarget,
+  reading: Pick<Fingerprint, "options">,
+  target: Destination,
 ): Promise<Fingerprint> {
   const { output, lookup } = settings;
   const options = {
-    ...rows.options,
+    ...reading.options,
     to: target.format,
     gzip: target.gzip,
     prefix: output.prefix,

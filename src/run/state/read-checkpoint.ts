@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { openSealedJson } from "../../core/files/json-file.js";
-import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
-import type { FinishedRun } from "../finish/finished-run.js";
 import type { Dirent } from "node:fs";
 import { outputFault } from "../../outputs/output-fault.js";
+import { type Checkpoint, checkpointVersion, type FinishedRun } from "./checkpoint.js";
 
 /** Progress of an interrupted run. */
 export const checkpointName = "checkpoint.json";

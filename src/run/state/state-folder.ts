@@ -6,7 +6,6 @@ import { startOver } from "../../core/error-codes/remedies.js";
 import { replaceFile, sealJson } from "../../core/files/json-file.js";
 import { sweepLocks } from "../../core/files/run-lock.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
 import {
   awaitsTakeOver,
   earlierName,
@@ -14,7 +13,6 @@ import {
   keepJournal,
   readEarlierRun,
 } from "./earlier-run.js";
-import type { FinishedRun } from "../finish/finished-run.js";
 import type { Manifest } from "../types.js";
 import { saveUnfinished } from "./unfinished-record.js";
 import { lockFolder } from "./lock-folder.js";
@@ -30,6 +28,7 @@ import {
   removeEntries,
   removeState,
 } from "./read-checkpoint.js";
+import { type Checkpoint, checkpointVersion, type FinishedRun } from "./checkpoint.js";
 
 /** A checkpoint that another version may have written: any member may be missing. */
 export type AnyCheckpoint = Partial<Checkpoint>;

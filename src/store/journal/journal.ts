@@ -1,5 +1,4 @@
 import { chmodSync } from "node:fs";
-import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import type { LookupRecord } from "../../core/attempt.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { isFolder, userStateFolder } from "../../../core/files/make-folder.js";
 import { type FlatSettings, inGroups, runOptions } from "../../../run/options.js";
-import type { ReadingSettings } from "../../../run/reading.js";
 import type { EnrichJob, Manifest } from "../../../run/types.js";
 import type { CliContext, CommandCall } from "../../command.js";
 import {
@@ -25,6 +24,7 @@ import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
 import { unattendedOptions, type UnattendedSettings } from "../../unattended/options.js";
 import { printSummary } from "./print-summary.js";
+import type { ReadingSettings } from "../../../run/row-handling.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
 export type EnrichJobSettings = FlatSettings & {

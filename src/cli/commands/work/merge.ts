@@ -5,7 +5,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { cliOptions } from "../../options/option-spec.js";
 import { jobExitCodes } from "../enrich/enrich-job.js";
 import { printSummary } from "../enrich/print-summary.js";
-import { exitCodeOfRun } from "../../../run/finish/exit-reason.js";
+import { exitCodeOfRun } from "../../../run/exit-reason.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
 const { maxFailed, failOn } = runOptions.shape;

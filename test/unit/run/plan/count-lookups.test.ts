@@ -12,7 +12,6 @@ import {
 } from "../../../../src/run/plan/count-lookups.js";
 import { readingOf } from "../../../../src/run/reading.js";
 import { cacheKeys } from "../../../../src/store/cache-key.js";
-import type { EnrichJob } from "../../../../src/run/types.js";
 import { MemoryStore } from "../../../../src/store/memory-store.js";
 import type { Finding } from "../../../../src/core/finding.js";
 import { aFinding } from "../../../helpers/enriched-rows.js";

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { openSealedJson } from "../../../../src/core/files/json-file.js";
-import { type Checkpoint, Checkpointer } from "../../../../src/run/state/checkpointer.js";
+import { Checkpointer } from "../../../../src/run/state/checkpointer.js";
 import type { Manifest } from "../../../../src/run/types.js";
 import { Tally } from "../../../../src/run/tally.js";
 import type { Sink } from "../../../../src/outputs/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { readingOf } from "../../../contract/sources-reading.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
+import type { Checkpoint } from "../../../../src/run/state/checkpoint.js";
 
 describe("a checkpoint", () => {
   it("is saved when the sink is full", async () => {

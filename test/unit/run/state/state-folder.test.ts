@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sealJson } from "../../../../src/core/files/json-file.js";
-import { type Checkpoint, checkpointVersion } from "../../../../src/run/state/checkpointer.js";
 import { openStateFolder, statePath } from "../../../../src/run/state/state-folder.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { type Checkpoint, checkpointVersion } from "../../../../src/run/state/checkpoint.js";
 
 const start = { resume: false, restart: false };
 const resume = { resume: true, restart: false };

@@ -1,6 +1,5 @@
-import { positionalName } from "../../formats/columns/find-column.js";
-import type { OpenedSource, RunInput } from "../../inputs/types.js";
-import type { Manifest } from "../types.js";
+import { positionalName } from "../formats/columns/find-column.js";
+import type { OpenedSource, RunInput } from "../inputs/types.js";
 
 /** How an input was read: as the flags say, otherwise as detected. */
 export interface ReadingFacts {
@@ -51,13 +50,21 @@ export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
   return Object.fromEntries(shared) as SharedFacts;
 }
 
-/** The files of folders that were not read, for the manifest. */
-export function skippedInputs(input: RunInput): Pick<Manifest, "skipped_inputs"> {
+/** A file of a folder that was not read. */
+interface SkippedRecord {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** Files of folders that were not read; absent for none. */
+export interface SkippedInputs {
+  readonly skipped_inputs?: readonly SkippedRecord[];
+}
+
+export function skippedInputs(input: RunInput): SkippedInputs {
   const skipped = "inputs" in input ? (input.skipped ?? []) : [];
   if (skipped.length === 0) return {};
-  return {
-    skipped_inputs: skipped.map(({ path, reason }) => ({ path, reason })),
-  };
+  return { skipped_inputs: skipped.map(({ path, reason }) => ({ path, reason })) };
 }
 
 export function readingFacts({

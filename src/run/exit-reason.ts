@@ -1,15 +1,15 @@
-import type { ErrorCode } from "../../core/error-codes.js";
+import type { ErrorCode } from "../core/error-codes.js";
 import {
   EarlyEndError,
   InterruptedError,
   ReputeError,
   stopSignals,
   UsageError,
-} from "../../core/errors.js";
-import type { FindingStatus } from "../../core/finding.js";
-import { redactAddress } from "../../core/redaction/redact-address.js";
-import { OutputClosedError } from "../../outputs/file-destination.js";
-import type { FailOn } from "../failure-limits.js";
+} from "../core/errors.js";
+import type { FindingStatus } from "../core/finding.js";
+import { redactAddress } from "../core/redaction/redact-address.js";
+import { OutputClosedError } from "../outputs/file-destination.js";
+import type { FailOn } from "./failure-limits.js";
 
 /** Exit codes of the program. */
 export const exitCodes = {
