@@ -9,6 +9,11 @@ export interface StagedOutput {
   readonly folder: string;
 }
 
+/** An address and where its object is written first. */
+export interface PlacedOutput extends StagedOutput {
+  readonly address: string;
+}
+
 /**
  * Where the output of an object's address is written before its upload; null for any other name.
  *
@@ -24,4 +29,9 @@ export function stagedOutput(output: string): StagedOutput | null {
 /** The path that an output is written to: its own, or that of the file that is uploaded. */
 export function localPath(output: string): string {
   return stagedOutput(output)?.path ?? output;
+}
+
+/** File that keeps the progress of an upload. */
+export function uploadJournal(folder: string): string {
+  return join(folder, "upload.json");
 }

@@ -11,7 +11,6 @@ import type { FoundRows } from "../outputs/warehouse/fill-rows.js";
 import type { TableFill, Warehouse } from "../outputs/warehouse/registry.js";
 import { copyOnce, copyPath } from "../run/copy/copied-table.js";
 import { findManifest } from "../run/finish/manifest.js";
-import type { WarehouseOutputTarget } from "../run/destination/open-output.js";
 import { runResumably } from "../run/execute.js";
 import { readAnyCheckpoint } from "../run/state/read-checkpoint.js";
 import { recordBase } from "../run/destination/check-paths.js";
@@ -20,6 +19,7 @@ import type { EnrichJob, Manifest } from "../run/types.js";
 import { earlierFinding, earlierItem, type EarlierRow } from "./earlier-record.js";
 import { retryStart } from "./retry-start.js";
 import type { RowHandling, CopiedInput, CopyPlace } from "../run/row-handling.js";
+import type { WarehouseOutputTarget } from "../run/destination/output-target.js";
 
 /**
  * Looks up the failed and partial rows of one run in a table again and fills them in, one transaction

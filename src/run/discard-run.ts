@@ -4,11 +4,11 @@ import { inputPaths } from "../inputs/types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { removePart } from "../outputs/file-destination.js";
 import { discardWrittenRows } from "./finish/publish.js";
-import type { OutputTarget } from "./destination/open-output.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import type { FoundRun, StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
 import type { RowHandling } from "./row-handling.js";
+import type { OutputTarget } from "./destination/output-target.js";
 
 /** Removes what an interrupted run left outside its state folder. @throws ReputeError */
 export async function discardRun(

@@ -10,7 +10,7 @@ import { finishEarlier } from "./finish/finished-run.js";
 import { removeParts } from "./finish/publish.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { StagedRun } from "./destination/staged-run.js";
-import { chooseOutput, type OutputTarget } from "./destination/open-output.js";
+import { chooseOutput } from "./destination/open-output.js";
 import { inputReading } from "./copy/find-table-input.js";
 import { type FoundRun, openStateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Manifest } from "./types.js";
@@ -18,6 +18,7 @@ import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.
 import { inputPaths } from "../inputs/types.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopiedInput, CopyPlace } from "./row-handling.js";
+import type { OutputTarget } from "./destination/output-target.js";
 
 /**
  * The main job: reads every row of the input, looks up its item and writes the enriched row.

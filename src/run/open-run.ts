@@ -10,7 +10,7 @@ import { openFileDestination } from "../outputs/file-destination.js";
 import { textSink, withRejects } from "../outputs/text-sink.js";
 import type { Sink, SinkPosition } from "../outputs/types.js";
 import { encoderOptions } from "./destination/encoder-options.js";
-import { openSink, type OutputTarget } from "./destination/open-output.js";
+import { openSink } from "./destination/open-output.js";
 import { realPath } from "../core/files/real-path.js";
 import { WarehouseRun } from "./destination/warehouse-run.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
@@ -20,6 +20,7 @@ import { announceReading, optionalColumnsOf } from "./reading.js";
 import { Tally } from "./tally.js";
 import type { Checkpoint } from "./state/checkpoint.js";
 import type { RowHandling } from "./row-handling.js";
+import type { OutputTarget } from "./destination/output-target.js";
 
 /** Where a run writes, and where it keeps the state for a resume. */
 export interface RunPlace {

@@ -6,12 +6,12 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FatalError } from "../../src/core/errors.js";
 import { openSink } from "../../src/run/destination/open-output.js";
-import type { TextOutputTarget } from "../../src/run/destination/open-output.js";
 import type { Sink, SinkPosition } from "../../src/outputs/types.js";
 import type { SinkFormat } from "../../src/formats/types.js";
 import { sinkFormats } from "../../src/formats/registry.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import type { TextOutputTarget } from "../../src/run/destination/output-target.js";
 
 const variants = sinkFormats.flatMap((format) =>
   [false, true].map((gzip) => ({ format, gzip, name: gzip ? `${format}.gz` : format })),

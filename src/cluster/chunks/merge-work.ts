@@ -18,7 +18,7 @@ import { saveRecord } from "../../run/finish/finished-run.js";
 import { keepEarlier } from "../../run/finish/keep-earlier.js";
 import { notedPrefix } from "../../run/finish/manifest.js";
 import { realPath } from "../../core/files/real-path.js";
-import { chooseOutput, type OutputTarget } from "../../run/destination/open-output.js";
+import { chooseOutput } from "../../run/destination/open-output.js";
 import { type FailOn, type MaxFailed, tooManyFailed } from "../../run/failure-limits.js";
 import { timeWarning } from "../../run/counted-warning.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
@@ -30,6 +30,7 @@ import { auditMergedPart, checkCounts, outputJoin, rejectsHeader } from "./merge
 import { runWarnings, sumChunks, type SummedChunks } from "./merge-manifest.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
+import type { OutputTarget } from "../../run/destination/output-target.js";
 
 /** Everything that a merge needs. */
 export interface MergeJob {

@@ -6,11 +6,11 @@ import type { Destination } from "../../outputs/types.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { wrongCounts } from "../../run/finish/wrong-counts.js";
-import type { OutputTarget } from "../../run/destination/open-output.js";
 import { hashFile } from "./chunk-result.js";
 import { type FileJoin, TextJoin } from "./join-text.js";
 import type { SummedChunks } from "./merge-manifest.js";
 import type { WorkPlan } from "./work-plan.js";
+import type { OutputTarget } from "../../run/destination/output-target.js";
 
 /** Joins the outputs of chunks in the format of the target. */
 export async function outputJoin(

@@ -5,10 +5,11 @@ import { splitWork } from "../chunks/split-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { findTableInput } from "../../run/copy/find-table-input.js";
-import { chooseOutput, type OutputTarget } from "../../run/destination/open-output.js";
+import { chooseOutput } from "../../run/destination/open-output.js";
 import { readingOf } from "../../run/reading.js";
 import { compareFingerprints, takeFingerprint } from "../../run/state/fingerprint.js";
 import type { EnrichJob } from "../../run/types.js";
+import type { OutputTarget } from "../../run/destination/output-target.js";
 
 /** A run whose input and output can be divided. */
 export interface DividedRun {

@@ -9,7 +9,7 @@ import type { Warehouse } from "../../outputs/warehouse/registry.js";
 import { statePath } from "../state/state-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import { checkFolder } from "./check-paths.js";
-import type { WarehouseOutputTarget } from "./open-output.js";
+import type { WarehouseOutputTarget } from "./output-target.js";
 
 /**
  * Checks, as far as possible before opening it, that a data set can be written.

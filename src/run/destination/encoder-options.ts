@@ -2,7 +2,7 @@ import { defaultRowsPerFile, type PartFormat } from "../../outputs/data-set/data
 import type { PartOptions } from "../../outputs/data-set/part-files.js";
 import type { EncoderOptions } from "../../formats/types.js";
 import type { SinkSettings } from "../../outputs/options.js";
-import type { OutputTarget } from "./open-output.js";
+import type { OutputTarget } from "./output-target.js";
 
 /** How a run's rows are encoded, in any format. */
 export function encoderOptions(

@@ -14,10 +14,9 @@ import { outputFault } from "../../outputs/output-fault.js";
 import { detectSinkFormat, formats, sinkFormats } from "../../formats/registry.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
-import type { Encoder, EncoderOptions, SinkFormat, SourceFormat } from "../../formats/types.js";
+import type { Encoder, EncoderOptions, SourceFormat } from "../../formats/types.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
 import { chooseDataSet, refuseIdleOptions } from "./choose-data-set.js";
-import type { StagedRun } from "./staged-run.js";
 import {
   checkFolder,
   checkInputIsNot,
@@ -28,39 +27,10 @@ import {
   makeStateFolder,
   recordBase,
 } from "./check-paths.js";
+import type { OutputTarget, TextOutputTarget, WarehouseOutputTarget } from "./output-target.js";
 
 /** What names an output. */
 export type OutputChoice = SinkSettings & { readonly stateDir?: string | undefined };
-
-/** Destination of the rows. */
-export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
-
-interface AnyOutputTarget {
-  /** Path of a file that appears by rename, symbolic links resolved; null for anything else. */
-  readonly file: string | null;
-  /** Path from which the run's own file names derive; null for stdout and devices. */
-  readonly base: string | null;
-  /** Name for messages, without a password. */
-  readonly name: string;
-  /** Of objects, which are written to files first. */
-  readonly staged?: StagedRun | undefined;
-}
-
-/** Text: a file that appears by rename, or a stream, which cannot be resumed. */
-export interface TextOutputTarget extends AnyOutputTarget {
-  readonly format: SinkFormat;
-  readonly gzip: boolean;
-  readonly warehouse: null;
-}
-
-/** Typed columns: a Parquet file or a database table. */
-export interface WarehouseOutputTarget extends AnyOutputTarget {
-  readonly base: string;
-  /** Kind of the warehouse. */
-  readonly format: string;
-  readonly gzip: boolean;
-  readonly warehouse: Warehouse;
-}
 
 /**
  * Resolves `-o` to a target, and checks that `--rejects` does not collide with it.

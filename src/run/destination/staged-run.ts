@@ -1,13 +1,18 @@
 import { rmSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
-import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../../s3/address.js";
 import type { CopiedObjects } from "../../outputs/download-object.js";
-import { type StagedOutput, stagedOutput } from "../../outputs/staged-output.js";
+import {
+  type StagedOutput,
+  stagedOutput,
+  uploadJournal,
+  type PlacedOutput,
+} from "../../outputs/staged-output.js";
 import { manifestPath } from "./check-paths.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Manifest } from "../types.js";
+import type { UploadRunOptions } from "./upload-run.js";
 
 /** A run whose files are uploaded when they are complete. */
 export interface StagedRun {
@@ -29,17 +34,6 @@ export interface StagedRun {
   clean(): void;
   /** Removes the local folder if nothing is in it. */
   cleanEmpty(): Promise<void>;
-}
-
-export interface UploadRunOptions {
-  /** Appended to the names of the objects. */
-  readonly suffix: string;
-  readonly signal: AbortSignal | undefined;
-  /** The files that a retry has read, which are not uploaded again if they stay the same. */
-  readonly copied?: CopiedObjects | undefined;
-  /** What the run reads, which stays. */
-  readonly inputs: readonly string[];
-  readonly onWarning: ((message: string) => void) | undefined;
 }
 
 /** The settings that name the files of a run. */
@@ -129,18 +123,8 @@ function plainAddress(address: string): string {
   return objectAddress(parseObjectAddress(address));
 }
 
-/** An address and where its object is written first. */
-export interface PlacedOutput extends StagedOutput {
-  readonly address: string;
-}
-
 function placed(address: string | undefined, staged: StagedOutput | null): PlacedOutput | null {
   return staged === null || address === undefined || !isObjectAddress(address)
     ? null
     : { ...staged, address };
-}
-
-/** File that keeps the progress of an upload. */
-export function uploadJournal(folder: string): string {
-  return join(folder, "upload.json");
 }

@@ -3,21 +3,35 @@ import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
-import { downloadObject, isStill } from "../../outputs/download-object.js";
+import { downloadObject, isStill, type CopiedObjects } from "../../outputs/download-object.js";
 import { isMissing, pinObject, readText } from "../../s3/read-object.js";
 import { removeObject } from "../../s3/remove-object.js";
 import { abortUpload, uploadObject } from "../../s3/upload-object.js";
 import { dataSetManifest } from "../../core/files/make-folder.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
-import type { StagedOutput } from "../../outputs/staged-output.js";
+import {
+  type StagedOutput,
+  type PlacedOutput,
+  uploadJournal,
+} from "../../outputs/staged-output.js";
 import type { Manifest } from "../types.js";
 import { manifestPath } from "./check-paths.js";
-import { type PlacedOutput, uploadJournal, type UploadRunOptions } from "./staged-run.js";
 
 /** The objects of a run. */
 interface RunObjects {
   readonly rows: PlacedOutput | null;
   readonly rejects: PlacedOutput | null;
+}
+
+export interface UploadRunOptions {
+  /** Appended to the names of the objects. */
+  readonly suffix: string;
+  readonly signal: AbortSignal | undefined;
+  /** The files that a retry has read, which are not uploaded again if they stay the same. */
+  readonly copied?: CopiedObjects | undefined;
+  /** What the run reads, which stays. */
+  readonly inputs: readonly string[];
+  readonly onWarning: ((message: string) => void) | undefined;
 }
 
 /** Uploads the objects of a run, the manifest last, and removes `KEY.failed` of an earlier one. */

@@ -9,10 +9,10 @@ import type { PartRecord } from "../../outputs/data-set/data-set.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedWarehouse, WarehouseAudit } from "../../outputs/warehouse/types.js";
 import { partOptions } from "./encoder-options.js";
-import type { WarehouseOutputTarget } from "./open-output.js";
 import type { Tally } from "../tally.js";
 import type { EnrichJob } from "../types.js";
 import type { Checkpoint, CheckpointNote } from "../state/checkpoint.js";
+import type { WarehouseOutputTarget } from "./output-target.js";
 
 export interface WarehouseRunOptions {
   readonly job: EnrichJob;

@@ -13,7 +13,6 @@ import { outputFault } from "../../outputs/output-fault.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import { realPath } from "../../core/files/real-path.js";
 import { manifestPath } from "../destination/check-paths.js";
-import type { OutputTarget, WarehouseOutputTarget } from "../destination/open-output.js";
 import { optionalColumnsOf } from "../reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
@@ -22,6 +21,7 @@ import { WarehouseRun } from "../destination/warehouse-run.js";
 import { writeManifest } from "./manifest.js";
 import type { FinishedRun } from "../state/checkpoint.js";
 import type { RowHandling } from "../row-handling.js";
+import type { OutputTarget, WarehouseOutputTarget } from "../destination/output-target.js";
 
 /**
  * Publishes a run that was killed after its last row was written, and returns its manifest. If the

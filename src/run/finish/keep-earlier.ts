@@ -3,8 +3,8 @@ import { FatalError } from "../../core/errors.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { counted } from "../../core/quantity.js";
 import { manifestPath } from "../destination/check-paths.js";
-import type { OutputTarget } from "../destination/open-output.js";
 import type { Manifest } from "../types.js";
+import type { OutputTarget } from "../destination/output-target.js";
 
 /**
  * Keeps an input without rows, which is mostly a failed export, from replacing an output that has

@@ -14,8 +14,8 @@ import { manifestPath } from "../destination/check-paths.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenRun } from "../open-run.js";
 import { type RunEnding, unknownEnding } from "../exit-reason.js";
-import type { OutputTarget } from "../destination/open-output.js";
 import type { EnrichJob, Manifest } from "../types.js";
+import type { OutputTarget } from "../destination/output-target.js";
 
 /** A run that has a checkpointer, and so a start and a duration. */
 export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tally"> & {

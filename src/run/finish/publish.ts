@@ -8,7 +8,6 @@ import type { Checkpointer } from "../state/checkpointer.js";
 import { endingOfRows, exitCodes, type RunEnding } from "../exit-reason.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
-import type { OutputTarget, TextOutputTarget } from "../destination/open-output.js";
 import type { OpenRun } from "../open-run.js";
 import { type Audit, auditOutput } from "../../outputs/audit-output.js";
 import { wrongCounts } from "./wrong-counts.js";
@@ -17,6 +16,7 @@ import type { EnrichJob, Manifest } from "../types.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";
 import type { CountedWarning } from "../counted-warning.js";
+import type { OutputTarget, TextOutputTarget } from "../destination/output-target.js";
 
 /** A run whose last row is written. */
 export interface WrittenRun extends OpenRun {

@@ -7,28 +7,12 @@ import {
 import type { ItemKind } from "../../core/item/item.js";
 import { withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
-import type { RunInput } from "../../inputs/types.js";
-import type { FlatSettings } from "../options.js";
 import { announceReading } from "../reading.js";
 import { mostFrequentFirst } from "../tally.js";
-import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
-import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
-import { openPlannedReading } from "./planned-reading.js";
-import type { ReadingSettings, RowHandling, StartRow } from "../row-handling.js";
-
-export interface PlanJob {
-  readonly input: RunInput;
-  readonly settings: ReadingSettings &
-    Pick<FlatSettings, "lookups" | "bogons" | "output" | "onlyNew" | "prefix">;
-  /** The rates that the run would obey. */
-  readonly paces: readonly PlannedPace[];
-  /** Answers that the run would already have. @default none */
-  readonly cache?: PlannedCache | null;
-  readonly signal: AbortSignal;
-  readonly onWarning?: (message: string) => void;
-  /** As in `EnrichJob`. */
-  readonly onNotice?: (message: string) => void;
-}
+import { type PlannedTime, timeOf } from "./plan-time.js";
+import { PlannedItems, type PlannedRequests } from "./planned-items.js";
+import { openPlannedReading, type PlanJob } from "./planned-reading.js";
+import type { RowHandling, StartRow } from "../row-handling.js";
 
 /** Estimate for a run over an input. */
 export interface Plan {

@@ -5,8 +5,25 @@ import type { ResourceStack } from "../../core/resource-stack.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { inputReading } from "../copy/find-table-input.js";
 import { needsTable, readKnownItems, withoutKnown } from "../known-items.js";
-import type { PlanJob } from "./plan.js";
 import type { ReadingSettings, RowHandling, CopyPlace } from "../row-handling.js";
+import type { RunInput } from "../../inputs/types.js";
+import type { FlatSettings } from "../options.js";
+import type { PlannedPace } from "./plan-time.js";
+import type { PlannedCache } from "./planned-items.js";
+
+export interface PlanJob {
+  readonly input: RunInput;
+  readonly settings: ReadingSettings &
+    Pick<FlatSettings, "lookups" | "bogons" | "output" | "onlyNew" | "prefix">;
+  /** The rates that the run would obey. */
+  readonly paces: readonly PlannedPace[];
+  /** Answers that the run would already have. @default none */
+  readonly cache?: PlannedCache | null;
+  readonly signal: AbortSignal;
+  readonly onWarning?: (message: string) => void;
+  /** As in `EnrichJob`. */
+  readonly onNotice?: (message: string) => void;
+}
 
 /** Opens the input like a run. What has to be copied goes to a temporary folder. */
 export async function openPlannedReading(job: PlanJob, stack: ResourceStack): Promise<RowHandling> {

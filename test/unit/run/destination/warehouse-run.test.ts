@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { sealJson } from "../../../../src/core/files/json-file.js";
-import type { WarehouseOutputTarget } from "../../../../src/run/destination/open-output.js";
 import { WarehouseRun } from "../../../../src/run/destination/warehouse-run.js";
 import type { Sink } from "../../../../src/outputs/types.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { jobHere } from "../../../helpers/job-here.js";
 import { type Checkpoint, writeNote } from "../../../../src/run/state/checkpoint.js";
+import type { WarehouseOutputTarget } from "../../../../src/run/destination/output-target.js";
 
 const saved = {
   version: 2,

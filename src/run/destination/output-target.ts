@@ -1,0 +1,33 @@
+import type { SinkFormat } from "../../formats/types.js";
+import type { Warehouse } from "../../outputs/warehouse/registry.js";
+import type { StagedRun } from "./staged-run.js";
+
+/** Destination of the rows. */
+export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
+
+interface AnyOutputTarget {
+  /** Path of a file that appears by rename, symbolic links resolved; null for anything else. */
+  readonly file: string | null;
+  /** Path from which the run's own file names derive; null for stdout and devices. */
+  readonly base: string | null;
+  /** Name for messages, without a password. */
+  readonly name: string;
+  /** Of objects, which are written to files first. */
+  readonly staged?: StagedRun | undefined;
+}
+
+/** Text: a file that appears by rename, or a stream, which cannot be resumed. */
+export interface TextOutputTarget extends AnyOutputTarget {
+  readonly format: SinkFormat;
+  readonly gzip: boolean;
+  readonly warehouse: null;
+}
+
+/** Typed columns: a Parquet file or a database table. */
+export interface WarehouseOutputTarget extends AnyOutputTarget {
+  readonly base: string;
+  /** Kind of the warehouse. */
+  readonly format: string;
+  readonly gzip: boolean;
+  readonly warehouse: Warehouse;
+}
