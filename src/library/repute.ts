@@ -1,13 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 import type { CaseContext, Customer, RepShareCase } from "../api/schema/operations.js";
 import type { Tag, TagIps, TagSummary } from "../api/schema/tag.js";
-import type { IntelClient } from "../api/intel-client.js";
-import type { OpsClient } from "../api/ops-client.js";
 import type { CallOptions } from "../api/types.js";
 import { ReputeError } from "../core/errors.js";
 import { inOrder } from "../lookup/in-order.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
-import type { OpenedLookup } from "../session/session.js";
 import type { Manifest } from "../run/types.js";
 import type { ExportReport } from "../tags/types.js";
 import type { Webhook } from "../webhooks/configuration.js";
@@ -24,6 +21,7 @@ import type {
   TagListOptions,
   WebhookCall,
 } from "./types.js";
+import type { OpenedLookup } from "../session/types.js";
 
 /**
  * A client of the service. Nothing is opened before the first call; `close()` closes everything.
@@ -129,12 +127,12 @@ export class Repute implements AsyncDisposable {
   async tags(
     options: CallOptions & { readonly includeDescriptions?: boolean } = {},
   ): Promise<TagSummary[]> {
-    return (await this.#intel()).tags(this.#call(options));
+    return (await this.#services.intel()).tags(this.#call(options));
   }
 
   /** One tag's description. @param name `<group>:<name>` @throws RejectedError for an unknown tag */
   async tag(name: string, options: CallOptions = {}): Promise<Tag> {
-    return (await this.#intel()).tag(name, this.#call(options));
+    return (await this.#services.intel()).tag(name, this.#call(options));
   }
 
   /**
@@ -147,7 +145,7 @@ export class Repute implements AsyncDisposable {
     name: string,
     options: CallOptions & { readonly limit?: number } = {},
   ): AsyncGenerator<TagIps, void, undefined> {
-    yield* (await this.#intel()).iterateTagIps(name, this.#call(options));
+    yield* (await this.#services.intel()).iterateTagIps(name, this.#call(options));
   }
 
   /**
@@ -160,25 +158,24 @@ export class Repute implements AsyncDisposable {
     const { exportTags } = await import("../tags/export-tags.js");
     const { clock, onWarning } = this.#services;
     const { signal } = this.#call(options);
-    const session = await this.#services.session("url");
-    const [client, { name: source }] = [await session.intel(), session.service];
+    const client = await this.#services.intel();
+    const source = (await this.#services.session("url")).service.name;
     return this.#track(exportTags({ ...options, client, source, clock, onWarning, signal }));
   }
 
   /** All customers; pages are read as they are needed. Needs `opsUrl`. */
   async *customers(options: CallOptions = {}): AsyncGenerator<Customer, void, undefined> {
-    yield* (await this.#ops()).customers(this.#call(options));
+    yield* (await this.#services.ops()).customers(this.#call(options));
   }
 
   /** One reputation-share case. Needs `opsUrl`. @throws NotFoundError */
   async repShareCase(id: string, options: CallOptions = {}): Promise<RepShareCase> {
-    return (await this.#ops()).repShareCase(id, this.#call(options));
+    return (await this.#services.ops()).repShareCase(id, this.#call(options));
   }
 
   /** The context of a case, which webhook payloads read. Needs `caseUrl`. @throws NotFoundError */
   async caseContext(id: string, options: CallOptions = {}): Promise<CaseContext> {
-    const session = await this.#services.session("caseUrl");
-    return (await session.cases()).context(id, this.#call(options));
+    return (await this.#services.cases()).context(id, this.#call(options));
   }
 
   /**
@@ -211,14 +208,11 @@ export class Repute implements AsyncDisposable {
   /** The pace of this client's lookups and runs; give it to another client as `pace`. Close this one last. */
   async pace(): Promise<RequestPace> {
     this.#signal();
-    const session = await this.#services.session("url");
-    return stoppablePace((await session.paces()).run, () => this.#stop.signal);
+    const { run } = await (await this.#services.session("url")).paces();
+    return stoppablePace(run, () => this.#stop.signal);
   }
 
-  /**
-   * Ends what is under way (lookups reject, runs stay resumable), then closes connections, cache and
-   * embedded service, and gives unused quota back. Later calls reject. Safe to call twice.
-   */
+  /** Ends what is under way: lookups reject, runs stay resumable. Then closes everything. Later calls reject. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
   }
@@ -231,14 +225,6 @@ export class Repute implements AsyncDisposable {
     this.#stop.abort(new ReputeError("client_closed", "the client is closed"));
     await Promise.allSettled(this.#running);
     await this.#services.close();
-  }
-
-  async #intel(): Promise<IntelClient> {
-    return (await this.#services.session("url")).intel();
-  }
-
-  async #ops(): Promise<OpsClient> {
-    return (await this.#services.session("opsUrl")).ops();
   }
 
   /** The signal of one operation. @throws ReputeError `client_closed` */

@@ -1,3 +1,6 @@
+import type { CaseClient } from "../api/case-client.js";
+import type { IntelClient } from "../api/intel-client.js";
+import type { OpsClient } from "../api/ops-client.js";
 import { AbortGroups } from "../core/abort.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
@@ -6,10 +9,12 @@ import { ResourceStack } from "../core/resource-stack.js";
 import { Slots } from "../lookup/pace/slots.js";
 import { embeddedServiceName } from "../run/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";
-import { type OpenedLookup, type ServiceAccess, Session } from "../session/session.js";
+import { OpenedOnce } from "../session/opened-once.js";
+import { Session } from "../session/session.js";
 import { MemoryStore } from "../store/memory-store.js";
 import type { ApiKey } from "../webhooks/prepare.js";
 import type { ClientSettings } from "./options.js";
+import type { OpenedLookup, ServiceAccess } from "../session/types.js";
 
 type AddressName = "url" | "opsUrl" | "caseUrl";
 
@@ -24,7 +29,7 @@ export class Services {
   readonly aborts = new AbortGroups();
   readonly #onQuotaUsedUp: (error: unknown) => void;
   readonly #stack = new ResourceStack();
-  readonly #sessions = new Map<AddressName, Promise<Session>>();
+  readonly #sessions = new OpenedOnce();
   readonly #slots: Slots;
   #embedded: Promise<EmbeddedService> | null = null;
 
@@ -46,13 +51,19 @@ export class Services {
 
   /** @throws UsageError `intel_url_missing`, `ops_url_missing`, `case_url_missing` */
   session(name: AddressName): Promise<Session> {
-    const known = this.#sessions.get(name);
-    if (known !== undefined) return known;
-    const opening = this.#open(name);
-    this.#sessions.set(name, opening);
-    // A service that could not be opened is tried again with the next call.
-    opening.catch(() => this.#sessions.delete(name));
-    return opening;
+    return this.#sessions.open(name, () => this.#open(name));
+  }
+
+  async intel(): Promise<IntelClient> {
+    return (await this.session("url")).intel();
+  }
+
+  async ops(): Promise<OpsClient> {
+    return (await this.session("opsUrl")).ops();
+  }
+
+  async cases(): Promise<CaseClient> {
+    return (await this.session("caseUrl")).cases();
   }
 
   /** @param remember how many findings are kept, so that their items aren't asked for again */
@@ -68,7 +79,7 @@ export class Services {
 
   /** Closes what was opened, once what is being opened is open. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#sessions.values());
+    await this.#sessions.settled();
     await this.#stack.close();
   }
 

@@ -2,8 +2,7 @@ import type { CaseClient } from "../api/case-client.js";
 import type { ClientOptions } from "../api/caller.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { OpsClient } from "../api/ops-client.js";
-import type { AttemptReport, CallPolicy } from "../api/types.js";
-import type { Clock } from "../core/clock.js";
+import type { CallPolicy } from "../api/types.js";
 import type { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
 import { ResourceStack } from "../core/resource-stack.js";
@@ -12,105 +11,22 @@ import { retryCalls } from "../lookup/attempt/call-policy.js";
 import { failFast } from "../lookup/attempt/fail-fast.js";
 import { Outage } from "../lookup/attempt/outage.js";
 import { composeLookup } from "../lookup/compose.js";
-import { type LookupSettings, paceOf } from "../lookup/options.js";
+import { paceOf } from "../lookup/options.js";
 import { obeyHints } from "../lookup/pace/obey-hints.js";
-import type { RequestPace, Throttling } from "../lookup/pace/request-pace.js";
 import { Slots } from "../lookup/pace/slots.js";
-import type { Lookup } from "../lookup/types.js";
-import type { FindingStore, LookupStore } from "../store/store.js";
+import type { FindingStore } from "../store/store.js";
 import { type Connections, mayQueue, openConnections } from "./connections.js";
 import { openPaces } from "./open-paces.js";
 import type { Paces } from "./paces.js";
-
-/** A service, and how it is addressed. */
-export interface ServiceAccess {
-  readonly url: string;
-  /** Stands for the service in state, caches and messages: its address, unless that changes. */
-  readonly name: string;
-  /** Sent to this service only; null for none. */
-  readonly credential: string | null;
-  /** Whether the service ends with this process. */
-  readonly embedded: boolean;
-  /** Whether it is known to invent its answers. */
-  readonly isSynthetic: boolean;
-}
-
-/** How to ask a service. Calls other than lookups need no more than `retries` and `timeout`. */
-export type SessionSettings = Partial<LookupSettings> &
-  Pick<LookupSettings, "retries"> & {
-    /** Timeout of one request, in milliseconds. */
-    readonly timeout: number;
-  };
-
-export interface SessionOptions {
-  readonly service: ServiceAccess;
-  readonly settings: SessionSettings;
-  readonly clock: Clock;
-  /** Counts quotas across runs; null for this session only. */
-  readonly stateFolder: string | null;
-  readonly onWarning: (message: string) => void;
-  /** Called when a quota is used up for more than a minute. */
-  readonly onEarlyEnd?: (error: EarlyEndError) => void;
-  /** Called at the end of each request. */
-  readonly onAttempt?: (attempt: AttemptReport) => void;
-  /** The pace of another session, instead of an own one. */
-  readonly pace?: RequestPace | undefined;
-  /** Whether several runs or clients use the session: answers are then kept as received. */
-  readonly isShared?: boolean;
-  /** Whether runs at high rates make their requests on a thread. @default true */
-  readonly threads?: boolean;
-}
-
-/** What a user of a session hears while it looks items up. */
-export interface SessionListener {
-  readonly onWarning?: (message: string) => void;
-  readonly onEarlyEnd?: (error: EarlyEndError) => void;
-}
-
-/** What distinguishes the lookups of a run from those of another. */
-export interface LookupUse extends SessionListener {
-  readonly settings: Pick<LookupSettings, "lookups" | "concurrency" | "partialRetries"> &
-    Partial<Pick<LookupSettings, "bogons">> & { readonly maxRequests?: number | undefined };
-  readonly store: LookupStore;
-  /** Whether `store` may hold attempts of an interrupted run. @default false */
-  readonly isResumed?: boolean;
-  /** Whether findings include the text of their results. */
-  readonly asReceived: boolean;
-  /** False: partial answers in a cache are requested again. @default true */
-  readonly partialsFromCache?: boolean | undefined;
-  /** Cancels open requests, instead of the signal of each lookup. */
-  readonly requests?: AbortSignal;
-  readonly slots?: Slots;
-  readonly onAttempt?: (attempt: AttemptReport) => void;
-  /** Set for the lookups of a run: they wait for a service that is away, and end if it never answers. */
-  readonly run?: RunUse;
-}
-
-export interface RunUse {
-  readonly outagePatienceMs: number;
-  /** Whether the service has answered before. */
-  readonly answered: () => boolean;
-  /** Requests of the run's earlier part; see `AddressWatch`. */
-  readonly before: NonNullable<ConstructorParameters<typeof AddressWatch>[0]["before"]>;
-  /** Called when an outage begins and ends. */
-  readonly onOutage: (message: string) => void;
-}
-
-export interface OpenedLookup {
-  readonly lookup: Lookup;
-  /** Tells when enough lookups are queued. */
-  readonly slots: Slots;
-  /** Tracks which endpoints answered anything but 404. */
-  readonly address: AddressWatch;
-  /** What throttle answers have shown so far. */
-  readonly throttling: () => Throttling;
-  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
-  readonly pausedMs: () => number;
-  /** Answers of earlier runs, and the name of the service there. */
-  readonly cache: { readonly address: string; readonly store: FindingStore } | undefined;
-  /** Ends the use, and makes its answers visible to other uses of the cache. The session stays open. */
-  close(): Promise<void>;
-}
+import type {
+  LookupUse,
+  OpenedLookup,
+  ServiceAccess,
+  SessionListener,
+  SessionOptions,
+  SessionSettings,
+} from "./types.js";
+import { OpenedOnce } from "./opened-once.js";
 
 /**
  * Everything that belongs to one service: connections, pace, quotas, cache and clients. Each part is
@@ -124,7 +40,7 @@ export class Session {
   readonly rates: readonly Rate[];
   readonly #options: SessionOptions;
   readonly #stack = new ResourceStack();
-  readonly #opened = new Map<string, Promise<unknown>>();
+  readonly #parts = new OpenedOnce();
   readonly #listeners = new Set<SessionListener>();
   /** Aborts when a quota is used up: calls that wait for it end. */
   #usedUp = new AbortController();
@@ -148,20 +64,13 @@ export class Session {
    * @throws UsageError `priority_without_pace`, `driver_missing`; FatalError `redis_refused`
    */
   paces(): Promise<Paces> {
-    return this.#once("paces", async () => {
+    return this.#parts.open("paces", async () => {
       const { service, settings, stateFolder, rates: rate } = this;
       const { clock, pace: own } = this.#options;
       const priority = own === undefined ? settings.priority : undefined;
-      const paces = await openPaces(
-        { ...settings, rate, priority },
-        {
-          service: service.embedded ? null : service.url,
-          stateFolder,
-          onWarning: this.#warn,
-          clock,
-          onEarlyEnd: this.#end,
-        },
-      );
+      const told = { onWarning: this.#warn, onEarlyEnd: this.#end };
+      const place = { service: service.embedded ? null : service.url, stateFolder };
+      const paces = await openPaces({ ...settings, rate, priority }, { ...place, ...told, clock });
       this.#stack.defer(() => paces.giveBack());
       return own === undefined ? paces : { ...paces, run: own };
     });
@@ -169,12 +78,12 @@ export class Session {
 
   /** The client of the threat intelligence interface, for calls other than lookups. */
   intel(): Promise<IntelClient> {
-    return this.#once("intel", async () => this.#client(await this.#calls()));
+    return this.#parts.open("intel", async () => this.#client(await this.#calls()));
   }
 
   /** The client of the operations interface. */
   ops(): Promise<OpsClient> {
-    return this.#once("ops", async () => {
+    return this.#parts.open("ops", async () => {
       const { OpsClient } = await import("../api/ops-client.js");
       return new OpsClient({ ...(await this.#calls()), accessToken: this.#credential });
     });
@@ -182,7 +91,7 @@ export class Session {
 
   /** The client of the case management instance. */
   cases(): Promise<CaseClient> {
-    return this.#once("cases", async () => {
+    return this.#parts.open("cases", async () => {
       const { CaseClient } = await import("../api/case-client.js");
       return new CaseClient({ ...(await this.#calls()), apiKey: this.#credential });
     });
@@ -201,7 +110,7 @@ export class Session {
 
   /** Closes what was opened, once what is being opened is open. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#opened.values());
+    await this.#parts.settled();
     await this.#stack.close();
   }
 
@@ -264,7 +173,7 @@ export class Session {
   }
 
   #cache(asReceived: boolean): Promise<FindingStore | undefined> {
-    return this.#once("cache", async () => {
+    return this.#parts.open("cache", async () => {
       const { cache: folder, cacheTtl: ttlMs } = this.settings;
       if (folder === undefined || ttlMs === undefined) return undefined;
       const { openCacheAt } = await import("../store/open-cache.js");
@@ -276,7 +185,7 @@ export class Session {
 
   #connections(ofRun: boolean): Promise<Connections> {
     const { threads = true } = this.#options;
-    return this.#once(ofRun ? "connections of runs" : "connections", async () => {
+    return this.#parts.open(ofRun ? "connections of runs" : "connections", async () => {
       const { service, settings, rates: rate } = this;
       const { concurrency = 1 } = settings;
       const limits = { ...settings, rate, concurrency };
@@ -333,14 +242,4 @@ export class Session {
     this.#usedUp = new AbortController();
     this.#options.onEarlyEnd?.(error);
   };
-
-  #once<T>(name: string, open: () => Promise<T>): Promise<T> {
-    const known = this.#opened.get(name) as Promise<T> | undefined;
-    if (known !== undefined) return known;
-    const opening = open();
-    this.#opened.set(name, opening);
-    // A part that failed to open is tried again with the next call.
-    opening.catch(() => this.#opened.delete(name));
-    return opening;
-  }
 }

@@ -69,8 +69,8 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
       ...(onWarning && { onWarning }),
       ...(onNotice && { onNotice }),
     }),
-  ).finally(async () => {
-    if (shared === undefined) await session.close();
+  ).finally(() => {
+    return shared === undefined ? session.close() : undefined;
   });
   const written = await readFile(output, "utf8");
   return {

@@ -2,8 +2,9 @@ import type { CaseClient } from "../../api/case-client.js";
 import type { IntelClient } from "../../api/intel-client.js";
 import type { OpsClient } from "../../api/ops-client.js";
 import type { ServiceName } from "../../api/service-description.js";
-import type { ServiceAccess, Session } from "../../session/session.js";
+import type { Session } from "../../session/session.js";
 import { type ServiceCall, type SessionCall, withServices, withSession } from "./services.js";
+import type { ServiceAccess } from "../../session/types.js";
 
 interface Clients {
   readonly intel: IntelClient;

@@ -5,11 +5,12 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { secretOrigin, secrets } from "../options/secrets.js";
 import type { AttemptReport } from "../../api/types.js";
-import type { ServiceAccess, Session } from "../../session/session.js";
+import type { Session } from "../../session/session.js";
 import { withSession } from "../services/services.js";
 import { checkConnection } from "./check-connection.js";
 import { type Check, fail, ok, warn } from "./check.js";
 import { failWith } from "./check-machine.js";
+import type { ServiceAccess } from "../../session/types.js";
 
 /** Longest wait for a connection, in milliseconds; a request may take `--timeout`. */
 const connectMs = 10_000;

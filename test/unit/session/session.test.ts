@@ -3,11 +3,12 @@ import { systemClock } from "../../../src/core/clock.js";
 import type { RequestPace } from "../../../src/lookup/pace/request-pace.js";
 import { Pace } from "../../../src/lookup/pace/pace.js";
 import { enrichOptions } from "../../../src/run/options.js";
-import type { Session, SessionOptions } from "../../../src/session/session.js";
+import type { Session } from "../../../src/session/session.js";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import { enrichHere, type EnrichedHere } from "../../helpers/enrich-here.js";
 import { sessionHere } from "../../helpers/job-here.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import type { SessionOptions } from "../../../src/session/types.js";
 
 let server: AnsweringServer;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import {
   exitCodes,
   interruptedExitCodes,
 } from "../../exit-code.js";
-import type { ServiceAccess, Session } from "../../../session/session.js";
+import type { Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { UsageError } from "../../../core/errors.js";
@@ -25,6 +25,7 @@ import { statePath } from "../../../run/state/state-folder.js";
 import { unattendedOptions, type UnattendedSettings } from "../../unattended/options.js";
 import { printSummary } from "./print-summary.js";
 import type { ReadingSettings } from "../../../run/row-handling.js";
+import type { ServiceAccess } from "../../../session/types.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
 export type EnrichJobSettings = FlatSettings & {
