@@ -1,7 +1,6 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import { lineEndOf, Pauses, peek, showsLineEnd } from "../formats/reading/sample.js";
-import { limits, Warnings } from "../formats/reading/lines.js";
-import type { TextBytes } from "../formats/types.js";
+import { limits, type TextBytes, Warnings } from "../formats/reading/lines.js";
 import { looksGzipped, transcode, utf16Of } from "./byte-reader.js";
 import { refuseBinary } from "./refuse-binary.js";
 import { notSeekableError, tooShortError } from "./verify-input.js";
@@ -9,7 +8,8 @@ import { openStored, type StoredInput } from "./stored-input.js";
 import type { AnyInput, InputRange, OpenedSource, SourceOptions } from "./types.js";
 import { systemClock } from "../core/clock.js";
 import type { Row } from "../core/row.js";
-import { formats, sourceFormats } from "../formats/registry.js";
+import { formats } from "../formats/registry.js";
+import { sourceFormats } from "../formats/types.js";
 import { z } from "zod";
 import { option } from "../core/options.js";
 

@@ -8,8 +8,7 @@ import { FatalError } from "../../src/core/errors.js";
 import { openSink } from "../../src/run/destination/open-output.js";
 import type { TextOutputTarget } from "../../src/run/destination/open-output.js";
 import type { Sink, SinkPosition } from "../../src/outputs/types.js";
-import type { SinkFormat } from "../../src/formats/types.js";
-import { sinkFormats } from "../../src/formats/registry.js";
+import { type SinkFormat, sinkFormats } from "../../src/formats/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
