@@ -5,7 +5,7 @@ import { realPath } from "../core/files/real-path.js";
 import { RowCounter } from "../core/row.js";
 import { auditPart } from "../outputs/data-set/part-files.js";
 import { isObjectAddress } from "../s3/address.js";
-import { findWarehouse, type Warehouse } from "../outputs/warehouse/registry.js";
+import { findWarehouse, type Warehouse } from "../outputs/registry.js";
 import { manifestPath, recordBase } from "../run/destination/check-paths.js";
 import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";

@@ -7,7 +7,7 @@ import { readingOf, type ReadingSettings, type RowJob } from "../reading.js";
 export async function findTableInput(path: string): Promise<TableInput | null> {
   if (!/^(?:duckdb|postgres(?:ql)?):|\.(?:parquet(?:\.failed)?|duckdb|ddb)$/i.test(path))
     return null;
-  const { findTable } = await import("../../outputs/tables/find-table.js");
+  const { findTable } = await import("../../outputs/find-table.js");
   return findTable(path);
 }
 

@@ -21,7 +21,7 @@ import {
   sinkFormats,
   type SourceFormat,
 } from "../../formats/types.js";
-import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
+import { findWarehouse, type Warehouse } from "../../outputs/registry.js";
 import { chooseDataSet, refuseIdleOptions } from "./choose-data-set.js";
 import type { StagedRun } from "./staged-run.js";
 import {
