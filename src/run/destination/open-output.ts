@@ -14,13 +14,8 @@ import { outputFault } from "../../outputs/output-fault.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
-import {
-  type Encoder,
-  type EncoderOptions,
-  type SinkFormat,
-  sinkFormats,
-  type SourceFormat,
-} from "../../formats/types.js";
+import type { Encoder, EncoderOptions, SinkFormat, SourceFormat } from "../../formats/types.js";
+import { sinkFormats } from "../../formats/types.js";
 import { findWarehouse, type Warehouse } from "../../outputs/registry.js";
 import { chooseDataSet, refuseIdleOptions } from "./choose-data-set.js";
 import type { StagedRun } from "./staged-run.js";
