@@ -10,7 +10,7 @@ export interface SentError {
 }
 
 export function sendError(error: ReputeError): SentError {
-  const { code, message, hint = null } = error;
+  const { code, message, hint } = error;
   const isUsage = error instanceof UsageError;
   const kind = isUsage ? "usage" : error instanceof EarlyEndError ? "early" : "fatal";
   return { kind, code, message, hint };
