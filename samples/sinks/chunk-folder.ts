@@ -14,7 +14,7 @@ import type {
 
 // A custom sink: `-o chunks:FOLDER` writes the rows as NDJSON files of a few thousand rows each,
 // which appear by rename, for loaders that watch a folder. In `src/outputs` it takes only this file
-// and one line in `src/outputs/warehouse/registry.ts`, which docs/contributing.md shows.
+// and one line in `src/outputs/registry.ts`, which docs/contributing.md shows.
 
 /** A chunk ends after this many rows, and at every checkpoint. */
 const mostRows = 20_000;

@@ -36,10 +36,8 @@ export const columns: readonly Column[] = [
   text("item", "The normalised item, as sent to the service", ({ item }) => item?.value),
   text("kind", "ip, domain, url, sha1, crypto_wallet or email", ({ item }) => item?.kind),
   text("status", "complete, partial, invalid, unsupported or failed", (e) => e.finding.status),
-  text(
-    "verdict",
-    "malicious, suspicious, listed or none (nothing known); empty if unknown",
-    (e) => verdictOf(e.finding),
+  text("verdict", "malicious, suspicious, listed or none (nothing known); empty if unknown", (e) =>
+    verdictOf(e.finding),
   ),
   list("missing", "Members that were null in a partial answer", (e) => e.finding.missing),
   text("type", "The service's own type of the result, such as IP_BOGON", query("type")),

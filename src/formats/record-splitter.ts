@@ -1,6 +1,3 @@
-import type { EnrichedRow } from "../core/row.js";
-import type { Encoder } from "./types.js";
-
 const lineFeed = 0x0a;
 const quote = 0x22;
 
@@ -60,15 +57,3 @@ export class RecordSplitter {
 
 /** Splits an output into lines. */
 export const splitLines = (): RecordSplitter => new RecordSplitter({ quoting: false });
-
-/** An encoder for formats with no header, footer or separators. */
-export function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
-  return {
-    header: "",
-    encode(rows) {
-      let text = "";
-      for (const row of rows) text += encodeRow(row);
-      return text;
-    },
-  };
-}

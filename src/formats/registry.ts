@@ -8,9 +8,16 @@ import { ocsf } from "./shapes/ocsf.js";
 import { splunkHec } from "./shapes/splunk-hec.js";
 import { stix } from "./shapes/stix.js";
 import { text } from "./text.js";
-import type { ReadableFormat, WritableFormat } from "./types.js";
+import {
+  type ReadableFormat,
+  type SinkFormat,
+  sinkFormats,
+  type SourceFormat,
+  sourceFormats,
+  type WritableFormat,
+} from "./types.js";
 
-/** All text formats. To add one, write its file and add it here. */
+/** All text formats. */
 export const formats = {
   csv,
   tsv,
@@ -21,24 +28,12 @@ export const formats = {
   stix,
   "es-bulk": esBulk,
   "splunk-hec": splunkHec,
-};
+} satisfies Record<SourceFormat, ReadableFormat> & Record<SinkFormat, WritableFormat>;
 
-type Formats = typeof formats;
-
-/** Formats that can be read. */
-export type SourceFormat = {
-  [Name in keyof Formats]: Formats[Name] extends { read: unknown } ? Name : never;
-}[keyof Formats];
-
-/** Formats that can be written. */
-export type SinkFormat = {
-  [Name in keyof Formats]: Formats[Name] extends { write: unknown } ? Name : never;
-}[keyof Formats];
-
-export const sourceFormats = namesWith("read") as readonly SourceFormat[];
-export const sinkFormats = namesWith("write") as readonly SinkFormat[];
 /** Formats whose rows `retry` can replace in place. */
-export const earlierFormats = namesWith("earlier");
+export const earlierFormats: readonly string[] = sinkFormats.filter(
+  (name) => "earlier" in formats[name],
+);
 
 /** Format and compression implied by a file name. */
 export interface DetectedFormat<Name> {
@@ -60,7 +55,7 @@ export function detectSinkFormat(path: string): DetectedFormat<SinkFormat> {
   return detect(path, sinkFormats, /\.gz$/);
 }
 
-function detect<Name extends keyof Formats>(
+function detect<Name extends keyof typeof formats>(
   path: string,
   names: readonly Name[],
   compressed: RegExp,
@@ -70,8 +65,4 @@ function detect<Name extends keyof Formats>(
   const extension = name.slice(name.lastIndexOf(".") + 1);
   const found = names.find((format) => formats[format].extensions.includes(extension));
   return { format: found ?? null, gzip: name !== whole };
-}
-
-function namesWith(ability: keyof ReadableFormat | keyof WritableFormat): readonly string[] {
-  return Object.entries(formats).flatMap(([name, format]) => (ability in format ? [name] : []));
 }

@@ -2,14 +2,30 @@ import type { Clock } from "../core/clock.js";
 import type { Column, OptionalColumns } from "../core/columns.js";
 import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { EnrichedRow, Row } from "../core/row.js";
-import type { LineEnd, Pauses } from "./reading/sample.js";
-import type { Warnings } from "./reading/lines.js";
+import type { TextBytes, Warnings } from "./reading/lines.js";
+import type { Pauses } from "./reading/sample.js";
+import type { Delimiter } from "./reading/scan-cells.js";
 import type { RecordSplitter } from "./record-splitter.js";
-import type { SourceFormat } from "./registry.js";
 
-export type { SinkFormat, SourceFormat } from "./registry.js";
+/** Formats that can be read. */
+export const sourceFormats = ["csv", "tsv", "ndjson", "text"] as const;
 
-/** A readable text format. To add one, write its file and add it to `registry.ts`. */
+/** Formats that can be written. */
+export const sinkFormats = [
+  "csv",
+  "tsv",
+  "ndjson",
+  "ecs",
+  "ocsf",
+  "stix",
+  "es-bulk",
+  "splunk-hec",
+] as const;
+
+export type SourceFormat = (typeof sourceFormats)[number];
+export type SinkFormat = (typeof sinkFormats)[number];
+
+/** A readable text format. To add one, name it above and add its file to `registry.ts`. */
 export interface ReadableFormat {
   /** File extensions of the format; empty if only its first lines identify it. */
   readonly extensions: readonly string[];
@@ -19,7 +35,7 @@ export interface ReadableFormat {
   rejects(options: RejectsOptions): Encoder;
 }
 
-/** A writable text format. To add one, write its file and add it to `registry.ts`. */
+/** A writable text format. To add one, name it above and add its file to `registry.ts`. */
 export interface WritableFormat {
   readonly extensions: readonly string[];
   /** @throws UsageError `column_clash` */
@@ -33,9 +49,6 @@ export interface WritableFormat {
   /** Reads the rows of an existing output; absent if rows cannot be replaced in place. */
   readonly earlier?: EarlierFormat;
 }
-
-/** Character between the cells of a CSV or TSV input. */
-export type Delimiter = string;
 
 /**
  * NDJSON output: one member per column (flat) or one member with everything as received (nested).
@@ -104,16 +117,6 @@ export interface ReadOptions {
   readonly itemColumn: string | null;
   /** Name of the kind column; null to use a column of kind names next to the item column. */
   readonly kindColumn: string | null;
-}
-
-/** The text of an input: decompressed, UTF-8, without byte order mark. */
-export interface TextBytes {
-  /** Name of the input for messages. */
-  readonly name: string;
-  readonly chunks: AsyncGenerator<Buffer>;
-  /** Offset of the first byte of `chunks` in the decompressed input, byte order mark included. */
-  readonly start: number;
-  readonly lineEnd: LineEnd;
 }
 
 export interface Reading {

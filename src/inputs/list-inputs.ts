@@ -7,7 +7,7 @@ import { shellWord } from "../core/quantity.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { isObjectAddress, isObjectPrefix } from "../s3/address.js";
 import { listDataSet } from "./list-data-set.js";
-import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "./types.js";
+import type { InputFolder, NamedInput, SeveralInputs, SkippedFile, SourceInput } from "./types.js";
 import { openError } from "./verify-input.js";
 
 /** Files that a run writes. */
@@ -61,18 +61,6 @@ async function isDirectory(path: string): Promise<boolean> {
     throw openError(path, error);
   });
   return facts?.isDirectory() === true;
-}
-
-/** A folder of files, or of objects. */
-export interface InputFolder {
-  /** With a trailing slash. */
-  readonly name: string;
-  /** What is in it. */
-  readonly entries: readonly string[];
-  pathOf(entry: string): string;
-  isFile(entry: string): Promise<boolean>;
-  /** Reads the JSON of a file. */
-  readonly read: (path: string) => Promise<unknown>;
 }
 
 /** What a name that is a folder stands for; null for any other name. */

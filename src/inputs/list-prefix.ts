@@ -1,7 +1,7 @@
 import { withBucketSlash } from "../s3/address.js";
 import { listObjects } from "../s3/list-objects.js";
 import { readText } from "../s3/read-object.js";
-import type { InputFolder } from "./list-inputs.js";
+import type { InputFolder } from "./types.js";
 
 /** Lists the objects in a bucket, or under an address that ends in `/`, as a folder. @throws ReputeError */
 export async function openPrefix(name: string): Promise<InputFolder> {

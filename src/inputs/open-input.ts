@@ -1,30 +1,24 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import { lineEndOf, Pauses, peek, showsLineEnd } from "../formats/reading/sample.js";
 import { limits, Warnings } from "../formats/reading/lines.js";
-import type { TextBytes } from "../formats/types.js";
 import { looksGzipped, transcode, utf16Of } from "./byte-reader.js";
 import { refuseBinary } from "./refuse-binary.js";
 import { notSeekableError, tooShortError } from "./verify-input.js";
-import { openStored, type StoredInput } from "./stored-input.js";
-import type { AnyInput, InputRange, OpenedSource, SourceOptions } from "./types.js";
+import { openStored } from "./stored-input.js";
+import type {
+  AnyInput,
+  InputBytes,
+  InputRange,
+  OpenedSource,
+  SourceOptions,
+  StoredInput,
+} from "./types.js";
 import { systemClock } from "../core/clock.js";
 import type { Row } from "../core/row.js";
-import { formats, sourceFormats } from "../formats/registry.js";
+import { formats } from "../formats/registry.js";
+import { sourceFormats } from "../formats/types.js";
 import { z } from "zod";
 import { option } from "../core/options.js";
-
-/** The text of an input and its reading progress. */
-export interface InputBytes extends TextBytes {
-  /** Stored size in bytes; null if it isn't a regular file. */
-  readonly bytesTotal: number | null;
-  /** Warnings about the input, filled while reading. */
-  readonly warnings: Warnings;
-  /** Stored bytes read so far. */
-  bytesRead(): number;
-  /** Checksum of those bytes. */
-  checksum(): ChecksumState;
-  close(): Promise<void>;
-}
 
 export interface InputOptions {
   /** Require gzip. Without this, gzip is detected by its first bytes. */

@@ -1,7 +1,7 @@
 import { parseKindName } from "../core/item/item.js";
 import { strip } from "../core/item/refang.js";
 import { customaryItemColumns } from "../formats/columns/find-column.js";
-import { delimiters } from "../formats/csv/scan-cells.js";
+import { delimiters } from "../formats/reading/scan-cells.js";
 import { sniffDelimiter } from "../formats/csv/csv-layout.js";
 import { headLines, peek, isHeadComplete } from "../formats/reading/sample.js";
 import type { SourceFormat } from "../formats/types.js";

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { Row } from "../core/row.js";
-import type { AnyInput, InputRange, OpenedSource } from "./types.js";
-import { type InputBytes, type InputOptions, openInput } from "./open-input.js";
+import type { AnyInput, InputBytes, InputRange, OpenedSource } from "./types.js";
+import { type InputOptions, openInput } from "./open-input.js";
 
 /** A part of an input between two rows, with what it takes to recognise it. */
 export interface Part extends Pick<InputRange, "start" | "end" | "row" | "line"> {

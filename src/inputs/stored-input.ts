@@ -1,5 +1,5 @@
 import { constants, open as openDescriptor } from "node:fs";
-import { type FileHandle, open, stat as statPath } from "node:fs/promises";
+import { open, stat as statPath } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
@@ -15,24 +15,7 @@ import {
   verifyInput,
 } from "./verify-input.js";
 import { isObjectAddress } from "../s3/address.js";
-import type { SourceInput } from "./types.js";
-
-/** An input as stored, before decompression and decoding. */
-export interface StoredInput {
-  readonly name: string;
-  readonly size: number | null;
-  /** Set for regular files, which are seekable. */
-  readonly handle: FileHandle | null;
-  /** Checksum of the bytes read. */
-  readonly read: { checksum: RunningChecksum };
-  /**
-   * Reads the bytes from `start`.
-   * @throws FatalError `input_unreadable`; `input_changed` if they differ from what earlier
-   *   sessions read, or if the file changes during reading other than by growing
-   */
-  chunksFrom(start: number): AsyncGenerator<Buffer>;
-  close(): Promise<void>;
-}
+import type { SourceInput, StoredInput } from "./types.js";
 
 /**
  * Read size. All rows of a chunk stay in memory until the last one starts; rows of 64 KiB chunks

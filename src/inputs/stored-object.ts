@@ -1,8 +1,7 @@
 import { pinObject, readObject, type PinnedObject } from "../s3/read-object.js";
 import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
-import type { StoredInput } from "./stored-input.js";
 import { inputChanged } from "./verify-input.js";
-import type { SourceInput } from "./types.js";
+import type { SourceInput, StoredInput } from "./types.js";
 
 const pins = new WeakMap<SourceInput, Promise<PinnedObject>>();
 

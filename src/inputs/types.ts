@@ -1,9 +1,10 @@
+import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { Clock } from "../core/clock.js";
-import type { ChecksumState } from "../core/files/running-checksum.js";
+import type { ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
 import type { Row } from "../core/row.js";
+import type { TextBytes, Warnings } from "../formats/reading/lines.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
-import type { InputBytes } from "./open-input.js";
 
 /** Where a resumed run continues. */
 export interface SourcePosition {
@@ -97,6 +98,18 @@ export interface SkippedFile {
   readonly reason: string;
 }
 
+/** A folder of files, or of objects. */
+export interface InputFolder {
+  /** With a trailing slash. */
+  readonly name: string;
+  /** What is in it. */
+  readonly entries: readonly string[];
+  pathOf(entry: string): string;
+  isFile(entry: string): Promise<boolean>;
+  /** Reads the JSON of a file. */
+  readonly read: (path: string) => Promise<unknown>;
+}
+
 /** Several inputs, read in order as one. */
 export interface SeveralInputs {
   readonly inputs: readonly NamedInput[];
@@ -105,6 +118,36 @@ export interface SeveralInputs {
 
 /** What a run reads. */
 export type RunInput = SourceInput | SeveralInputs;
+
+/** An input as stored, before decompression and decoding. */
+export interface StoredInput {
+  readonly name: string;
+  readonly size: number | null;
+  /** Set for regular files, which are seekable. */
+  readonly handle: FileHandle | null;
+  /** Checksum of the bytes read. */
+  readonly read: { checksum: RunningChecksum };
+  /**
+   * Reads the bytes from `start`.
+   * @throws FatalError `input_unreadable`; `input_changed` if they differ from what earlier
+   *   sessions read, or if the file changes during reading other than by growing
+   */
+  chunksFrom(start: number): AsyncGenerator<Buffer>;
+  close(): Promise<void>;
+}
+
+/** The text of an input and its reading progress. */
+export interface InputBytes extends TextBytes {
+  /** Stored size in bytes; null if it isn't a regular file. */
+  readonly bytesTotal: number | null;
+  /** Warnings about the input, filled while reading. */
+  readonly warnings: Warnings;
+  /** Stored bytes read so far. */
+  bytesRead(): number;
+  /** Checksum of those bytes. */
+  checksum(): ChecksumState;
+  close(): Promise<void>;
+}
 
 /** Input of a source. A stream that was sampled is already open. */
 export type AnyInput = SourceInput | { readonly opened: InputBytes };

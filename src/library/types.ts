@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { Rate } from "../core/options.js";
 import type { Priority } from "../store/redis/redis-address.js";
-import type { SinkFormat, SourceFormat } from "../formats/registry.js";
+import type { SinkFormat, SourceFormat } from "../formats/types.js";
 import type { LookupChoice } from "../lookup/options.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { CallOptions } from "../api/types.js";

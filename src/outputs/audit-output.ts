@@ -4,8 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { crc32, createGunzip } from "node:zlib";
 import { FatalError } from "../core/errors.js";
 import { formats } from "../formats/registry.js";
-import type { PartRecord } from "./data-set/data-set.js";
 import type { Counted, CountOptions, SinkFormat } from "../formats/types.js";
+import type { PartRecord } from "./types.js";
 
 export interface AuditOptions extends CountOptions {
   readonly format: SinkFormat;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option, wholeNumber } from "../core/options.js";
-import { sinkFormats } from "../formats/registry.js";
+import { sinkFormats } from "../formats/types.js";
 
 /** What `--to` accepts. */
 const outputFormats = [...sinkFormats, "parquet"] as const;

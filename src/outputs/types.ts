@@ -1,5 +1,6 @@
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
+import type { Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
 export interface SinkPosition {
@@ -20,6 +21,28 @@ export interface SinkPosition {
 export interface PartSum {
   readonly bytes: number;
   readonly crc: number;
+}
+
+/** A file of a data set, as its manifest lists it. */
+export interface PartRecord {
+  readonly name: string;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+/** Format of the files of a data set. */
+export type PartFormat = SinkFormat | "parquet";
+
+/** How the files of a data set are written. */
+export interface PartOptions {
+  readonly format: PartFormat;
+  readonly gzip: boolean;
+  /** Rows per file; the last one may have fewer. */
+  readonly rows: number;
+  readonly encoder: EncoderOptions;
+  /** Wraps the encoder of text. */
+  readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
 }
 
 export interface SinkResult {

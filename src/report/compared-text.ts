@@ -2,8 +2,8 @@ import { printable } from "../core/printable.js";
 import { formatCount, wrapText } from "../core/quantity.js";
 import { defang } from "./defang.js";
 import { changeCounts, changePhrase, changeTotal } from "./diff/change-lines.js";
-import { type Series, shownValue } from "./history.js";
-import type { Report } from "./types.js";
+import { shownValue } from "./history.js";
+import type { Report, Series } from "./types.js";
 
 /** Changes listed in text; the page has more. */
 const changesShown = 10;

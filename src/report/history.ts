@@ -1,5 +1,6 @@
 import { formatCount, formatSeconds } from "../core/quantity.js";
 import { outcomeNames } from "./headline.js";
+import type { Series } from "./types.js";
 
 /** What a manifest says about one night. */
 export interface Night {
@@ -12,17 +13,6 @@ export interface Night {
   readonly seconds: number;
   /** Answers with a value that the interface does not list. */
   readonly drift: number;
-}
-
-/** One figure over the nights, the latest last. */
-export interface Series {
-  readonly name: string;
-  readonly unit: "count" | "seconds";
-  readonly values: readonly number[];
-  /** Median of the nights before the last; null with none. */
-  readonly usual: number | null;
-  /** The last night is far from what is usual. */
-  readonly isOutlier: boolean;
 }
 
 /** Nights shown, the newest. */

@@ -2,7 +2,6 @@ import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { EarlierRecord } from "../formats/types.js";
 import type { Days } from "./days.js";
 import type { Change, DiffCounts } from "./diff/diff-outputs.js";
-import type { Series } from "./history.js";
 
 /** The rows of an output, read back. */
 export interface OutputRows {
@@ -91,6 +90,17 @@ export interface Changes {
   readonly counts: DiffCounts;
   /** The worst changes. */
   readonly worst: readonly Change[];
+}
+
+/** One figure over the nights, the latest last. */
+export interface Series {
+  readonly name: string;
+  readonly unit: "count" | "seconds";
+  readonly values: readonly number[];
+  /** Median of the nights before the last; null with none. */
+  readonly usual: number | null;
+  /** The last night is far from what is usual. */
+  readonly isOutlier: boolean;
 }
 
 /** Everything a report shows. */

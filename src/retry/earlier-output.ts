@@ -9,8 +9,8 @@ import type {
   SinkFormat,
   SourceFormat,
 } from "../formats/types.js";
-import { type InputBytes, openInput } from "../inputs/open-input.js";
-import type { OpenedSource, SourcePosition } from "../inputs/types.js";
+import { openInput } from "../inputs/open-input.js";
+import type { InputBytes, OpenedSource, SourcePosition } from "../inputs/types.js";
 import { earlierFinding, earlierItem, type EarlierRow } from "./earlier-record.js";
 
 export interface EarlierOutputOptions {

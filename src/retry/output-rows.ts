@@ -1,9 +1,9 @@
 import { UsageError } from "../core/errors.js";
 import { withoutFailed } from "../core/files/make-folder.js";
-import { detectSinkFormat, formats, type SinkFormat, sinkFormats } from "../formats/registry.js";
-import type { EarlierRecord } from "../formats/types.js";
+import { detectSinkFormat, formats } from "../formats/registry.js";
+import { type EarlierRecord, type SinkFormat, sinkFormats } from "../formats/types.js";
 import { isObjectAddress } from "../s3/address.js";
-import { findWarehouse } from "../outputs/warehouse/registry.js";
+import { findWarehouse } from "../outputs/registry.js";
 import type { Manifest } from "../run/types.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";

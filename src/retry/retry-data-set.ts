@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../core/errors.js";
 import { isObjectAddress } from "../s3/address.js";
-import { findWarehouse } from "../outputs/warehouse/registry.js";
+import { findWarehouse } from "../outputs/registry.js";
 import { findManifest } from "../run/finish/manifest.js";
 import { execute } from "../run/execute.js";
 import type { EnrichJob, Manifest } from "../run/types.js";

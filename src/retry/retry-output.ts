@@ -1,7 +1,7 @@
 import { UsageError } from "../core/errors.js";
 import { withoutFailed } from "../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
-import { findWarehouse } from "../outputs/warehouse/registry.js";
+import { findWarehouse } from "../outputs/registry.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import { checkOutputName } from "../run/destination/check-paths.js";
 import { execute } from "../run/execute.js";

@@ -7,7 +7,7 @@ import type { OpenedSource } from "../inputs/types.js";
 import { verifyInput } from "../inputs/verify-input.js";
 import { isObjectAddress } from "../s3/address.js";
 import { type CopiedFile, openCopiedFile } from "../outputs/parquet/copied-file.js";
-import { findWarehouse } from "../outputs/warehouse/registry.js";
+import { findWarehouse } from "../outputs/registry.js";
 import { savedRecord } from "../outputs/warehouse/saved-rows.js";
 import { execute } from "../run/execute.js";
 import type { EnrichJob, Manifest } from "../run/types.js";

@@ -8,7 +8,7 @@ import { openInput } from "../inputs/open-input.js";
 import type { OpenedSource, SourceInput, SourcePosition } from "../inputs/types.js";
 import type { TableInput } from "../outputs/tables/types.js";
 import type { FoundRows } from "../outputs/warehouse/fill-rows.js";
-import type { TableFill, Warehouse } from "../outputs/warehouse/registry.js";
+import type { TableFill, Warehouse } from "../outputs/registry.js";
 import { copyOnce, copyPath } from "../run/copy/copied-table.js";
 import { findManifest } from "../run/finish/manifest.js";
 import { runResumably } from "../run/execute.js";

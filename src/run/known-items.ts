@@ -7,7 +7,7 @@ import type { Item } from "../core/item/item.js";
 import { outputFault } from "../outputs/output-fault.js";
 import { cellOf } from "../outputs/tables/values.js";
 import type { TableInput, TableReadOptions } from "../outputs/tables/types.js";
-import type { TableFill } from "../outputs/warehouse/registry.js";
+import type { TableFill } from "../outputs/registry.js";
 import type { EnrichJob } from "./types.js";
 import { skipped } from "./skipped.js";
 import type { RowHandling } from "./row-handling.js";

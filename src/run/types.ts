@@ -6,7 +6,7 @@ import type { ItemKind } from "../core/item/item.js";
 import type { RunInput } from "../inputs/types.js";
 import type { RetriedRows } from "./tally.js";
 import type { Throttling } from "../lookup/pace/request-pace.js";
-import type { PartRecord } from "../outputs/data-set/data-set.js";
+import type { PartRecord } from "../outputs/types.js";
 import type { Session } from "../session/session.js";
 import type { RunEnding } from "./exit-reason.js";
 import type { EnrichSettings } from "./options.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sourceFormats } from "../../src/formats/registry.js";
+import { sourceFormats } from "../../src/formats/types.js";
 import type { SourceInput } from "../../src/inputs/types.js";
 import {
   delimiterOf,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { columns as addedColumns } from "../../src/core/columns.js";
-import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../src/outputs/registry.js";
 import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

@@ -4,7 +4,7 @@ import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../src/outputs/registry.js";
 import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

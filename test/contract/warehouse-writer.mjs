@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openParquet } from "../../dist/outputs/parquet/open-parquet.js";
-import { findWarehouse } from "../../dist/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../dist/outputs/registry.js";
 import { parseParquetTarget } from "../../dist/outputs/warehouse/target.js";
 import { writtenRow } from "../helpers/written-row.mjs";
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { JsonObject } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../src/outputs/registry.js";
 import { anEnrichedRow, type FindingParts } from "./enriched-rows.js";
 
 async function sqlBlock(name: string): Promise<string> {

@@ -18,7 +18,7 @@ async function written(night: Night) {
   const shape = night.form === "nested" ? ("nested" as const) : ("flat" as const);
   const options = { columns: ["item"], prefix: "rep_", shape, formulaGuard: true };
   const encoder = format.write(options);
-  const counter = format.count({ ...options, inputColumns: 1, hasVerdicts: true });
+  const counter = format.count({ ...options, inputColumns: 1 });
   const tally = new Tally();
   if (encoder.header !== "") counter.add(Buffer.from(encoder.header));
   const records: EarlierRecord[] = [];

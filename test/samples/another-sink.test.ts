@@ -36,7 +36,7 @@ async function addSink(): Promise<void> {
   const page = await readFile(join(root, "docs", "contributing.md"), "utf8");
   const marked = /```ts\n(import .*)\n+(.*)\n```/;
   const [, imported = "", line = ""] = marked.exec(page) ?? [];
-  const path = join("outputs", "warehouse", "registry");
+  const path = join("outputs", "registry");
   const registry = await readFile(join(root, "src", `${path}.ts`), "utf8");
   const list = "export const warehouses: readonly FindWarehouse[] = [\n";
   expect([registry.includes(list), line.trim()]).toEqual([true, "defineWarehouse(chunkFolder),"]);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { Clock } from "../../src/core/clock.js";
 import { systemClock } from "../../src/core/clock.js";
 import { maxAttempts } from "../../src/outputs/postgres/postgres-database.js";
-import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../src/outputs/registry.js";
 import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import type { SinkPosition } from "../../src/outputs/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";

@@ -3,7 +3,7 @@
 // node postgres-writer.mjs '{"output", "state", "rows", "every", "killAfterMs"}'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findWarehouse } from "../../dist/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../dist/outputs/registry.js";
 import { writtenRow } from "../helpers/written-row.mjs";
 
 const job = JSON.parse(process.argv[2]);

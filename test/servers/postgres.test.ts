@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../src/outputs/registry.js";
 import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import { describeWarehouse } from "../contract/warehouse-contract.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";

@@ -6,7 +6,7 @@ import { manifestPath, recordBase } from "../../run/destination/check-paths.js";
 import { countedWarning } from "../../run/counted-warning.js";
 import type { Manifest, RequestCounts } from "../../run/types.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
-import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import { findWarehouse } from "../../outputs/registry.js";
 import {
   counted,
   formatBytes,

@@ -10,7 +10,7 @@ import {
   streamDestination,
 } from "../../outputs/file-destination.js";
 import type { Destination } from "../../outputs/types.js";
-import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import { findWarehouse } from "../../outputs/registry.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { endingOfRows } from "../../run/exit-reason.js";
 import { endingOfTooMany } from "../../run/finish/publish.js";

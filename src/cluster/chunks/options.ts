@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { option, wholeNumber } from "../../core/options.js";
 import { redisAddress } from "../../store/redis/redis-address.js";
-import { sinkFormats } from "../../formats/registry.js";
+import { sinkFormats } from "../../formats/types.js";
 import type { ChunkFormat } from "./work-plan.js";
 
 /** A bundle needs all rows at once; anything else can be joined. */

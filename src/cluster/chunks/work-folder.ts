@@ -5,7 +5,6 @@ import { randomUUID } from "node:crypto";
 import { FatalError } from "../../core/errors.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { faultReason } from "../../core/files/system-fault.js";
-import { isObjectAddress } from "../../s3/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
 
 /** Where a plan, its chunks and their results are kept: a folder, or objects. */
@@ -40,12 +39,6 @@ export interface WorkFolder {
   clear(name: string): Promise<void>;
   /** Removes what `prepare` made, unless it holds something. */
   close(): Promise<void>;
-}
-
-/** Opens the work folder of that name, a path or `s3://BUCKET/KEY`. @throws UsageError `bad_object_address` */
-export async function openWork(name: string): Promise<WorkFolder> {
-  if (!isObjectAddress(name)) return localWork(name);
-  return (await import("./object-work.js")).objectWork(name);
 }
 
 /** A folder on a file system, which several machines may share. */

@@ -4,7 +4,8 @@ import { PassThrough } from "node:stream";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { ChunkResult } from "../chunks/chunk-result.js";
 import { type ChunkJob, runChunk } from "../chunks/run-chunk.js";
-import { openWork, type WorkFolder } from "../chunks/work-folder.js";
+import { openWork } from "../chunks/open-work.js";
+import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import type { EnrichSettings } from "../../run/options.js";
 import { systemClock } from "../../core/clock.js";
@@ -14,7 +15,21 @@ import { storedResult, storeResult } from "./chunk-commit.js";
 import type { ChunkCommit, ChunkJobOfQueue, ChunkQueue, ChunkTask } from "./chunk-queue.js";
 import type { HeldLock } from "./held-lock.js";
 import { chunkSettings, readRunRecord, type RunRecord } from "./run-record.js";
-import type { QueueWorkerOptions } from "./serve-queue.js";
+
+export interface QueueWorkerOptions {
+  /** Address of the queue's Redis. */
+  readonly queue: string;
+  /** The only service that this worker asks: its key is for that one. */
+  readonly intelUrl: string;
+  readonly apiKey: string | null;
+  /** How long the worker may be silent before another one takes over its chunk. */
+  readonly lockMs: number;
+  readonly stateFolder: string | null;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  readonly onWarning: (message: string) => void;
+  readonly onNotice: (message: string) => void;
+}
 
 /** Time between two reports of the progress. */
 const tickMs = 1_000;

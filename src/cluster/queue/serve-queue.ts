@@ -13,24 +13,9 @@ import {
   queueName,
   queuePrefix,
 } from "./chunk-queue.js";
-import { ChunkDoer } from "./do-chunk.js";
+import { ChunkDoer, type QueueWorkerOptions } from "./do-chunk.js";
 import { HeldLock } from "./held-lock.js";
 import { loadBullmq, openQueueLink, type QueueLink } from "./queue-link.js";
-
-export interface QueueWorkerOptions {
-  /** Address of the queue's Redis. */
-  readonly queue: string;
-  /** The only service that this worker asks: its key is for that one. */
-  readonly intelUrl: string;
-  readonly apiKey: string | null;
-  /** How long the worker may be silent before another one takes over its chunk. */
-  readonly lockMs: number;
-  readonly stateFolder: string | null;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly signal: AbortSignal;
-  readonly onWarning: (message: string) => void;
-  readonly onNotice: (message: string) => void;
-}
 
 /** How often a chunk may lose its worker before the run ends. */
 const maxStalledCount = 20;

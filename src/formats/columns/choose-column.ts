@@ -1,5 +1,10 @@
 import { isPublishedKind, parseKindName } from "../../core/item/item.js";
-import { type ColumnFlag, customaryItemColumns, noItemColumn } from "./find-column.js";
+import {
+  type ColumnFlag,
+  customaryItemColumns,
+  noItemColumn,
+  type RatedColumn,
+} from "./find-column.js";
 import type {
   ColumnPlace,
   ColumnSample,
@@ -16,11 +21,6 @@ export interface SampledColumn {
   readonly cells: SampledCells;
   /** Indexes of the columns next to it. */
   readonly neighbours: readonly number[];
-}
-
-/** A column and its sample. */
-export interface RatedColumn extends Omit<ItemColumn, "by"> {
-  readonly sample: ColumnSample;
 }
 
 /** The item column, or why none could be chosen. */

@@ -1,8 +1,7 @@
 import type { Warnings } from "../reading/lines.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import type { RatedColumn } from "./choose-column.js";
-import type { ColumnPlace, ColumnSample } from "../types.js";
+import type { ColumnPlace, ColumnSample, ItemColumn } from "../types.js";
 
 /** Customary names of item columns. The first one that holds indicators is used. */
 export const customaryItemColumns = [
@@ -82,6 +81,11 @@ export function unknownColumn(
           : `Did you mean ${quotedName(suggestion.trim())}?`,
     },
   );
+}
+
+/** A column and its sample. */
+export interface RatedColumn extends Omit<ItemColumn, "by"> {
+  readonly sample: ColumnSample;
 }
 
 /** The error for an input with no item column, or several candidates. */

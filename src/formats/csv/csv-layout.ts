@@ -8,9 +8,9 @@ import {
 } from "../columns/find-column.js";
 import { limits } from "../reading/lines.js";
 import type { Sample } from "../reading/sample.js";
-import type { Delimiter, InputReading, ItemColumn, ReadOptions } from "../types.js";
+import type { InputReading, ItemColumn, ReadOptions } from "../types.js";
 import type { CsvRecord } from "./csv-records.js";
-import { countDelimiters, scanCells } from "./scan-cells.js";
+import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
 
 /** Column names of a CSV input, and the item and kind columns. */
 export interface CsvLayout extends Pick<InputReading, "header" | "item" | "kind"> {

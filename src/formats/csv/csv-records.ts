@@ -3,9 +3,15 @@ import { Parser } from "csv-parse";
 import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
 import { countLineEnds } from "../reading/sample.js";
-import { limits } from "../reading/lines.js";
-import type { TextBytes } from "../types.js";
-import { type CsvDialect, scanCells } from "./scan-cells.js";
+import { type LineEnd, limits, type TextBytes } from "../reading/lines.js";
+import { type Delimiter, scanCells } from "../reading/scan-cells.js";
+import type { InputReading } from "../types.js";
+
+/** How cells and records are separated. */
+export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
+  readonly delimiter: Delimiter;
+  readonly lineEnd: LineEnd;
+}
 
 export interface CsvRecord {
   readonly cells: string[];

@@ -8,10 +8,9 @@ import {
 } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import { countRows } from "../count-rows.js";
-import { linesEncoder } from "../record-splitter.js";
+import { linesEncoder } from "../lines-encoder.js";
 import type {
   CountOptions,
-  Delimiter,
   EarlierFormat,
   EarlierLayout,
   Encoder,
@@ -19,7 +18,7 @@ import type {
   RecordCounter,
   RejectsOptions,
 } from "../types.js";
-import { scanCells } from "./scan-cells.js";
+import { type Delimiter, scanCells } from "../reading/scan-cells.js";
 
 /**
  * Writes CSV or TSV records (RFC 4180) that end with LF. csv-stringify would cost 10% of the CPU

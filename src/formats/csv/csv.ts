@@ -5,7 +5,6 @@ import { headLines, peek, Sample, isHeadComplete } from "../reading/sample.js";
 import { mapLists } from "../reading/lines.js";
 import { RecordSplitter } from "../record-splitter.js";
 import type {
-  Delimiter,
   FormatReading,
   InputReading,
   ReadableFormat,
@@ -16,7 +15,7 @@ import type {
 import { findLayout, sniffDelimiter } from "./csv-layout.js";
 import { countCsv, csvEncoder, csvRejects, earlierCsv } from "./csv-writer.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
-import { scanCells } from "./scan-cells.js";
+import { type Delimiter, scanCells } from "../reading/scan-cells.js";
 
 /** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
 export const csv = delimited(",", ["csv"], ({ guessed }) =>

@@ -4,7 +4,7 @@ import { nestedFacts, nestedText } from "../../core/finding.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import { addedColumnNames, addedMemberName, freshNames } from "../added-names.js";
 import type { Encoder, EncoderOptions, RejectsOptions } from "../types.js";
-import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { jsonLinesEncoder } from "../lines-encoder.js";
 
 /**
  * Writes one JSON object per line: the input's members unchanged, then one member with everything

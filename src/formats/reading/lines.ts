@@ -1,7 +1,19 @@
 import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
 import { splitLines } from "../record-splitter.js";
-import type { TextBytes } from "../types.js";
+
+/** Line ends of an input: `lf` for LF, CRLF or a mix; `cr` for classic Mac OS files. */
+export type LineEnd = "lf" | "cr";
+
+/** The text of an input: decompressed, UTF-8, without byte order mark. */
+export interface TextBytes {
+  /** Name of the input for messages. */
+  readonly name: string;
+  readonly chunks: AsyncGenerator<Buffer>;
+  /** Offset of the first byte of `chunks` in the decompressed input, byte order mark included. */
+  readonly start: number;
+  readonly lineEnd: LineEnd;
+}
 
 /** One line of an input. */
 export interface Line {

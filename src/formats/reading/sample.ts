@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.js";
-import { limits } from "./lines.js";
-import { countDelimiters, delimiters } from "../csv/scan-cells.js";
+import { type LineEnd, limits } from "./lines.js";
+import { countDelimiters, delimiters } from "./scan-cells.js";
 
 /** Detects pauses in a stream, so that sampling never waits for a live one. */
 export class Pauses {
@@ -174,9 +174,6 @@ function isHeaderWithMark([first = "", second = ""]: readonly string[], mark: st
     return count > 0 && count === countDelimiters(second, delimiter);
   });
 }
-
-/** Line ends of an input: `lf` for LF, CRLF or a mix; `cr` for classic Mac OS files. */
-export type LineEnd = "lf" | "cr";
 
 /** Whether these bytes are enough to detect the line end. */
 export function showsLineEnd(head: Buffer): boolean {

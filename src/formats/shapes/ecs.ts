@@ -2,7 +2,7 @@ import { systemClock } from "../../core/clock.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { accusationIn, verdictOf } from "../../core/finding.js";
-import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { jsonLinesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import type { EncoderOptions, WritableFormat } from "../types.js";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { jsonLinesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import { FatalError } from "../../core/errors.js";

@@ -8,7 +8,7 @@ import {
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { programInfo } from "../../core/program.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { jsonLinesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";

@@ -1,6 +1,6 @@
 import { systemClock } from "../../core/clock.js";
 import { verdictOf } from "../../core/finding.js";
-import { jsonLinesEncoder } from "../json-lines-encoder.js";
+import { jsonLinesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";

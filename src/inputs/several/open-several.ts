@@ -5,23 +5,7 @@ import { isObjectAddress } from "../../s3/address.js";
 import { verifyInput } from "../verify-input.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { choiceNotices } from "./choice-notices.js";
-import { SeveralSource } from "./several-source.js";
-
-/** One of several inputs, not opened yet. */
-export interface SourceFile {
-  readonly name: string;
-  /** Path of a regular file, which can be opened again; null for a pipe. */
-  readonly path: string | null;
-  /** Opens it where an earlier session stopped, or at the start. */
-  open(resume: SourcePosition | null): Promise<OpenedSource>;
-}
-
-/** A file and the position known of it. */
-export interface KnownFile extends Omit<SourceFile, "path"> {
-  readonly position: FilePosition;
-  /** A pipe stays open from the time it was sampled. */
-  readonly opened: OpenedSource | null;
-}
+import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first

@@ -2,8 +2,23 @@ import type { Row } from "../../core/row.js";
 import type { InputReading } from "../../formats/types.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { type FilePlace, FileRow } from "./file-row.js";
-import type { KnownFile } from "./open-several.js";
 import { type ColumnUnion, uniteColumns } from "./union-columns.js";
+
+/** One of several inputs, not opened yet. */
+export interface SourceFile {
+  readonly name: string;
+  /** Path of a regular file, which can be opened again; null for a pipe. */
+  readonly path: string | null;
+  /** Opens it where an earlier session stopped, or at the start. */
+  open(resume: SourcePosition | null): Promise<OpenedSource>;
+}
+
+/** A file and the position known of it. */
+export interface KnownFile extends Omit<SourceFile, "path"> {
+  readonly position: FilePosition;
+  /** A pipe stays open from the time it was sampled. */
+  readonly opened: OpenedSource | null;
+}
 
 export interface SeveralOptions {
   /** Index of the file to begin with. */

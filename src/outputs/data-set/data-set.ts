@@ -3,19 +3,8 @@ import { join } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { dataSetManifest, failedSuffix } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
-import type { SinkFormat } from "../../formats/types.js";
+import type { PartFormat, PartRecord } from "../types.js";
 import type { WarehouseTarget } from "../warehouse/types.js";
-
-/** Format of the files of a data set. */
-export type PartFormat = SinkFormat | "parquet";
-
-/** A file of a data set, as its manifest lists it. */
-export interface PartRecord {
-  readonly name: string;
-  readonly bytes: number;
-  readonly rows: number;
-  readonly sha256: string;
-}
 
 /** A folder of files with a manifest that names them. */
 export interface DataSetTarget extends WarehouseTarget {

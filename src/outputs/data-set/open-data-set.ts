@@ -5,16 +5,9 @@ import { startOver } from "../../core/error-codes/remedies.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { type EnrichedRow, RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
-import type { PartSum, Sink, SinkPosition, SinkResult } from "../types.js";
+import type { PartRecord, PartSum, Sink, SinkPosition, SinkResult } from "../types.js";
 import type { OpenedWarehouse, WarehouseAudit, WarehouseOptions } from "../warehouse/types.js";
-import {
-  type DataSetTarget,
-  firstNumber,
-  namedParts,
-  partName,
-  type PartRecord,
-  withSuffix,
-} from "./data-set.js";
+import { type DataSetTarget, firstNumber, namedParts, partName, withSuffix } from "./data-set.js";
 import { PartFiles } from "./part-files.js";
 
 /**

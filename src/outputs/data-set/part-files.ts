@@ -5,27 +5,16 @@ import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { formats } from "../../formats/registry.js";
-import type { Encoder, EncoderOptions } from "../../formats/types.js";
+import type { EncoderOptions } from "../../formats/types.js";
 import { type Audit, auditOutput } from "../audit-output.js";
 import { openFileDestination, partPath } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
 import { openParquet } from "../parquet/open-parquet.js";
 import { readBack } from "../parquet/read-back.js";
 import { textSink } from "../text-sink.js";
-import type { Sink, SinkPosition } from "../types.js";
+import type { PartFormat, PartOptions, Sink, SinkPosition } from "../types.js";
 import type { WarehouseOptions } from "../warehouse/types.js";
-import { type PartFormat, partName } from "./data-set.js";
-
-/** How the files of a data set are written. */
-export interface PartOptions {
-  readonly format: PartFormat;
-  readonly gzip: boolean;
-  /** Rows per file; the last one may have fewer. */
-  readonly rows: number;
-  readonly encoder: EncoderOptions;
-  /** Wraps the encoder of text. */
-  readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
-}
+import { partName } from "./data-set.js";
 
 /** The files of a data set that is being written: in the state folder, numbered from 0. */
 export class PartFiles {

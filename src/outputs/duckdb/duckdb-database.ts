@@ -3,9 +3,9 @@ import type { DuckDBResult } from "@duckdb/node-api";
 import { type ColumnBatch, boundsOf } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable, type TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
-import type { FoundColumn } from "../warehouse/prepare-table.js";
 import type {
   ConnectOptions,
+  FoundColumn,
   FoundTable,
   LoadSize,
   Query,

@@ -1,7 +1,7 @@
-import type { PostgresDriver } from "./postgres-session.js";
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { Client } from "pg";
 
 /**
  * Adds the password from the password file to the address if neither the address nor the
@@ -9,7 +9,7 @@ import { join } from "node:path";
  * @param onWarning called if the password file has unsafe permissions
  */
 export async function loginAddress(
-  driver: PostgresDriver,
+  PgClient: typeof Client,
   url: string,
   onWarning: (message: string) => void,
 ): Promise<string> {
@@ -17,7 +17,7 @@ export async function loginAddress(
   // Makes sslmode mean the same as in psql; pg is stricter by default and prints a warning.
   if (address.searchParams.has("sslmode")) address.searchParams.set("uselibpqcompat", "true");
   // A client that never connects merges the address with the environment.
-  const client = new driver.Client({ connectionString: address.href });
+  const client = new PgClient({ connectionString: address.href });
   if (!client.password) {
     const { host, port, database = "", user = "" } = client;
     const found = await readPasswordFile({ host, port, database, user }, process.env, onWarning);

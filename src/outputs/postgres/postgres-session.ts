@@ -6,8 +6,7 @@ import { FatalError } from "../../core/errors.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable, type TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
-import type { FoundColumn } from "../warehouse/prepare-table.js";
-import type { FoundTable, Query, TableSession } from "../warehouse/table-database.js";
+import type { FoundColumn, FoundTable, Query, TableSession } from "../warehouse/table-database.js";
 import { copyText } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
 import { isTransient } from "./server-fault.js";
@@ -70,7 +69,7 @@ export class PostgresSession implements TableSession {
     onWarning: (message: string) => void,
   ): Promise<PostgresSession> {
     const client = new driver.Client({
-      connectionString: await loginAddress(driver, url, onWarning),
+      connectionString: await loginAddress(driver.Client, url, onWarning),
       application_name: "repute",
       keepAlive: true,
       connectionTimeoutMillis: connectTimeoutMs,

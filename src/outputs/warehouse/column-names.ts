@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import { columnClash } from "../../formats/added-names.js";
 import { type DialectName, maxPostgresName } from "./dialect.js";
-import { storedText } from "./cell-values.js";
+import { storedText } from "./stored-text.js";
 
 /** A database dialect or a columnar file format. */
 export type NamingName = DialectName | "parquet";

@@ -13,15 +13,8 @@ import {
   type TableName,
   tableText,
 } from "./dialect.js";
-import type { TableSession } from "./table-database.js";
+import type { FoundColumn, TableSession } from "./table-database.js";
 import type { TableSchema } from "./table-schema.js";
-
-/** A column according to the database's catalogue. */
-export interface FoundColumn {
-  readonly name: string;
-  /** The type as named in the catalogue. */
-  readonly type: string;
-}
 
 /**
  * Creates or checks the table and the checkpoint table beside it. A new table also gets the view of

@@ -1,7 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "./column-batch.js";
 import type { TableName } from "./dialect.js";
-import type { FoundColumn } from "./prepare-table.js";
 import type { WarehouseOptions, WarehouseTarget } from "./types.js";
 
 export interface TableTarget extends WarehouseTarget {
@@ -72,6 +71,13 @@ export interface FoundTable {
   readonly schema: string | null;
   /** What it is instead of a table, for messages; null for a table. */
   readonly notTable: string | null;
+}
+
+/** A column according to the database's catalogue. */
+export interface FoundColumn {
+  readonly name: string;
+  /** The type as named in the catalogue. */
+  readonly type: string;
 }
 
 /** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */

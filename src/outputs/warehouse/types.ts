@@ -2,9 +2,7 @@ import type { Clock } from "../../core/clock.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { RowCounts } from "../../core/row.js";
 import type { EarlierRecord } from "../../formats/types.js";
-import type { PartRecord } from "../data-set/data-set.js";
-import type { PartOptions } from "../data-set/part-files.js";
-import type { Sink, SinkPosition } from "../types.js";
+import type { PartOptions, PartRecord, Sink, SinkPosition } from "../types.js";
 
 /** What a warehouse output needs to know about the run. */
 export interface WarehouseOptions {

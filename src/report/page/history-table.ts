@@ -1,8 +1,8 @@
 import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import { formatCount } from "../../core/quantity.js";
-import { fewestNights, type Series, shownValue } from "../history.js";
-import type { Report } from "../types.js";
+import { fewestNights, shownValue } from "../history.js";
+import type { Report, Series } from "../types.js";
 import { html, type Html } from "./html.js";
 import { noTitle, numberTitle, tableOf, title } from "./table.js";
 

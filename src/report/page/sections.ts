@@ -1,12 +1,12 @@
 import { formatCount, formatPercent } from "../../core/quantity.js";
+import { changeCounts, changeTotal } from "../diff/change-lines.js";
 import { moreText, outcomeNames } from "../headline.js";
 import { outcomes, total } from "../report-tally.js";
 import { runFacts } from "../run-facts.js";
 import { bucketName, timelineOf } from "../timeline.js";
 import type { Report, TopCounts } from "../types.js";
 import { bar, outcomeBar, timelineChart } from "./charts.js";
-import { changeTable } from "../diff/diff-page.js";
-import { changeCounts, changeTotal } from "../diff/change-lines.js";
+import { changeTable } from "./diff-page.js";
 import { historyTable } from "./history-table.js";
 import { html, type Html } from "./html.js";
 import { offenderTable } from "./offender-table.js";

@@ -8,7 +8,7 @@ import type { ReadingSettings, RowHandling } from "../row-handling.js";
 export async function findTableInput(path: string): Promise<TableInput | null> {
   if (!/^(?:duckdb|postgres(?:ql)?):|\.(?:parquet(?:\.failed)?|duckdb|ddb)$/i.test(path))
     return null;
-  const { findTable } = await import("../../outputs/tables/find-table.js");
+  const { findTable } = await import("../../outputs/find-table.js");
   return findTable(path);
 }
 

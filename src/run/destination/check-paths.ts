@@ -14,7 +14,7 @@ import { outputFault } from "../../outputs/output-fault.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { localPath } from "../../outputs/staged-output.js";
-import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import { findWarehouse } from "../../outputs/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";

@@ -1,5 +1,5 @@
-import { defaultRowsPerFile, type PartFormat } from "../../outputs/data-set/data-set.js";
-import type { PartOptions } from "../../outputs/data-set/part-files.js";
+import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
+import type { PartFormat, PartOptions } from "../../outputs/types.js";
 import type { EncoderOptions } from "../../formats/types.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { OutputTarget } from "./output-target.js";

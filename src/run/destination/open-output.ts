@@ -11,11 +11,12 @@ import {
 } from "../../outputs/file-destination.js";
 import { type SinkSettings } from "../../outputs/options.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { detectSinkFormat, formats, sinkFormats } from "../../formats/registry.js";
+import { detectSinkFormat, formats } from "../../formats/registry.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
 import type { Encoder, EncoderOptions, SourceFormat } from "../../formats/types.js";
-import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
+import { sinkFormats } from "../../formats/types.js";
+import { findWarehouse, type Warehouse } from "../../outputs/registry.js";
 import { chooseDataSet, refuseIdleOptions } from "./choose-data-set.js";
 import {
   checkFolder,

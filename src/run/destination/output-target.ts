@@ -1,5 +1,5 @@
 import type { SinkFormat } from "../../formats/types.js";
-import type { Warehouse } from "../../outputs/warehouse/registry.js";
+import type { Warehouse } from "../../outputs/registry.js";
 import type { StagedRun } from "./staged-run.js";
 
 /** Destination of the rows. */

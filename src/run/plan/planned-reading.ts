@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import { findWarehouse } from "../../outputs/registry.js";
 import { inputReading } from "../copy/find-table-input.js";
 import { needsTable, readKnownItems, withoutKnown } from "../known-items.js";
 import type { ReadingSettings, RowHandling, CopyPlace } from "../row-handling.js";

@@ -4,8 +4,8 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { ChecksumState } from "../../../src/core/files/running-checksum.js";
-import { type InputBytes, openInput } from "../../../src/inputs/open-input.js";
-import type { SourceInput } from "../../../src/inputs/types.js";
+import { openInput } from "../../../src/inputs/open-input.js";
+import type { InputBytes, SourceInput } from "../../../src/inputs/types.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const text = Buffer.from(Array.from({ length: 40_000 }, (_, n) => `192.0.2.${n}\n`).join(""));

@@ -1,6 +1,6 @@
 import { opsOptions } from "../../../api/options.js";
 import { detectSinkFormat } from "../../../formats/registry.js";
-import { findWarehouse } from "../../../outputs/warehouse/registry.js";
+import { findWarehouse } from "../../../outputs/registry.js";
 import { sourceOptions } from "../../../inputs/open-input.js";
 import type { CaseRowsFormat } from "./case-rows.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";

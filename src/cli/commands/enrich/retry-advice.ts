@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { shellWord } from "../../../core/quantity.js";
 import { earlierFormats } from "../../../formats/registry.js";
-import { findWarehouse } from "../../../outputs/warehouse/registry.js";
+import { findWarehouse } from "../../../outputs/registry.js";
 import type { Manifest } from "../../../run/types.js";
 import { exitCodes } from "../../exit-code.js";
 

@@ -6,7 +6,7 @@ import { replaceFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../outputs/output-fault.js";
 import { isObjectAddress } from "../../../s3/address.js";
 import { namesDataSet, withSuffix } from "../../../outputs/data-set/data-set.js";
-import { findWarehouse } from "../../../outputs/warehouse/registry.js";
+import { findWarehouse } from "../../../outputs/registry.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { readableFormat, readOutput } from "../../../retry/output-rows.js";
 import type { Manifest } from "../../../run/types.js";

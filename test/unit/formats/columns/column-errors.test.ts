@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { RatedColumn } from "../../../../src/formats/columns/choose-column.js";
-import { noItemColumn, unknownColumn } from "../../../../src/formats/columns/find-column.js";
+import {
+  noItemColumn,
+  type RatedColumn,
+  unknownColumn,
+} from "../../../../src/formats/columns/find-column.js";
 
 function shares(names: readonly string[]): readonly RatedColumn[] {
   const sample = { cells: 9, indicators: 0, share: 0 };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { EarlierRecord } from "../../../../src/formats/types.js";
-import { findWarehouse } from "../../../../src/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../../../src/outputs/registry.js";
 import type { SavedRowsOptions } from "../../../../src/outputs/warehouse/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findWarehouse } from "../../../../src/outputs/warehouse/registry.js";
+import { findWarehouse } from "../../../../src/outputs/registry.js";
 import {
   parseDuckdbTarget,
   parseParquetTarget,

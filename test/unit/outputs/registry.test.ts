@@ -1,11 +1,7 @@
 import { expect, it } from "vitest";
-import {
-  defineWarehouse,
-  findWarehouse,
-  warehouses,
-} from "../../../../src/outputs/warehouse/registry.js";
-import type { WarehouseKind, WarehouseTarget } from "../../../../src/outputs/warehouse/types.js";
-import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { defineWarehouse, findWarehouse, warehouses } from "../../../src/outputs/registry.js";
+import type { WarehouseKind, WarehouseTarget } from "../../../src/outputs/warehouse/types.js";
+import { anEnrichedRow } from "../../helpers/enriched-rows.js";
 
 interface MemoryTarget extends WarehouseTarget {
   readonly name: string;

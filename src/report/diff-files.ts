@@ -1,7 +1,7 @@
-import { UsageError } from "../../core/errors.js";
-import { csvLines, ndjsonLines } from "./change-lines.js";
-import type { DiffNames, OutputDiff } from "./diff-outputs.js";
-import { diffPage } from "./diff-page.js";
+import { UsageError } from "../core/errors.js";
+import { csvLines, ndjsonLines } from "./diff/change-lines.js";
+import type { DiffNames, OutputDiff } from "./diff/diff-outputs.js";
+import { diffPage } from "./page/diff-page.js";
 
 /** Formats of a file of changes. */
 const diffFormats = ["csv", "ndjson", "html"] as const;

@@ -1,11 +1,5 @@
-import type { LineEnd } from "../reading/sample.js";
-import type { Delimiter, InputReading } from "../types.js";
-
-/** How cells and records are separated. */
-export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
-  readonly delimiter: Delimiter;
-  readonly lineEnd: LineEnd;
-}
+/** Character between the cells of a CSV or TSV input. */
+export type Delimiter = string;
 
 /** Detection order. */
 export const delimiters: readonly Delimiter[] = ["\t", ";", ","];

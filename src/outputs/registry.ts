@@ -1,18 +1,18 @@
-import { didYouMean } from "../../core/did-you-mean.js";
-import { UsageError } from "../../core/errors.js";
-import { parseDataSetTarget } from "../data-set/data-set.js";
-import { localPath } from "../staged-output.js";
-import type { TableInput } from "../tables/types.js";
-import type { FoundRows } from "./fill-rows.js";
-import type { TableTarget } from "./table-database.js";
-import type { Connect } from "./table-warehouse.js";
+import { didYouMean } from "../core/did-you-mean.js";
+import { UsageError } from "../core/errors.js";
+import { parseDataSetTarget } from "./data-set/data-set.js";
+import { localPath } from "./staged-output.js";
+import type { TableInput } from "./tables/types.js";
+import type { FoundRows } from "./warehouse/fill-rows.js";
+import type { TableTarget } from "./warehouse/table-database.js";
+import type { Connect } from "./warehouse/table-warehouse.js";
 import {
   addressScheme,
   namesTable,
   parseDuckdbTarget,
   parseParquetTarget,
   parsePostgresTarget,
-} from "./target.js";
+} from "./warehouse/target.js";
 import type {
   OpenedWarehouse,
   SavedRows,
@@ -23,7 +23,7 @@ import type {
   WarehouseOptions,
   RunIdentity,
   WarehouseTarget,
-} from "./types.js";
+} from "./warehouse/types.js";
 
 /** A warehouse output that isn't opened yet. */
 export interface Warehouse {
@@ -60,12 +60,12 @@ export interface TableFill {
 export type FindWarehouse = (output: string) => Warehouse | null;
 
 // Loaded on demand: most runs write text files.
-const parquet = () => import("../parquet/open-parquet.js");
-const parquetReader = () => import("../parquet/read-back.js");
-const tables = () => import("./table-warehouse.js");
-const inputs = () => import("../tables/find-table.js");
-const duckdb = () => import("../duckdb/duckdb-database.js");
-const postgres = () => import("../postgres/postgres-database.js");
+const parquet = () => import("./parquet/open-parquet.js");
+const parquetReader = () => import("./parquet/read-back.js");
+const tables = () => import("./warehouse/table-warehouse.js");
+const inputs = () => import("./find-table.js");
+const duckdb = () => import("./duckdb/duckdb-database.js");
+const postgres = () => import("./postgres/postgres-database.js");
 
 /** All warehouses that can be written. To add one, write its file and add it here. */
 export const warehouses: readonly FindWarehouse[] = [
@@ -74,12 +74,12 @@ export const warehouses: readonly FindWarehouse[] = [
     open: async (target, options) => (await parquet()).openParquet(target, options),
     recount: async ({ file }, run) => (await parquetReader()).readBack(file, run),
     rows: async ({ file }, options) =>
-      (await import("../parquet/saved-rows.js")).parquetRows(file, options),
+      (await import("./parquet/saved-rows.js")).parquetRows(file, options),
   }),
   defineWarehouse({
     parse: parseDataSetTarget,
     open: async (target, options) =>
-      (await import("../data-set/open-data-set.js")).openDataSet(target, options),
+      (await import("./data-set/open-data-set.js")).openDataSet(target, options),
   }),
   defineTable(
     parseDuckdbTarget,
@@ -144,14 +144,14 @@ function defineTable<T extends TableTarget>(
     discard: async (target, run) => (await tables()).discardRows(connect, target, run),
     recount: async (target, run) => (await tables()).recountRows(connect, target, run),
     rows: async (target, options) =>
-      (await import("./saved-rows.js")).tableRows(connect, target, options),
+      (await import("./warehouse/saved-rows.js")).tableRows(connect, target, options),
   };
-  const fills = () => import("./fill-rows.js");
+  const fills = () => import("./warehouse/fill-rows.js");
   return defineWarehouse(kind, (target) => ({
     find: async (options) => (await fills()).findSavedRun(connect, target, options),
     items: async (options) => (await fills()).savedItemsQuery(connect, target, options),
     input: (query) => inputOf(target, query),
     open: async (options) =>
-      (await import("./filling-sink.js")).openFilling(connect, target, options),
+      (await import("./warehouse/filling-sink.js")).openFilling(connect, target, options),
   }));
 }

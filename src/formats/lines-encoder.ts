@@ -1,8 +1,19 @@
 import { toWellFormed } from "../core/bytes.js";
 import { wellFormedJson } from "../core/json-members.js";
 import { type EnrichedRow, isUtf8 } from "../core/row.js";
-import { linesEncoder } from "./record-splitter.js";
 import type { Encoder } from "./types.js";
+
+/** An encoder for formats with no header, footer or separators. */
+export function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
+  return {
+    header: "",
+    encode(rows) {
+      let text = "";
+      for (const row of rows) text += encodeRow(row);
+      return text;
+    },
+  };
+}
 
 /**
  * An encoder for lines of JSON, which is UTF-8 (RFC 8259, section 8.1). It gives rows with U+FFFD for

@@ -1,16 +1,16 @@
 import { counted, formatCount } from "../../core/quantity.js";
-import { html, type Html } from "../page/html.js";
-import { itemName } from "../page/offender-table.js";
-import { pageOf } from "../page/shell.js";
-import { tableOf, title } from "../page/table.js";
-import { changePhrase, changeTotal, graveCounts, newTags } from "./change-lines.js";
+import { changePhrase, changeTotal, graveCounts, newTags } from "../diff/change-lines.js";
 import {
   type Change,
   changeKinds,
   type DiffCounts,
   type DiffNames,
   type OutputDiff,
-} from "./diff-outputs.js";
+} from "../diff/diff-outputs.js";
+import { html, type Html } from "./html.js";
+import { itemName } from "./offender-table.js";
+import { pageOf } from "./shell.js";
+import { tableOf, title } from "./table.js";
 
 /** Changes listed on the page; the CSV and NDJSON files have all of them. */
 const mostListed = 2_000;

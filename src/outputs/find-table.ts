@@ -1,14 +1,14 @@
-import { UsageError } from "../../core/errors.js";
-import { isObjectAddress } from "../../s3/address.js";
-import { tableText } from "../warehouse/dialect.js";
+import { UsageError } from "../core/errors.js";
+import { isObjectAddress } from "../s3/address.js";
+import { tableText } from "./warehouse/dialect.js";
 import {
   type DuckdbTarget,
   parseDuckdbTarget,
   parseParquetTarget,
   parsePostgresTarget,
   type PostgresTarget,
-} from "../warehouse/target.js";
-import type { Selection, TableInput } from "./types.js";
+} from "./warehouse/target.js";
+import type { Selection, TableInput } from "./tables/types.js";
 
 /**
  * The table that an input names: `FILE.parquet`, or `duckdb:FILE` or `postgres://…` with `?table=NAME` or
@@ -27,7 +27,7 @@ export function findTable(name: string): TableInput | null {
       name,
       file,
       read: async (receiver, options) =>
-        (await import("../parquet/read-table.js")).readParquetTable(name, receiver, options),
+        (await import("./parquet/read-table.js")).readParquetTable(name, receiver, options),
     };
   }
   const { address, query } = takeQuery(name);
@@ -43,7 +43,7 @@ function parquetObject(name: string): TableInput {
     name,
     file: null,
     read: async (receiver, options) =>
-      (await import("../parquet/read-object-table.js")).readParquetObject(name, receiver, options),
+      (await import("./parquet/read-object-table.js")).readParquetObject(name, receiver, options),
   };
 }
 
@@ -56,7 +56,7 @@ export function duckdbInput(target: DuckdbTarget, selection: Selection): TableIn
     name: display,
     file,
     read: async (receiver, options) =>
-      (await import("../duckdb/read-table.js")).readDuckdbTable(
+      (await import("./duckdb/read-table.js")).readDuckdbTable(
         { ...target, display },
         { selection, receiver, ...options },
       ),
@@ -71,7 +71,7 @@ export function postgresInput(target: PostgresTarget, selection: Selection): Tab
     name: display,
     file: null,
     read: async (receiver, options) =>
-      (await import("../postgres/read-table.js")).readPostgresTable(
+      (await import("./postgres/read-table.js")).readPostgresTable(
         { ...target, display },
         { selection, receiver, ...options },
       ),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { scanCells } from "../../../../src/formats/csv/scan-cells.js";
+import { scanCells } from "../../../../src/formats/reading/scan-cells.js";
 
 const comma = { delimiter: "," };
 
