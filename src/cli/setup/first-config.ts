@@ -5,7 +5,7 @@ import { replaceFile } from "../../core/files/json-file.js";
 import { makeFolder, userConfigFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { InitCall } from "../commands/init.js";
-import { configFileNames, findConfigFile } from "../options/setting-levels.js";
+import { configFileNames, findConfigFile } from "../command-line/setting-levels.js";
 import { fileFault } from "../terminal/reporter.js";
 import { type InitSettings, askForAnswers } from "./questions.js";
 

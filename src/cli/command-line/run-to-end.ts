@@ -1,10 +1,10 @@
-import { commandNamed, commandNames, loadCommand } from "./command-list.js";
-import { UsageError } from "../core/errors.js";
-import type { CliContext, Command } from "./command.js";
-import { endingOfError, exitCodeOfError } from "./exit-code.js";
+import { commandNamed, commandNames, loadCommand } from "../command-list.js";
+import { UsageError } from "../../core/errors.js";
+import type { CliContext, Command } from "../command.js";
+import { endingOfError, exitCodeOfError } from "../exit-code.js";
 import { isBrokenPipe, runProgram } from "./program.js";
-import { type EarlyOptions, earlySetting, isOn } from "./unattended/early-setting.js";
-import { RunWatch } from "./unattended/run-watch.js";
+import { type EarlyOptions, earlySetting, isOn } from "../unattended/early-setting.js";
+import { RunWatch } from "../unattended/run-watch.js";
 
 export interface EndOptions {
   /** Include stack traces in errors. */

@@ -5,14 +5,14 @@ import { UsageError } from "../../core/errors.js";
 import { userConfigFolder } from "../../core/files/make-folder.js";
 import type { CliContext, Command } from "../command.js";
 import { loadCommands } from "../command-list.js";
-import { type OptionSpec, optionSpecs } from "./option-spec.js";
-import { secrets } from "./secrets.js";
+import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
+import { secrets } from "../options/secrets.js";
 import {
   type GivenSetting,
   type GivenSettings,
   type LoadedSettings,
   loadSettings,
-} from "./settings.js";
+} from "../options/settings.js";
 
 /**
  * The settings of a command: flags override variables, which override the profile, which overrides
@@ -41,7 +41,7 @@ export async function readSettings(
   for (const warning of unknownVariables(env, known)) reporter.warning(warning);
   const levels = [flags, settingsFromEnvironment(env, known)];
   if (path !== "") {
-    const { settingsFromFile } = await import("./config-file.js");
+    const { settingsFromFile } = await import("../options/config-file.js");
     const file = await settingsFromFile(path, known, profile ?? null);
     levels.push(file.profile, file.general);
   } else if (readsFile && profile) {
