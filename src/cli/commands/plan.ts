@@ -8,7 +8,7 @@ import type { PlannedPace } from "../../run/plan/plan-time.js";
 import type { PlannedCache } from "../../run/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { sinkOptions } from "../../outputs/options.js";
-import { embeddedServiceName, runOptions } from "../../run/options.js";
+import { embeddedServiceName } from "../../run/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
