@@ -1,5 +1,6 @@
 import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
-import { commandTree, completionFlag } from "./command-tree.js";
+import { completionFlag } from "../command.js";
+import { commandTree } from "./command-tree.js";
 import { optionSpecs } from "../options/option-spec.js";
 
 /**

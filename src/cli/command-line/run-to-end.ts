@@ -1,6 +1,7 @@
 import { commandNamed, commandNames, loadCommand } from "../command-list.js";
 import { UsageError } from "../../core/errors.js";
-import type { CliContext, Command } from "../command.js";
+import type { Command } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
 import { endingOfError, exitCodeOfError } from "../exit-code.js";
 import { isBrokenPipe, runProgram } from "./program.js";
 import { type EarlyOptions, earlySetting, isOn } from "../unattended/early-setting.js";
@@ -27,7 +28,7 @@ export async function runToEnd(
   let error: unknown = null;
   let code: number;
   try {
-    code = await runProgram(args, watch === null ? context : { ...context, watch });
+    code = await runProgram(args, context, watch);
     error = stdoutFault();
   } catch (caught) {
     code = 0;

@@ -4,7 +4,7 @@ import type { Manifest } from "../../../run/types.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
 import type { SummarySettings } from "./summary.js";
-import type { ColorChoice } from "../../options/option-spec.js";
+import type { ColorChoice } from "../../terminal/colors.js";
 
 type SummaryCall = Pick<
   CommandCall<
