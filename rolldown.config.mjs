@@ -10,7 +10,7 @@ const external = ["@photostructure/sqlite", ...Object.keys(manifest.peerDependen
 /** Writes the man page from the same definitions as `--help`. */
 async function writeManPage() {
   const dist = new URL("dist/", import.meta.url);
-  const { manPage } = await import(new URL("cli/options/man-page.js", dist).href);
+  const { manPage } = await import(new URL("cli/command-line/man-page.js", dist).href);
   const { groups, loadCommands } = await import(new URL("cli/command-list.js", dist).href);
   const { version } = manifest;
   await mkdir(new URL("man", dist), { recursive: true });

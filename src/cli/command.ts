@@ -1,33 +1,8 @@
-import type { Readable, Writable } from "node:stream";
 import { z } from "zod";
-import type { Clock } from "../core/clock.js";
 import type { LoadedSettings } from "./options/settings.js";
-import type { Reporter } from "./terminal/reporter.js";
+import type { CliContext } from "./terminal/cli-context.js";
 import { UsageError } from "../core/errors.js";
 import type { RunWatch } from "./unattended/run-watch.js";
-
-/** What the program gets from its process. Tests pass their own. */
-export interface CliContext {
-  /** Version of the program. */
-  readonly version: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard input, opened on the first call: an open stdin keeps the process alive. */
-  readonly stdin: () => Readable & { readonly isTTY?: boolean };
-  /** On a terminal it shows control characters as `<U+001B>`. */
-  readonly stdout: TerminalStream;
-  readonly stderr: TerminalStream;
-  /** Aborts with an `InterruptedError` on the first stop signal. */
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-  /** Reports how a job runs and ends. */
-  readonly watch?: RunWatch;
-  /** Registers a last step, to run right before the process exits. */
-  readonly beforeExit?: (step: () => void) => void;
-}
-
-/** A stream that may be a terminal, with its width. */
-export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** One call of a command, with validated settings. */
 export interface CommandCall<Settings> extends LoadedSettings<Settings> {
@@ -38,7 +13,12 @@ export interface CommandCall<Settings> extends LoadedSettings<Settings> {
   /** The command line without secrets. */
   readonly shownCommand: readonly string[];
   readonly context: CliContext;
+  /** Reports how a job runs and ends; null for other commands. */
+  readonly watch: RunWatch | null;
 }
+
+/** First argument of a call by a completion script, as yargs names it; the words typed so far follow. */
+export const completionFlag = "--get-yargs-completions";
 
 /** Options by their section in the help, then by name. */
 export type OptionGroups = Readonly<Record<string, z.ZodRawShape>>;

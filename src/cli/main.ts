@@ -10,7 +10,7 @@ const args = process.argv.slice(2);
 if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?? "")) {
   process.stdout.write(`${programInfo().version}\n`);
 } else {
-  const { runCommandLine } = await import("./command-line.js");
+  const { runCommandLine } = await import("./command-line/command-line.js");
   const { isInterrupted } = await import("./exit-code.js");
   const { code, lastSteps } = await runCommandLine(args);
   process.exitCode = code;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commandNames, commandNamed } from "../../src/cli/command-list.js";
-import { runToEnd } from "../../src/cli/run-to-end.js";
+import { runToEnd } from "../../src/cli/command-line/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { displayWidth } from "../../src/cli/terminal/text-layout.js";
 import { ManualClock } from "../helpers/manual-clock.js";

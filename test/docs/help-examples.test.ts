@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadCommands } from "../../src/cli/command-list.js";
-import { parseArguments } from "../../src/cli/options/parse-arguments.js";
+import { parseArguments } from "../../src/cli/command-line/parse-arguments.js";
 import { optionSpecs } from "../../src/cli/options/option-spec.js";
 import { loadSettings } from "../../src/cli/options/settings.js";
 import { again, prepareExamples, runStep, stubs } from "./help-fixtures.js";

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { runProgram } from "../../src/cli/program.js";
+import { runProgram } from "../../src/cli/command-line/program.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { systemClock } from "../../src/core/clock.js";
 

@@ -10,7 +10,7 @@ import { join, relative } from "node:path";
 import { PassThrough } from "node:stream";
 import { errorText } from "../../dist/cli/terminal/reporter.js";
 import { exitCodeOfError } from "../../dist/cli/exit-code.js";
-import { runProgram } from "../../dist/cli/program.js";
+import { runProgram } from "../../dist/cli/command-line/program.js";
 import { Reporter } from "../../dist/cli/terminal/reporter.js";
 import { systemClock } from "../../dist/core/clock.js";
 

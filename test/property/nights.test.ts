@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { metricsText } from "../../src/cli/unattended/metrics-text.js";
-import { formatSummary } from "../../src/cli/terminal/summary.js";
+import { formatSummary } from "../../src/cli/commands/enrich/summary.js";
 import { formats } from "../../src/formats/registry.js";
 import type { EarlierRecord } from "../../src/formats/types.js";
 import { Tally } from "../../src/run/tally.js";

@@ -1,6 +1,5 @@
-import { defineCommand } from "../command.js";
+import { completionFlag, defineCommand } from "../command.js";
 import { exitCodes } from "../exit-code.js";
-import { completionFlag } from "../options/command-tree.js";
 import { writeOut } from "../terminal/data-output.js";
 
 const bash = `# Completion of repute for bash

@@ -2,7 +2,7 @@ import { apiOptions } from "../../api/options.js";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { defineCommand } from "../command.js";
 import { exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 
@@ -28,8 +28,6 @@ const groups = {
     profile,
   },
 };
-
-export type DoctorCall = CommandCall<SettingsOf<typeof groups>>;
 
 /** Checks what a run depends on. */
 export const doctorCommand = defineCommand({

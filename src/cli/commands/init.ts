@@ -2,7 +2,7 @@ import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { defineCommand } from "../command.js";
 import { exitCodes, interruptedExitCodes } from "../exit-code.js";
 
 const { intelUrl, apiKeyFile } = apiOptions.shape;
@@ -31,8 +31,6 @@ const groups = {
     force: option(z.boolean().default(false), { description: "Replace an existing config file" }),
   },
 };
-
-export type InitCall = CommandCall<SettingsOf<typeof groups>>;
 
 /** Writes a first config file. */
 export const initCommand = defineCommand({

@@ -3,7 +3,7 @@ import { readJson } from "../../core/json-members.js";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { ApiKey } from "../../webhooks/prepare.js";
-import type { CliContext } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import { keyFault, readKeyFile } from "./secrets.js";
 

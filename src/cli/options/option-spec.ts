@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { option, wholeNumber } from "../../core/options.js";
+import { colorChoices } from "../terminal/colors.js";
 
 /** One option of a command, as flags, environment, config file and help need it. */
 export interface OptionSpec {
@@ -106,10 +107,6 @@ function defaultText(fallback: unknown): string | null {
 function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
-
-const colorChoices = ["auto", "always", "never"] as const;
-
-export type ColorChoice = (typeof colorChoices)[number];
 
 /** Options of the program itself, not of one of its components. */
 export const cliOptions = z.strictObject({

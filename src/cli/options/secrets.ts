@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
-import type { CliContext } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import { flagName } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";

@@ -2,7 +2,6 @@ import { apiOptions, caseOptions, opsOptions } from "../../api/options.js";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
-import type { SettingsOf } from "../command.js";
 
 const { local, synthetic, color, config, profile } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
@@ -31,8 +30,6 @@ const callGroups = {
     profile,
   },
 };
-
-export type RequestSettings = SettingsOf<Pick<typeof callGroups, "Requests">>;
 
 /** Options of commands that use the threat intelligence API. */
 export const intelCallGroups = {

@@ -1,6 +1,6 @@
 import type { OpsClient } from "../../api/ops-client.js";
 import type { RepShareCase } from "../../api/schema/operations.js";
-import type { CliContext } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
 
 /**
  * Reads one reputation-share case from the operations interface. A different identifier in the answer is

@@ -6,7 +6,8 @@ import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { Webhook } from "../../webhooks/configuration.js";
 import type { caseCallGroups } from "./call-options.js";
-import type { CliContext, CommandCall, SettingsOf } from "../command.js";
+import type { CommandCall, SettingsOf } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import { askService } from "./with-client.js";
 

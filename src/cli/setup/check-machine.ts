@@ -1,14 +1,12 @@
 import { constants, existsSync } from "node:fs";
 import { access, readFile, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { ReputeError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { packagePath } from "../../core/program.js";
 import { formatBytes } from "../../core/quantity.js";
-import type { DoctorCall } from "../commands/doctor.js";
-import { type Check, fail, ok, warn } from "./check.js";
+import { type Check, type DoctorCall, fail, ok, warn } from "./check.js";
 
 /** Checks that need no service. */
 export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, void, undefined> {
@@ -151,10 +149,4 @@ async function cacheCheck(cache: string | undefined): Promise<Check> {
 async function redisCheck(name: "cache" | "pace", address: string): Promise<Check> {
   const { checkRedis } = await import("./check-redis.js");
   return checkRedis(name, address);
-}
-
-/** Message and remedy of an error, for a line. */
-export function failWith(check: string, error: unknown): Check {
-  if (!(error instanceof ReputeError)) throw error;
-  return fail(check, error.message, error.hint);
 }

@@ -1,6 +1,5 @@
 import { RedisLink } from "../../store/redis/redis-link.js";
-import { type Check, fail, ok, warn } from "./check.js";
-import { failWith } from "./check-machine.js";
+import { type Check, fail, failWith, ok, warn } from "./check.js";
 
 /** Whether a Redis server answers, and is set up for a pace or a cache. */
 export async function checkRedis(name: "cache" | "pace", address: string): Promise<Check> {

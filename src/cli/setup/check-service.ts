@@ -2,15 +2,13 @@ import { createDispatcher } from "../../api/http/dispatcher.js";
 import { proxyOf } from "../../api/http/proxy.js";
 import type { Finding } from "../../core/finding.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import type { DoctorCall } from "../commands/doctor.js";
 import { secretOrigin, secrets } from "../options/secrets.js";
 import type { AttemptReport } from "../../api/types.js";
 import type { Session } from "../../session/session.js";
 import { withSession } from "../services/services.js";
 import { checkConnection } from "./check-connection.js";
-import { type Check, fail, ok, warn } from "./check.js";
-import { failWith } from "./check-machine.js";
 import type { ServiceAccess } from "../../session/types.js";
+import { type Check, type DoctorCall, fail, failWith, ok, warn } from "./check.js";
 
 /** Longest wait for a connection, in milliseconds; a request may take `--timeout`. */
 const connectMs = 10_000;

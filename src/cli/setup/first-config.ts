@@ -4,10 +4,9 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { replaceFile } from "../../core/files/json-file.js";
 import { makeFolder, userConfigFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
-import type { InitCall } from "../commands/init.js";
-import { configFileNames, findConfigFile } from "../options/setting-levels.js";
+import { configFileNames, findConfigFile } from "../options/find-config-file.js";
 import { fileFault } from "../terminal/reporter.js";
-import { type InitSettings, askForAnswers } from "./questions.js";
+import { askForAnswers, type InitCall, type InitSettings } from "./questions.js";
 
 /**
  * Collects the answers and writes the config file, for its owner alone.

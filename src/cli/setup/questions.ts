@@ -7,10 +7,13 @@ import { wrapLines } from "../../core/quantity.js";
 import { UsageError } from "../../core/errors.js";
 import { userCacheFolder } from "../../core/files/make-folder.js";
 import { lookupOptions } from "../../lookup/options.js";
-import type { InitCall } from "../commands/init.js";
+import type { CommandCall } from "../command.js";
 import { flagName } from "../options/option-spec.js";
 import { explainIssue } from "../../core/option-issue.js";
 import type { z } from "zod";
+
+/** A call of `repute init`. */
+export type InitCall = CommandCall<{ readonly yes: boolean; readonly force: boolean }>;
 
 /** Settings by the keys of a config file. */
 export type InitSettings = Readonly<Record<string, string | number>>;

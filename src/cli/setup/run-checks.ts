@@ -1,10 +1,9 @@
 import { ReputeError } from "../../core/errors.js";
-import type { DoctorCall } from "../commands/doctor.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { withServices } from "../services/services.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";
-import type { Check } from "./check.js";
-import { checkMachine, failWith } from "./check-machine.js";
+import { type Check, type DoctorCall, failWith } from "./check.js";
+import { checkMachine } from "./check-machine.js";
 import { checkQuotas } from "./check-quotas.js";
 import { checkService } from "./check-service.js";
 

@@ -1,7 +1,10 @@
 import { printableData } from "../../core/printable.js";
-import type { CliContext, TerminalStream } from "../command.js";
-import type { ColorChoice } from "../options/option-spec.js";
-import { TerminalOutput } from "./terminal-output.js";
+import type { CliContext } from "./cli-context.js";
+import { TerminalOutput, type TerminalStream } from "./terminal-output.js";
+
+export const colorChoices = ["auto", "always", "never"] as const;
+
+export type ColorChoice = (typeof colorChoices)[number];
 
 /** Adds colour to text whose control characters are already escaped. */
 export interface Paint {

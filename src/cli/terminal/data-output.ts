@@ -1,8 +1,7 @@
 import { wrapLines } from "../../core/quantity.js";
 import { once } from "node:events";
-import type { CliContext } from "../command.js";
-import type { ColorChoice } from "../options/option-spec.js";
-import { paintFor } from "./colors.js";
+import type { CliContext } from "./cli-context.js";
+import { type ColorChoice, paintFor } from "./colors.js";
 import { TerminalTable } from "./terminal-table.js";
 
 /** Prints records in the order they are added. */

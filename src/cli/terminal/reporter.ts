@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import { wrapLines } from "../../core/quantity.js";
 import { printable } from "../../core/printable.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
-import type { TerminalStream } from "../command.js";
+import type { TerminalStream } from "./terminal-output.js";
 import { serviceCodes } from "../../core/error-codes/service-codes.js";
 import { EarlyEndError, InterruptedError, ReputeError, UsageError } from "../../core/errors.js";
 

@@ -1,7 +1,9 @@
 import { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { printableData } from "../../core/printable.js";
-import type { TerminalStream } from "../command.js";
+
+/** A stream that may be a terminal, with its width. */
+export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** A terminal that data cannot control: control and bidirectional characters print as `<U+001B>`. */
 export class TerminalOutput extends Writable implements TerminalStream {

@@ -1,5 +1,5 @@
 import { printable } from "../../core/printable.js";
-import type { TerminalStream } from "../command.js";
+import type { TerminalStream } from "./terminal-output.js";
 import { type Paint, writePainted } from "./colors.js";
 import { cutLong, displayWidth, pad, shorten, wrapWords } from "./text-layout.js";
 

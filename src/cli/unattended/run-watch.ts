@@ -9,7 +9,7 @@ import { endingOfError, exitCodes, type RunEnding } from "../../run/exit-reason.
 import { earlierName } from "../../run/state/earlier-run.js";
 import { checkpointName, markName, recordName } from "../../run/state/read-checkpoint.js";
 import { zeros } from "../../run/tally.js";
-import type { CliContext } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";
 import type { MetricsFile } from "./metrics-file.js";
 import { isWebAddress } from "./options.js";

@@ -53,9 +53,9 @@ function lastWithoutObject(lines: readonly ParsedLine[]): ParsedLine | undefined
  * @param head the start of the document
  */
 async function conversion(input: string, head: string): Promise<string> {
-  const { parse } = await import("jsonc-parser");
-  // Reads what there is of a document that is cut off.
-  const { filter, isTexts } = filterFor(parse(head) as unknown);
+  const { parseDocument } = await import("yaml");
+  // YAML reads JSON, and what there is of a document that is cut off.
+  const { filter, isTexts } = filterFor(parseDocument(head).toJS() as unknown);
   const jq = `jq ${isTexts ? "-r" : "-c"} ${shellWord(filter)}`;
   const made = `repute enrich --from ${isTexts ? "text" : "ndjson"}`;
   if (input === "stdin" || input.includes("://")) return `convert it: … | ${jq} | ${made}`;

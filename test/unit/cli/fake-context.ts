@@ -1,6 +1,7 @@
 import { PassThrough, Readable, Writable } from "node:stream";
-import type { CliContext, TerminalStream } from "../../../src/cli/command.js";
+import type { CliContext } from "../../../src/cli/terminal/cli-context.js";
 import { Reporter } from "../../../src/cli/terminal/reporter.js";
+import type { TerminalStream } from "../../../src/cli/terminal/terminal-output.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
 /** A stream that keeps what was written to it; a terminal of that width, if one is given. */

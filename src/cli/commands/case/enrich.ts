@@ -64,9 +64,7 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     const input = caseRows(found, format);
     const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
     const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
-    const { context, shownCommand } = call;
-    const job = { context, shownCommand, settings: { ...settings, ...reading } };
-    return runEnrichJob(job, intel, { input });
+    return runEnrichJob({ ...call, settings: { ...settings, ...reading } }, intel, { input });
   });
 }
 

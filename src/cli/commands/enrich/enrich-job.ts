@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { isFolder, userStateFolder } from "../../../core/files/make-folder.js";
 import { type FlatSettings, inGroups, runOptions } from "../../../run/options.js";
 import type { EnrichJob, Manifest } from "../../../run/types.js";
-import type { CliContext, CommandCall } from "../../command.js";
+import type { CommandCall } from "../../command.js";
 import {
   commonExitCodes,
   exitCodeOfRun,
@@ -11,6 +11,8 @@ import {
 } from "../../exit-code.js";
 import type { Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
+import type { CliContext } from "../../terminal/cli-context.js";
+import type { ColorChoice } from "../../terminal/colors.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { UsageError } from "../../../core/errors.js";
 import type { WrittenFiles } from "../../../inputs/list-inputs.js";
@@ -18,7 +20,7 @@ import type { RunInput } from "../../../inputs/types.js";
 import { apiOptions } from "../../../api/options.js";
 import { lookupOptions } from "../../../lookup/options.js";
 import { sinkOptions } from "../../../outputs/options.js";
-import { cliOptions, type ColorChoice } from "../../options/option-spec.js";
+import { cliOptions } from "../../options/option-spec.js";
 import { isObjectPrefix } from "../../../s3/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
@@ -39,9 +41,10 @@ export type EnrichJobSettings = FlatSettings & {
   readonly profile?: string | undefined;
 } & UnattendedSettings;
 
-type CallOf<T> = Pick<CommandCall<T>, "settings" | "context">;
-type EnrichJobCall = CallOf<EnrichJobSettings> & {
-  readonly shownCommand: readonly string[];
+type EnrichJobCall = Pick<
+  CommandCall<EnrichJobSettings>,
+  "settings" | "context" | "shownCommand" | "watch"
+> & {
   /** Whether an interrupted run can be resumed. @default true if its state folder exists */
   readonly isKept?: () => boolean;
   readonly stateFolder?: string | undefined;
@@ -69,8 +72,7 @@ async function runWith(
   what: JobInput,
   load: LoadWork,
 ): Promise<number> {
-  const { context, settings } = call;
-  const { watch } = context;
+  const { context, settings, watch } = call;
   const stateFolder = call.stateFolder ?? stateFolderOf(settings);
   const kept = { stateFolder, toStdout: settings.output !== "-" };
   watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept });
@@ -154,7 +156,7 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
     return await perform({
       ...job,
       onStart(progress, record) {
-        context.watch?.follow({ record: () => ({ ...record() }) });
+        call.watch?.follow({ record: () => ({ ...record() }) });
         display.start(progress, context.signal, places);
       },
     });

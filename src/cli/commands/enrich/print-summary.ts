@@ -3,8 +3,8 @@ import type { FailOn } from "../../../run/failure-limits.js";
 import type { Manifest } from "../../../run/types.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
-import type { SummarySettings } from "../../terminal/summary.js";
-import type { ColorChoice } from "../../options/option-spec.js";
+import type { SummarySettings } from "./summary.js";
+import type { ColorChoice } from "../../terminal/colors.js";
 
 type SummaryCall = Pick<
   CommandCall<
@@ -33,7 +33,7 @@ export async function printSummary(
   }
   if (json || quiet || context.reporter.format === "json") return;
   const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
-    import("../../terminal/summary.js"),
+    import("./summary.js"),
     import("../../terminal/colors.js"),
   ]);
   const text = formatSummary(manifest, context.reporter.width ?? 100, settings);

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { UsageError } from "../../../core/errors.js";
-import type { CliContext } from "../../command.js";
+import type { CliContext } from "../../terminal/cli-context.js";
 
 /**
  * The items to look up. `-`, or no operand with piped stdin, reads lines from stdin; blank lines and

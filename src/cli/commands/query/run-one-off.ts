@@ -15,7 +15,7 @@ import { type AnswerColumns, answerOutput } from "./answer-output.js";
 import type { AnsweredItem } from "./answered-item.js";
 import type { CommandCall } from "../../command.js";
 import { exitCodeOfRun } from "../../exit-code.js";
-import type { ColorChoice } from "../../options/option-spec.js";
+import type { ColorChoice } from "../../terminal/colors.js";
 import { oneOffItems } from "./one-off-items.js";
 import type { Session } from "../../../session/session.js";
 import { type ServiceChoice, withServices, withSession } from "../../services/services.js";

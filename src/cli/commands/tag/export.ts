@@ -74,8 +74,7 @@ export const tagsExportCommand = defineCommand({
 });
 
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
-  const { settings, context, operands } = call;
-  const { watch } = context;
+  const { settings, context, operands, watch } = call;
   watch?.follow({ record: () => emptyReport(settings.output ?? null), toStdout: true });
   const { output: folder, formats, formulaGuard, parallel, restart } = settings;
   if (folder === undefined) {

@@ -49,7 +49,7 @@ export const mergeCommand = defineCommand({
 });
 
 async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const { context, settings, operand, shownCommand: command } = call;
+  const { context, settings, operand, shownCommand: command, watch } = call;
   const [{ mergeWork }, { openWork }, { readPlan }] = await Promise.all([
     import("../../../cluster/chunks/merge-work.js"),
     import("../../../cluster/chunks/open-work.js"),
@@ -67,7 +67,7 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     clock: context.clock,
     onWarning: (message) => context.reporter.warning(message),
   });
-  context.watch?.finish(manifest);
+  watch?.finish(manifest);
   const { prefix } = plan.settings;
   await printSummary(manifest, { context, settings: { ...settings, prefix } });
   if (manifest.exit_reason !== "too_many_failed") {

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runProgram } from "../../../../src/cli/program.js";
+import { runProgram } from "../../../../src/cli/command-line/program.js";
 import { InterruptedError } from "../../../../src/core/errors.js";
 import { afterEach, describe, expect, test } from "vitest";
 import {

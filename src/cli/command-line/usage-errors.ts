@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { Command, CommandGroup } from "../command.js";
-import { type OptionSpec, optionSpecs } from "./option-spec.js";
-import { secretHint, secretNamed } from "./secrets.js";
+import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
+import { secretHint, secretNamed } from "../options/secrets.js";
 
 /** The command line that flags belong to, for error messages. */
 export interface CommandLine {

@@ -1,12 +1,12 @@
 import { relative } from "node:path";
-import { retryFailedRows } from "../commands/enrich/retry-advice.js";
-import { failedSuffix } from "../../core/files/make-folder.js";
-import { countedVerdicts, findingStatuses } from "../../core/finding.js";
-import { manifestPath, recordBase } from "../../run/destination/check-paths.js";
-import { countedWarning } from "../../run/counted-warning.js";
-import type { Manifest, RequestCounts } from "../../run/types.js";
-import { withSuffix } from "../../outputs/data-set/data-set.js";
-import { findWarehouse } from "../../outputs/registry.js";
+import { retryFailedRows } from "./retry-advice.js";
+import { failedSuffix } from "../../../core/files/make-folder.js";
+import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
+import { manifestPath, recordBase } from "../../../run/destination/check-paths.js";
+import { countedWarning } from "../../../run/counted-warning.js";
+import type { Manifest, RequestCounts } from "../../../run/types.js";
+import { withSuffix } from "../../../outputs/data-set/data-set.js";
+import { findWarehouse } from "../../../outputs/registry.js";
 import {
   counted,
   formatBytes,
@@ -16,7 +16,7 @@ import {
   formatSeconds,
   formatSpeed,
   wrapText,
-} from "../../core/quantity.js";
+} from "../../../core/quantity.js";
 
 /** Maximum entries per list; the manifest has all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };

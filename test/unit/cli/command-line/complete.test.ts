@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { complete } from "../../../../src/cli/options/complete.js";
+import { complete } from "../../../../src/cli/command-line/complete.js";
 import { commandNames, groups, loadCommand } from "../../../../src/cli/command-list.js";
 import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
 

@@ -6,8 +6,8 @@ import {
   abortOnSignals,
   isBrokenPipe,
   printOnSignal,
-} from "../../../src/cli/program.js";
-import { ManualClock } from "../../helpers/manual-clock.js";
+} from "../../../../src/cli/command-line/program.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
 
 class FakeProcess extends EventEmitter {
   readonly exits: number[] = [];

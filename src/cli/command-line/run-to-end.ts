@@ -1,10 +1,11 @@
-import { commandNamed, commandNames, loadCommand } from "./command-list.js";
-import { UsageError } from "../core/errors.js";
-import type { CliContext, Command } from "./command.js";
-import { endingOfError, exitCodeOfError } from "./exit-code.js";
+import { commandNamed, commandNames, loadCommand } from "../command-list.js";
+import { UsageError } from "../../core/errors.js";
+import type { Command } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
+import { endingOfError, exitCodeOfError } from "../exit-code.js";
+import { flagName, variableName } from "../options/option-spec.js";
 import { isBrokenPipe, runProgram } from "./program.js";
-import { type EarlyOptions, earlySetting, isOn } from "./unattended/early-setting.js";
-import { RunWatch } from "./unattended/run-watch.js";
+import { RunWatch } from "../unattended/run-watch.js";
 
 export interface EndOptions {
   /** Include stack traces in errors. */
@@ -27,7 +28,7 @@ export async function runToEnd(
   let error: unknown = null;
   let code: number;
   try {
-    code = await runProgram(args, watch === null ? context : { ...context, watch });
+    code = await runProgram(args, context, watch);
     error = stdoutFault();
   } catch (caught) {
     code = 0;
@@ -86,4 +87,41 @@ function wantsJson(
 ): boolean {
   const hasJson = command !== null && "json" in command.options.shape;
   return hasJson && isOn(earlySetting("json", args, env, { bare: "true" }));
+}
+
+interface EarlyOptions {
+  readonly alias?: string;
+  /** Value of a flag without one: "true" for a switch. @default none */
+  readonly bare?: string;
+}
+
+/**
+ * The value of an option before the command line is parsed, so that its errors appear as asked: of
+ * its flag, else of its variable; undefined if there is none.
+ */
+function earlySetting(
+  key: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  { alias, bare }: EarlyOptions = {},
+): string | undefined {
+  const flag = `--${flagName(key)}`;
+  const end = args.indexOf("--");
+  const flags = end === -1 ? args : args.slice(0, end);
+  for (const [index, arg] of flags.entries()) {
+    if (arg === flag || arg === `-${alias}`) {
+      const next = flags[index + 1];
+      return next === undefined || (next.startsWith("-") && next !== "-") ? bare : next;
+    }
+    if (arg.startsWith(`${flag}=`)) return arg.slice(flag.length + 1);
+    if (alias !== undefined && /^-[^-]./.test(arg) && arg[1] === alias) {
+      return arg.slice(2).replace(/^=/, "");
+    }
+  }
+  return env[variableName(key)] || undefined;
+}
+
+/** Whether an early setting turns a switch on. */
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && !/^(?:false|0|no|off)$/i.test(value.trim());
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { groups, loadCommands } from "../../../../src/cli/command-list.js";
-import { manPage } from "../../../../src/cli/options/man-page.js";
+import { manPage } from "../../../../src/cli/command-line/man-page.js";
 import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
 import { secrets } from "../../../../src/cli/options/secrets.js";
 

@@ -1,7 +1,7 @@
 import yargs, { type Argv } from "yargs";
-import { type OptionSpec, optionSpecs, writtenFlag } from "./option-spec.js";
+import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
 import { membersOf } from "./command-tree.js";
-import { secrets } from "./secrets.js";
+import { secrets } from "../options/secrets.js";
 import { wrapText } from "../../core/quantity.js";
 import { type Command, type CommandGroup, isCommand } from "../command.js";
 

@@ -4,8 +4,8 @@ import { UsageError } from "../../core/errors.js";
 import { type Command, type CommandGroup, isCommand } from "../command.js";
 import { commandNamed } from "../command-list.js";
 import { commandTree } from "./command-tree.js";
-import { type OptionSpec, optionSpecs } from "./option-spec.js";
-import type { GivenSetting, GivenSettings } from "./settings.js";
+import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
+import type { GivenSetting, GivenSettings } from "../options/settings.js";
 import { type CommandLine, unknownCommand, unknownFlag } from "./usage-errors.js";
 
 /** What the command line asks for. */

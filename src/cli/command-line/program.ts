@@ -1,18 +1,18 @@
-import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "./command-list.js";
-import { checkOperands, type CliContext } from "./command.js";
-import { completionFlag } from "./options/command-tree.js";
-import { parseArguments, type ParsedArguments } from "./options/parse-arguments.js";
-import { passwordWarning, shownCommand } from "./options/redact.js";
-import { checkSecretFiles } from "./options/secrets.js";
-import { readSettings } from "./options/setting-levels.js";
+import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
+import { checkOperands, completionFlag } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
+import { parseArguments, type ParsedArguments } from "./parse-arguments.js";
+import { passwordWarning, shownCommand } from "../options/redact.js";
+import { checkSecretFiles } from "../options/secrets.js";
+import { readSettings } from "./setting-levels.js";
 import type { Writable } from "node:stream";
-import type { Clock } from "../core/clock.js";
-import { InterruptedError, type StopSignal, stopSignals } from "../core/errors.js";
-import { outputFault } from "../outputs/output-fault.js";
-import type { LogFormat } from "./terminal/reporter.js";
-import type { WatchSettings } from "./unattended/run-watch.js";
-import { OutputClosedError } from "../outputs/file-destination.js";
-import { exitCodes } from "./exit-code.js";
+import type { Clock } from "../../core/clock.js";
+import { InterruptedError, type StopSignal, stopSignals } from "../../core/errors.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import type { LogFormat } from "../terminal/reporter.js";
+import type { RunWatch, WatchSettings } from "../unattended/run-watch.js";
+import { OutputClosedError } from "../../outputs/file-destination.js";
+import { exitCodes } from "../exit-code.js";
 
 const widestHelp = 100;
 
@@ -25,9 +25,13 @@ function helpWidth({ stdout }: CliContext): number {
  *
  * @throws UsageError, FatalError, InterruptedError
  */
-export async function runProgram(args: readonly string[], context: CliContext): Promise<number> {
+export async function runProgram(
+  args: readonly string[],
+  context: CliContext,
+  watch: RunWatch | null = null,
+): Promise<number> {
   if (args[0] === completionFlag) {
-    const { complete } = await import("./options/complete.js");
+    const { complete } = await import("./complete.js");
     context.stdout.write(await complete(args.slice(1)));
     return 0;
   }
@@ -37,7 +41,7 @@ export async function runProgram(args: readonly string[], context: CliContext): 
     return 0;
   }
   if (parsed.action === "help") {
-    const { helpText } = await import("./options/help.js");
+    const { helpText } = await import("./help.js");
     context.stdout.write(helpText(parsed, await loadCommands(), helpWidth(context)));
     return 0;
   }
@@ -46,7 +50,7 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   if (warning !== null) context.reporter.warning(warning);
   await checkSecretFiles(flags);
   const loaded = await readSettings(command, flags, context);
-  await startWatch(loaded.settings, context);
+  await startWatch(loaded.settings, context, watch);
   checkOperands(command, operands);
   return command.run({
     ...loaded,
@@ -54,13 +58,15 @@ export async function runProgram(args: readonly string[], context: CliContext): 
     operand: operands[0] ?? "",
     shownCommand: shownCommand(args),
     context,
+    watch,
   });
 }
 
 /** Applies the settings that say how to report the run to people and machines. */
 async function startWatch(
   settings: Readonly<Record<string, unknown>>,
-  { reporter, watch }: CliContext,
+  { reporter }: CliContext,
+  watch: RunWatch | null,
 ): Promise<void> {
   const known = { output: "-", ...settings } as unknown as WatchSettings & {
     readonly logFormat?: LogFormat;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   settingsFromEnvironment,
   unknownVariables,
-} from "../../../../src/cli/options/setting-levels.js";
+} from "../../../../src/cli/command-line/setting-levels.js";
 import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
 import { enrichOptions } from "../../../../src/run/options.js";
 

@@ -1,18 +1,17 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import { userConfigFolder } from "../../core/files/make-folder.js";
-import type { CliContext, Command } from "../command.js";
+import type { Command } from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
 import { loadCommands } from "../command-list.js";
-import { type OptionSpec, optionSpecs } from "./option-spec.js";
-import { secrets } from "./secrets.js";
+import { findConfigFile } from "../options/find-config-file.js";
+import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
+import { secrets } from "../options/secrets.js";
 import {
   type GivenSetting,
   type GivenSettings,
   type LoadedSettings,
   loadSettings,
-} from "./settings.js";
+} from "../options/settings.js";
 
 /**
  * The settings of a command: flags override variables, which override the profile, which overrides
@@ -41,7 +40,7 @@ export async function readSettings(
   for (const warning of unknownVariables(env, known)) reporter.warning(warning);
   const levels = [flags, settingsFromEnvironment(env, known)];
   if (path !== "") {
-    const { settingsFromFile } = await import("./config-file.js");
+    const { settingsFromFile } = await import("../options/config-file.js");
     const file = await settingsFromFile(path, known, profile ?? null);
     levels.push(file.profile, file.general);
   } else if (readsFile && profile) {
@@ -50,24 +49,6 @@ export async function readSettings(
     });
   }
   return { ...loadSettings(command.options, levels), configFile: path === "" ? null : path };
-}
-
-/** Names under which a config file is found without `--config`. */
-export const configFileNames = ["config.yaml", "config.yml", "config.json", "config.toml"] as const;
-
-/**
- * The user's config file, null when there is none.
- *
- * @throws UsageError when there are two
- */
-export function findConfigFile(env: Environment): string | null {
-  const folder = userConfigFolder(env);
-  if (folder === null) return null;
-  const [found, second] = configFileNames.map((name) => join(folder, name)).filter(existsSync);
-  if (found === undefined || second === undefined) return found ?? null;
-  throw new UsageError("two_configs", `there are two config files, ${found} and ${second}`, {
-    hint: "remove one, or name one with --config FILE",
-  });
 }
 
 /** The options of commands, each once. */

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { parseArguments } from "../../../../src/cli/options/parse-arguments.js";
+import { parseArguments } from "../../../../src/cli/command-line/parse-arguments.js";
 import { groups, loadCommands } from "../../../../src/cli/command-list.js";
 
 const commands = await loadCommands();

@@ -1,10 +1,10 @@
-import { systemClock } from "../core/clock.js";
-import { programInfo } from "../core/program.js";
-import { Reporter } from "./terminal/reporter.js";
-import { exitCodeOfError } from "./exit-code.js";
+import { systemClock } from "../../core/clock.js";
+import { programInfo } from "../../core/program.js";
+import { Reporter } from "../terminal/reporter.js";
+import { exitCodeOfError } from "../exit-code.js";
 import { abortOnBrokenOutput, abortOnSignals, printOnSignal } from "./program.js";
 import { printError, runToEnd } from "./run-to-end.js";
-import { safeOnTerminal } from "./terminal/terminal-output.js";
+import { safeOnTerminal } from "../terminal/terminal-output.js";
 
 /** How the process exits. */
 export interface Ending {

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { formatSummary } from "../../../../src/cli/terminal/summary.js";
-import type { Manifest } from "../../../../src/run/types.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { formatSummary } from "../../../../../src/cli/commands/enrich/summary.js";
+import type { Manifest } from "../../../../../src/run/types.js";
+import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
 
 const manifest: Manifest = {
   schema_version: 2,

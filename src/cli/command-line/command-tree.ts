@@ -1,9 +1,6 @@
 import yargs, { type Arguments, type Argv } from "yargs";
 import type { Command, CommandGroup } from "../command.js";
 
-/** First argument of a call by a completion script, as yargs names it; the words typed so far follow. */
-export const completionFlag = "--get-yargs-completions";
-
 /** How a yargs parser treats the commands it knows. */
 export interface CommandVisitor {
   /** Declares the flags of a command. */

@@ -1,5 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { commandHelp, groupHelp, helpText, programHelp } from "../../../../src/cli/options/help.js";
+import {
+  commandHelp,
+  groupHelp,
+  helpText,
+  programHelp,
+} from "../../../../src/cli/command-line/help.js";
 import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
 import {
   commandNames,

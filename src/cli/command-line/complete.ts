@@ -1,6 +1,7 @@
 import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
-import { commandTree, completionFlag } from "./command-tree.js";
-import { optionSpecs } from "./option-spec.js";
+import { completionFlag } from "../command.js";
+import { commandTree } from "./command-tree.js";
+import { optionSpecs } from "../options/option-spec.js";
 
 /**
  * Lists completions for the end of a command line, one candidate a line: commands, flags, values of

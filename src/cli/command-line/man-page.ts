@@ -1,6 +1,6 @@
 import type { Command, CommandGroup } from "../command.js";
 import { describe, type Entry, programDescription, settingsOrder, variablesOf } from "./help.js";
-import { optionSpecs } from "./option-spec.js";
+import { optionSpecs } from "../options/option-spec.js";
 
 /** What the man page describes. */
 interface ManPageParts {
