@@ -16,7 +16,7 @@ import type { LookupStore } from "../store/store.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
 
 /** Makes single attempts: an `IntelClient`, or its equivalent. */
-export interface LookupClient {
+interface LookupClient {
   attempt(endpoint: LookupEndpoint, ...args: Parameters<AttemptLookup>): ReturnType<AttemptLookup>;
 }
 

@@ -72,7 +72,7 @@ export interface LookupUse extends SessionListener {
   readonly run?: RunUse;
 }
 
-export interface RunUse {
+interface RunUse {
   readonly outagePatienceMs: number;
   /** Whether the service has answered before. */
   readonly answered: () => boolean;

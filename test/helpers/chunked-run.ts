@@ -12,6 +12,7 @@ import { readPlan } from "../../src/cluster/chunks/work-plan.js";
 import type { Manifest } from "../../src/run/types.js";
 import { sessionHere } from "./job-here.js";
 import { temporaryFolder } from "./temporary-folder.js";
+import { closing } from "./enrich-here.js";
 
 export type Settings = Readonly<Record<string, unknown>>;
 
@@ -48,9 +49,7 @@ export class ChunkedRun {
     const settings = enrichOptions.parse({ ...this.#settings, ...more });
     const session = sessionHere(settings, { stateFolder: null });
     const whole = { ...aJob(), session, ...job, settings: inGroups(settings) };
-    return runChunk(whole, this.work, await readPlan(this.work), chunk).finally(() =>
-      session.close(),
-    );
+    return closing(session, runChunk(whole, this.work, await readPlan(this.work), chunk));
   }
 
   /** Does all chunks, the last one first. */

@@ -56,22 +56,19 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
       ...(onWarning && { onWarning }),
     });
   const { signal, onStart, onFinished, onNotice, answered } = options;
-  const manifest = await enrich(
-    jobHere({
-      settings,
-      session,
-      input: { path: input },
-      ...(signal && { signal }),
-      ...(clock && { clock }),
-      ...(answered && { answered }),
-      ...(onStart && { onStart }),
-      ...(onFinished && { onFinished }),
-      ...(onWarning && { onWarning }),
-      ...(onNotice && { onNotice }),
-    }),
-  ).finally(() => {
-    return shared === undefined ? session.close() : undefined;
+  const job = jobHere({
+    settings,
+    session,
+    input: { path: input },
+    ...(signal && { signal }),
+    ...(clock && { clock }),
+    ...(answered && { answered }),
+    ...(onStart && { onStart }),
+    ...(onFinished && { onFinished }),
+    ...(onWarning && { onWarning }),
+    ...(onNotice && { onNotice }),
   });
+  const manifest = await (shared === undefined ? closing(session, enrich(job)) : enrich(job));
   const written = await readFile(output, "utf8");
   return {
     folder,
@@ -79,4 +76,13 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
     text: written,
     records: () => parse(written, { columns: true }),
   };
+}
+
+/** Closes a session once a run has ended. */
+export async function closing<T>(session: Session, run: Promise<T>): Promise<T> {
+  try {
+    return await run;
+  } finally {
+    await session.close();
+  }
 }
