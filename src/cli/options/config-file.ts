@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { extname } from "node:path";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
@@ -66,11 +65,6 @@ async function readText(path: string): Promise<string> {
 }
 
 function parseConfig(path: string, text: string): YamlText {
-  if (extname(path).toLowerCase() === ".toml") {
-    throw new UsageError("config_format_unknown", `${path} is TOML, but config files are YAML`, {
-      hint: `write it as YAML, for example:\n${example}`,
-    });
-  }
   const document = parseYaml(text);
   if (document.fault === null) return document;
   const { place, message } = document.fault;

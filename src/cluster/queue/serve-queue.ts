@@ -134,7 +134,7 @@ async function closeWorker(worker: ChunkWorker): Promise<void> {
 
 /** Faults of one machine: of its mounts, disk, memory, settings. Another worker may do better. */
 const ofMachine =
-  /^(?:work_unreadable|input_(?:not_found|unreadable)|output_|journal_(?!damaged|format)|redis_|driver_|workers_option|no_address)/;
+  /^(?:work_unreadable|input_(?:not_found|unreadable)|output_|journal_(?!damaged|format)|redis_|driver_|workers_option)/;
 
 /** Whether an error would meet every worker. */
 function isOfRun(error: unknown): boolean {

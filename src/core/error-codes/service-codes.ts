@@ -100,10 +100,6 @@ export const serviceCodes = {
     "all first answers were 404; the run stopped",
     "check the address: does it end in /beta?",
   ],
-  no_address: [
-    "the address of the service is unknown",
-    "set --intel-url or REPUTE_INTEL_URL, or try --local",
-  ],
   invalid_address: ["not an http(s) address without query and fragment", "correct the address"],
   invalid_credential: [
     "the key is empty or has characters that a header cannot carry",

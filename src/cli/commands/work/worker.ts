@@ -49,6 +49,8 @@ export const workerCommand = defineCommand({
       "connect with TLS, read the key from a file, and be patient with a slow network",
     "repute worker redis://redis.example/1 --profile team-b":
       "ask the service of a section of the config file, for runs in a queue of its own",
+    "repute worker redis://redis.example/0 --config /etc/repute.yaml --quiet":
+      "as a service of the system, which logs warnings and errors alone",
   },
   exitCodes: [...commonExitCodes],
   variables: [["REDISCLI_AUTH", "password of Redis"]],

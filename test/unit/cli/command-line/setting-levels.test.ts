@@ -32,12 +32,6 @@ test.each(["config.yaml", "config.yml", "config.json"])(
   },
 );
 
-test("refuses config.toml below XDG_CONFIG_HOME rather than ignoring it", async () => {
-  const { env } = await configured({ "config.toml": 'rate = "1/h"' });
-  const { code, stderr } = await runInProcess(["plan"], { env, stdin: "" });
-  expect([code, stderr]).toEqual([2, expect.stringContaining("config files are YAML")]);
-});
-
 test("finds the config file below ~/.config", async () => {
   const HOME = await temporaryFolder();
   await mkdir(join(HOME, ".config", "repute"), { recursive: true });

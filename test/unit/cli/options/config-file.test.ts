@@ -85,14 +85,6 @@ test.each(["", "# nothing\n"])("takes no settings from %j", async (text) => {
   expect((await read(text, "config.yaml")).general.size).toBe(0);
 });
 
-test("refuses TOML, and asks for YAML", async () => {
-  await expect(read("retries = 1\n", "config.toml")).rejects.toMatchObject({
-    code: "config_format_unknown",
-    message: expect.stringContaining("config.toml is TOML, but config files are YAML") as unknown,
-    hint: expect.stringContaining("intel-url: https://intel.example/beta") as unknown,
-  });
-});
-
 test("reads keys in kebab case and in camel case", async () => {
   const { general } = await read('{"item-column": "ioc", "partialRetries": 1}');
   expect([general.get("itemColumn")?.value, general.get("partialRetries")?.value]).toEqual([
