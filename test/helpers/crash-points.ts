@@ -20,7 +20,10 @@ const concurrency = 4;
 export interface CrashCase {
   /** `-o` and further arguments; paths are relative to the run's folder. */
   readonly args: readonly string[];
-  /** The run takes over the answers of an interrupted one over another dump. */
+  /**
+   * The run takes over the answers of an interrupted one over another dump; it is killed until it
+   * asks for more.
+   */
   readonly takesOver?: boolean;
   /** Database whose commits count as operations. */
   readonly commits?: "duckdb" | "postgres";
@@ -85,6 +88,8 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
   let points = 0;
   let different = 0;
   for await (const { answered, isCommitting, isRepeated } of bench.moments()) {
+    // Once it asks, a run that took answers over is like any other.
+    if (crashCase.takesOver === true && answered > concurrency) break;
     points++;
     if (isRepeated) continue;
     different++;
