@@ -1,0 +1,68 @@
+import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { sampleAccessToken, startService } from "../../src/service/service.js";
+import { HurriedClock } from "../helpers/hurried-clock.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const usedUp = { ratelimit: '"default";r=0;t=30' };
+
+/** A proxy whose answers say that nothing is left for 30 seconds; `onRequest` hears of each request. */
+async function hinting(address: string, onRequest: () => void): Promise<string> {
+  const { origin, pathname } = new URL(address);
+  const forward = (asked: IncomingMessage, answered: ServerResponse): void => {
+    onRequest();
+    const { method, headers } = asked;
+    const call = request(origin + asked.url, { method, headers }, (answer) => {
+      answered.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...usedUp });
+      answer.pipe(answered);
+    });
+    asked.pipe(call);
+  };
+  const server = createServer(forward);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
+}
+
+const one = ["--concurrency", "1"];
+
+test.each<[service: "intel" | "ops", requests: number, args: readonly string[]]>([
+  ["intel", 6, ["enrich", "in.csv", "-o", "out.csv", ...one]],
+  ["intel", 3, ["query", "192.0.2.1", "192.0.2.2", "192.0.2.3", ...one]],
+  ["intel", 3, ["quick-check", "192.0.2.1", "192.0.2.2", "192.0.2.3", ...one]],
+  ["intel", 3, ["case", "enrich", "case-2001", "-o", "case.csv", "--lookups", "query", ...one]],
+  ["intel", 3, ["tags", "ips", "botnet:invented-swarm"]],
+  ["intel", 3, ["tags", "export", "botnet:invented-swarm", "-o", "lists"]],
+  ["ops", 2, ["customers"]],
+])(
+  "nothing is sent after an answer of %s that says the limit is used up: %i requests of %j",
+  async (service, requests, args) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n");
+    const started = await startService({ synthetic: 1 });
+    onTestFinished(() => started.close());
+    const clock = new HurriedClock();
+    const pauses = { intel: [] as number[], ops: [] as number[] };
+    const note = (of: number[]) => () =>
+      void of.push(clock.asked.filter((ms) => ms > 28_000).length);
+    const intelUrl = await hinting(started.intelUrl, note(pauses.intel));
+    const opsUrl = await hinting(started.opsUrl, note(pauses.ops));
+    const env = {
+      REPUTE_INTEL_URL: intelUrl,
+      REPUTE_OPS_URL: opsUrl,
+      REPUTE_ACCESS_TOKEN: sampleAccessToken,
+    };
+    const { code, stderr } = await runRepute(args, { cwd, env, clock });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const [first = 0, ...others] = pauses[service];
+    expect(others.length + 1).toBeGreaterThanOrEqual(requests);
+    expect(others.map((count) => count - first)).toEqual(others.map((_, n) => n + 1));
+  },
+);
