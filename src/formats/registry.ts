@@ -1,5 +1,4 @@
 import { basename } from "node:path";
-import { withoutFailed } from "../core/files/make-folder.js";
 import { csv, tsv } from "./csv/csv.js";
 import { ndjson } from "./ndjson/ndjson.js";
 import { ecs } from "./shapes/ecs.js";
@@ -16,6 +15,7 @@ import {
   sourceFormats,
   type WritableFormat,
 } from "./types.js";
+import { withoutFailed } from "../core/files/output-names.js";
 
 /** All text formats. */
 export const formats = {

@@ -4,7 +4,6 @@ import type { OpsClient } from "../api/ops-client.js";
 import { AbortGroups } from "../core/abort.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
-import { userStateFolder } from "../core/files/make-folder.js";
 import { ResourceStack } from "../core/resource-stack.js";
 import { Slots } from "../lookup/pace/slots.js";
 import { embeddedServiceName } from "../run/options.js";
@@ -15,6 +14,7 @@ import { MemoryStore } from "../store/memory-store.js";
 import type { ApiKey } from "../webhooks/prepare.js";
 import type { ClientSettings } from "./options.js";
 import type { OpenedLookup, ServiceAccess } from "../session/types.js";
+import { userStateFolder } from "../core/files/user-folders.js";
 
 type AddressName = "url" | "opsUrl" | "caseUrl";
 

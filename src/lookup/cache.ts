@@ -1,10 +1,5 @@
 import { mismatch } from "../api/answer-match.js";
-import {
-  type Finding,
-  firstAnswer,
-  type LookupEndpoint,
-  lookupEndpoints,
-} from "../core/finding.js";
+import { type Finding, firstAnswer, type LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { cacheKeys } from "../store/cache-key.js";
 import type { Claims, FindingStore } from "../store/store.js";
@@ -108,19 +103,4 @@ export function isUsable(item: Item, stored: Finding, partials = true): boolean 
 
 function fromCache(finding: Finding): Finding {
   return { ...finding, source: "cache" };
-}
-
-/** Key of a lookup: endpoint, kind and normalised item. */
-export function itemKey(endpoint: LookupEndpoint, item: Item): string {
-  return `${endpoint} ${item.kind} ${item.value}`;
-}
-
-/** Key of one attempt of a retried lookup, counted from 1. */
-export function attemptKey(endpoint: LookupEndpoint, item: Item, attempt: number): string {
-  return `${endpoint}#${attempt} ${item.kind} ${item.value}`;
-}
-
-/** The endpoint in a key made by `itemKey` or `attemptKey`. */
-export function endpointOf(key: string): LookupEndpoint {
-  return lookupEndpoints.find((endpoint) => key.startsWith(endpoint))!;
 }

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { FatalError, UsageError } from "../core/errors.js";
-import { dataSetManifest } from "../core/files/make-folder.js";
 import type { PartFormat, PartRecord } from "../outputs/types.js";
 import { sinkFormats } from "../formats/types.js";
 import type { Manifest } from "../run/types.js";
+import { dataSetManifest } from "../core/files/output-names.js";
 
 /** `DIR` as `DIR/` if it is the folder of a data set; any other name unchanged. */
 export function asOutputName(path: string): string {

@@ -1,5 +1,4 @@
 import { UsageError } from "../core/errors.js";
-import { withoutFailed } from "../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
 import { type EarlierRecord, type SinkFormat, sinkFormats } from "../formats/types.js";
 import { isObjectAddress } from "../s3/address.js";
@@ -15,6 +14,7 @@ import {
   openEarlierOutput,
 } from "./earlier-output.js";
 import type { EarlierRow } from "./earlier-record.js";
+import { withoutFailed } from "../core/files/output-names.js";
 
 /** The rows of an output, and the record of the run that wrote them. */
 export interface OutputReading {

@@ -1,5 +1,4 @@
 import { UsageError } from "../core/errors.js";
-import { withoutFailed } from "../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
 import { findWarehouse } from "../outputs/registry.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
@@ -10,6 +9,7 @@ import { asOutputName } from "./data-set-rows.js";
 import { earlierShape, openEarlierOutput, shapeRefused } from "./earlier-output.js";
 import { retryStart, withOutput } from "./retry-start.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
+import { withoutFailed } from "../core/files/output-names.js";
 
 /** Which rows of an earlier output to look up again. */
 interface RowsToRetry {

@@ -1,6 +1,5 @@
 import { decodeBytes } from "../core/bytes.js";
 import { FatalError } from "../core/errors.js";
-import { retrySuffix } from "../core/files/make-folder.js";
 import type { JsonObject } from "../core/finding.js";
 import { splitLines } from "../formats/record-splitter.js";
 import type { EarlierRecord } from "../formats/types.js";
@@ -20,6 +19,7 @@ import { earlierFinding, earlierItem, type EarlierRow } from "./earlier-record.j
 import { retryStart } from "./retry-start.js";
 import type { RowHandling, CopiedInput, CopyPlace } from "../run/row-handling.js";
 import type { WarehouseOutputTarget } from "../run/destination/output-target.js";
+import { retrySuffix } from "../core/files/output-names.js";
 
 /**
  * Looks up the failed and partial rows of one run in a table again and fills them in, one transaction

@@ -1,6 +1,5 @@
 import { schemaVersion } from "../core/columns.js";
 import { FatalError, UsageError } from "../core/errors.js";
-import { withoutFailed } from "../core/files/make-folder.js";
 import { realPath } from "../core/files/real-path.js";
 import { RowCounter } from "../core/row.js";
 import { auditPart } from "../outputs/data-set/part-files.js";
@@ -16,6 +15,7 @@ import { wrongCounts } from "../run/finish/wrong-counts.js";
 import { asOutputName, dataSetParts } from "./data-set-rows.js";
 import { type EarlierOutputOptions, earlierShape } from "./earlier-output.js";
 import type { Manifest } from "../run/types.js";
+import { withoutFailed } from "../core/files/output-names.js";
 
 /** Result of verifying an output: what the file holds, and every difference from the manifest. */
 export interface Verification {

@@ -5,6 +5,7 @@ import { lookupOptions, type LookupSettings } from "../lookup/options.js";
 import { sinkOptions, type SinkSettings } from "../outputs/options.js";
 import { sourceOptions } from "../inputs/open-input.js";
 import { failOn, maxFailed } from "./failure-limits.js";
+import { UsageError } from "../core/errors.js";
 
 /** When a run continues, and when it ends. */
 export const runOptions = z.strictObject({
@@ -92,4 +93,19 @@ function those<Group extends z.ZodObject>(
 export function embeddedServiceName(synthetic?: number): string {
   const name = "the embedded service";
   return synthetic === undefined ? name : `${name}, synthetic ${synthetic}`;
+}
+
+/** What to do with an interrupted run. */
+interface ResumeChoice {
+  readonly resume: boolean;
+  readonly restart: boolean;
+}
+
+/** @throws UsageError `resume_or_restart` if both flags are set */
+export function checkResume({ resume, restart }: ResumeChoice): void {
+  if (!resume || !restart) return;
+  throw new UsageError(
+    "resume_or_restart",
+    "--resume and --restart exclude each other: give one of them",
+  );
 }

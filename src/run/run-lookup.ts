@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { syntheticHeader } from "../api/endpoints.js";
 import type { LookupRecord } from "../core/attempt.js";
 import type { ResourceStack } from "../core/resource-stack.js";
-import { endpointOf } from "../lookup/cache.js";
 import { openJournal } from "../store/journal/journal.js";
 import type { LookupStore } from "../store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
 import type { EnrichJob } from "./types.js";
 import type { OpenedLookup } from "../session/types.js";
+import { endpointOf } from "../lookup/lookup-key.js";
 
 /** What the lookup of a run depends on. */
 export interface RunLookupOptions extends Pick<

@@ -1,11 +1,11 @@
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
-import { userStateFolder } from "../../src/core/files/make-folder.js";
 import { enrichOptions, type FlatSettings, inGroups } from "../../src/run/options.js";
 import type { EnrichJob } from "../../src/run/types.js";
 import { Session } from "../../src/session/session.js";
 import type { SessionOptions } from "../../src/session/types.js";
+import { userStateFolder } from "../../src/core/files/user-folders.js";
 
 /** Where nothing answers. */
 const nowhere = "http://127.0.0.1:9/beta";

@@ -1,7 +1,6 @@
 import { apiOptions } from "../../api/options.js";
 import { lookupEndpoints } from "../../core/finding.js";
 import { isQuota, option, type Rate } from "../../core/options.js";
-import { userStateFolder } from "../../core/files/make-folder.js";
 import { lookupOptions, paceOf, ratesOf } from "../../lookup/options.js";
 import type { Plan } from "../../run/plan/plan.js";
 import type { PlannedPace } from "../../run/plan/plan-time.js";
@@ -14,6 +13,7 @@ import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { enrichInput } from "./enrich/enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
+import { userStateFolder } from "../../core/files/user-folders.js";
 
 const { lookups, bogons, cacheTtl, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
 

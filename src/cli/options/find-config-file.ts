@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { userConfigFolder } from "../../core/files/make-folder.js";
+import { userConfigFolder } from "../../core/files/user-folders.js";
 
 /** Names under which a config file is found without `--config`. */
 export const configFileNames = ["config.yaml", "config.yml", "config.json"] as const;

@@ -2,13 +2,13 @@ import type { CommandCall } from "../command.js";
 import type { ServiceName } from "../../api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { UsageError } from "../../core/errors.js";
-import { userStateFolder } from "../../core/files/make-folder.js";
 import type { Session } from "../../session/session.js";
 import { embeddedServiceName } from "../../run/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
 import type { ServiceAccess, SessionOptions, SessionSettings } from "../../session/types.js";
+import { userStateFolder } from "../../core/files/user-folders.js";
 
 /** The part of a call that selects services and credentials. */
 export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;

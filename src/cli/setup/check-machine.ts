@@ -1,12 +1,12 @@
 import { constants, existsSync } from "node:fs";
 import { access, readFile, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { userStateFolder } from "../../core/files/make-folder.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { packagePath } from "../../core/program.js";
 import { formatBytes } from "../../core/quantity.js";
 import { type Check, type DoctorCall, fail, ok, warn } from "./check.js";
+import { userStateFolder } from "../../core/files/user-folders.js";
 
 /** Checks that need no service. */
 export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, void, undefined> {

@@ -1,8 +1,8 @@
 import { ReputeError } from "../../core/errors.js";
-import { userStateFolder } from "../../core/files/make-folder.js";
 import { counted, formatCount } from "../../core/quantity.js";
 import { readRedisAddress } from "../../store/redis/redis-address.js";
 import { type Check, type DoctorCall, ok, warn } from "./check.js";
+import { userStateFolder } from "../../core/files/user-folders.js";
 
 /** How much of the quotas of a service is used; a line for each. @param service its address */
 export async function* checkQuotas(

@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { replaceFile } from "../../core/files/json-file.js";
-import { makeFolder, userConfigFolder } from "../../core/files/make-folder.js";
+import { makeFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import { configFileNames, findConfigFile } from "../options/find-config-file.js";
 import { fileFault } from "../terminal/reporter.js";
 import { askForAnswers, type InitCall, type InitSettings } from "./questions.js";
+import { userConfigFolder } from "../../core/files/user-folders.js";
 
 /**
  * Collects the answers and writes the config file, for its owner alone.

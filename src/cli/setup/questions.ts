@@ -5,12 +5,12 @@ import { createInterface } from "node:readline/promises";
 import { apiOptions } from "../../api/options.js";
 import { wrapLines } from "../../core/quantity.js";
 import { UsageError } from "../../core/errors.js";
-import { userCacheFolder } from "../../core/files/make-folder.js";
 import { lookupOptions } from "../../lookup/options.js";
 import type { CommandCall } from "../command.js";
 import { flagName } from "../options/option-spec.js";
 import { explainIssue } from "../../core/option-issue.js";
 import type { z } from "zod";
+import { userCacheFolder } from "../../core/files/user-folders.js";
 
 /** A call of `repute init`. */
 export type InitCall = CommandCall<{ readonly yes: boolean; readonly force: boolean }>;

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { takeLock } from "../../core/files/run-lock.js";
 import type { SourceFormat } from "../../formats/types.js";
 import { statePath } from "../../run/state/state-folder.js";
-import { belongsToRun } from "../../run/state/read-checkpoint.js";
 import type { WorkFolder } from "./work-folder.js";
 import { type ChunkFormat, chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
+import { belongsToRun } from "../../run/state/own-files.js";
 
 const extensions: Partial<Record<ChunkFormat, string>> = {
   ecs: "ndjson",

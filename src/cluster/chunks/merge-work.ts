@@ -1,7 +1,6 @@
 import type { Writable } from "node:stream";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/files/make-folder.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { isObjectAddress } from "../../s3/address.js";
 import {
@@ -31,6 +30,7 @@ import { runWarnings, sumChunks, type SummedChunks } from "./merge-manifest.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
+import { failedSuffix } from "../../core/files/output-names.js";
 
 /** Everything that a merge needs. */
 export interface MergeJob {

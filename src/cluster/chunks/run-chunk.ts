@@ -4,7 +4,6 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { execute } from "../../run/execute.js";
 import { readingOf } from "../../run/reading.js";
-import { checkResume } from "../../run/state/read-checkpoint.js";
 import type { EnrichJob, Manifest } from "../../run/types.js";
 import { manifestPath } from "../../run/destination/check-paths.js";
 import { attemptSettings } from "./attempt-settings.js";
@@ -30,6 +29,7 @@ import {
 } from "./chunk-result.js";
 import type { WorkFolder } from "./work-folder.js";
 import { type ChunkInput, chunkInput, type PlannedChunk, type WorkPlan } from "./work-plan.js";
+import { checkResume } from "../../run/options.js";
 
 /** A run's job without what the plan decides. */
 export interface ChunkJob extends Omit<EnrichJob, "input" | "runId" | "chunk"> {

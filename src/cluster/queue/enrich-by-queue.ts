@@ -10,7 +10,6 @@ import { openWork } from "../chunks/open-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName } from "../chunks/work-plan.js";
 import { endAt } from "../../run/run-signals.js";
-import { checkResume } from "../../run/state/read-checkpoint.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
 import type { EnrichJob, Manifest } from "../../run/types.js";
 import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
@@ -18,6 +17,7 @@ import { ChunkQueue, type Lease, openQueue } from "./chunk-queue.js";
 import { type DividedRun, dividedRun, planOf } from "./divided-run.js";
 import { openQueueLink, type QueueLink } from "./queue-link.js";
 import { refusePasswords, runRecordName, writeRunRecord } from "./run-record.js";
+import { checkResume } from "../../run/options.js";
 
 /** How a run is spread over workers on other machines. */
 export interface QueueOptions {

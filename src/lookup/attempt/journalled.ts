@@ -8,10 +8,10 @@ import {
   lookupEndpoints,
 } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import { attemptKey, itemKey } from "../cache.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AttemptWrapper, LookupOptions } from "../types.js";
 import { memberTexts } from "../../core/json-members.js";
+import { attemptKey, itemKey } from "../lookup-key.js";
 
 export interface JournalledOptions {
   readonly endpoint: LookupEndpoint;

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { dataSetManifest, failedSuffix } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { PartFormat, PartRecord } from "../types.js";
 import type { WarehouseTarget } from "../warehouse/types.js";
+import { dataSetManifest, failedSuffix } from "../../core/files/output-names.js";
 
 /** A folder of files with a manifest that names them. */
 export interface DataSetTarget extends WarehouseTarget {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { withoutFailed } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import {
   defaultTable,
@@ -13,6 +12,7 @@ import {
 import type { TableTarget } from "./table-database.js";
 import type { WarehouseTarget } from "./types.js";
 import { didYouMean } from "../../core/did-you-mean.js";
+import { withoutFailed } from "../../core/files/output-names.js";
 
 /** A Parquet file. */
 export interface ParquetTarget extends WarehouseTarget {

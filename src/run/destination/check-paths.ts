@@ -1,12 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import {
-  dataSetManifest,
-  failedSuffix,
-  makeFolder,
-  userStateFolder,
-} from "../../core/files/make-folder.js";
+import { makeFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { WarehouseTarget } from "../../outputs/warehouse/types.js";
 import { partPath } from "../../outputs/file-destination.js";
@@ -18,6 +13,8 @@ import { findWarehouse } from "../../outputs/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
+import { userStateFolder } from "../../core/files/user-folders.js";
+import { dataSetManifest, failedSuffix } from "../../core/files/output-names.js";
 
 /**
  * Checks that a file can be created at a path.

@@ -1,13 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { failedSuffix } from "../../core/files/make-folder.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { downloadObject, isStill, type CopiedObjects } from "../../outputs/download-object.js";
 import { isMissing, pinObject, readText } from "../../s3/read-object.js";
 import { removeObject } from "../../s3/remove-object.js";
 import { abortUpload, uploadObject } from "../../s3/upload-object.js";
-import { dataSetManifest } from "../../core/files/make-folder.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import {
   type StagedOutput,
@@ -16,6 +14,7 @@ import {
 } from "../../outputs/staged-output.js";
 import type { Manifest } from "../types.js";
 import { manifestPath } from "./check-paths.js";
+import { failedSuffix, dataSetManifest } from "../../core/files/output-names.js";
 
 /** The objects of a run. */
 interface RunObjects {

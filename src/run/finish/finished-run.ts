@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
-import { failedSuffix, syncFolder } from "../../core/files/make-folder.js";
+import { syncFolder } from "../../core/files/make-folder.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { earlierParts, withSuffix } from "../../outputs/data-set/data-set.js";
 import type { PartRecord } from "../../outputs/types.js";
@@ -23,6 +23,7 @@ import { writeManifest } from "./manifest.js";
 import type { FinishedRun } from "../state/checkpoint.js";
 import type { RowHandling } from "../row-handling.js";
 import type { OutputTarget, WarehouseOutputTarget } from "../destination/output-target.js";
+import { failedSuffix } from "../../core/files/output-names.js";
 
 /**
  * Publishes a run that was killed after its last row was written, and returns its manifest. If the

@@ -1,6 +1,5 @@
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
-import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
@@ -17,6 +16,7 @@ import { realPath } from "../../core/files/real-path.js";
 import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";
 import type { CountedWarning } from "../counted-warning.js";
 import type { OutputTarget, TextOutputTarget } from "../destination/output-target.js";
+import { failedSuffix } from "../../core/files/output-names.js";
 
 /** A run whose last row is written. */
 export interface WrittenRun extends OpenRun {

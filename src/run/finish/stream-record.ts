@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { makeFolder, userStateFolder } from "../../core/files/make-folder.js";
+import { makeFolder } from "../../core/files/make-folder.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { manifestPath } from "../destination/check-paths.js";
 import { endingOfError } from "../exit-reason.js";
 import { writeManifest } from "./manifest.js";
 import { noteRecord } from "./record-ending.js";
+import { userStateFolder } from "../../core/files/user-folders.js";
 
 /**
  * Runs a job whose rows go to a stream, and writes its manifest to the state folder, where it

@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import { type CachedOptions, isUsable, itemKey } from "../../lookup/cache.js";
+import { type CachedOptions, isUsable } from "../../lookup/cache.js";
 import { isLocalBogon } from "../../lookup/combine.js";
 import { inputPaths } from "../../inputs/types.js";
 import type { LookupChoice } from "../../lookup/options.js";
@@ -12,6 +12,7 @@ import type { LookupStore } from "../../store/store.js";
 import type { EnrichJob } from "../types.js";
 import { SampledCounts } from "./sampled-counts.js";
 import type { RowHandling } from "../row-handling.js";
+import { itemKey } from "../../lookup/lookup-key.js";
 
 /** Requests per second from which the rate hardly limits a run, and counting would cost it time. */
 const fastRate = 1_000;

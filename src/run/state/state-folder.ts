@@ -17,18 +17,15 @@ import type { Manifest } from "../types.js";
 import { saveUnfinished } from "./unfinished-record.js";
 import { lockFolder } from "./lock-folder.js";
 import {
-  belongsToRun,
   checkpointName,
-  checkResume,
-  listState,
   markName,
   readAnyCheckpoint,
   readCheckpoint,
   readMark,
-  removeEntries,
-  removeState,
 } from "./read-checkpoint.js";
 import { type Checkpoint, checkpointVersion, type FinishedRun } from "./checkpoint.js";
+import { belongsToRun, listState, removeEntries, removeState } from "./own-files.js";
+import { checkResume } from "../options.js";
 
 /** A checkpoint that another version may have written: any member may be missing. */
 export type AnyCheckpoint = Partial<Checkpoint>;

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { Finding } from "../../../src/core/finding.js";
-import { cached, itemKey } from "../../../src/lookup/cache.js";
+import { cached } from "../../../src/lookup/cache.js";
 import { dedupe } from "../../../src/lookup/dedupe.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import type { Lookup } from "../../../src/lookup/types.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";
+import { itemKey } from "../../../src/lookup/lookup-key.js";
 
 const lacking = partial({ asn: null }, ["asn"]);
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isFolder, userStateFolder } from "../../../core/files/make-folder.js";
+import { isFolder } from "../../../core/files/make-folder.js";
 import { type FlatSettings, inGroups, runOptions } from "../../../run/options.js";
 import type { EnrichJob, Manifest } from "../../../run/types.js";
 import type { CommandCall } from "../../command.js";
@@ -28,6 +28,7 @@ import { unattendedOptions, type UnattendedSettings } from "../../unattended/opt
 import { printSummary } from "./print-summary.js";
 import type { ReadingSettings } from "../../../run/row-handling.js";
 import type { ServiceAccess } from "../../../session/types.js";
+import { userStateFolder } from "../../../core/files/user-folders.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
 export type EnrichJobSettings = FlatSettings & {

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { retrySuffix } from "../../../core/files/make-folder.js";
 import { option } from "../../../core/options.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { asOutputName } from "../../../retry/data-set-rows.js";
@@ -9,6 +8,7 @@ import { sourceOptions } from "../../../inputs/open-input.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { jobExitCodes, runEnrichJob, runGroups } from "./enrich-job.js";
 import { withServices } from "../../services/services.js";
+import { retrySuffix } from "../../../core/files/output-names.js";
 
 const { output, unordered, tagIps, report } = runGroups.Output;
 const { to, rejects, formulaGuard } = sinkOptions.shape;

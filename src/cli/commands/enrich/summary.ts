@@ -1,6 +1,5 @@
 import { relative } from "node:path";
 import { retryFailedRows } from "./retry-advice.js";
-import { failedSuffix } from "../../../core/files/make-folder.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { manifestPath, recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";
@@ -17,6 +16,7 @@ import {
   formatSpeed,
   wrapText,
 } from "../../../core/quantity.js";
+import { failedSuffix } from "../../../core/files/output-names.js";
 
 /** Maximum entries per list; the manifest has all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };

@@ -1,10 +1,10 @@
-import { failedSuffix } from "../../../core/files/make-folder.js";
 import { FatalError } from "../../../core/errors.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { lookedUp } from "../../../run/failure-limits.js";
 import type { Manifest } from "../../../run/types.js";
 import { formatCount } from "../../../core/quantity.js";
 import { retryAdvice } from "./retry-advice.js";
+import { failedSuffix } from "../../../core/files/output-names.js";
 
 type Settings = Pick<FlatSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 

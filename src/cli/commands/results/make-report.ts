@@ -1,6 +1,5 @@
 import { abortable } from "../../../core/abort.js";
 import { UsageError } from "../../../core/errors.js";
-import { failedSuffix } from "../../../core/files/make-folder.js";
 import { realPath } from "../../../core/files/real-path.js";
 import { replaceFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../outputs/output-fault.js";
@@ -14,6 +13,7 @@ import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";
 import type { Report, RunFacts } from "../../../report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
+import { failedSuffix } from "../../../core/files/output-names.js";
 
 /** What a report compares the output with. */
 export interface ComparedWith {

@@ -2,11 +2,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
-import { withoutFailed } from "../../../core/files/make-folder.js";
 import { counted } from "../../../core/quantity.js";
 import type { Manifest } from "../../../run/types.js";
 import type { Night } from "../../../report/history.js";
 import { fileFault } from "../../terminal/reporter.js";
+import { withoutFailed } from "../../../core/files/output-names.js";
 
 const counts = z.record(z.string(), z.number());
 

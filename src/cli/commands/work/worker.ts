@@ -1,12 +1,12 @@
 import { apiOptions } from "../../../api/options.js";
 import { UsageError } from "../../../core/errors.js";
-import { userStateFolder } from "../../../core/files/make-folder.js";
 import { duration, option } from "../../../core/options.js";
 import { redisAddress } from "../../../store/redis/redis-address.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes, exitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { withServices } from "../../services/services.js";
+import { userStateFolder } from "../../../core/files/user-folders.js";
 
 const { intelUrl, apiKeyFile } = apiOptions.shape;
 const { quiet, config, profile } = cliOptions.shape;
