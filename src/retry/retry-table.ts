@@ -59,11 +59,16 @@ export async function retryTable(
       discard: () => Promise.resolve(),
     },
   };
-  const rows = tableRows(display, await fill.input(found.query), found, prefix);
+  const handling = tableRows(display, await fill.input(found.query), found, prefix);
   // A limit protects an earlier output from being replaced; nothing is replaced here.
   const settings = { ...job.settings, run: { ...howToRun, maxFailed: { percent: 100 } } };
   const isSynthetic = isItsRun && earlier?.synthetic === true;
-  return runResumably({ ...job, settings }, { ...rows, synthetic: isSynthetic }, target, stateBase);
+  return runResumably(
+    { ...job, settings },
+    { ...handling, synthetic: isSynthetic },
+    target,
+    stateBase,
+  );
 }
 
 function tableRows(

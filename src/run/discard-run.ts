@@ -28,13 +28,13 @@ export async function discardRun(
  */
 export async function discardUnlessSame(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   target: OutputTarget,
   state: StateFolder,
 ): Promise<boolean> {
   const before = state.checkpoint?.fingerprint;
   if (before === undefined) return false;
-  const now = await takeFingerprint(job, rows, target);
+  const now = await takeFingerprint(job, handling, target);
   const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
   if (differences.length > 0) {
     await discardForNewRun(`the interrupted run was a different one: ${differences.join("; ")}`, {

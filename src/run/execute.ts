@@ -37,13 +37,13 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
  * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
  *   InterruptedError
  */
-export async function execute(given: EnrichJob, rows: RowHandling): Promise<Manifest> {
-  const { job, staged } = await staging(given, rows);
+export async function execute(given: EnrichJob, handling: RowHandling): Promise<Manifest> {
+  const { job, staged } = await staging(given, handling);
   try {
-    const target = await targetOf(job, rows, staged);
+    const target = await targetOf(job, handling, staged);
     return target.base === null
-      ? await runToStream(job, rows, target)
-      : await runResumably(job, rows, target, target.base);
+      ? await runToStream(job, handling, target)
+      : await runResumably(job, handling, target, target.base);
   } finally {
     await staged?.cleanEmpty();
   }
@@ -52,13 +52,13 @@ export async function execute(given: EnrichJob, rows: RowHandling): Promise<Mani
 /** Of a run that writes to object storage, the job writes local files, which are uploaded at the end. */
 async function staging(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
 ): Promise<{ readonly job: EnrichJob; readonly staged?: StagedRun }> {
   const { output } = job.settings;
   if (![output.output, output.rejects ?? ""].some(isObjectAddress)) return { job };
   const { stageRun } = await import("./destination/staged-run.js");
-  const inputs = rows.inPlace === true ? [] : inputPaths(job.input);
-  const staged = await stageRun(output, inputs, rows.copiedObjects);
+  const inputs = handling.inPlace === true ? [] : inputPaths(job.input);
+  const staged = await stageRun(output, inputs, handling.copiedObjects);
   if (staged === null) return { job };
   const settings = { ...job.settings, output: { ...output, ...staged.settings } };
   return { job: { ...job, settings }, staged };
@@ -66,12 +66,12 @@ async function staging(
 
 async function targetOf(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   staged?: StagedRun,
 ): Promise<OutputTarget> {
   const { output, run } = job.settings;
-  const inputFormat = () => raceAbort(rows.inputFormat(), job.signal);
-  const chosen = await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, rows));
+  const inputFormat = () => raceAbort(handling.inputFormat(), job.signal);
+  const chosen = await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, handling));
   const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
   if (output.onlyNew && (target.warehouse?.fill ?? null) === null) {
     throw (await import("./known-items.js")).needsTable(target.name);
@@ -99,12 +99,12 @@ interface Place {
 /** A job whose input can be opened: of a table, the copy. */
 interface ReadyJob {
   readonly job: EnrichJob;
-  readonly rows: RowHandling;
+  readonly handling: RowHandling;
 }
 
 /** Copies the tables of the input, unless an interrupted run has. */
 async function prepare(
-  { job, rows }: ReadyJob,
+  { job, handling }: ReadyJob,
   place: Place,
   copied: CopiedInput | undefined,
   isResumed: boolean,
@@ -112,19 +112,19 @@ async function prepare(
   await copied?.make(copyPlace(job, place), isResumed);
   const fill = place.target.warehouse?.fill ?? null;
   const { output } = job.settings;
-  if (!output.onlyNew || fill === null) return { job, rows };
+  if (!output.onlyNew || fill === null) return { job, handling };
   const { KnownItems, readKnownItems, withoutKnown } = await import("./known-items.js");
   const known = isResumed
     ? await KnownItems.restore(place.folder)
     : await readKnownItems({ ...job, settings: output }, fill, place.folder);
-  return { job, rows: withoutKnown(rows, known) };
+  return { job, handling: withoutKnown(handling, known) };
 }
 
 /** A job that reads the copies of its tables, made or not. */
-function inPlace(job: EnrichJob, rows: RowHandling, place: Place): ReadyJob {
-  if (rows.copied === undefined) return { job, rows };
-  const { input, open } = rows.copied.inFolder(copyPlace(job, place));
-  return { job: { ...job, input }, rows: { ...rows, open } };
+function withCopies(job: EnrichJob, handling: RowHandling, place: Place): ReadyJob {
+  if (handling.copied === undefined) return { job, handling };
+  const { input, open } = handling.copied.inFolder(copyPlace(job, place));
+  return { job: { ...job, input }, handling: { ...handling, open } };
 }
 
 function copyPlace(job: EnrichJob, { target, folder }: Place): CopyPlace {
@@ -136,7 +136,11 @@ function copyPlace(job: EnrichJob, { target, folder }: Place): CopyPlace {
 }
 
 /** The run cannot be resumed, so its journal goes to a temporary folder. */
-function runToStream(job: EnrichJob, rows: RowHandling, target: OutputTarget): Promise<Manifest> {
+function runToStream(
+  job: EnrichJob,
+  handling: RowHandling,
+  target: OutputTarget,
+): Promise<Manifest> {
   if (job.settings.run.resume) {
     const message = `--resume needs an output file, and ${target.name} is not one`;
     throw new UsageError("resume_needs_file", message);
@@ -145,11 +149,11 @@ function runToStream(job: EnrichJob, rows: RowHandling, target: OutputTarget): P
     const folder = await mkdtemp(join(tmpdir(), "repute-"));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     const place = { target, folder };
-    const ready = await prepare(inPlace(job, rows, place), place, rows.copied, false);
+    const ready = await prepare(withCopies(job, handling, place), place, handling.copied, false);
     const journalPath = join(folder, "journal");
     const { recordStream } = await import("./finish/stream-record.js");
     return recordStream(ready.job, (recorded) =>
-      runRows(recorded, ready.rows, { target, state: null, journalPath }),
+      runRows(recorded, ready.handling, { target, state: null, journalPath }),
     );
   });
 }
@@ -162,7 +166,7 @@ function runToStream(job: EnrichJob, rows: RowHandling, target: OutputTarget): P
  */
 export async function runResumably(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   target: OutputTarget,
   base: string,
 ): Promise<Manifest> {
@@ -171,19 +175,19 @@ export async function runResumably(
     discardForRestart(job, target, found),
   );
   const place = { target, folder: state.path };
-  const placed = inPlace(job, rows, place);
+  const placed = withCopies(job, handling, place);
   const noted = noteRecord(placed.job);
   const start = async (): Promise<Manifest> => {
-    const inputGrew = await discardUnlessSame(placed.job, placed.rows, target, state);
+    const inputGrew = await discardUnlessSame(placed.job, placed.handling, target, state);
     const isResumed = state.checkpoint !== null;
     const own = { ...placed, job: noted.job };
-    const ready = await prepare(own, place, rows.copied, isResumed);
+    const ready = await prepare(own, place, handling.copied, isResumed);
     const { journalPath } = state;
-    return runRows(ready.job, ready.rows, { target, state, journalPath, inputGrew });
+    return runRows(ready.job, ready.handling, { target, state, journalPath, inputGrew });
   };
   try {
     const manifest =
-      (await finishEarlier(placed.job, placed.rows, target, state)) ??
+      (await finishEarlier(placed.job, placed.handling, target, state)) ??
       (await start().catch(async (error: unknown) => {
         await discardIfReplaced(error, placed.job, target, state);
         return start();

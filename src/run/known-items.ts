@@ -122,12 +122,12 @@ export function needsTable(name: string): UsageError {
 }
 
 /** The same rows, of which those with a known item are skipped. */
-export function withoutKnown(rows: RowHandling, known: KnownItems): RowHandling {
+export function withoutKnown(handling: RowHandling, known: KnownItems): RowHandling {
   const settled = Promise.resolve(skipped);
   return {
-    ...rows,
+    ...handling,
     start: (lookup) =>
-      rows.start((item, options) => (known.has(item) ? settled : lookup(item, options))),
+      handling.start((item, options) => (known.has(item) ? settled : lookup(item, options))),
   };
 }
 

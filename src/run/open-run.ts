@@ -55,16 +55,16 @@ export interface OpenRun extends RunPlace {
 /** Opens a run's input and output, at the interrupted run's position or at the start. */
 export async function openRun(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   place: RunPlace,
   stack: ResourceStack,
 ): Promise<OpenRun> {
   const clock = job.clock ?? systemClock;
   const { target, state, inputGrew = false } = place;
   const saved = state?.checkpoint ?? null;
-  const fingerprint = await takeFingerprint(job, rows, target);
-  const optional = optionalColumnsOf(job, rows);
-  const runId = saved?.runId ?? rows.runId ?? job.runId ?? randomUUID();
+  const fingerprint = await takeFingerprint(job, handling, target);
+  const optional = optionalColumnsOf(job, handling);
+  const runId = saved?.runId ?? handling.runId ?? job.runId ?? randomUUID();
   job.onRunId?.(runId);
   const warehouse =
     target.warehouse === null || state === null
@@ -76,14 +76,14 @@ export async function openRun(
           optional,
           clock,
           stateFolder: state.path,
-          wrapEncoder: rows.encoder,
+          wrapEncoder: handling.encoder,
         });
   const before = saved === null || warehouse === null ? saved : await warehouse.resume(saved);
-  const source = await openSource(job, rows, before, warehouse);
+  const source = await openSource(job, handling, before, warehouse);
   stack.use(source);
   const tally = new Tally(before?.tally);
   if (warehouse !== null) warehouse.tally = tally;
-  if (job.session.service.isSynthetic || rows.synthetic === true) tally.synthetic = true;
+  if (job.session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
   announceReading(job, source);
   const added = addedColumns(optional);
   const encoder = encoderOptions(job.settings.output, target, {
@@ -93,17 +93,17 @@ export async function openRun(
   });
   const input = { fingerprint, inputGrew, before, source };
   const opened = { ...place, ...input, optional, clock, runId, warehouse, tally, encoder };
-  return { ...opened, sink: await openRunSink(job, rows, opened) };
+  return { ...opened, sink: await openRunSink(job, handling, opened) };
 }
 
 async function openSource(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   before: Checkpoint | null,
   warehouse: WarehouseRun | null,
 ): Promise<OpenedSource> {
   try {
-    const opening = rows.open(before?.source ?? null);
+    const opening = handling.open(before?.source ?? null);
     return await raceAbort(opening, job.signal, (late) => late.close());
   } catch (error) {
     await warehouse?.abandon();
@@ -113,7 +113,7 @@ async function openSource(
 
 async function openRunSink(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   { target, source, warehouse, before, encoder }: Omit<OpenRun, "sink">,
 ): Promise<Sink> {
   const { rejects: path, formulaGuard } = job.settings.output;
@@ -125,7 +125,7 @@ async function openRunSink(
     if (warehouse === null) throw new TypeError("a warehouse needs a state folder");
     return addRejects(await warehouse.sink(columns), rejects, resume);
   }
-  const options = { encoder, wrapEncoder: rows.encoder, stdout: job.stdout, resume };
+  const options = { encoder, wrapEncoder: handling.encoder, stdout: job.stdout, resume };
   return addRejects(await openSink(target, options), rejects, resume);
 }
 

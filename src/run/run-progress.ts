@@ -17,7 +17,7 @@ type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   run: ProgressParts,
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
@@ -28,7 +28,7 @@ export async function progressOf(
   const ends = await endsOf(job, run);
   const planned = countInBackground(
     job,
-    rows,
+    handling,
     {
       endpoints,
       bogons,

@@ -20,16 +20,16 @@ import type { Tally, TallySnapshot } from "./tally.js";
 import type { RowHandling } from "./row-handling.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
-export function runRows(job: EnrichJob, rows: RowHandling, place: RunPlace): Promise<Manifest> {
+export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
-    const run = await openRun(job, rows, place, stack);
+    const run = await openRun(job, handling, place, stack);
     let lookup: RunLookup | null = null;
     try {
       const signals = openSignals(job, run, stack);
-      const { partialsFromCache } = rows;
+      const { partialsFromCache } = handling;
       const asReceived = needsReceived(run);
       lookup = await openRunLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
-      const progress = await progressOf(job, rows, { ...run, ...lookup }, stack);
+      const progress = await progressOf(job, handling, { ...run, ...lookup }, stack);
       const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
       const { journal, slots, address } = lookup;
       const checkpointer: Checkpointer = new Checkpointer({ ...run, journal, record });
@@ -41,7 +41,7 @@ export function runRows(job: EnrichJob, rows: RowHandling, place: RunPlace): Pro
       job.onStart?.(() => progress(received), record);
       await moveRows({
         ...run,
-        start: rows.start(lookup.lookup),
+        start: handling.start(lookup.lookup),
         ordered: !job.settings.output.unordered,
         concurrency: job.settings.lookup.concurrency,
         slots,

@@ -8,8 +8,8 @@ import type { RowHandling } from "../../src/run/row-handling.js";
 import { endpointOf } from "../../src/lookup/lookup-key.js";
 
 /** Reads the input in advance: real reading takes no simulated time. */
-export async function allRows(rows: RowHandling): Promise<readonly (readonly Row[])[]> {
-  const source = await rows.open(null);
+export async function allRows(handling: RowHandling): Promise<readonly (readonly Row[])[]> {
+  const source = await handling.open(null);
   const batches: (readonly Row[])[] = [];
   for await (const batch of source.rows) batches.push(batch);
   await source.close();

@@ -31,15 +31,15 @@ import { failedSuffix } from "../../core/files/output-names.js";
  */
 export async function finishEarlier(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   target: OutputTarget,
   state: StateFolder,
 ): Promise<Manifest | null> {
   if (state.finished === null) return null;
   const { manifest, ...rest } = state.finished;
   const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
-  await republish(job, rows, target, finished, state.path);
-  const now = await takeFingerprint(job, rows, target);
+  await republish(job, handling, target, finished, state.path);
+  const now = await takeFingerprint(job, handling, target);
   const { fingerprint } = finished.checkpoint;
   const { differences } = await compareFingerprints(fingerprint, now, job.input);
   if (differences.length === 0) return finished.manifest;
@@ -58,14 +58,15 @@ export async function finishEarlier(
  */
 async function republish(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   target: OutputTarget,
   finished: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
   const { checkpoint, manifest, suffix } = finished;
   if (target.file !== null) await renamePart(target.file, suffix, manifest.output.bytes);
-  else if (target.warehouse !== null) await completeTable(job, rows, target, finished, stateFolder);
+  else if (target.warehouse !== null)
+    await completeTable(job, handling, target, finished, stateFolder);
   const { rejects } = checkpoint.fingerprint.options;
   if (typeof rejects === "string") await renamePart(realPath(rejects), suffix, null);
   await saveRecord(job, target, manifest, suffix);
@@ -178,7 +179,7 @@ async function renamePart(name: string, suffix: string, bytes: number | null): P
 /** Reopens a warehouse where the run left it, and completes the run there. */
 async function completeTable(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   target: WarehouseOutputTarget,
   { checkpoint, suffix, manifest }: FinishedRun,
   stateFolder: string,
@@ -186,8 +187,8 @@ async function completeTable(
   const clock = job.clock ?? systemClock;
   const { runId } = checkpoint;
   const finished = manifest.output.parts;
-  const optional = optionalColumnsOf(job, rows);
-  const { encoder: wrapEncoder } = rows;
+  const optional = optionalColumnsOf(job, handling);
+  const { encoder: wrapEncoder } = handling;
   const options = { job, target, runId, optional, clock, stateFolder, finished, wrapEncoder };
   const run = new WarehouseRun(options);
   await run.resume(checkpoint);

@@ -43,7 +43,7 @@ export function countedEndpoints(lookups: readonly LookupChoice[]): readonly Loo
  */
 export function countInBackground(
   job: EnrichJob,
-  rows: RowHandling,
+  handling: RowHandling,
   options: Omit<CountLookupsOptions, "signal"> & { readonly perSecond: number },
   stack: ResourceStack,
 ): () => number | null {
@@ -57,7 +57,7 @@ export function countInBackground(
   const counting = Promise.all(paths.map((path) => stat(path)))
     .then(async (files) => {
       if (files.every((file) => file.isFile()))
-        lookups = await countLookups(rows, { ...options, signal: stop.signal });
+        lookups = await countLookups(handling, { ...options, signal: stop.signal });
     })
     // The run itself reports why its input cannot be read.
     .catch(() => undefined);
@@ -75,7 +75,7 @@ export function countInBackground(
  * @throws the signal's reason, or why the input cannot be read
  */
 export async function countLookups(
-  rows: RowHandling,
+  handling: RowHandling,
   options: CountLookupsOptions,
 ): Promise<number> {
   const { signal } = options;
@@ -84,7 +84,7 @@ export async function countLookups(
   const pending: Promise<void>[] = [];
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
-  const start = rows.start((item) => {
+  const start = handling.start((item) => {
     if (options.bogons === "local" && isLocalBogon(item)) return never;
     const hash = keyHash(`${item.kind} ${item.value}`);
     if (!counts.wants(hash)) return never;
@@ -93,7 +93,7 @@ export async function countLookups(
     if (typeof lookups !== "number") pending.push(lookups.then((n) => counts.set(hash, n)));
     return never;
   });
-  const source = await rows.open(null);
+  const source = await handling.open(null);
   try {
     for await (const batch of source.rows) {
       for (const row of batch) start(row, signal);

@@ -94,7 +94,7 @@ interface PlanCounts {
 
 async function countRows(
   job: PlanJob,
-  rows: RowHandling,
+  handling: RowHandling,
   items: PlannedItems,
 ): Promise<PlanCounts> {
   const { signal } = job;
@@ -107,11 +107,11 @@ async function countRows(
   };
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
-  const start = rows.start((item) => {
+  const start = handling.start((item) => {
     items.add(item);
     return never;
   });
-  const source = await rows.open(null);
+  const source = await handling.open(null);
   announceReading(job, source);
   try {
     for await (const batch of source.rows) {

@@ -31,8 +31,8 @@ export async function openPlannedReading(job: PlanJob, stack: ResourceStack): Pr
   if (!onlyNew) return readingFor(job, stack);
   const fill = findWarehouse(output)?.fill ?? null;
   if (fill === null) throw needsTable(output);
-  const rows = await readingFor(job, stack);
-  return withoutKnown(rows, await readKnownItems(job, fill, await scratch(stack)));
+  const handling = await readingFor(job, stack);
+  return withoutKnown(handling, await readKnownItems(job, fill, await scratch(stack)));
 }
 
 /** Opens the input. What has to be copied goes to a temporary folder. */
@@ -47,12 +47,12 @@ export async function readingFor(
   },
   stack: ResourceStack,
 ): Promise<RowHandling> {
-  const rows = await inputReading(input, settings);
-  if (rows.copied === undefined) return rows;
+  const handling = await inputReading(input, settings);
+  if (handling.copied === undefined) return handling;
   const folder = await scratch(stack);
   const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
-  await rows.copied.make(place, false);
-  return { ...rows, open: rows.copied.inFolder(place).open };
+  await handling.copied.make(place, false);
+  return { ...handling, open: handling.copied.inFolder(place).open };
 }
 
 async function scratch(stack: ResourceStack): Promise<string> {
