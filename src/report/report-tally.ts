@@ -4,9 +4,15 @@ import { answeredLookups, lackedMembers } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
 import { Days } from "./days.js";
-import { NameCounts } from "./name-counts.js";
-import { ownCells } from "./own-cells.js";
-import type { Outcome, OutcomeCounts, OutputRows, Reason, Report, RunFacts } from "./types.js";
+import type {
+  Outcome,
+  OutcomeCounts,
+  OutputRows,
+  Reason,
+  Report,
+  RunFacts,
+  TopCounts,
+} from "./types.js";
 import { WorstItems } from "./worst-items.js";
 
 /** Entries of each list by frequency. */
@@ -163,3 +169,61 @@ const memberNames = { intent: "the intent", serviceMailBlocklist: "the mail bloc
 const codes = new Map<string, readonly unknown[]>(
   Object.values(errorAreas).flatMap((area) => Object.entries<readonly unknown[]>(area)),
 );
+
+/** Names told apart at most: 65,536 of up to 120 characters take about 16 MB. */
+export const mostNames = 65_536;
+
+/** Counts by name in bounded memory: once full, it counts the names it knows and the rest as one. */
+class NameCounts {
+  readonly #counts = new Map<string, number>();
+  #uncounted = 0;
+
+  add(name: string): void {
+    const key = name.length > longestName ? `${name.slice(0, longestName)}…` : name;
+    const count = this.#counts.get(key);
+    if (count !== undefined) this.#counts.set(key, count + 1);
+    else if (this.#counts.size < mostNames) this.#counts.set(key, 1);
+    else this.#uncounted += 1;
+  }
+
+  /** The most frequent names; equal counts by name. */
+  top(length: number): TopCounts {
+    const entries = Array.from(this.#counts, ([name, count]) => ({ name, count }))
+      .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+      .slice(0, length);
+    return { entries, distinct: this.#counts.size, uncounted: this.#uncounted };
+  }
+}
+
+/** Columns of the input shown for an item; further ones are counted. */
+const mostColumns = 8;
+
+/** Longest part of a cell that is kept: enough to recognise the row by. */
+const longestCell = 160;
+
+type OwnCells = readonly (readonly [name: string, cell: string])[];
+
+/** The cells of the input's own columns that are not empty, that of the item left out. */
+function ownCells(
+  { cells, json }: Pick<EarlierRecord, "cells" | "json">,
+  columns: readonly string[],
+  itemColumn: string | null,
+): OwnCells {
+  const all =
+    json === null
+      ? cells.map((cell, index) => [columns[index] ?? "", cell] as const)
+      : membersOf(json);
+  const own = all.filter(([name, cell]) => cell !== "" && name !== itemColumn);
+  const kept = own
+    .slice(0, mostColumns)
+    .map(([name, cell]) => [cutText(name, longestCell), cutText(cell, longestCell)] as const);
+  const more = own.length - kept.length;
+  return more > 0 ? [...kept, ["", `and ${more} more`]] : kept;
+}
+
+function membersOf(json: string): OwnCells {
+  return Object.entries(JSON.parse(json) as Record<string, unknown>).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+}

@@ -5,11 +5,11 @@ import { recogniseItem } from "../core/item/recognise.js";
 import { failure, partialSuccess, success, type ServedAnswer } from "./served-answer.js";
 import { withMissing } from "./dataset/assemble-item.js";
 import type { Dataset, ListedItem } from "./dataset/dataset.js";
-import { notListed } from "./not-listed.js";
+import { notListed, unknownAddress } from "./not-listed.js";
 import type { BlocklistField } from "./options.js";
 import { quickCheckOf } from "./quick-check.js";
 import type { TagLists } from "./snapshots.js";
-import { withTagsOfLists } from "./tags-of-lists.js";
+import { intents } from "../api/schema/vocabulary.js";
 
 /** The answers of the service for one item. */
 export interface ItemAnswer {
@@ -152,4 +152,26 @@ function someMembers(result: QueryResult, dice: number): string[] {
   const members = Object.keys(result).filter((name) => name !== "item" && name !== "type");
   const missing = members.filter((_, index) => ((dice >>> (2 * (index % 15))) & 3) === 0);
   return missing.length > 0 ? missing : members.slice(dice % members.length).slice(0, 1);
+}
+
+/**
+ * Gives an address's result the tags whose lists hold it. An address in a reserved range is a bogon
+ * only while no list holds it. The intent is at least as grave as that of each tag that the result
+ * did not have before.
+ */
+function withTagsOfLists(result: QueryResult, lists: TagLists): QueryResult {
+  if (result.type !== "IP" && result.type !== "IP_BOGON") return result;
+  const borne = lists.tagsOf(result.item);
+  if (result.type === "IP_BOGON") {
+    return borne.length === 0 ? result : withTagsOfLists(unknownAddress(result.item), lists);
+  }
+  const names = new Set(borne.map(({ name }) => name));
+  const own = result.tags.filter((name) => names.has(name));
+  const added = borne.filter(({ name }) => !own.includes(name));
+  const accusations = new Set([result.intent, ...added.map(({ intent }) => intent)]);
+  return {
+    ...result,
+    tags: [...own, ...added.map(({ name }) => name)],
+    intent: intents.find((intent) => accusations.has(intent)) ?? result.intent,
+  };
 }

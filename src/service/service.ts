@@ -11,10 +11,9 @@ import { firstIssue } from "./dataset/record-schemas.js";
 import { Responder } from "./responder.js";
 import { Faults } from "./faults.js";
 import { inUrl } from "./host-check.js";
-import { answerNotListed, itemAnswers } from "./item-answers.js";
+import { answerNotListed, itemAnswers, type ItemAnswer } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { rateLimit } from "./rate-limit.js";
-import { itemRoutes } from "./routes/items.js";
 import { localRoutes } from "./routes/local.js";
 import { caseContextRoutes, operationsRoutes } from "./routes/operations.js";
 import { tagRoutes } from "./routes/tags.js";
@@ -22,6 +21,9 @@ import { closeServer, createServer } from "./server.js";
 import { TagLists } from "./snapshots.js";
 import { type EndpointName, RequestStats, type StatsSnapshot } from "./stats.js";
 import type { z } from "zod";
+import type { FastifyInstance } from "fastify";
+import { endpoints } from "../api/endpoints.js";
+import { lookupEndpoints } from "../core/finding.js";
 
 /** Default token for the operations interface of the sample service. */
 export const sampleAccessToken = "sample-access-token";
@@ -167,4 +169,27 @@ function listenFailed(host: string, port: number, error: unknown): FatalError {
     cause: error,
     hint: "set another --port, or 0 to let the system choose one",
   });
+}
+
+interface ItemPath {
+  Params: { item: string };
+}
+
+/** `GET /beta/query/{item}` and `GET /beta/quick-check/{item}`. */
+function itemRoutes(
+  app: FastifyInstance,
+  responder: Responder,
+  answerTo: (text: string) => ItemAnswer,
+): void {
+  for (const endpoint of lookupEndpoints) {
+    const hasPartial = endpoints[endpoint].partial !== null;
+    app.get<ItemPath>(`/beta/${endpoint}/:item`, (request, reply) => {
+      const { item } = request.params;
+      const answer = answerTo(item);
+      responder.answer(reply, endpoint, item, {
+        full: () => answer.full(endpoint),
+        partial: hasPartial && answer.canBePartial ? (dice) => answer.partial(dice) : null,
+      });
+    });
+  }
 }

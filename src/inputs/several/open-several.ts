@@ -4,8 +4,8 @@ import type { InputReading } from "../../formats/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { verifyInput } from "../verify-input.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
-import { choiceNotices } from "./choice-notices.js";
 import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
+import { shownColumn } from "../../formats/columns/find-column.js";
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first
@@ -100,4 +100,34 @@ function commonReading(readings: readonly InputReading[]): InputReading {
     item: first.item,
     kind: null,
   };
+}
+
+/** Files named in a notice; more are counted. */
+const mostNamed = 3;
+
+/** Tells which column each of several files uses: one line per column, the most frequent first. */
+function choiceNotices(files: readonly FilePosition[]): readonly string[] {
+  const byColumn = new Map<string, FilePosition[]>();
+  for (const file of files) {
+    const { item, format } = file.reading;
+    if (format === "text") continue;
+    const column = shownColumn(item);
+    byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
+  }
+  const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
+  return groups.map(([column, group]) => {
+    const where =
+      group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");
+    return `using column ${column} in ${where}${sampled(group)}`;
+  });
+}
+
+function sampled(group: readonly FilePosition[]): string {
+  let cells = 0;
+  let indicators = 0;
+  for (const { reading } of group) {
+    cells += reading.item.sample?.cells ?? 0;
+    indicators += reading.item.sample?.indicators ?? 0;
+  }
+  return cells === 0 ? "" : ` (${indicators} of ${cells} sampled cells are indicators)`;
 }

@@ -1,8 +1,9 @@
-import { writeCsv, writeNdjson, writeText } from "./address-lines.js";
-import { writeCidr } from "./cidr.js";
+import { writeCsv, writeNdjson, writeText, piecesOf } from "./address-lines.js";
 import { writeIpset, writeNft } from "./firewalls.js";
 import { writeParquet } from "./parquet.js";
 import type { TagFormat, TagFormatWriter } from "./types.js";
+import { type AddressList, widths } from "../address/address-list.js";
+import { addressText } from "../address/address-text.js";
 
 /** The writer of every format. To add one, write a file and add it here and to `tagFormats`. */
 export const tagFormatWriters = {
@@ -14,3 +15,46 @@ export const tagFormatWriters = {
   ipset: writeIpset,
   parquet: writeParquet,
 } satisfies Record<TagFormat, TagFormatWriter>;
+
+/**
+ * The fewest CIDR blocks (RFC 4632) that cover exactly the addresses of the list, one per line.
+ *
+ * Splits each run of consecutive addresses, from its lower end, into the largest aligned blocks
+ * that fit. This is minimal, since no block can span two runs.
+ */
+export function* writeCidr({ v4, v6 }: AddressList): Iterable<Uint8Array> {
+  yield* piecesOf(blocks(v4, widths.v4));
+  yield* piecesOf(blocks(v6, widths.v6));
+}
+
+function* blocks(words: Uint32Array, width: number): Generator<string, void, undefined> {
+  for (let at = 0, runEnd = 0; at < words.length / width;) {
+    if (at === runEnd) runEnd = endOfRun(words, at, width);
+    const bits = blockBits(words[(at + 1) * width - 1]!, runEnd - at);
+    yield `${addressText(words, at, width)}/${width * 32 - bits}\n`;
+    at += 2 ** bits;
+  }
+}
+
+/** Size of the first block of a run, as a power of two: aligned, and no longer than the run. */
+function blockBits(lowWord: number, length: number): number {
+  const aligned = lowWord === 0 ? 32 : 31 - Math.clz32(lowWord & -lowWord);
+  return Math.min(aligned, 31 - Math.clz32(length));
+}
+
+function endOfRun(words: Uint32Array, start: number, width: number): number {
+  let end = start + 1;
+  while (end < words.length / width && follows(words, end, width)) end++;
+  return end;
+}
+
+/** True if the address at `index` is one above its predecessor. */
+function follows(words: Uint32Array, index: number, width: number): boolean {
+  let carry = 1;
+  for (let word = width - 1; word >= 0; word--) {
+    const next = words[(index - 1) * width + word]! + carry;
+    carry = next > 0xffffffff ? 1 : 0;
+    if (next >>> 0 !== words[index * width + word]) return false;
+  }
+  return carry === 0;
+}

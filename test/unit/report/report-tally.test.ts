@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mostNames } from "../../../src/report/name-counts.js";
+import { mostNames } from "../../../src/report/report-tally.js";
 import { ip, record, reportOf } from "./rows.js";
 
 const unsupported = record({ status: "unsupported", error_code: "sha256" });

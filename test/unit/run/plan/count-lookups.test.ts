@@ -2,18 +2,18 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
-import type { LookupEndpoint } from "../../../../src/core/finding.js";
+import type { LookupEndpoint, Finding } from "../../../../src/core/finding.js";
 import { ResourceStack } from "../../../../src/core/resource-stack.js";
 import {
   countedEndpoints,
   countInBackground,
   countLookups,
   type CountLookupsOptions,
+  SampledCounts,
 } from "../../../../src/run/plan/count-lookups.js";
 import { readingOf } from "../../../../src/run/reading.js";
-import { cacheKeys } from "../../../../src/store/cache-key.js";
+import { cacheKeys, keyHash } from "../../../../src/store/cache-key.js";
 import { MemoryStore } from "../../../../src/store/memory-store.js";
-import type { Finding } from "../../../../src/core/finding.js";
 import { aFinding } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { type JobHere, jobHere } from "../../../helpers/job-here.js";
@@ -120,4 +120,23 @@ describe("in the background", () => {
   ])("nothing is counted for %s", async (_name, job, perSecond) => {
     expect(await inBackground(job, perSecond)).toEqual([null, null]);
   });
+});
+
+function countOf(distinct: number, capacity: number): number {
+  const counts = new SampledCounts(capacity);
+  for (let n = 0; n < 2 * distinct; n++) {
+    const hash = keyHash(`ip ${n % distinct}`);
+    if (counts.wants(hash)) counts.set(hash, 2);
+  }
+  return counts.total;
+}
+
+test("is exact up to the capacity", () => {
+  expect(countOf(1000, 1000)).toBe(2000);
+});
+
+test("estimates beyond it", () => {
+  const estimate = countOf(40_000, 4096);
+  expect(estimate).not.toBe(80_000);
+  expect(Math.abs(estimate - 80_000)).toBeLessThan(0.1 * 80_000);
 });

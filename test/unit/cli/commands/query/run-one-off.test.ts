@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { oneOffItems } from "../../../../../src/cli/commands/query/one-off-items.js";
+import { oneOffItems } from "../../../../../src/cli/commands/query/run-one-off.js";
 import { fakeContext } from "../../fake-context.js";
 
 async function items(operands: readonly string[], stdin: string | null): Promise<string[]> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sortAddresses } from "../../../../src/tags/address/address-list.js";
-import { writeCidr } from "../../../../src/tags/list-formats/cidr.js";
+import { writeCidr } from "../../../../src/tags/list-formats/registry.js";
 
 type Words = readonly [number, number, number, number];
 
