@@ -10,7 +10,7 @@ import { systemClock } from "../../dist/core/clock.js";
 import { columns } from "../../dist/core/columns.js";
 import { recogniseItem } from "../../dist/core/item/recognise.js";
 import { composeLookup } from "../../dist/lookup/compose.js";
-import { itemKey } from "../../dist/lookup/cache.js";
+import { itemKey } from "../../dist/lookup/lookup-key.js";
 import { openJournal } from "../../dist/store/journal/journal.js";
 import { Pace } from "../../dist/lookup/pace/pace.js";
 import { auditOutput } from "../../dist/outputs/audit-output.js";

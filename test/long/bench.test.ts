@@ -18,7 +18,7 @@ const small = ["--rows", "40", "--repeat", "1"];
 
 test("every measure runs, reports its ratios and leaves nothing behind", async () => {
   const folder = await temporaryFolder();
-  const named = ["csv", "lookups", "cache", "latency", "durability", "service", "start", "memory"];
+  const named = ["csv", "lookups", "cache", "latency", "service", "start", "memory"];
   const results = JSON.parse(await bench(folder, ...named, ...small, "--json")) as Record<
     string,
     { comparisons: { of: string; by: string; ratio: { median: number } | null }[] }
@@ -38,7 +38,6 @@ test("every measure runs, reports its ratios and leaves nothing behind", async (
     "cache: repute ÷ bare",
     "latency: repute ÷ 256 / 50 ms",
     "latency: repute ÷ bare",
-    "durability: kept ÷ unkept",
     "service: raw ÷ bare",
     "start: --version ÷ node -e 0",
     "memory: all rows ÷ a tenth",
