@@ -6,13 +6,20 @@ import type { EnrichJob } from "../../src/run/types.js";
 import { Session } from "../../src/session/session.js";
 import type { SessionOptions } from "../../src/session/types.js";
 import { userStateFolder } from "../../src/core/files/user-folders.js";
+import { isQuota, type Rate } from "../../src/core/options.js";
 
 /** Where nothing answers. */
 const nowhere = "http://127.0.0.1:9/beta";
 
 type Service = Partial<SessionOptions["service"]>;
 
-/** A session with the service at `intelUrl` of the settings. The caller closes it. */
+/** Tests wait for no default rate. */
+const unlimited: Rate = { count: 1_000_000, perMs: 1_000 };
+
+/**
+ * A session with the service at `intelUrl` of the settings, without the default rate. The caller
+ * closes it.
+ */
 export function sessionHere(
   settings: FlatSettings,
   {
@@ -22,8 +29,9 @@ export function sessionHere(
 ): Session {
   const { intelUrl: url = nowhere } = settings;
   const remote = { url, name: url, credential: null, embedded: false, isSynthetic: false };
+  const { rate = [] } = settings;
   return new Session({
-    settings,
+    settings: { ...settings, rate: rate.every(isQuota) ? [unlimited, ...rate] : rate },
     clock: systemClock,
     stateFolder: userStateFolder(process.env),
     onWarning: () => undefined,
