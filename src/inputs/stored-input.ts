@@ -106,7 +106,12 @@ function fromStream(
     size: null,
     handle: null,
     read,
-    chunksFrom: () => counted(input.stream, input.name, read),
+    async *chunksFrom() {
+      yield* counted(input.stream, input.name, read);
+      // It may end after the rows that were written, but before everything that was read.
+      const { awaited } = read.checksum;
+      if (awaited > 0) throw tooShortError(input.name, awaited);
+    },
     close: async () => {
       input.stream.destroy();
     },

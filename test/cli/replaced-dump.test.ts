@@ -133,6 +133,26 @@ test("a stream that turns out to be another one is refused once, and its answers
   expect(asked).toHaveLength(new Set(asked).size);
 });
 
+test("a stream without a row that was written is refused, even if it ends before all that was read", async () => {
+  const { url } = await service("1ms");
+  const cwd = await temporaryFolder();
+  const rows = dumps[0]!.slice(0, 20);
+  const night = (items: readonly string[], ...flags: string[]) => {
+    const args = ["enrich", "-", "-o", "out.csv", ...url, "--resume", ...flags];
+    return runRepute(args, { cwd, stdin: `ip\n${items.join("\n")}\n` });
+  };
+  expect(await night(rows, "--max-requests", "20")).toMatchObject({ code: 75 });
+  const shorter = rows.toSpliced(1, 1);
+  expect(await night(shorter)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("stdin ends before byte") as string,
+  });
+  expect(await night(shorter)).toMatchObject({ code: 0 });
+  const text = await readFile(join(cwd, "out.csv"), "utf8");
+  const written = text.trimEnd().split("\n").slice(1);
+  expect(written.map((row) => row.split(",")[0])).toEqual(shorter);
+});
+
 test("stops if another run is at work in the same place", async () => {
   const { url } = await service("1ms");
   const cwd = await temporaryFolder();

@@ -49,6 +49,11 @@ export class RunningChecksum {
     return this.#bytes;
   }
 
+  /** Length of the earlier bytes if they have not all passed by again, else 0. */
+  get awaited(): number {
+    return this.#expected.at(-1)?.[0] ?? 0;
+  }
+
   /** Adds bytes. Returns where they differ from the earlier checksum, or null. */
   update(bytes: Uint8Array): Damage | null {
     if (this.#expected.length === 0) {
