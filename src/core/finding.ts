@@ -141,14 +141,25 @@ export function verdictOf({ status, answers, missing }: Finding): Verdict | null
   if (intent === "malicious" || quickIntent === "malicious") return "malicious";
   if (intent === "suspicious" || quickIntent === "suspicious") return "suspicious";
   if (blocklistIn(query) === "ACTIVE" || blocklistIn(quickCheck) === "ACTIVE") return "listed";
-  if (status === "complete") return "none";
+  if (status === "complete") return query === undefined && lacks(quickCheck) ? null : "none";
   if (status !== "partial") return null;
   // A partial answer is enough if the quick check has what it lacks.
-  const lacks = (member: (typeof decisiveMembers)[number], other: unknown): boolean =>
+  const isOpen = (member: (typeof decisiveMembers)[number], other: unknown): boolean =>
     missing.includes(member) && (other ?? null) === null;
-  return lacks("intent", quickIntent) || lacks("serviceMailBlocklist", blocklistIn(quickCheck))
+  return isOpen("intent", quickIntent) || isOpen("serviceMailBlocklist", blocklistIn(quickCheck))
     ? null
     : "none";
+}
+
+/** Types of results that have no intent. */
+const typesWithoutIntent: readonly unknown[] = ["URL", "SHA1", "CRYPTO_WALLET", "EMAIL"];
+
+/** Whether a quick check lacks what a verdict needs: any member of it but `item` may be null. */
+function lacks(quickCheck: JsonObject | undefined): boolean {
+  if (quickCheck === undefined || quickCheck["bogon"] === true) return false;
+  const { type, intent } = quickCheck;
+  const isWithoutIntent = (intent ?? null) === null && !typesWithoutIntent.includes(type);
+  return isWithoutIntent || (blocklistIn(quickCheck) ?? null) === null;
 }
 
 /** The verdict if it speaks against the item, else null. */

@@ -19,22 +19,30 @@ describe("a verdict", () => {
     expect(verdictOf(aFinding({ query, quickCheck }))).toBe(expected);
   });
 
+  const nothing = { intent: "none", serviceMailBlocklist: "NOT_LISTED" };
   it.each([
-    {},
-    { intent: null, serviceMailBlocklist: null },
-    { intent: "none", serviceMailBlocklist: "NOT_LISTED" },
-    { intent: "unknown" },
-    { intent: "something new" },
-    { intent: ["malicious"] },
-    { serviceMailBlocklist: "ALLOWLIST" },
-    { serviceMailBlocklist: "PASSIVE" },
-    { serviceMailBlocklist: "INFORMATIONAL" },
+    nothing,
+    { ...nothing, intent: "unknown" },
+    { ...nothing, intent: "something new" },
+    { ...nothing, intent: ["malicious"] },
+    { ...nothing, serviceMailBlocklist: "ALLOWLIST" },
+    { ...nothing, serviceMailBlocklist: "PASSIVE" },
+    { ...nothing, serviceMailBlocklist: "INFORMATIONAL" },
+    { serviceMailBlocklist: "NOT_LISTED", type: "URL" },
     { type: "IP_BOGON", bogon: true },
   ])("of an answer of %j is none", (answer) => {
     expect(verdictOf(aFinding({ query: answer, quickCheck: answer }))).toBe("none");
     expect(verdictOf(aFinding({ query: answer }))).toBe("none");
     expect(verdictOf(aFinding({ quickCheck: answer }))).toBe("none");
   });
+
+  it.each([{}, { ...nothing, intent: null }, { intent: "none", type: "DOMAIN" }])(
+    "of a quick check of %j alone is unknown",
+    (answer) => {
+      expect(verdictOf(aFinding({ quickCheck: answer }))).toBeNull();
+      expect(verdictOf(aFinding({ query: nothing, quickCheck: answer }))).toBe("none");
+    },
+  );
 
   it("comes from the lookup that answered if the other failed", () => {
     const quickCheck = { intent: "malicious" };
