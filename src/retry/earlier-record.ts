@@ -77,6 +77,7 @@ export function isNoWorse(earlier: Finding, now: Finding): boolean {
   if (rank[now.status] < rank[earlier.status]) return false;
   const isWhole = now.status !== "failed" && now.status !== "partial";
   if (isWhole) return true;
+  if (verdictOf(now) === null && verdictOf(earlier) !== null) return false;
   // A failed row can still hold the answer of one of its two lookups.
   const endpoints = Object.keys(earlier.answers) as LookupEndpoint[];
   if (endpoints.some((endpoint) => now.answers[endpoint] === undefined)) return false;

@@ -4,6 +4,7 @@ import { isNoWorse } from "../../../src/retry/earlier-record.js";
 
 const none = { query: { result: { intent: "none" } } };
 const bad = { "quick-check": { result: { intent: "malicious" } } };
+const unclear = { ...none, query: { result: { intent: null } }, "quick-check": { result: {} } };
 const both = { ...none, ...bad };
 
 function finding(
@@ -25,6 +26,7 @@ test.each([
   ["as much in part", finding("partial", both, ["asn"]), finding("partial", both, ["tags"]), true],
   ["less in part", finding("partial", both, []), finding("partial", both, ["tags"]), false],
   ["a failure", finding("partial", both), finding("failed", both), false],
+  ["no verdict any more", finding("failed", bad), finding("partial", unclear, ["intent"]), false],
 ])("an answer that tells %s", (_, earlier, now, expected) => {
   expect(isNoWorse(earlier, now)).toBe(expected);
 });
