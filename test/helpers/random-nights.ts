@@ -44,7 +44,7 @@ const said: fc.Arbitrary<Said> = fc.record({
   how: fc.constantFrom("full", "full", "partial", "partial", "rejected", "failed"),
   intent: fc.constantFrom("malicious", "suspicious", "unknown", "none", "none", null),
   blocklist: fc.constantFrom("ACTIVE", "PASSIVE", "NOT_LISTED", "NOT_LISTED", null),
-  tags: fc.constantFrom(["a:b"], ["=a:b", "c:d"], ["'=a:b"], [], null),
+  tags: fc.constantFrom(["a:b"], ["=a:b", "c:d"], ["'=a:b"], ["=b|a"], [], null),
   asn: fc.constantFrom("AS64496", "-AS64496", "'-AS64496", null),
   email: fc.constantFrom("a@example.net", "+a@example.net", null),
 });
@@ -56,6 +56,54 @@ export const nights: fc.Arbitrary<Night> = fc.record({
   form: fc.constantFrom("csv", "tsv", "nested", "flat"),
   rows: fc.dictionary(fc.constantFrom(...items.map(({ value }) => value)), row),
 });
+
+const hows = fc.record({ query: said, "quick-check": said });
+
+/**
+ * Two nights with the same lookups and truth about the items, of which each lacks what its outages
+ * take away.
+ */
+export const outages: fc.Arbitrary<readonly [Night, Night]> = fc
+  .tuple(nights, fc.array(hows, { minLength: 2 * items.length, maxLength: 2 * items.length }))
+  .map(([night, faults]) => {
+    const suffer = (offset: number): Night => ({
+      ...night,
+      rows: Object.fromEntries(
+        Object.entries(night.rows).map(([item, { query, "quick-check": quick }], at) => {
+          const fault = faults[offset + at]!;
+          return [
+            item,
+            {
+              query: withFault(query, fault.query),
+              "quick-check": { ...quick, how: fault["quick-check"].how },
+            },
+          ];
+        }),
+      ),
+    });
+    return [suffer(0), suffer(items.length)];
+  });
+
+/** A partial answer lacks what the fault lacks; any other has all of the truth. */
+function withFault(truth: Said, { how, ...members }: Said): Said {
+  if (how !== "partial") return { ...known(truth), how };
+  const lacks = Object.entries(members).filter(([, value]) => value === null);
+  return { ...known(truth), ...Object.fromEntries(lacks), how };
+}
+
+function known({ how, intent, blocklist, tags, asn, email }: Said): Said {
+  return {
+    how,
+    intent: intent ?? "none",
+    blocklist: blocklist ?? "NOT_LISTED",
+    tags: tags ?? [],
+    asn: asn ?? "AS64496",
+    email: email ?? "a@example.net",
+  };
+}
+
+/** Unrelated nights, and nights that differ by outages. */
+export const pairsOfNights = fc.oneof(fc.tuple(nights, nights), outages);
 
 /** Looks the item up in this night's answers, as a run would. */
 export function findingOf({ lookups, rows }: Night, item: Item): Promise<Finding> {

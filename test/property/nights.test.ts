@@ -9,7 +9,15 @@ import type { Manifest } from "../../src/run/types.js";
 import { diffOutputs } from "../../src/report/diff/diff-outputs.js";
 import { tallyReport } from "../../src/report/report-tally.js";
 import { aRow } from "../helpers/enriched-rows.js";
-import { findingOf, itemOf, type Night, nights, type Said } from "../helpers/random-nights.js";
+import {
+  findingOf,
+  itemOf,
+  type Night,
+  nights,
+  outages,
+  pairsOfNights,
+  type Said,
+} from "../helpers/random-nights.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 /** The rows that a night writes, read back, and the counts of its run. */
@@ -90,13 +98,34 @@ function expected(night: Night, item: string) {
   return {
     verdict,
     isAnswered: answers.length > 0,
-    couldBeGraver: !isWhole || lacksIntent,
+    weights: weightsOf(night, item),
     facts: [
-      known(query?.tags, [])?.toSorted().join("|") ?? null,
+      known(query?.tags, [])?.join("|").split("|").toSorted().join("|") ?? null,
       known(query?.asn, ""),
       known(query?.email, ""),
     ],
   };
+}
+
+/** What each lookup says against an item; undefined for what it should have said and did not. */
+function weightsOf(night: Night, item: string): readonly (number | undefined)[] {
+  const { query, quick } = answersOf(night, item);
+  const isMail = item.includes("@");
+  const isLost = (said?: Said): boolean => said?.how === "failed" || said?.how === "rejected";
+  const weigh = (value: string | null | undefined): number =>
+    ["ACTIVE", "suspicious", "malicious"].indexOf(value ?? "") + 1;
+  return (["intent", "blocklist"] as const).flatMap((member) => {
+    const inQuery = isMail && member === "intent" ? "none" : query?.[member];
+    const isMissing = query?.how === "partial" && inQuery === null;
+    const inQuick = isLost(quick) ? null : (quick?.[member] ?? null);
+    return [
+      isMissing || isLost(query) ? undefined : weigh(inQuery),
+      // A quick check without the member tells nothing if the query doesn't have it either.
+      inQuick === null && (isMissing || isLost(query) || isLost(quick))
+        ? undefined
+        : weigh(inQuick),
+    ];
+  });
 }
 
 type Expected = ReturnType<typeof expected>;
@@ -108,8 +137,13 @@ function naiveChange(was: Expected | null, is: Expected | null): string {
   if (is === null) return "gone";
   if (was.verdict === "unknown" || is.verdict === "unknown") return "unanswered";
   const step = gravity.indexOf(is.verdict) - gravity.indexOf(was.verdict);
-  if (step > 0 && !was.couldBeGraver) return "worse";
-  if (step < 0 && !is.couldBeGraver) return "better";
+  const isShared = (n: number): boolean =>
+    was.weights[n] !== undefined && is.weights[n] !== undefined;
+  const gravest = ({ weights }: Expected): number =>
+    Math.max(0, ...weights.filter((_, n) => isShared(n)).map(Number));
+  const known = gravest(is) - gravest(was);
+  if (step > 0 && known > 0) return "worse";
+  if (step < 0 && known < 0) return "better";
   const differs = is.facts.some(
     (fact, n) => fact !== null && was.facts[n] !== null && fact !== was.facts[n],
   );
@@ -158,7 +192,7 @@ const run = { seed: 37, numRuns: 1_000 };
 test("the diff of 1,000 pairs of nights agrees with a naive comparison", async () => {
   const folder = await temporaryFolder();
   await fc.assert(
-    fc.asyncProperty(nights, nights, async (one, other) => {
+    fc.asyncProperty(pairsOfNights, async ([one, other]) => {
       const [before, after] = [await written(one), await written(other)];
       await using diff = await diffOutputs(once(before.records), once(after.records), folder);
       const changes = new Map([...diff.changes()].map(({ item, change }) => [item, change]));
@@ -177,6 +211,18 @@ test("the diff of 1,000 pairs of nights agrees with a naive comparison", async (
       expect(items.map((item) => changes.get(item) ?? "none")).toEqual(
         naive.map((change) => (["same", "unanswered"].includes(change) ? "none" : change)),
       );
+    }),
+    run,
+  );
+});
+
+test("an outage makes no item better, and its end makes none worse", async () => {
+  const folder = await temporaryFolder();
+  await fc.assert(
+    fc.asyncProperty(outages, async ([one, other]) => {
+      const [before, after] = [await written(one), await written(other)];
+      await using diff = await diffOutputs(once(before.records), once(after.records), folder);
+      expect(diff.counts).toMatchObject({ better: 0, worse: 0, changed: 0 });
     }),
     run,
   );

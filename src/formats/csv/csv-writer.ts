@@ -8,6 +8,7 @@ import {
 } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import { countRows } from "../count-rows.js";
+import { joinedEntries } from "../joined-entries.js";
 import { linesEncoder } from "../lines-encoder.js";
 import type {
   CountOptions,
@@ -157,7 +158,7 @@ function layoutOf(
       const text = (name: string): string => valueOf(cells[places.get(name) ?? -1] ?? "");
       return {
         text,
-        list: (name) => (text(name) === "" ? [] : text(name).split("|")),
+        list: (name) => joinedEntries(text(name)),
         cells: cells.slice(0, width),
         json: null,
         extra: text("extra") || null,

@@ -4,6 +4,7 @@ import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/f
 import { asObject, memberTexts } from "../../core/json-members.js";
 import type { Row } from "../../core/row.js";
 import { addedMemberName } from "../added-names.js";
+import { joinedEntries } from "../joined-entries.js";
 import { countRows } from "../count-rows.js";
 import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
 
@@ -142,7 +143,7 @@ function readFlat(text: string, prefix: string, columns: readonly Column[]): Ear
 function readers(valueOf: (name: string) => unknown): Pick<EarlierRecord, "text" | "list"> {
   return {
     text: (name) => textIn(valueOf(name)),
-    list: (name) => textsIn(valueOf(name)),
+    list: (name) => joinedEntries(textsIn(valueOf(name)).join("|")),
   };
 }
 

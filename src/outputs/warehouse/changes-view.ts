@@ -31,8 +31,10 @@ export function createChangesView(
   const item = columns("kind", "item");
   const lacks = (member: string): string =>
     `coalesce('${member}' = ANY(${column("missing")}), FALSE)`;
+  const weights = weightsOf(column, lacks);
+  const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
   const facts = {
-    could_be_graver: `${column("status")} IN ('failed', 'invalid') OR (${lacks("intent")} AND ${column("quick_intent")} IS NULL)`,
+    ...weights,
     ...Object.fromEntries(
       Object.entries(decisive).map(([plain, member]) => [
         `knows_${plain}`,
@@ -68,12 +70,39 @@ export function createChangesView(
     "  FROM answers WHERE newest = 1",
     `  WINDOW steps AS (PARTITION BY ${item} ORDER BY ${columns("looked_up_at", "run_id")})`,
     "), changes AS (",
-    `  SELECT CASE WHEN ${now} > ${before} AND NOT earlier_could_be_graver THEN 'worse'`,
-    `    WHEN ${now} < ${before} AND NOT could_be_graver THEN 'better'`,
+    `  SELECT CASE WHEN ${now} > ${before} AND ${isNow} > ${was} THEN 'worse'`,
+    `    WHEN ${now} < ${before} AND ${isNow} < ${was} THEN 'better'`,
     `    WHEN ${differs.join("\n      OR ")} THEN 'changed' END AS ${column("change")},`,
     `    ${own}, ${columns(...earlier.map((plain) => `earlier_${plain}`))}`,
     `  FROM runs WHERE ${column("earlier_run_id")} IS NOT NULL`,
     ")",
     `SELECT * FROM changes WHERE ${column("change")} IS NOT NULL;`,
   ].join("\n");
+}
+
+/**
+ * How grave each decisive member is, of the query and of the quick check. NULL where a lookup failed or
+ * its answer lacks the member.
+ */
+function weightsOf(column: (plain: string) => string, lacks: (member: string) => string) {
+  const lost = `${column("status")} IN ('failed', 'invalid')`;
+  const weight = (plain: string, member: string): string => {
+    const unknown = plain.startsWith("quick_")
+      ? `${column(plain)} IS NULL AND (${lost} OR ${lacks(member)})`
+      : `${lacks(member)} OR (${lost} AND ${column("type")} IS NULL)`;
+    return `CASE WHEN ${unknown} THEN NULL ELSE CASE ${column(plain)} WHEN 'malicious' THEN 3 WHEN 'suspicious' THEN 2 WHEN 'ACTIVE' THEN 1 ELSE 0 END END`;
+  };
+  return {
+    w1: weight("intent", "intent"),
+    w2: weight("quick_intent", "intent"),
+    w3: weight("mail_blocklist", "serviceMailBlocklist"),
+    w4: weight("quick_mail_blocklist", "serviceMailBlocklist"),
+  };
+}
+
+/** The gravest that a run says with the members that both runs know. */
+function shared(run: string, other: string): string {
+  // NULL where either run lacks the member.
+  const weights = [1, 2, 3, 4].map((n) => `coalesce(${run}w${n} + 0 * ${other}w${n}, 0)`);
+  return `greatest(${weights.join(", ")})`;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { addedColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
+import { joinedEntries } from "../../formats/joined-entries.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import { quoteIdentifier, quoteTable } from "./dialect.js";
 import type { TableDatabase, TableSession, TableTarget } from "./table-database.js";
@@ -46,7 +47,7 @@ export function savedRecord({ added }: SavedColumns, values: readonly unknown[])
   const text = (name: string): string => textOf(values[added.indexOf(name)]);
   return {
     text,
-    list: (name) => (text(name) === "" ? [] : text(name).split("|")),
+    list: (name) => joinedEntries(text(name)),
     cells: values.slice(added.length).map(textOf),
     json: null,
     extra: text("extra") || null,

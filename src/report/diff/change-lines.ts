@@ -1,4 +1,5 @@
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
+import { joinedEntries } from "../../formats/joined-entries.js";
 import { formatCount } from "../../core/quantity.js";
 import { cutList, cutText, longestName } from "../cut-text.js";
 import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";
@@ -39,15 +40,11 @@ function memberOf(observation: Observation | null): object | null {
   const { verdict, tags, asn, asName, abuseEmail } = observation;
   return {
     verdict,
-    tags: tags === null ? null : tagList(tags),
+    tags: tags === null ? null : joinedEntries(tags),
     asn: asn || null,
     as_name: asName || null,
     abuse_email: abuseEmail || null,
   };
-}
-
-function tagList(tags: string): readonly string[] {
-  return tags === "" ? [] : tags.split("|");
 }
 
 /**
@@ -74,7 +71,7 @@ export function newTags({ tags }: Observation): string {
 }
 
 function tagChanges(earlier: string, later: string): string {
-  const [before, after] = [tagList(earlier), tagList(later)];
+  const [before, after] = [joinedEntries(earlier), joinedEntries(later)];
   const [had, has] = [new Set(before), new Set(after)];
   const changed = [
     ...after.filter((tag) => !had.has(tag)).map((tag) => `+${tag}`),

@@ -6,7 +6,13 @@ import { FatalError, ReputeError } from "../../core/errors.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import { type Database, openDatabase } from "../../store/sqlite.js";
 import { storeFault } from "../../store/store-fault.js";
-import { couldBeGraver, type Observation, observationOf } from "./observation.js";
+import {
+  type Observation,
+  observationOf,
+  shared,
+  weightColumns,
+  weightsOf,
+} from "./observation.js";
 
 /** How an item differs between two outputs, worst first. */
 export const changeKinds = ["worse", "new", "changed", "better", "gone"] as const;
@@ -96,8 +102,16 @@ function storageFault(folder: string, error: unknown): unknown {
   });
 }
 
-const columns =
-  "kind, item, verdict, could_be_graver, tags, asn, as_name, abuse_email, looked_up_at";
+/** Columns of a side that come from the newest answer. */
+const answerColumns = [
+  "verdict",
+  ...weightColumns,
+  "tags",
+  "asn",
+  "as_name",
+  "abuse_email",
+  "looked_up_at",
+];
 
 /** Nothing in the file outlives the comparison, so nothing needs a journal or a sync. */
 function setUp(database: Database): void {
@@ -106,19 +120,18 @@ function setUp(database: Database): void {
   );
   for (const side of ["earlier", "later"]) {
     database.exec(
-      `CREATE TABLE ${side} (kind TEXT, item TEXT, verdict TEXT, could_be_graver INTEGER, tags TEXT,
-         asn TEXT, as_name TEXT, abuse_email TEXT, looked_up_at TEXT, PRIMARY KEY (kind, item)) WITHOUT ROWID`,
+      `CREATE TABLE ${side} (kind TEXT, item TEXT, ${answerColumns.join(", ")},
+         PRIMARY KEY (kind, item)) WITHOUT ROWID`,
     );
   }
 }
 
 async function load(database: Database, side: "earlier" | "later", lists: RowLists): Promise<void> {
   const insert = database.prepare(
-    `INSERT INTO ${side} (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (kind, item) DO UPDATE SET verdict = excluded.verdict,
-       could_be_graver = excluded.could_be_graver, tags = excluded.tags, asn = excluded.asn,
-       as_name = excluded.as_name, abuse_email = excluded.abuse_email,
-       looked_up_at = excluded.looked_up_at
+    `INSERT INTO ${side} (kind, item, ${answerColumns.join(", ")})
+     VALUES (?, ?${", ?".repeat(answerColumns.length)})
+     ON CONFLICT (kind, item) DO UPDATE
+     SET ${answerColumns.map((name) => `${name} = excluded.${name}`).join(", ")}
      WHERE excluded.verdict IS NOT NULL
        AND (verdict IS NULL OR excluded.looked_up_at > looked_up_at)`,
   );
@@ -128,8 +141,7 @@ async function load(database: Database, side: "earlier" | "later", lists: RowLis
       const item = row.text("item");
       if (item === "") continue;
       const { verdict, tags, asn, asName, abuseEmail } = observationOf(row);
-      const graver = couldBeGraver(row) ? 1 : 0;
-      const answer = [verdict, graver, tags, asn, asName, abuseEmail] as const;
+      const answer = [verdict, ...weightsOf(row), tags, asn, asName, abuseEmail];
       insert.run(row.text("kind"), item, ...answer, row.text("looked_up_at"));
     }
   }
@@ -154,8 +166,8 @@ const createChanges = `
       WHEN e.item IS NULL THEN 'new'
       WHEN l.item IS NULL THEN 'gone'
       WHEN e.verdict IS NULL OR l.verdict IS NULL THEN 'unanswered'
-      WHEN ${gravity("l.verdict")} > ${gravity("e.verdict")} AND NOT e.could_be_graver THEN 'worse'
-      WHEN ${gravity("l.verdict")} < ${gravity("e.verdict")} AND NOT l.could_be_graver THEN 'better'
+      WHEN ${gravity("l.verdict")} > ${gravity("e.verdict")} AND ${shared("l")} > ${shared("e")} THEN 'worse'
+      WHEN ${gravity("l.verdict")} < ${gravity("e.verdict")} AND ${shared("l")} < ${shared("e")} THEN 'better'
       WHEN e.tags <> l.tags OR e.asn <> l.asn OR e.abuse_email <> l.abuse_email THEN 'changed'
       ELSE 'same'
     END AS change

@@ -1,5 +1,4 @@
-import { type Verdict, verdicts } from "../../core/finding.js";
-import { lackedMembers } from "../../formats/answered-lookups.js";
+import { decisiveMembers, type Verdict, verdicts } from "../../core/finding.js";
 import type { EarlierRecord } from "../../formats/types.js";
 
 /** What an output says about one item. */
@@ -22,6 +21,8 @@ export const comparedColumns = [
   "verdict",
   "missing",
   "type",
+  "intent",
+  "mail_blocklist",
   "quick_intent",
   "quick_mail_blocklist",
   "tags",
@@ -46,8 +47,41 @@ export function observationOf(row: Columns): Observation {
   };
 }
 
-/** Whether an `intent` that is missing could make the verdict graver. */
-export function couldBeGraver(row: Columns): boolean {
+/**
+ * How grave each decisive member is, of the query and of the quick check. Null where a lookup failed or
+ * its answer lacks the member; 0 where the lookup was not asked.
+ */
+export function weightsOf(row: Columns): readonly (number | null)[] {
   const status = row.text("status");
-  return status === "failed" || status === "invalid" || lackedMembers(row).includes("intent");
+  const isLost = status === "failed" || status === "invalid";
+  const missing = row.list("missing");
+  return decisiveMembers.flatMap((member) => {
+    const isMissing = missing.includes(member);
+    const [query, quick] = [row.text(columnOf[member]), row.text(`quick_${columnOf[member]}`)];
+    return [
+      isMissing || (isLost && row.text("type") === "") ? null : (weights.get(query) ?? 0),
+      quick === "" && (isLost || isMissing) ? null : (weights.get(quick) ?? 0),
+    ];
+  });
 }
+
+/** Columns of a comparison for what `weightsOf` returns. */
+export const weightColumns = ["w1", "w2", "w3", "w4"] as const;
+
+/** The gravest that a side says with the members that both sides know, as SQL. */
+export function shared(side: "e" | "l"): string {
+  const other = side === "e" ? "l" : "e";
+  // NULL where either side lacks the member.
+  const weights = weightColumns.map(
+    (name) => `coalesce(${side}.${name} + 0 * ${other}.${name}, 0)`,
+  );
+  return `max(${weights.join(", ")})`;
+}
+
+const columnOf = { intent: "intent", serviceMailBlocklist: "mail_blocklist" } as const;
+
+const weights: ReadonlyMap<string, number> = new Map([
+  ["malicious", 3],
+  ["suspicious", 2],
+  ["ACTIVE", 1],
+]);

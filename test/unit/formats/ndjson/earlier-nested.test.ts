@@ -35,3 +35,10 @@ describe("a nested row that is read back", () => {
     expect(nested?.[isList ? 1 : 0]).toEqual(flat?.[isList ? 1 : 0]);
   });
 });
+
+it.each(["nested", "flat"] as const)("reads a tag that contains | as several (%s)", (shape) => {
+  const tagged = anEnrichedRow({}, { query: { ...fullIpResult, tags: ["=cmd|x", "a:b"] } });
+  const text = ndjsonEncoder({ ...options, shape }).encode([tagged]);
+  const record = earlierNdjson.layout(text, "rep_")?.read(text);
+  expect(record?.list("tags")).toEqual(["=cmd", "x", "a:b"]);
+});

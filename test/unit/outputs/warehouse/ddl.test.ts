@@ -95,6 +95,11 @@ it("creates a table and a view of each item's newest row in DuckDB", async () =>
   instance.closeSync();
 });
 
+/** Gives rows the members that their verdicts are from. */
+const setDecisive = `UPDATE hits SET
+  rep_intent = CASE WHEN rep_status = 'complete' THEN replace(rep_verdict, 'listed', 'none') END,
+  rep_mail_blocklist = CASE rep_verdict WHEN 'listed' THEN 'ACTIVE' ELSE 'NOT_LISTED' END`;
+
 describe("the view of changes", () => {
   it("shows each item whose verdict, tags, network or contact changed from run to run", async () => {
     const instance = await DuckDBInstance.create(":memory:");
@@ -114,6 +119,7 @@ describe("the view of changes", () => {
         ('2', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
         ('2', 5, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
         ('3', 1, 'ip', '192.0.2.2', 'listed', ['a:b'], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', [])`);
+    await connection.run(setDecisive);
     const found = await connection.runAndReadAll(
       `SELECT rep_change, rep_item, rep_earlier_verdict, rep_verdict, rep_earlier_run_id, rep_run_id
        FROM hits_changes ORDER BY rep_item`,
@@ -138,10 +144,17 @@ describe("the view of changes", () => {
         ('1', 1, 'ip', '192.0.2.1', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
         ('1', 2, 'ip', '192.0.2.2', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
         ('1', 3, 'ip', '192.0.2.3', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 4, 'ip', '192.0.2.4', 'malicious', [], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
         ('2', 1, 'ip', '192.0.2.1', 'listed', NULL, 'AS64496', '2026-01-02T00:00:00Z', 'partial', 'IP', ['tags', 'intent']),
+        ('2', 4, 'ip', '192.0.2.4', 'none', [], 'AS64496', '2026-01-02T00:00:00Z', 'partial', 'IP', ['intent']),
+        ('3', 4, 'ip', '192.0.2.4', 'malicious', [], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', []),
         ('2', 2, 'ip', '192.0.2.2', 'malicious', NULL, NULL, '2026-01-02T00:00:00Z', 'failed', NULL, NULL),
         ('2', 3, 'ip', '192.0.2.3', 'malicious', NULL, 'AS64500', '2026-01-02T00:00:00Z', 'partial', 'IP', ['tags']),
         ('3', 1, 'ip', '192.0.2.1', 'suspicious', ['c:d'], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', [])`);
+    await connection.run(setDecisive);
+    await connection.run(
+      "UPDATE hits SET rep_quick_intent = 'none', rep_quick_mail_blocklist = 'NOT_LISTED' WHERE rep_item = '192.0.2.4'",
+    );
     const found = await connection.runAndReadAll(
       "SELECT rep_change, rep_item, rep_run_id FROM hits_changes ORDER BY rep_item",
     );

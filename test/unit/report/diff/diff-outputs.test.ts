@@ -37,6 +37,9 @@ const host = (item: string, columns: Columns = {}): Columns => ({
   status: "complete",
   verdict: "none",
   type: "DOMAIN",
+  ...(columns["verdict"] === "listed"
+    ? { mail_blocklist: "ACTIVE" }
+    : { intent: columns["verdict"] ?? "none" }),
   ...columns,
 });
 
@@ -174,6 +177,33 @@ describe("diffOutputs", () => {
     for (const { counts } of [await diff(before, after), await diff(after, before)]) {
       expect(counts).toMatchObject({ same: 1, worse: 0, better: 0, changed: 0, unanswered: 0 });
     }
+  });
+
+  it.each([
+    ["intent", full],
+    ["serviceMailBlocklist", { ...full, verdict: "listed" }],
+  ])("does not let the quick check stand in for the query's %s", async (missing, columns) => {
+    const quick = { quick_intent: "none", quick_mail_blocklist: "NOT_LISTED" };
+    const partial = { ...full, ...quick, verdict: "none", status: "partial", missing };
+    const before = [host("a.example", { ...columns, ...quick })];
+    const after = [host("a.example", partial)];
+    for (const { counts } of [await diff(before, after), await diff(after, before)]) {
+      expect(counts).toMatchObject({ same: 1, worse: 0, better: 0 });
+    }
+  });
+
+  it("tells what the quick check says without a query", async () => {
+    const [mild, grave] = ["none", "malicious"].map((verdict) =>
+      host("a.example", {
+        verdict,
+        status: "partial",
+        missing: "intent",
+        intent: "",
+        quick_intent: verdict,
+      }),
+    );
+    expect((await diff([mild!], [grave!])).counts.worse).toBe(1);
+    expect((await diff([grave!], [mild!])).counts.better).toBe(1);
   });
 
   it("compares what a partial answer has", async () => {
