@@ -7,10 +7,11 @@ import { allLookups, localBogons, triage } from "./combine.js";
 import { dedupe } from "./dedupe.js";
 import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
-import { withBreaker, type Outage } from "./attempt/outage.js";
+import { withBreaker } from "./attempt/breaker.js";
+import type { Outage } from "./attempt/outage.js";
 import { FairQueue } from "./pace/fair-queue.js";
 import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
-import { retry } from "./attempt/retry.js";
+import { retry, type RetryOptions } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
@@ -27,7 +28,7 @@ export interface BudgetOptions {
   readonly onSpent: (error: EarlyEndError) => void;
 }
 
-interface ComposeOptions {
+interface ComposeOptions extends RetryOptions {
   readonly client: LookupClient;
   /** What to look up for each item; at least one. */
   readonly lookups: readonly LookupChoice[];
@@ -43,8 +44,6 @@ interface ComposeOptions {
   readonly pace: RequestPace;
   /** Additional paces of single endpoints. */
   readonly shares?: Partial<Record<LookupEndpoint, EndpointPace>>;
-  readonly retries: number;
-  readonly partialRetries: number;
   /** Ends the run if its first lookups show that nothing answers at the address. */
   readonly failFast?: LookupWrapper | undefined;
   /** Circuit breaker; without it, lookups use up their retries while the service is down. */
@@ -55,9 +54,6 @@ interface ComposeOptions {
   readonly isResumed?: boolean | undefined;
   /** Answers of earlier runs. Default: none. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
-  readonly clock: Clock;
-  /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
-  readonly random?: () => number;
 }
 
 /**

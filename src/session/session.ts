@@ -2,7 +2,7 @@ import type { CaseClient } from "../api/case-client.js";
 import type { ClientOptions } from "../api/caller.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { OpsClient } from "../api/ops-client.js";
-import type { CallPolicy } from "../api/types.js";
+import type { AttemptReport, CallPolicy } from "../api/types.js";
 import type { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
 import { ResourceStack } from "../core/resource-stack.js";
@@ -44,6 +44,8 @@ export class Session {
   readonly #listeners = new Set<SessionListener>();
   /** Aborts when a quota is used up: calls that wait for it end. */
   #usedUp = new AbortController();
+  /** Whether the service has ever answered. */
+  #answered = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -117,7 +119,7 @@ export class Session {
   async #open(use: LookupUse): Promise<OpenedLookup> {
     const { service, settings } = this;
     const { clock, isShared = false } = this.#options;
-    const { run, asReceived } = use;
+    const { run, asReceived, requests } = use;
     const { concurrency, maxRequests, bogons } = use.settings;
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
@@ -132,12 +134,10 @@ export class Session {
       asReceived: asReceived || cache !== undefined,
       onAttempt: (attempt) => {
         use.onAttempt?.(attempt);
-        this.#options.onAttempt?.(attempt);
+        this.#heed(attempt, paces, slots);
         address.note(attempt);
-        obeyHints(attempt, { pace: paces.run, slots, clock });
       },
     });
-    const { requests } = use;
     const open = requests && { signal: requests };
     const lookup = composeLookup({
       ...use.settings,
@@ -148,6 +148,7 @@ export class Session {
       pace: paces.run,
       shares: paces.shares,
       retries: settings.retries,
+      answered: run?.answered ?? this.#hasAnswered,
       failFast: run && failFast({ address: service.url, answered: run.answered }),
       outage:
         run &&
@@ -189,11 +190,8 @@ export class Session {
       const { service, settings, rates: rate } = this;
       const { concurrency = 1 } = settings;
       const limits = { ...settings, rate, concurrency };
-      const connections = await openConnections(
-        service.url,
-        limits,
-        ofRun && threads ? undefined : false,
-      );
+      const onThread = ofRun && threads ? undefined : false;
+      const connections = await openConnections(service.url, limits, onThread);
       this.#stack.defer(() => connections.dispatcher.destroy());
       return connections;
     });
@@ -204,19 +202,25 @@ export class Session {
     const { clock } = this.#options;
     const paces = await this.paces();
     const { dispatcher } = await this.#connections(false);
-    const policy = retryCalls({ pace: paces.run, retries: this.settings.retries, clock });
+    const { retries } = this.settings;
+    const policy = retryCalls({ pace: paces.run, retries, answered: this.#hasAnswered, clock });
     const send: CallPolicy = (attempt, { signal }) =>
       policy(attempt, { signal: AbortSignal.any([signal, this.#usedUp.signal]) });
     const slots = new Slots({ concurrency: 1 });
     return {
       ...this.#requests(dispatcher),
       send,
-      onAttempt: (attempt) => {
-        this.#options.onAttempt?.(attempt);
-        obeyHints(attempt, { pace: paces.run, slots, clock });
-      },
+      onAttempt: (attempt) => this.#heed(attempt, paces, slots),
     };
   }
+
+  #heed(attempt: AttemptReport, { run: pace }: Paces, slots: Slots): void {
+    if (attempt.httpStatus !== null) this.#answered = true;
+    this.#options.onAttempt?.(attempt);
+    obeyHints(attempt, { pace, slots, clock: this.#options.clock });
+  }
+
+  readonly #hasAnswered = (): boolean => this.#answered;
 
   #requests(dispatcher: Connections["dispatcher"]): ClientOptions {
     const { clock } = this.#options;

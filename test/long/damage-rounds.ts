@@ -107,7 +107,10 @@ function problems(round: Round, expected: string): readonly string[] {
     }
   }
   if (damage.startsWith("state") && code === 75) {
-    const isTold = /quota count .* is damaged or of another version of repute: .*\n.*is used up until/s.test(stderr);
+    const isTold =
+      /quota count .* is damaged or of another version of repute: .*\n.*is used up until/s.test(
+        stderr,
+      );
     if (!isTold) found.push("the damage is not told");
   } else if (code !== 0) {
     found.push(`exit code ${code}`);

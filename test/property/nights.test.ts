@@ -79,7 +79,9 @@ function expected(night: Night, item: string) {
   );
   const isWhole = answers.length === asked.length;
   const isMissing = (member: "intent" | "blocklist"): boolean =>
-    query?.how !== "full" && (query?.[member] ?? null) === null && (quick?.[member] ?? null) === null;
+    query?.how !== "full" &&
+    (query?.[member] ?? null) === null &&
+    (quick?.[member] ?? null) === null;
   const lacksIntent = !isMail && isMissing("intent");
   const verdict = intents.has("malicious")
     ? "malicious"

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { proxyFor, throughProxy } from "./proxy.js";
+import { sharedLookup } from "./shared-lookup.js";
 
 export interface DispatcherOptions {
   /** Maximum number of open connections; set it to the run's concurrency. */
@@ -29,7 +30,8 @@ export interface DispatcherOptions {
  */
 export function createDispatcher(baseUrl: string, options: DispatcherOptions): Dispatcher {
   const base = new URL(baseUrl);
-  const connect = { timeout: options.connectTimeoutMs ?? 10_000, ...options.tls };
+  const lookup = sharedLookup();
+  const connect = { timeout: options.connectTimeoutMs ?? 10_000, lookup, ...options.tls };
   const common = {
     connections: options.connections,
     headersTimeout: options.headersTimeoutMs ?? 0,
@@ -56,7 +58,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     noProxy: "",
     // Plain HTTP is forwarded, not tunnelled: proxies commonly refuse CONNECT to ports other than 443.
     proxyTunnel: false,
-    proxyTls: { timeout: connect.timeout },
+    proxyTls: { timeout: connect.timeout, lookup },
     requestTls: connect,
   });
   return throughProxy(agent, proxy);

@@ -14,7 +14,7 @@ export const transportCodes = {
   dns_failure: [
     "the host name could not be resolved",
     "check the spelling of the address, and DNS",
-    retried,
+    `${retried}, twice before the first answer`,
   ],
   proxy_failure: [
     "the proxy did not connect to the service",

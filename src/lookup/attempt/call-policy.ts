@@ -27,7 +27,7 @@ export function retryCalls({ pace, ...options }: CallPolicyOptions): CallPolicy 
         const { again } = error;
         if (again.policy === "throttled") pace.throttled(again.afterMs, ticket);
         else if (error.httpStatus !== null) pace.succeeded(ticket);
-        const wait = plan.waitAfter(again);
+        const wait = plan.waitAfter(again, error.code);
         if (wait === null) throw error;
         await sleep.for(wait, signal);
       }

@@ -5,7 +5,6 @@ import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
 import type { FindingError } from "../../core/finding.js";
 import { FairQueue } from "../pace/fair-queue.js";
-import type { AttemptLookup, AttemptWrapper } from "../types.js";
 
 /**
  * Consecutive errors that make an outage: `atOnce`, or `errors` over at least `ms` milliseconds. Must
@@ -21,6 +20,12 @@ const probeAfter = { firstMs: 1_000, mostMs: 60_000 };
  * the more if its host name cannot be resolved.
  */
 const neverAnswered = { mostMs: 15_000, unresolvedMs: 2_000 };
+
+/** How long a probe that is under way when the patience ends may still take, in milliseconds. */
+const lastProbeMs = 1_000;
+
+/** Maximum single sleep in milliseconds: timers accept at most 2^31. */
+const longestSleepMs = 3_600_000;
 
 export interface OutageOptions {
   /** How long to keep probing, in milliseconds. */
@@ -69,6 +74,8 @@ export class Outage {
   #since = 0;
   #open: OpenOutage | null = null;
   #ended: FatalError | null = null;
+  /** Monotonic time until which the service asked to wait. */
+  #heldUntil = 0;
   readonly #waiting = new FairQueue<void>();
   readonly #aborts = new AbortGroups();
 
@@ -96,8 +103,9 @@ export class Outage {
   }
 
   /** Reports a retryable error. */
-  failed({ finding }: Attempt): void {
+  failed({ finding, again }: Attempt): void {
     const now = this.#options.clock.monotonic();
+    this.#heldUntil = Math.max(this.#heldUntil, now + (again?.afterMs ?? 0));
     if (this.#errors++ === 0) this.#since = now;
     const lastError = finding.error;
     if (this.#open !== null) {
@@ -171,23 +179,48 @@ export class Outage {
     }
   }
 
+  /**
+   * Settles like a probe, which may wait for the pace or for its answer, but no longer than the patience
+   * lasts or the service asked to wait before.
+   *
+   * @throws FatalError `service_outage`, `service_unreachable`
+   */
+  inTime<T>(outage: OpenOutage, probe: Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    const timer = new AbortController();
+    const late = async (): Promise<T> => {
+      let ms = Math.max(this.#patienceLeft(outage.lastError), this.#heldUntil - clock.monotonic());
+      while (this.#open === outage) {
+        const left = Math.min(longestSleepMs, Math.max(0, ms));
+        await clock.sleep(left + lastProbeMs, timer.signal);
+        if (this.#open === outage) ms = this.#giveUpWhenTooLong(outage.lastError);
+      }
+      return probe;
+    };
+    return Promise.race([probe, late()]).finally(() => timer.abort());
+  }
+
   /** Reports that a probe has ended, whatever its outcome. */
   probed(outage: OpenOutage): void {
     outage.probing = false;
     this.#wake();
   }
 
+  /** Milliseconds; 0 or less if none is left. */
+  #patienceLeft(lastError: FindingError | null): number {
+    const { clock, answered, patienceMs } = this.#options;
+    const atFirst = neverAnswered[this.#isUnresolved(lastError) ? "unresolvedMs" : "mostMs"];
+    const patience = answered() ? patienceMs : Math.min(patienceMs, atFirst);
+    return this.#since + patience - clock.monotonic();
+  }
+
   /** @returns the patience left, in milliseconds */
   #giveUpWhenTooLong(lastError: FindingError | null): number {
-    const { clock, answered, patienceMs, address } = this.#options;
-    const known = answered();
-    const unresolved = this.#isUnresolved(lastError);
-    const atFirst = unresolved ? neverAnswered.unresolvedMs : neverAnswered.mostMs;
-    const patience = known ? patienceMs : Math.min(patienceMs, atFirst);
-    const elapsed = clock.monotonic() - this.#since;
-    if (elapsed < patience) return patience - elapsed;
-    const seconds = Math.round(elapsed / 1000);
-    this.#ended = known
+    const left = this.#patienceLeft(lastError);
+    if (left > 0) return left;
+    const { clock, answered, address } = this.#options;
+    const seconds = Math.round((clock.monotonic() - this.#since) / 1000);
+    this.#ended = answered()
       ? new FatalError(
           "service_outage",
           `nothing but errors from ${address} for ${seconds} s: ${textOf(lastError)}`,
@@ -197,7 +230,7 @@ export class Outage {
           "service_unreachable",
           `no answer from ${address} for ${seconds} s: ${textOf(lastError)}`,
           {
-            hint: unresolved
+            hint: this.#isUnresolved(lastError)
               ? transportCodes.dns_failure[1]
               : "check the address and that the service runs",
           },
@@ -213,38 +246,4 @@ export class Outage {
 
 function textOf(error: FindingError | null): string {
   return error?.message ?? "no answer";
-}
-
-/** Holds attempts back during an outage, so that no lookup fails because of it. */
-export function withBreaker(outage: Outage): AttemptWrapper {
-  return (next) => {
-    const inTurn: AttemptLookup = async (item, options) => {
-      for (;;) {
-        const probe = await outage.turn(options.signal);
-        try {
-          const attempt = await next(item, options);
-          if (note(outage, attempt)) return attempt;
-        } finally {
-          if (probe !== null) outage.probed(probe);
-        }
-      }
-    };
-    return (item, options) => {
-      if (outage.open) return inTurn(item, options);
-      return next(item, options).then((attempt) =>
-        note(outage, attempt) ? attempt : inTurn(item, options),
-      );
-    };
-  };
-}
-
-/** Reports an attempt's outcome; returns false if the attempt has to be repeated. */
-function note(outage: Outage, attempt: Attempt): boolean {
-  const policy = attempt.again?.policy;
-  if (policy !== "transient" && policy !== "throttled") {
-    outage.succeeded();
-    return true;
-  }
-  outage.failed(attempt);
-  return !outage.open;
 }

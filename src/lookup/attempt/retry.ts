@@ -23,13 +23,15 @@ export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
       attempts: Attempt[],
     ): Promise<Finding> => {
       const plan = new RetryPlan(options);
+      const waitAfter = ({ again, finding }: Attempt): number | null =>
+        again && plan.waitAfter(again, finding.error?.code);
       let wait: number | null = null;
-      for (const { again } of attempts) wait = again && plan.waitAfter(again);
+      for (const attempt of attempts) wait = waitAfter(attempt);
       while (wait !== null) {
         await sleep.for(wait, lookupOptions.signal);
         const attempt = await next(item, lookupOptions);
         attempts.push(attempt);
-        wait = attempt.again && plan.waitAfter(attempt.again);
+        wait = waitAfter(attempt);
       }
       return conclude(attempts, lookupOptions);
     };
@@ -66,6 +68,8 @@ export interface RetryOptions {
   readonly retries: number;
   /** Maximum number of retries after partial answers. */
   readonly partialRetries: number;
+  /** Whether the service has ever answered. @default it has */
+  readonly answered?: () => boolean;
   readonly clock: Clock;
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -73,6 +77,9 @@ export interface RetryOptions {
 
 /** Missing parts come back soon, or not soon enough to wait for. */
 const partialBounds: BackoffBounds = { firstMs: 250, mostMs: 2_000 };
+
+/** Maximum number of retries while the host name has never been resolved: most likely it is wrong. */
+const unresolvedRetries = 2;
 
 /** Decides whether and when to retry, over all attempts of one lookup or call. */
 export class RetryPlan {
@@ -85,9 +92,14 @@ export class RetryPlan {
     this.#options = options;
   }
 
-  /** Milliseconds until the next attempt; null if there is none. */
-  waitAfter({ policy, afterMs }: Again): number | null {
-    const { retries, partialRetries, random = Math.random } = this.#options;
+  /**
+   * Milliseconds until the next attempt; null if there is none.
+   *
+   * @param code error code of the last attempt
+   */
+  waitAfter({ policy, afterMs }: Again, code?: string): number | null {
+    const { retries, partialRetries, answered, random = Math.random } = this.#options;
+    const isUnresolved = code === "dns_failure" && answered?.() === false;
     switch (policy) {
       case "partial":
         if (this.#partials >= partialRetries) return null;
@@ -98,6 +110,7 @@ export class RetryPlan {
       case "transient":
       case "throttled":
         if (this.#faults >= retries) return null;
+        if (isUnresolved && this.#faults >= unresolvedRetries) return null;
         return backoffMs(this.#faults++, random(), afterMs);
     }
   }

@@ -5,11 +5,15 @@ import { Pace } from "../../../../src/lookup/pace/pace.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { unaborted } from "../findings.js";
 
-function policyAt(rate: number | null, retries = 5) {
+function policyAt(rate: number | null, retries = 5, answered = true) {
   const clock = new ManualClock();
   const rates = rate === null ? [] : [{ count: rate, perMs: 1000 }];
   const pace = new Pace({ rates, clock, random: () => 0 });
-  return { clock, pace, call: retryCalls({ pace, retries, clock, random: () => 0.5 }) };
+  return {
+    clock,
+    pace,
+    call: retryCalls({ pace, retries, answered: () => answered, clock, random: () => 0.5 }),
+  };
 }
 
 /** Fails with each error in turn, then answers. */
@@ -43,6 +47,14 @@ test("throws the last error when retries are used up", async () => {
   const { clock, call } = policyAt(null, 1);
   const made = call(failing(reset, throttled, reset), unaborted());
   await expect(clock.run(made)).rejects.toBe(throttled);
+});
+
+test("repeats a call twice while its host name was never resolved", async () => {
+  const unresolved = [1, 2, 3].map(
+    (n) => new ServiceError("dns_failure", `attempt ${n}`, { again: reset.again }),
+  );
+  const { clock, call } = policyAt(null, 5, false);
+  await expect(clock.run(call(failing(...unresolved), unaborted()))).rejects.toBe(unresolved[2]);
 });
 
 test("throws an error at once that a retry cannot fix", async () => {

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Attempt } from "../../../../src/core/attempt.js";
 import type { ErrorCode } from "../../../../src/core/error-codes.js";
 import type { Finding } from "../../../../src/core/finding.js";
+import { withBreaker } from "../../../../src/lookup/attempt/breaker.js";
 import { failFast } from "../../../../src/lookup/attempt/fail-fast.js";
-import { Outage, withBreaker } from "../../../../src/lookup/attempt/outage.js";
+import { Outage } from "../../../../src/lookup/attempt/outage.js";
 import type { AttemptLookup } from "../../../../src/lookup/types.js";
 import { attempt } from "../attempts.js";
 import { aFinding, anItem } from "../../../helpers/enriched-rows.js";
@@ -113,6 +114,31 @@ describe("Outage", () => {
     expect(service.clock.monotonic()).toBe(600_000);
   });
 
+  it("ends the run a second after the patience at most, while a probe waits for a pause to end", async () => {
+    const { service, held } = await outageWithHeldProbe(null);
+    await service.clock.advance(600_999);
+    expect(held.reason).toBeNull();
+    await service.clock.advance(1);
+    expect(held.reason).toMatchObject({ code: "service_outage" });
+    expect(service.clock.pending).toBe(0);
+  });
+
+  it("waits as long as the service asked, beyond the patience", async () => {
+    const { service, held } = await outageWithHeldProbe(3_600_000);
+    await service.clock.advance(3_600_999);
+    expect(held.reason).toBeNull();
+    await service.clock.advance(1);
+    expect(held.reason).toMatchObject({ code: "service_outage" });
+  });
+
+  it("waits for a late probe once another attempt was answered", async () => {
+    const { service, held } = await outageWithHeldProbe(null);
+    await service.clock.advance(599_000);
+    service.outage.succeeded();
+    await service.clock.advance(600_000);
+    expect(held.reason).toBeNull();
+  });
+
   it("releases at once when the run is stopped", async () => {
     const service = serviceOf(() => broken);
     await trip(service);
@@ -173,6 +199,17 @@ describe("Outage", () => {
   });
 });
 
+/** An outage at 0 s whose first probe never ends. */
+async function outageWithHeldProbe(afterMs: number | null) {
+  const throttled = { ...broken, again: { policy: "throttled", afterMs } as const };
+  const service = serviceOf((n) => (n > 64 ? new Promise<Attempt>(() => undefined) : throttled));
+  const held: { reason: unknown } = { reason: null };
+  for (let n = 0; n < 63; n++) await service.ask();
+  service.ask().catch((reason: unknown) => (held.reason = reason));
+  await service.clock.advance(0);
+  return { service, held };
+}
+
 function brokenBy(code: ErrorCode): Attempt {
   const error = { code, message: `it failed with ${code}` };
   return attempt(aFinding({ status: "failed", httpStatus: null, error }), {
@@ -191,7 +228,10 @@ interface TestService {
   asked(): number;
 }
 
-function serviceOf(answer: (n: number) => Attempt, answered = true): TestService {
+function serviceOf(
+  answer: (n: number) => Attempt | Promise<Attempt>,
+  answered = true,
+): TestService {
   const clock = new ManualClock();
   const abort = new AbortController();
   const said: string[] = [];
@@ -203,7 +243,7 @@ function serviceOf(answer: (n: number) => Attempt, answered = true): TestService
     clock,
     onChange: (message) => said.push(message),
   });
-  const lookup = withBreaker(outage)(() => Promise.resolve(answer(++asked)));
+  const lookup = withBreaker(outage)(async () => answer(++asked));
   return {
     clock,
     outage,

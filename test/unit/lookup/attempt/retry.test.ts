@@ -10,13 +10,19 @@ const throttled = failed("http_429", "throttled", null, 429);
 
 async function outcome(
   attempts: readonly Attempt[],
-  options: { retries?: number; partialRetries?: number; random?: number } = {},
+  options: {
+    retries?: number;
+    partialRetries?: number;
+    random?: number;
+    answered?: () => boolean;
+  } = {},
 ): Promise<{ finding: Finding; asked: number; slept: readonly number[] }> {
   const clock = new ManualClock();
   const next = scripted(...attempts);
   const lookup = retry({
     retries: options.retries ?? 5,
     partialRetries: options.partialRetries ?? 2,
+    ...(options.answered && { answered: options.answered }),
     clock,
     random: () => options.random ?? 0.5,
   })(next);
@@ -46,6 +52,16 @@ describe("transient errors", () => {
   test("share one number of retries with throttle answers", async () => {
     const { finding, asked } = await outcome([throttled, reset, throttled, reset], { retries: 3 });
     expect([finding.status, asked]).toEqual(["failed", 4]);
+  });
+
+  test.each([
+    ["dns_failure", false, 3],
+    ["dns_failure", true, 6],
+    ["connect_refused", false, 6],
+  ] as const)("end %s (answered: %s) after %i attempts", async (code, answered, attempts) => {
+    const fault = failed(code, "transient");
+    const { asked } = await outcome(Array<Attempt>(6).fill(fault), { answered: () => answered });
+    expect(asked).toBe(attempts);
   });
 
   test("are final without retries", async () => {
