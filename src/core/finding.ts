@@ -152,13 +152,13 @@ export function verdictOf({ status, answers, missing }: Finding): Verdict | null
 }
 
 /** Types of results that have no intent. */
-const typesWithoutIntent: readonly unknown[] = ["URL", "SHA1", "CRYPTO_WALLET", "EMAIL"];
+const typesWithoutIntent: ReadonlySet<unknown> = new Set(["URL", "SHA1", "CRYPTO_WALLET", "EMAIL"]);
 
 /** Whether a quick check lacks what a verdict needs: any member of it but `item` may be null. */
 function lacks(quickCheck: JsonObject | undefined): boolean {
   if (quickCheck === undefined || quickCheck["bogon"] === true) return false;
   const { type, intent } = quickCheck;
-  const isWithoutIntent = (intent ?? null) === null && !typesWithoutIntent.includes(type);
+  const isWithoutIntent = (intent ?? null) === null && !typesWithoutIntent.has(type);
   return isWithoutIntent || (blocklistIn(quickCheck) ?? null) === null;
 }
 
