@@ -80,29 +80,34 @@ export function createChangesView(
   ].join("\n");
 }
 
-/**
- * How grave each decisive member is, of the query and of the quick check. NULL where a lookup failed or
- * its answer lacks the member.
- */
+/** Columns that can speak against an item, and the member of the answer that each is from. */
+const accusing = {
+  intent: "intent",
+  quick_intent: "intent",
+  mail_blocklist: "serviceMailBlocklist",
+  quick_mail_blocklist: "serviceMailBlocklist",
+} as const;
+
+/** How grave each of them is. NULL where a lookup failed or its answer lacks the member. */
 function weightsOf(column: (plain: string) => string, lacks: (member: string) => string) {
   const lost = `${column("status")} IN ('failed', 'invalid')`;
-  const weight = (plain: string, member: string): string => {
+  const weights = Object.entries(accusing).map(([plain, member]) => {
     const unknown = plain.startsWith("quick_")
       ? `${column(plain)} IS NULL AND (${lost} OR ${lacks(member)})`
       : `${lacks(member)} OR (${lost} AND ${column("type")} IS NULL)`;
-    return `CASE WHEN ${unknown} THEN NULL ELSE CASE ${column(plain)} WHEN 'malicious' THEN 3 WHEN 'suspicious' THEN 2 WHEN 'ACTIVE' THEN 1 ELSE 0 END END`;
-  };
-  return {
-    w1: weight("intent", "intent"),
-    w2: weight("quick_intent", "intent"),
-    w3: weight("mail_blocklist", "serviceMailBlocklist"),
-    w4: weight("quick_mail_blocklist", "serviceMailBlocklist"),
-  };
+    const grave = ["ACTIVE", "suspicious", "malicious"].map(
+      (value, index) => `WHEN ${column(plain)} = '${value}' THEN ${index + 1}`,
+    );
+    return [`${plain}_weight`, `CASE WHEN ${unknown} THEN NULL ${grave.join(" ")} ELSE 0 END`];
+  });
+  return Object.fromEntries(weights) as Record<string, string>;
 }
 
 /** The gravest that a run says with the members that both runs know. */
 function shared(run: string, other: string): string {
-  // NULL where either run lacks the member.
-  const weights = [1, 2, 3, 4].map((n) => `coalesce(${run}w${n} + 0 * ${other}w${n}, 0)`);
+  const weights = Object.keys(accusing).map(
+    (plain) =>
+      `CASE WHEN ${other}${plain}_weight IS NULL THEN 0 ELSE coalesce(${run}${plain}_weight, 0) END`,
+  );
   return `greatest(${weights.join(", ")})`;
 }
