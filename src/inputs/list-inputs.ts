@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { readJsonFile } from "../core/files/json-file.js";
 import { realPath } from "../core/files/real-path.js";
-import { shellWord } from "../core/quantity.js";
+import { shellWord } from "../core/text/quantity.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { isObjectAddress, isObjectPrefix } from "../s3/address.js";
 import { listDataSet } from "./list-data-set.js";

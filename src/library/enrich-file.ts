@@ -9,7 +9,7 @@ import type { Manifest } from "../run/types.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
 import type { Services } from "./services.js";
 import type { EnrichFileOptions } from "./types.js";
-import type { ReadingSettings } from "../run/row-handling.js";
+import type { ReadingSettings } from "../run/rows/row-handling.js";
 
 /** Runs the main job with a client's settings, pace and cache. */
 export async function enrichFile(

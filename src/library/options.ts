@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
 import { allowedWords, explainIssue } from "../core/option-issue.js";
-import { didYouMean } from "../core/did-you-mean.js";
+import { didYouMean } from "../core/text/did-you-mean.js";
 import { redisAddress } from "../store/redis/redis-address.js";
 import { UsageError } from "../core/errors.js";
 import { sourceOptions } from "../inputs/open-input.js";

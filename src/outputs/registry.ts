@@ -1,4 +1,4 @@
-import { didYouMean } from "../core/did-you-mean.js";
+import { didYouMean } from "../core/text/did-you-mean.js";
 import { UsageError } from "../core/errors.js";
 import { parseDataSetTarget } from "./data-set/data-set.js";
 import { localPath } from "./staged-output.js";

@@ -1,4 +1,4 @@
-import { formatCount } from "../core/quantity.js";
+import { formatCount } from "../core/text/quantity.js";
 
 /** Cuts a text that is too long to show, and says how long it was. */
 export function cutText(text: string, most: number): string {

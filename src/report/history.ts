@@ -1,4 +1,4 @@
-import { formatCount, formatSeconds } from "../core/quantity.js";
+import { formatCount, formatSeconds } from "../core/text/quantity.js";
 import { outcomeNames } from "./headline.js";
 import type { Series } from "./types.js";
 

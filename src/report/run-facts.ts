@@ -1,4 +1,4 @@
-import { formatCount, formatPercent, formatSeconds, shellWord } from "../core/quantity.js";
+import { formatCount, formatPercent, formatSeconds, shellWord } from "../core/text/quantity.js";
 import type { Report, RunFacts } from "./types.js";
 
 export interface RunFact {

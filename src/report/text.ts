@@ -1,5 +1,5 @@
-import { printable } from "../core/printable.js";
-import { counted, formatCount, formatPercent, wrapText } from "../core/quantity.js";
+import { printable } from "../core/text/printable.js";
+import { counted, formatCount, formatPercent, wrapText } from "../core/text/quantity.js";
 import { defang } from "./defang.js";
 import { headline, headlineDetail, moreText, outcomeNames } from "./headline.js";
 import { outcomes, total } from "./report-tally.js";

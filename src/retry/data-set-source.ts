@@ -1,4 +1,4 @@
-import { counted } from "../core/quantity.js";
+import { counted } from "../core/text/quantity.js";
 import { stat } from "node:fs/promises";
 import type { OptionalColumns } from "../core/columns.js";
 import { FatalError } from "../core/errors.js";

@@ -3,7 +3,7 @@ import type { EnrichJob } from "../run/types.js";
 import type { Lookup } from "../lookup/types.js";
 import { type EarlierRow, isNoWorse, shouldRetry } from "./earlier-record.js";
 import { withKept } from "./kept-answers.js";
-import type { StartRow } from "../run/row-handling.js";
+import type { StartRow } from "../run/rows/row-handling.js";
 
 /** Looks up the failed and partial rows of an earlier output; a worse answer changes nothing. */
 export function retryStart(lookup: Lookup): StartRow {

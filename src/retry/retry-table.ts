@@ -17,7 +17,7 @@ import { statePath } from "../run/state/state-folder.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
 import { earlierFinding, earlierItem, type EarlierRow } from "./earlier-record.js";
 import { retryStart } from "./retry-start.js";
-import type { RowHandling, CopiedInput, CopyPlace } from "../run/row-handling.js";
+import type { RowHandling, CopiedInput, CopyPlace } from "../run/rows/row-handling.js";
 import type { WarehouseOutputTarget } from "../run/destination/output-target.js";
 import { retrySuffix } from "../core/files/output-names.js";
 

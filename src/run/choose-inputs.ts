@@ -4,9 +4,9 @@ import { limits } from "../formats/reading/lines.js";
 import { listInputs, skippedNotices, type WrittenFiles } from "../inputs/list-inputs.js";
 import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "../inputs/types.js";
 import { findTableInput } from "./copy/find-table-input.js";
-import { openWithFlags } from "./read-several.js";
-import { readingOf } from "./reading.js";
-import type { ReadingSettings } from "./row-handling.js";
+import { openWithFlags } from "./rows/read-several.js";
+import { readingOf } from "./rows/reading.js";
+import type { ReadingSettings } from "./rows/row-handling.js";
 
 /** Several inputs, and what to tell the user of those that are not read. */
 interface ChosenInputs {

@@ -1,4 +1,4 @@
-import { formatCount } from "../core/quantity.js";
+import { formatCount } from "../core/text/quantity.js";
 
 /** Counted for each row with such a time. */
 export const otherTimes =

@@ -7,7 +7,7 @@ import { discardWrittenRows } from "./finish/publish.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import type { FoundRun, StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
-import type { RowHandling } from "./row-handling.js";
+import type { RowHandling } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
 
 /** Removes what an interrupted run left outside its state folder. @throws ReputeError */

@@ -17,7 +17,7 @@ import type { EnrichJob, Manifest } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
 import { inputPaths } from "../inputs/types.js";
 import { runRows } from "./run-rows.js";
-import type { RowHandling, CopiedInput, CopyPlace } from "./row-handling.js";
+import type { RowHandling, CopiedInput, CopyPlace } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
 
 /**
@@ -74,7 +74,7 @@ async function targetOf(
   const chosen = await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, handling));
   const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
   if (output.onlyNew && (target.warehouse?.fill ?? null) === null) {
-    throw (await import("./known-items.js")).needsTable(target.name);
+    throw (await import("./rows/known-items.js")).needsTable(target.name);
   }
   return target;
 }
@@ -113,7 +113,7 @@ async function prepare(
   const fill = place.target.warehouse?.fill ?? null;
   const { output } = job.settings;
   if (!output.onlyNew || fill === null) return { job, handling };
-  const { KnownItems, readKnownItems, withoutKnown } = await import("./known-items.js");
+  const { KnownItems, readKnownItems, withoutKnown } = await import("./rows/known-items.js");
   const known = isResumed
     ? await KnownItems.restore(place.folder)
     : await readKnownItems({ ...job, settings: output }, fill, place.folder);

@@ -16,10 +16,10 @@ import { WarehouseRun } from "./destination/warehouse-run.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
-import { announceReading, optionalColumnsOf } from "./reading.js";
+import { announceReading, optionalColumnsOf } from "./rows/reading.js";
 import { Tally } from "./tally.js";
 import type { Checkpoint } from "./state/checkpoint.js";
-import type { RowHandling } from "./row-handling.js";
+import type { RowHandling } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
 
 /** Where a run writes, and where it keeps the state for a resume. */

@@ -9,7 +9,7 @@ import { countedEndpoints, countInBackground } from "./plan/count-lookups.js";
 import type { EnrichJob, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
 import { timeLeft } from "./run-signals.js";
-import type { RowHandling } from "./row-handling.js";
+import type { RowHandling } from "./rows/row-handling.js";
 
 type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
   Pick<RunLookup, "cache" | "journal" | "throttling" | "pausedMs">;

@@ -1,4 +1,4 @@
-import { counted } from "../core/quantity.js";
+import { counted } from "../core/text/quantity.js";
 import { FatalError } from "../core/errors.js";
 import type { UnsupportedCode } from "../core/item/item.js";
 import { type ResourceStack, withResources } from "../core/resource-stack.js";
@@ -13,11 +13,11 @@ import { Checkpointer } from "./state/checkpointer.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { endAt, RunSignals } from "./run-signals.js";
 import { type CountedWarning, timeWarning } from "./counted-warning.js";
-import { moveRows } from "./move-rows.js";
+import { moveRows } from "./rows/move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
 import type { Tally, TallySnapshot } from "./tally.js";
-import type { RowHandling } from "./row-handling.js";
+import type { RowHandling } from "./rows/row-handling.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
 export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace): Promise<Manifest> {

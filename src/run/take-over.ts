@@ -1,7 +1,7 @@
 import { serviceAddress } from "../store/cache-key.js";
 import { readJournal } from "../store/journal/read-journal.js";
 import type { LookupRecord } from "../core/attempt.js";
-import { counted } from "../core/quantity.js";
+import { counted } from "../core/text/quantity.js";
 import type { LookupStore } from "../store/store.js";
 import type { EarlierRun } from "./state/earlier-run.js";
 import type { Fingerprint } from "./state/fingerprint.js";

@@ -1,4 +1,4 @@
-import { counted } from "../core/quantity.js";
+import { counted } from "../core/text/quantity.js";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import {

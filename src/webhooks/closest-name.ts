@@ -1,4 +1,4 @@
-import { didYouMean } from "../core/did-you-mean.js";
+import { didYouMean } from "../core/text/did-you-mean.js";
 
 /**
  * The name probably meant by `word`, or null: equal except for case and punctuation, the end of a

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { UsageError } from "../core/errors.js";
-import { parseYaml } from "../core/yaml-text.js";
+import { parseYaml } from "../core/text/yaml-text.js";
 import { closestName } from "./closest-name.js";
 import { childPointer, quote } from "./problem.js";
 

@@ -1,4 +1,4 @@
-import { nearestFirst } from "../core/did-you-mean.js";
+import { nearestFirst } from "../core/text/did-you-mean.js";
 import { closestName } from "./closest-name.js";
 import { formatPath, readField, type PqlField } from "./pql.js";
 import { errorAt, type Problem, quote } from "./problem.js";

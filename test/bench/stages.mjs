@@ -14,7 +14,7 @@ import { itemKey } from "../../dist/lookup/lookup-key.js";
 import { openJournal } from "../../dist/store/journal/journal.js";
 import { Pace } from "../../dist/lookup/pace/pace.js";
 import { auditOutput } from "../../dist/outputs/audit-output.js";
-import { moveRows } from "../../dist/run/move-rows.js";
+import { moveRows } from "../../dist/run/rows/move-rows.js";
 import { RunSignals } from "../../dist/run/run-signals.js";
 import { Tally } from "../../dist/run/tally.js";
 import { csvEncoder } from "../../dist/formats/csv/csv-writer.js";

@@ -4,7 +4,7 @@ import { composeLookup } from "../../src/lookup/compose.js";
 import { Outage } from "../../src/lookup/attempt/outage.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { Slots } from "../../src/lookup/pace/slots.js";
-import { readingOf } from "../../src/run/reading.js";
+import { readingOf } from "../../src/run/rows/reading.js";
 import { Tally, type TallySnapshot } from "../../src/run/tally.js";
 import { complete, failed, partial, quick } from "../unit/lookup/attempts.js";
 import { ManualClock } from "./manual-clock.js";

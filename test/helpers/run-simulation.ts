@@ -11,7 +11,7 @@ import { Tally } from "../../src/run/tally.js";
 import { aProgress } from "./a-progress.js";
 import { ManualClock } from "./manual-clock.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";
-import type { RowHandling } from "../../src/run/row-handling.js";
+import type { RowHandling } from "../../src/run/rows/row-handling.js";
 
 export interface RunSimulation {
   readonly rows: RowHandling;

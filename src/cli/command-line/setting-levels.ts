@@ -1,4 +1,4 @@
-import { didYouMean } from "../../core/did-you-mean.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { Command } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { didYouMean } from "../../core/did-you-mean.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { Command, CommandGroup } from "../command.js";
 import { type OptionSpec, optionSpecs } from "../options/option-spec.js";

@@ -10,7 +10,7 @@ import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js"
 import { secrets } from "../options/secrets.js";
 import { callWebhook } from "../../webhooks/call-webhook.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";
-import { formatCount } from "../../core/quantity.js";
+import { formatCount } from "../../core/text/quantity.js";
 
 const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { didYouMean } from "../../core/did-you-mean.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { asObject } from "../../core/json-members.js";
-import { parseYaml, type YamlText } from "../../core/yaml-text.js";
+import { parseYaml, type YamlText } from "../../core/text/yaml-text.js";
 import { fileFault } from "../terminal/reporter.js";
 import type { OptionSpec } from "./option-spec.js";
 import { secretHint, secretNamed } from "./secrets.js";

@@ -7,7 +7,7 @@ import { flagName } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { shellWord } from "../../core/quantity.js";
+import { shellWord } from "../../core/text/quantity.js";
 
 /** A secret and its sources: a variable or a file, never a flag or a config file. */
 export interface Secret {

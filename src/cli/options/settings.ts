@@ -1,6 +1,6 @@
 import yargs from "yargs";
 import type { z } from "zod";
-import { didYouMean } from "../../core/did-you-mean.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import { allowedWords, explainIssue } from "../../core/option-issue.js";
 import { optionSpecs } from "./option-spec.js";

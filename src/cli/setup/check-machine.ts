@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { faultReason } from "../../core/files/system-fault.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { packagePath } from "../../core/program.js";
-import { formatBytes } from "../../core/quantity.js";
+import { formatBytes } from "../../core/text/quantity.js";
 import { type Check, type DoctorCall, fail, ok, warn } from "./check.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
 

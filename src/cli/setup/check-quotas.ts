@@ -1,5 +1,5 @@
 import { ReputeError } from "../../core/errors.js";
-import { counted, formatCount } from "../../core/quantity.js";
+import { counted, formatCount } from "../../core/text/quantity.js";
 import { readRedisAddress } from "../../store/redis/redis-address.js";
 import { type Check, type DoctorCall, ok, warn } from "./check.js";
 import { userStateFolder } from "../../core/files/user-folders.js";

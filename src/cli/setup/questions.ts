@@ -3,7 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { apiOptions } from "../../api/options.js";
-import { wrapLines } from "../../core/quantity.js";
+import { wrapLines } from "../../core/text/quantity.js";
 import { UsageError } from "../../core/errors.js";
 import { lookupOptions } from "../../lookup/options.js";
 import type { CommandCall } from "../command.js";

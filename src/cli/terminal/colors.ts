@@ -1,4 +1,4 @@
-import { printableData } from "../../core/printable.js";
+import { printableData } from "../../core/text/printable.js";
 import type { CliContext } from "./cli-context.js";
 import { TerminalOutput, type TerminalStream } from "./terminal-output.js";
 

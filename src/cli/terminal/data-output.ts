@@ -1,4 +1,4 @@
-import { wrapLines } from "../../core/quantity.js";
+import { wrapLines } from "../../core/text/quantity.js";
 import { once } from "node:events";
 import type { CliContext } from "./cli-context.js";
 import { type ColorChoice, paintFor } from "./colors.js";

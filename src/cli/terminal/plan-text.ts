@@ -7,7 +7,7 @@ import {
   formatCounts,
   formatSeconds,
   wrapText,
-} from "../../core/quantity.js";
+} from "../../core/text/quantity.js";
 
 /** Maximum number of reasons to list; `--json` has all. */
 const mostReasons = 8;

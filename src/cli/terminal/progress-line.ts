@@ -1,4 +1,4 @@
-import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/quantity.js";
+import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/text/quantity.js";
 import type { RunProgress } from "../../run/types.js";
 import type { Speed } from "./progress-meter.js";
 

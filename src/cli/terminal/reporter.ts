@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../core/clock.js";
-import { wrapLines } from "../../core/quantity.js";
-import { printable } from "../../core/printable.js";
+import { wrapLines } from "../../core/text/quantity.js";
+import { printable } from "../../core/text/printable.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { serviceCodes } from "../../core/error-codes/service-codes.js";

@@ -1,6 +1,6 @@
 import { formatPath } from "../../webhooks/pql.js";
 import { type OutputCall, wantsLines, writeOut } from "./data-output.js";
-import { formatBytes, formatCount } from "../../core/quantity.js";
+import { formatBytes, formatCount } from "../../core/text/quantity.js";
 import { paintFor } from "./colors.js";
 import { type CardField, printCard } from "./terminal-card.js";
 

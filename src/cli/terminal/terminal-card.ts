@@ -1,4 +1,4 @@
-import { printable } from "../../core/printable.js";
+import { printable } from "../../core/text/printable.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { type Paint, writePainted } from "./colors.js";
 import { cutLong, displayWidth, pad, wrapWords } from "./text-layout.js";

@@ -1,4 +1,4 @@
-import { counted, shellWord } from "../../core/quantity.js";
+import { counted, shellWord } from "../../core/text/quantity.js";
 import { FatalError } from "../../core/errors.js";
 import { type ChunkFault, type ChunkResult, isFault, readChunkResult } from "./chunk-result.js";
 import type { WorkFolder } from "./work-folder.js";

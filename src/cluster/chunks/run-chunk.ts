@@ -3,7 +3,7 @@ import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { execute } from "../../run/execute.js";
-import { readingOf } from "../../run/reading.js";
+import { readingOf } from "../../run/rows/reading.js";
 import type { EnrichJob, Manifest } from "../../run/types.js";
 import { manifestPath } from "../../run/destination/check-paths.js";
 import { attemptSettings } from "./attempt-settings.js";

@@ -1,10 +1,10 @@
 import type { Clock } from "../../core/clock.js";
 import type { SourceInput } from "../../inputs/types.js";
 import { findTableInput } from "../../run/copy/find-table-input.js";
-import type { PrepareInput } from "../../run/reading.js";
+import type { PrepareInput } from "../../run/rows/reading.js";
 import type { WorkFolder } from "./work-folder.js";
 import { waysToInput, type PlannedSettings, type WorkPlan } from "./work-plan.js";
-import type { ReadingSettings, RowHandling } from "../../run/row-handling.js";
+import type { ReadingSettings, RowHandling } from "../../run/rows/row-handling.js";
 
 /** What copying a table into a work folder needs. */
 interface TableJob {

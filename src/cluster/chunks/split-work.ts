@@ -3,14 +3,14 @@ import { type FileHandle, open } from "node:fs/promises";
 import { raceAbort } from "../../core/abort.js";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
-import { counted, shellWord } from "../../core/quantity.js";
+import { counted, shellWord } from "../../core/text/quantity.js";
 import { formats } from "../../formats/registry.js";
 import { looksGzipped, utf16Of } from "../../inputs/byte-reader.js";
 import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { announceReading, type PrepareInput, readingOf } from "../../run/reading.js";
+import { announceReading, type PrepareInput, readingOf } from "../../run/rows/reading.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
 import { copySeal } from "../../run/copy/copy-writer.js";
 import { copyTable } from "./split-table.js";
@@ -25,7 +25,7 @@ import {
   readPlan,
   type WorkPlan,
 } from "./work-plan.js";
-import type { ReadingSettings } from "../../run/row-handling.js";
+import type { ReadingSettings } from "../../run/rows/row-handling.js";
 
 /** Everything that dividing an input needs. */
 interface SplitJob {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
-import { shellWord } from "../../core/quantity.js";
+import { shellWord } from "../../core/text/quantity.js";
 import { programInfo } from "../../core/program.js";
 import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
@@ -12,7 +12,7 @@ import type { LookupSettings } from "../../lookup/options.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
 import type { WorkFolder } from "./work-folder.js";
-import type { CopyForm } from "../../run/row-handling.js";
+import type { CopyForm } from "../../run/rows/row-handling.js";
 
 /** Name of the plan in its work folder. Written last: without it, the split has not finished. */
 export const planName = "plan.json";

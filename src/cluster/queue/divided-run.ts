@@ -6,7 +6,7 @@ import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { findTableInput } from "../../run/copy/find-table-input.js";
 import { chooseOutput } from "../../run/destination/open-output.js";
-import { readingOf } from "../../run/reading.js";
+import { readingOf } from "../../run/rows/reading.js";
 import { compareFingerprints, takeFingerprint } from "../../run/state/fingerprint.js";
 import type { EnrichJob } from "../../run/types.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";

@@ -1,4 +1,4 @@
-import { counted } from "../../core/quantity.js";
+import { counted } from "../../core/text/quantity.js";
 import { setTimeout as delay } from "node:timers/promises";
 import { PassThrough } from "node:stream";
 import { FatalError, UsageError } from "../../core/errors.js";

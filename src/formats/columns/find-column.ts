@@ -1,5 +1,5 @@
 import type { Warnings } from "../reading/lines.js";
-import { didYouMean } from "../../core/did-you-mean.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { ColumnPlace, ColumnSample, ItemColumn } from "../types.js";
 

@@ -1,5 +1,5 @@
 import { UsageError } from "../../core/errors.js";
-import { shellWord } from "../../core/quantity.js";
+import { shellWord } from "../../core/text/quantity.js";
 import { indicatorWeight } from "../../core/item/recognise.js";
 import { limits } from "../reading/lines.js";
 import type { ParsedLine } from "./ndjson-row.js";

@@ -1,7 +1,7 @@
 import { transportCodes } from "../../core/error-codes/service-codes.js";
 import { FatalError } from "../../core/errors.js";
 import type { Finding } from "../../core/finding.js";
-import { counted } from "../../core/quantity.js";
+import { counted } from "../../core/text/quantity.js";
 import type { TransportFault } from "../../api/http/transport-error.js";
 import type { LookupWrapper } from "../types.js";
 import type { OutageOptions } from "./outage.js";

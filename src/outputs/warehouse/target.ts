@@ -11,7 +11,7 @@ import {
 } from "./dialect.js";
 import type { TableTarget } from "./table-database.js";
 import type { WarehouseTarget } from "./types.js";
-import { didYouMean } from "../../core/did-you-mean.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import { withoutFailed } from "../../core/files/output-names.js";
 
 /** A Parquet file. */

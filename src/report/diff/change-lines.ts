@@ -1,6 +1,6 @@
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
 import { joinedEntries } from "../../formats/joined-entries.js";
-import { formatCount } from "../../core/quantity.js";
+import { formatCount } from "../../core/text/quantity.js";
 import { cutList, cutText, longestName } from "../cut-text.js";
 import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";
 import type { Observation } from "./observation.js";

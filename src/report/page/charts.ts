@@ -1,6 +1,6 @@
 import { scaleLinear } from "d3-scale";
 import { area, curveStepAfter } from "d3-shape";
-import { formatCount } from "../../core/quantity.js";
+import { formatCount } from "../../core/text/quantity.js";
 import { outcomes, total } from "../report-tally.js";
 import { bucketName, type Timeline } from "../timeline.js";
 import type { OutcomeCounts } from "../types.js";

@@ -1,4 +1,4 @@
-import { counted, formatCount } from "../../core/quantity.js";
+import { counted, formatCount } from "../../core/text/quantity.js";
 import { changePhrase, changeTotal, graveCounts, newTags } from "../diff/change-lines.js";
 import {
   type Change,

@@ -1,6 +1,6 @@
 import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
-import { formatCount } from "../../core/quantity.js";
+import { formatCount } from "../../core/text/quantity.js";
 import { fewestNights, shownValue } from "../history.js";
 import type { Report, Series } from "../types.js";
 import { html, type Html } from "./html.js";

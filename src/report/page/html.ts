@@ -1,4 +1,4 @@
-import { printable } from "../../core/printable.js";
+import { printable } from "../../core/text/printable.js";
 
 /** HTML that is safe to insert into a page. */
 export class Html {

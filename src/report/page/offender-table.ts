@@ -1,4 +1,4 @@
-import { counted, formatCount } from "../../core/quantity.js";
+import { counted, formatCount } from "../../core/text/quantity.js";
 import { cutText } from "../cut-text.js";
 import { defang, defangLinks } from "../defang.js";
 import type { Offender, Report } from "../types.js";

@@ -1,5 +1,5 @@
 import { headline, headlineDetail } from "../headline.js";
-import { formatCount } from "../../core/quantity.js";
+import { formatCount } from "../../core/text/quantity.js";
 import type { Report } from "../types.js";
 import { html } from "./html.js";
 import { sections, tiles } from "./sections.js";

@@ -1,4 +1,4 @@
-import { formatCount, formatPercent } from "../../core/quantity.js";
+import { formatCount, formatPercent } from "../../core/text/quantity.js";
 import { changeCounts, changeTotal } from "../diff/change-lines.js";
 import { moreText, outcomeNames } from "../headline.js";
 import { outcomes, total } from "../report-tally.js";

@@ -4,14 +4,14 @@ import type { Clock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
-import { counted } from "../../core/quantity.js";
+import { counted } from "../../core/text/quantity.js";
 import type { Row } from "../../core/row.js";
 import { mapLists } from "../../formats/reading/lines.js";
 import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
 import { verifyInput } from "../../inputs/verify-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
-import { type PrepareInput, readingOf } from "../reading.js";
+import { type PrepareInput, readingOf } from "../rows/reading.js";
 import { copySeal, type CopySeal, CopyWriter, emptyText } from "./copy-writer.js";
 import type {
   ReadingSettings,
@@ -19,7 +19,7 @@ import type {
   CopyPlace,
   CopyForm,
   CopyFormat,
-} from "../row-handling.js";
+} from "../rows/row-handling.js";
 
 /** Options that apply only to text. */
 const textOptions = { from: "--from", header: "--header", comment: "--comment" } as const;

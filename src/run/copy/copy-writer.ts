@@ -3,7 +3,7 @@ import { type ChecksumState, RunningChecksum } from "../../core/files/running-ch
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableReceiver } from "../../outputs/tables/types.js";
 import { cellOf, type InputValue, jsonOf } from "../../outputs/tables/values.js";
-import type { CopyForm } from "../row-handling.js";
+import type { CopyForm } from "../rows/row-handling.js";
 
 /** What a copy holds. */
 export interface CopySeal {

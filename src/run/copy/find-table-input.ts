@@ -1,8 +1,8 @@
 import type { Clock } from "../../core/clock.js";
 import type { RunInput } from "../../inputs/types.js";
 import type { TableInput } from "../../outputs/tables/types.js";
-import { readingOf } from "../reading.js";
-import type { ReadingSettings, RowHandling } from "../row-handling.js";
+import { readingOf } from "../rows/reading.js";
+import type { ReadingSettings, RowHandling } from "../rows/row-handling.js";
 
 /** The table that an input names, or null for text. Its reader is loaded only for a table. */
 export async function findTableInput(path: string): Promise<TableInput | null> {

@@ -5,8 +5,8 @@ import { detectSourceFormat } from "../../formats/registry.js";
 import type { SeveralInputs } from "../../inputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
-import { readingOf } from "../reading.js";
-import type { SeveralReading } from "../read-several.js";
+import { readingOf } from "../rows/reading.js";
+import type { SeveralReading } from "../rows/read-several.js";
 import { copyOnce, copyPath, readCopy, refuseTextOptions } from "./copied-table.js";
 import type {
   ReadingSettings,
@@ -14,7 +14,7 @@ import type {
   CopiedInput,
   CopyPlace,
   CopyForm,
-} from "../row-handling.js";
+} from "../rows/row-handling.js";
 
 /**
  * Several inputs, some of which are tables. Each table is copied to a folder of its own.
@@ -48,7 +48,7 @@ export function severalTables(
     return {
       input: { ...several, inputs: placed.map(({ name, input }) => ({ name, input })) },
       async open(resume) {
-        const { openInputs } = await import("../read-several.js");
+        const { openInputs } = await import("../rows/read-several.js");
         return openInputs(placed, settings, resume);
       },
     };

@@ -6,7 +6,7 @@ import { realPath } from "../../core/files/real-path.js";
 import type { WarehouseTarget } from "../../outputs/warehouse/types.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { didYouMean } from "../../core/did-you-mean.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { localPath } from "../../outputs/staged-output.js";
 import { findWarehouse } from "../../outputs/registry.js";

@@ -14,14 +14,14 @@ import { outputFault } from "../../outputs/output-fault.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import { realPath } from "../../core/files/real-path.js";
 import { manifestPath } from "../destination/check-paths.js";
-import { optionalColumnsOf } from "../reading.js";
+import { optionalColumnsOf } from "../rows/reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { WarehouseRun } from "../destination/warehouse-run.js";
 import { writeManifest } from "./manifest.js";
 import type { FinishedRun } from "../state/checkpoint.js";
-import type { RowHandling } from "../row-handling.js";
+import type { RowHandling } from "../rows/row-handling.js";
 import type { OutputTarget, WarehouseOutputTarget } from "../destination/output-target.js";
 import { failedSuffix } from "../../core/files/output-names.js";
 

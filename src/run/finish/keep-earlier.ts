@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { counted } from "../../core/quantity.js";
+import { counted } from "../../core/text/quantity.js";
 import { manifestPath } from "../destination/check-paths.js";
 import type { Manifest } from "../types.js";
 import type { OutputTarget } from "../destination/output-target.js";

@@ -10,7 +10,7 @@ import type { LookupChoice } from "../../lookup/options.js";
 import { cacheKeys, keyHash } from "../../store/cache-key.js";
 import type { LookupStore } from "../../store/store.js";
 import type { EnrichJob } from "../types.js";
-import type { RowHandling } from "../row-handling.js";
+import type { RowHandling } from "../rows/row-handling.js";
 import { itemKey } from "../../lookup/lookup-key.js";
 
 /** Requests per second from which the rate hardly limits a run, and counting would cost it time. */

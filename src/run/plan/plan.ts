@@ -7,12 +7,12 @@ import {
 import type { ItemKind } from "../../core/item/item.js";
 import { withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
-import { announceReading } from "../reading.js";
+import { announceReading } from "../rows/reading.js";
 import { mostFrequentFirst } from "../tally.js";
 import { type PlannedTime, timeOf } from "./plan-time.js";
 import { PlannedItems, type PlannedRequests } from "./planned-items.js";
 import { openPlannedReading, type PlanJob } from "./planned-reading.js";
-import type { RowHandling, StartRow } from "../row-handling.js";
+import type { RowHandling, StartRow } from "../rows/row-handling.js";
 
 /** Estimate for a run over an input. */
 export interface Plan {

@@ -3,7 +3,7 @@ import type { FindingStore } from "../../store/store.js";
 import type { Sink, SinkPosition } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { Fingerprint } from "./fingerprint.js";
-import type { WindowPosition } from "../row-window.js";
+import type { WindowPosition } from "../rows/row-window.js";
 import type { Manifest } from "../types.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "../tally.js";

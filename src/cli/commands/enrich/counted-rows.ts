@@ -1,5 +1,5 @@
 import { errorAreas } from "../../../core/error-codes.js";
-import { counted, formatCount } from "../../../core/quantity.js";
+import { counted, formatCount } from "../../../core/text/quantity.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import type { Manifest } from "../../../run/types.js";
 import { retryFailedRows } from "./retry-advice.js";

@@ -26,7 +26,7 @@ import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
 import { unattendedOptions, type UnattendedSettings } from "../../unattended/options.js";
 import { printSummary } from "./print-summary.js";
-import type { ReadingSettings } from "../../../run/row-handling.js";
+import type { ReadingSettings } from "../../../run/rows/row-handling.js";
 import type { ServiceAccess } from "../../../session/types.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { shellWord } from "../../../core/quantity.js";
+import { shellWord } from "../../../core/text/quantity.js";
 import { earlierFormats } from "../../../formats/registry.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import type { Manifest } from "../../../run/types.js";

@@ -15,7 +15,7 @@ import {
   formatSeconds,
   formatSpeed,
   wrapText,
-} from "../../../core/quantity.js";
+} from "../../../core/text/quantity.js";
 import { failedSuffix } from "../../../core/files/output-names.js";
 
 /** Maximum entries per list; the manifest has all. */

@@ -2,7 +2,7 @@ import { FatalError } from "../../../core/errors.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { lookedUp } from "../../../run/failure-limits.js";
 import type { Manifest } from "../../../run/types.js";
-import { formatCount } from "../../../core/quantity.js";
+import { formatCount } from "../../../core/text/quantity.js";
 import { retryAdvice } from "./retry-advice.js";
 import { failedSuffix } from "../../../core/files/output-names.js";
 

@@ -1,5 +1,5 @@
-import { counted } from "../../../core/quantity.js";
-import { printable } from "../../../core/printable.js";
+import { counted } from "../../../core/text/quantity.js";
+import { printable } from "../../../core/text/printable.js";
 import { paintFor } from "../../terminal/colors.js";
 import {
   type DataOutput,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
 import { accusationIn } from "../../../core/finding.js";
 import { option } from "../../../core/options.js";
-import { formatCount } from "../../../core/quantity.js";
+import { formatCount } from "../../../core/text/quantity.js";
 import { isObjectAddress, parseObjectAddress } from "../../../s3/address.js";
 import { earlierPrefix } from "../../../outputs/options.js";
 import { runOptions } from "../../../run/options.js";

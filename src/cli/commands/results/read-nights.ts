@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
-import { counted } from "../../../core/quantity.js";
+import { counted } from "../../../core/text/quantity.js";
 import type { Manifest } from "../../../run/types.js";
 import type { Night } from "../../../report/history.js";
 import { fileFault } from "../../terminal/reporter.js";

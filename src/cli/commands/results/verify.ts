@@ -1,4 +1,4 @@
-import { counted } from "../../../core/quantity.js";
+import { counted } from "../../../core/text/quantity.js";
 import { writeProse } from "../../terminal/data-output.js";
 import { earlierPrefix } from "../../../outputs/options.js";
 import type { Audit } from "../../../outputs/audit-output.js";

@@ -9,7 +9,7 @@ import { intelCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
-import { printable } from "../../../core/printable.js";
+import { printable } from "../../../core/text/printable.js";
 import { askService } from "../../services/with-client.js";
 import { sizeOf, sortAddresses } from "../../../tags/address/address-list.js";
 import type { ReadAddresses } from "../../../tags/address/address-text.js";

@@ -1,4 +1,4 @@
-import { counted } from "../../../core/quantity.js";
+import { counted } from "../../../core/text/quantity.js";
 import type { IntelClient } from "../../../api/intel-client.js";
 import type { CommandCall } from "../../command.js";
 import type { TagFormat } from "../../../tags/list-formats/types.js";

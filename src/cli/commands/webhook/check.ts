@@ -4,7 +4,7 @@ import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { dataOutput, wantsLines } from "../../terminal/data-output.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
-import { formatCount } from "../../../core/quantity.js";
+import { formatCount } from "../../../core/text/quantity.js";
 import {
   chosenContext,
   chosenWebhooks,

@@ -10,7 +10,7 @@ import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { endpointKeysFile, readEndpointKeys } from "../../options/endpoint-keys.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
 import { callWebhook } from "../../../webhooks/call-webhook.js";
-import { printable } from "../../../core/printable.js";
+import { printable } from "../../../core/text/printable.js";
 import { readSecret, secrets } from "../../options/secrets.js";
 import { showRecord } from "../../terminal/show-record.js";
 import {

@@ -4,7 +4,7 @@ import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../lookup/options.js";
 import { sinkOptions } from "../../../outputs/options.js";
 import { chunkOptions } from "../../../cluster/chunks/options.js";
-import { counted, formatCount } from "../../../core/quantity.js";
+import { counted, formatCount } from "../../../core/text/quantity.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";

@@ -11,7 +11,7 @@ import {
   type CountLookupsOptions,
   SampledCounts,
 } from "../../../../src/run/plan/count-lookups.js";
-import { readingOf } from "../../../../src/run/reading.js";
+import { readingOf } from "../../../../src/run/rows/reading.js";
 import { cacheKeys, keyHash } from "../../../../src/store/cache-key.js";
 import { MemoryStore } from "../../../../src/store/memory-store.js";
 import { aFinding } from "../../../helpers/enriched-rows.js";

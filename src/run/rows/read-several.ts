@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
-import { ReputeError, UsageError } from "../core/errors.js";
-import { openSeveral } from "../inputs/several/open-several.js";
-import type { SourceFile } from "../inputs/several/several-source.js";
-import type { NamedInput, OpenedSource, SourcePosition } from "../inputs/types.js";
+import { ReputeError, UsageError } from "../../core/errors.js";
+import { openSeveral } from "../../inputs/several/open-several.js";
+import type { SourceFile } from "../../inputs/several/several-source.js";
+import type { NamedInput, OpenedSource, SourcePosition } from "../../inputs/types.js";
 import type { ReadingSettings, RowHandling } from "./row-handling.js";
 
 /** One of several inputs. */

@@ -5,7 +5,7 @@ import {
   formatPercent,
   formatSeconds,
   formatSpeed,
-} from "../../../src/core/quantity.js";
+} from "../../../../src/core/text/quantity.js";
 
 test.each([
   [0, "0"],

@@ -1,13 +1,13 @@
-import type { Clock } from "../core/clock.js";
-import type { OptionalColumns } from "../core/columns.js";
-import type { Finding } from "../core/finding.js";
-import type { Item } from "../core/item/item.js";
-import type { Row } from "../core/row.js";
-import type { Encoder, SourceFormat } from "../formats/types.js";
-import type { OpenedSource, RunInput, SourcePosition } from "../inputs/types.js";
-import type { Lookup } from "../lookup/types.js";
-import type { CopiedObjects } from "../outputs/download-object.js";
-import type { EnrichSettings } from "./options.js";
+import type { Clock } from "../../core/clock.js";
+import type { OptionalColumns } from "../../core/columns.js";
+import type { Finding } from "../../core/finding.js";
+import type { Item } from "../../core/item/item.js";
+import type { Row } from "../../core/row.js";
+import type { Encoder, SourceFormat } from "../../formats/types.js";
+import type { OpenedSource, RunInput, SourcePosition } from "../../inputs/types.js";
+import type { Lookup } from "../../lookup/types.js";
+import type { CopiedObjects } from "../../outputs/download-object.js";
+import type { EnrichSettings } from "../options.js";
 
 /** Settings that determine how the rows of an input are read. */
 export type ReadingSettings = Pick<

@@ -1,22 +1,22 @@
-import { type Clock, systemClock } from "../core/clock.js";
-import type { OptionalColumns } from "../core/columns.js";
-import { type FindingError, unasked } from "../core/finding.js";
-import { parseKindName } from "../core/item/item.js";
-import { itemCodes } from "../core/error-codes/item-codes.js";
-import { recogniseItem } from "../core/item/recognise.js";
-import { shownColumn } from "../formats/columns/find-column.js";
-import { detectSourceFormat } from "../formats/registry.js";
-import { type InputOptions, openSource } from "../inputs/open-input.js";
-import type { SniffedInput } from "../inputs/sniff-format.js";
+import { type Clock, systemClock } from "../../core/clock.js";
+import type { OptionalColumns } from "../../core/columns.js";
+import { type FindingError, unasked } from "../../core/finding.js";
+import { parseKindName } from "../../core/item/item.js";
+import { itemCodes } from "../../core/error-codes/item-codes.js";
+import { recogniseItem } from "../../core/item/recognise.js";
+import { shownColumn } from "../../formats/columns/find-column.js";
+import { detectSourceFormat } from "../../formats/registry.js";
+import { type InputOptions, openSource } from "../../inputs/open-input.js";
+import type { SniffedInput } from "../../inputs/sniff-format.js";
 import type {
   AnyInput,
   NamedInput,
   OpenedSource,
   RunInput,
   SourcePosition,
-} from "../inputs/types.js";
-import type { Lookup } from "../lookup/types.js";
-import type { EnrichJob } from "./types.js";
+} from "../../inputs/types.js";
+import type { Lookup } from "../../lookup/types.js";
+import type { EnrichJob } from "../types.js";
 import type { ReadingSettings, RowHandling, StartRow } from "./row-handling.js";
 
 /** Replaces an input right before it is opened. */
@@ -46,7 +46,7 @@ export function readingOf(
   const sniff = (resume: SourcePosition | null = null): Promise<SniffedInput> =>
     (sniffing ??=
       named === null
-        ? import("../inputs/sniff-format.js").then(({ sniffFormat }) =>
+        ? import("../../inputs/sniff-format.js").then(({ sniffFormat }) =>
             sniffFormat(input, { gzip, comment, clock, before: resume?.input }),
           )
         : Promise.resolve({ input, format: named, comment }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { didYouMean, nearestFirst } from "../../../src/core/did-you-mean.js";
+import { didYouMean, nearestFirst } from "../../../../src/core/text/did-you-mean.js";
 
 describe("didYouMean", () => {
   it.each([

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../../src/core/finding.js";
-import type { EnrichedRow } from "../../../src/core/row.js";
-import { RowWindow, type RowWindowOptions } from "../../../src/run/row-window.js";
-import { aFinding, anItem, aRow } from "../../helpers/enriched-rows.js";
+import type { Finding } from "../../../../src/core/finding.js";
+import type { EnrichedRow } from "../../../../src/core/row.js";
+import { RowWindow, type RowWindowOptions } from "../../../../src/run/rows/row-window.js";
+import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
 
 describe("RowWindow", () => {
   it("writes rows in input order for any interleaving of answers", async () => {

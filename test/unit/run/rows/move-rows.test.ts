@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { FatalError, InterruptedError } from "../../../src/core/errors.js";
-import type { Finding } from "../../../src/core/finding.js";
-import type { EnrichedRow, Row } from "../../../src/core/row.js";
-import { moveRows } from "../../../src/run/move-rows.js";
-import { RunSignals } from "../../../src/run/run-signals.js";
-import { Tally } from "../../../src/run/tally.js";
-import type { Sink } from "../../../src/outputs/types.js";
-import type { OpenedSource } from "../../../src/inputs/types.js";
-import { readingOf } from "../../contract/sources-reading.js";
-import { aFinding, anItem, aRow } from "../../helpers/enriched-rows.js";
-import { ManualClock } from "../../helpers/manual-clock.js";
+import { FatalError, InterruptedError } from "../../../../src/core/errors.js";
+import type { Finding } from "../../../../src/core/finding.js";
+import type { EnrichedRow, Row } from "../../../../src/core/row.js";
+import { moveRows } from "../../../../src/run/rows/move-rows.js";
+import { RunSignals } from "../../../../src/run/run-signals.js";
+import { Tally } from "../../../../src/run/tally.js";
+import type { Sink } from "../../../../src/outputs/types.js";
+import type { OpenedSource } from "../../../../src/inputs/types.js";
+import { readingOf } from "../../../contract/sources-reading.js";
+import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
 
 describe("a run", () => {
   it("writes the rows before the point where a source broke off", async () => {
