@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
-import { createDispatcher } from "../api/http/dispatcher.js";
 import type { RequestThread } from "../api/thread/request-thread.js";
 import { lookupEndpoints } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
@@ -51,6 +50,7 @@ export async function openConnections(
     const { RequestThread } = await import("../api/thread/request-thread.js");
     return { dispatcher: new RequestThread(concurrency), queue: maxQueue };
   }
+  const { createDispatcher } = await import("../api/http/dispatcher.js");
   return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };
 }
 
