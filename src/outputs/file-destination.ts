@@ -1,7 +1,8 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
+import { startOver } from "../core/error-codes/remedies.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
 import { syncFolder } from "../core/files/make-folder.js";
 import { outputFault } from "./output-fault.js";
@@ -18,6 +19,26 @@ export function partPath(path: string): string {
 export async function removePart(path: string): Promise<void> {
   const facts = await lstat(partPath(path)).catch(() => null);
   if (facts?.isFile()) await rm(partPath(path), { force: true });
+}
+
+/**
+ * Gives a complete part file its name. Does nothing if it has it.
+ *
+ * @throws FatalError `output_gone`, `output_*`
+ */
+export async function renamePart(path: string, suffix = ""): Promise<void> {
+  const name = path + suffix;
+  try {
+    await rename(partPath(path), name).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      if (existsSync(name)) return;
+      const message = `the output of the finished run is missing: ${name}`;
+      throw new FatalError("output_gone", message, { hint: startOver });
+    });
+    await syncFolder(dirname(name));
+  } catch (error) {
+    throw error instanceof FatalError ? error : outputFault(name, error);
+  }
 }
 
 /** A checkpoint's position in a file. */

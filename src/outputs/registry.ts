@@ -4,8 +4,8 @@ import { parseDataSetTarget } from "./data-set/data-set.js";
 import { localPath } from "./staged-output.js";
 import type { TableInput } from "./tables/types.js";
 import type { FoundRows } from "./warehouse/fill-rows.js";
-import type { TableTarget } from "./warehouse/table-database.js";
-import type { Connect } from "./warehouse/table-warehouse.js";
+import type { Connect, TableTarget } from "./warehouse/table-database.js";
+import type { Publication, PublicationOptions, PublishedAudit } from "./publish/types.js";
 import {
   addressScheme,
   namesTable,
@@ -14,26 +14,19 @@ import {
   parsePostgresTarget,
 } from "./warehouse/target.js";
 import type {
-  OpenedWarehouse,
   SavedRows,
   SavedRowsOptions,
-  UnfinishedRun,
-  WarehouseAudit,
-  WarehouseKind,
-  WarehouseOptions,
   RunIdentity,
   WarehouseTarget,
 } from "./warehouse/types.js";
 
-/** A warehouse output that isn't opened yet. */
+/** An output other than a text file: Parquet, a data set or a table. */
 export interface Warehouse {
   readonly target: WarehouseTarget;
-  /** Opens the output. Creates a missing table. @throws ReputeError */
-  open(options: WarehouseOptions): Promise<OpenedWarehouse>;
-  /** Deletes the rows of an unfinished run (`--restart`). @throws ReputeError */
-  discard(run: UnfinishedRun): Promise<void>;
+  /** Checks that a run's rows can be published here. @throws ReputeError */
+  open(options: PublicationOptions): Promise<Publication>;
   /** Counts a finished run's rows; null if the kind can't. @throws ReputeError */
-  recount(run: RunIdentity): Promise<WarehouseAudit | null>;
+  recount(run: RunIdentity): Promise<PublishedAudit | null>;
   /** Opens the saved rows for reading; null where the kind cannot. @throws ReputeError */
   rows(options: SavedRowsOptions): Promise<SavedRows | null>;
   /** Null where rows cannot be changed. */
@@ -52,35 +45,47 @@ export interface TableFill {
   items(options: { readonly prefix: string }): Promise<string | null>;
   /** What a query on the table's database reads. */
   input(query: string): Promise<TableInput>;
-  /** Opens the rows of a run. @throws ReputeError */
-  open(options: WarehouseOptions): Promise<OpenedWarehouse>;
+  /** Checks that the rows of a run can be filled in. @throws ReputeError */
+  open(options: PublicationOptions): Promise<Publication>;
 }
 
 /** Parses `-o`: a warehouse of one kind, or null. */
 export type FindWarehouse = (output: string) => Warehouse | null;
 
 // Loaded on demand: most runs write text files.
-const parquet = () => import("./parquet/open-parquet.js");
-const parquetReader = () => import("./parquet/read-back.js");
-const tables = () => import("./warehouse/table-warehouse.js");
 const inputs = () => import("./find-table.js");
 const duckdb = () => import("./duckdb/duckdb-database.js");
 const postgres = () => import("./postgres/postgres-database.js");
 
 /** All warehouses that can be written. To add one, write its file and add it here. */
 export const warehouses: readonly FindWarehouse[] = [
-  defineWarehouse({
-    parse: parseParquetTarget,
-    open: async (target, options) => (await parquet()).openParquet(target, options),
-    recount: async ({ file }, run) => (await parquetReader()).readBack(file, run),
-    rows: async ({ file }, options) =>
-      (await import("./parquet/saved-rows.js")).parquetRows(file, options),
-  }),
-  defineWarehouse({
-    parse: parseDataSetTarget,
-    open: async (target, options) =>
-      (await import("./data-set/open-data-set.js")).openDataSet(target, options),
-  }),
+  (output) => {
+    const target = parseParquetTarget(output);
+    return (
+      target && {
+        target,
+        open: async (options) =>
+          (await import("./publish/parquet.js")).publishParquet(target, options),
+        recount: async (run) => (await import("./parquet/read-back.js")).readBack(target.file, run),
+        rows: async (options) =>
+          (await import("./parquet/saved-rows.js")).parquetRows(target.file, options),
+        fill: null,
+      }
+    );
+  },
+  (output) => {
+    const target = parseDataSetTarget(output);
+    return (
+      target && {
+        target,
+        open: async (options) =>
+          (await import("./publish/data-set.js")).publishDataSet(target, options),
+        recount: () => Promise.resolve(null),
+        rows: () => Promise.resolve(null),
+        fill: null,
+      }
+    );
+  },
   defineTable(
     parseDuckdbTarget,
     async (target, options) => (await duckdb()).DuckdbDatabase.open(target, options),
@@ -113,45 +118,31 @@ export function findWarehouse(output: string, kinds = warehouses): Warehouse | n
   });
 }
 
-/** Registry entry of a warehouse kind. */
-export function defineWarehouse<T extends WarehouseTarget>(
-  kind: WarehouseKind<T>,
-  fillOf: (target: T) => TableFill | null = () => null,
-): FindWarehouse {
-  return (output) => {
-    const target = kind.parse(output);
-    if (target === null) return null;
-    return {
-      target,
-      open: (options) => kind.open(target, options),
-      discard: async (run) => kind.discard?.(target, run),
-      recount: async (run) => (await kind.recount?.(target, run)) ?? null,
-      rows: async (options) => (await kind.rows?.(target, options)) ?? null,
-      fill: fillOf(target),
-    };
-  };
-}
-
 /** Registry entry of a database. */
 function defineTable<T extends TableTarget>(
   parse: (output: string) => T | null,
   connect: Connect<T>,
   inputOf: (target: T, query: string) => Promise<TableInput>,
 ): FindWarehouse {
-  const kind: WarehouseKind<T> = {
-    parse: (output) => namesTable(output, parse(output)),
-    open: async (target, options) => (await tables()).openTable(connect, target, options),
-    discard: async (target, run) => (await tables()).discardRows(connect, target, run),
-    recount: async (target, run) => (await tables()).recountRows(connect, target, run),
-    rows: async (target, options) =>
-      (await import("./warehouse/saved-rows.js")).tableRows(connect, target, options),
-  };
+  const saved = () => import("./warehouse/saved-rows.js");
   const fills = () => import("./warehouse/fill-rows.js");
-  return defineWarehouse(kind, (target) => ({
-    find: async (options) => (await fills()).findSavedRun(connect, target, options),
-    items: async (options) => (await fills()).savedItemsQuery(connect, target, options),
-    input: (query) => inputOf(target, query),
-    open: async (options) =>
-      (await import("./warehouse/filling-sink.js")).openFilling(connect, target, options),
-  }));
+  return (output) => {
+    const target = namesTable(output, parse(output));
+    return (
+      target && {
+        target,
+        open: async (options) =>
+          (await import("./publish/table.js")).publishTable(connect, target, options),
+        recount: async (run) => (await saved()).recountRows(connect, target, run),
+        rows: async (options) => (await saved()).tableRows(connect, target, options),
+        fill: {
+          find: async (options) => (await fills()).findSavedRun(connect, target, options),
+          items: async (options) => (await fills()).savedItemsQuery(connect, target, options),
+          input: (query) => inputOf(target, query),
+          open: async (options) =>
+            (await import("./publish/fill-table.js")).fillTable(connect, target, options),
+        },
+      }
+    );
+  };
 }

@@ -101,12 +101,14 @@ export function partIsLink(part: string): FatalError {
   });
 }
 
-function partShort(part: string, size: number, length: number): FatalError {
+/** The error for a part file that ends too early. */
+export function partShort(part: string, size: number, length: number): FatalError {
   const message = `${part} has ${size} bytes; the interrupted run wrote ${length}`;
   return new FatalError("output_part_gone", message, { hint: startOver });
 }
 
-function partDamaged(part: string, { from, to }: Damage): FatalError {
+/** The error for a part file whose bytes have changed. */
+export function partDamaged(part: string, { from, to }: Damage): FatalError {
   const message = `${part} is damaged between byte ${from} and byte ${to}`;
   return new FatalError("output_part_damaged", message, { hint: startOver });
 }

@@ -19,28 +19,48 @@ export interface TextSinkOptions {
   readonly resumeRows: number | null;
 }
 
+/** Buffers text for a destination. */
+export interface TextWriter {
+  add(text: string): void;
+  /** Whether enough is buffered for a write. */
+  readonly full: boolean;
+  /** Writes what is buffered. */
+  flush(): Promise<void>;
+}
+
 /**
- * A sink that encodes rows as text and writes the bytes to a destination.
- *
- * Compressed output is a sequence of gzip members (RFC 1952, section 2.2), so it can be truncated
- * at any checkpoint and continued.
+ * Writes text to a destination. Compressed text is a sequence of gzip members (RFC 1952, section
+ * 2.2), so it can be truncated after any of them and continued.
  */
+export function textWriter(destination: Destination, isCompressed: boolean): TextWriter {
+  let pending = "";
+  const limit = isCompressed ? flushAt.gzip : flushAt.plain;
+  return {
+    add(text) {
+      pending += text;
+    },
+    get full() {
+      return pending.length >= limit;
+    },
+    async flush() {
+      if (pending === "") return;
+      const bytes = encodeText(pending);
+      pending = "";
+      await destination.write(isCompressed ? await compress(bytes) : bytes);
+    },
+  };
+}
+
+/** A sink that encodes rows as text and writes the bytes to a destination. */
 export function textSink(
   encoder: Encoder,
   destination: Destination,
   { gzip: isCompressed, resumeRows }: TextSinkOptions,
 ): Sink {
-  let pending = resumeRows === null ? encoder.header : "";
+  const writer = textWriter(destination, isCompressed);
+  if (resumeRows === null) writer.add(encoder.header);
   let rows = resumeRows ?? 0;
-  const limit = isCompressed ? flushAt.gzip : flushAt.plain;
   let beforeEnd: SinkPosition | null = null;
-
-  const flush = async (): Promise<void> => {
-    if (pending === "") return;
-    const bytes = encodeText(pending);
-    pending = "";
-    await destination.write(isCompressed ? await compress(bytes) : bytes);
-  };
 
   const position = (): SinkPosition => {
     const { length } = destination;
@@ -50,21 +70,21 @@ export function textSink(
 
   const end = async (): Promise<void> => {
     if (beforeEnd !== null || encoder.footer === undefined) return;
-    await flush();
+    await writer.flush();
     beforeEnd = position();
-    pending = encoder.footer;
-    await flush();
+    writer.add(encoder.footer);
+    await writer.flush();
   };
 
   return {
     async write(batch: readonly EnrichedRow[]): Promise<void> {
-      pending += encoder.encode(batch);
+      writer.add(encoder.encode(batch));
       rows += batch.length;
       // Readers of a stream expect rows as soon as possible; readers of a file don't.
-      if (pending.length >= limit || destination.path === null) await flush();
+      if (writer.full || destination.path === null) await writer.flush();
     },
     async checkpoint(): Promise<SinkPosition> {
-      await flush();
+      await writer.flush();
       // An empty file isn't valid gzip (RFC 1952, section 2.2); an empty member is.
       if (isCompressed && destination.length === 0) {
         await destination.write(await compress(new Uint8Array(0)));
@@ -75,7 +95,7 @@ export function textSink(
     end,
     async finish(suffix): Promise<SinkResult> {
       await end();
-      await flush();
+      await writer.flush();
       await destination.finish(suffix);
       const { path, length: bytes } = destination;
       return { path, bytes, rows, crc: destination.checksum()?.crc, ...written(encoder) };
@@ -99,13 +119,9 @@ export function withRejects(sink: Sink, rejects: Sink): Sink {
       const refused = rows.filter(({ finding }) => rejected.has(finding.status));
       if (refused.length > 0) await rejects.write(refused);
     },
-    async checkpoint(note) {
+    async checkpoint() {
       const apart = await rejects.checkpoint();
-      const both = (position: SinkPosition): SinkPosition => ({ ...position, rejects: apart });
-      return both(await sink.checkpoint(note && ((position) => note(both(position)))));
-    },
-    get full() {
-      return sink.full ?? false;
+      return { ...(await sink.checkpoint()), rejects: apart };
     },
     async end() {
       await rejects.end?.();

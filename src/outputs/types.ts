@@ -4,7 +4,7 @@ import type { Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
 export interface SinkPosition {
-  /** Durable bytes (files) or rows (tables). */
+  /** Durable bytes. */
   readonly length: number;
   /** Rows within that length. */
   readonly rows: number;
@@ -13,14 +13,6 @@ export interface SinkPosition {
   /** Indicators within that length, for formats that write those instead of rows (STIX). */
   readonly indicators?: number;
   readonly rejects?: SinkPosition;
-  /** Data sets: their complete parts. `length` and `checksum` are then those of the next part. */
-  readonly parts?: readonly PartSum[];
-}
-
-/** Size and CRC-32 of a complete part of a data set. */
-export interface PartSum {
-  readonly bytes: number;
-  readonly crc: number;
 }
 
 /** A file of a data set, as its manifest lists it. */
@@ -60,19 +52,13 @@ export interface SinkResult {
 export interface Sink {
   /** Writes rows in order. Resolves when it accepts more: this is the back-pressure. */
   write(rows: readonly EnrichedRow[]): Promise<void>;
-  /**
-   * Makes all rows written so far durable and returns the position.
-   * @param note the run's checkpoint as text, which databases commit in the same transaction
-   */
-  checkpoint(note?: (position: SinkPosition) => string): Promise<SinkPosition>;
-  /** True if so much is buffered that a checkpoint should be made now. */
-  readonly full?: boolean;
+  /** Makes all rows written so far durable and returns the position. */
+  checkpoint(): Promise<SinkPosition>;
   /** Writes the footer. Positions stay before it, which is where a resume continues. */
   end?(): Promise<void>;
   /**
    * Completes the output and moves it to its final name.
-   * @param suffix appended to the final names of the output and its rejects; a database then keeps
-   *   the run's checkpoint, so that the run doesn't count as finished. @default none
+   * @param suffix appended to the final names of the output and its rejects. @default none
    */
   finish(suffix?: string): Promise<SinkResult>;
   /** Closes without completing: nothing gets the final name, durable data stays for a resume. */

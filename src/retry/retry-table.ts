@@ -22,11 +22,11 @@ import type { WarehouseOutputTarget } from "../run/destination/output-target.js"
 import { retrySuffix } from "../core/files/output-names.js";
 
 /**
- * Looks up the failed and partial rows of one run in a table again and fills them in, one transaction
- * per batch. Nothing else changes.
+ * Looks up the failed and partial rows of one run in a table again and fills them in. Nothing
+ * else changes.
  *
  * @param run `rep_run_id` of the rows; null for the newest run
- * @throws UsageError `retry_keeps_format`, `run_unfinished`; FatalError `output_missing`,
+ * @throws FatalError `output_missing`,
  *   `no_such_run`; as `enrich`
  */
 export async function retryTable(
@@ -55,8 +55,6 @@ export async function retryTable(
     warehouse: {
       ...warehouse,
       open: (options) => fill.open(options),
-      // What a retry has filled in stays, whatever becomes of the retry.
-      discard: () => Promise.resolve(),
     },
   };
   const handling = tableRows(display, await fill.input(found.query), found, prefix);

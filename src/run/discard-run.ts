@@ -3,22 +3,20 @@ import { realPath } from "../core/files/real-path.js";
 import { inputPaths } from "../inputs/types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { removePart } from "../outputs/file-destination.js";
-import { discardWrittenRows } from "./finish/publish.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
-import type { FoundRun, StateFolder } from "./state/state-folder.js";
+import type { AnyCheckpoint, StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
 import type { RowHandling } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
 
-/** Removes what an interrupted run left outside its state folder. @throws ReputeError */
-export async function discardRun(
-  job: EnrichJob,
-  target: OutputTarget,
-  found: FoundRun,
-): Promise<void> {
+/**
+ * Removes what an interrupted run left outside its state folder. Rows that it has published stay.
+ *
+ * @throws ReputeError
+ */
+export async function discardRun(target: OutputTarget, found: AnyCheckpoint | null): Promise<void> {
   await target.staged?.abort();
-  await discardWrittenRows(job, target, found);
-  const rejects = found.checkpoint?.fingerprint?.options["rejects"];
+  const rejects = found?.fingerprint?.options["rejects"];
   if (typeof rejects === "string") await removePart(realPath(rejects));
 }
 
@@ -78,6 +76,6 @@ interface DiscardedRun {
 async function discardForNewRun(why: string, { job, target, state }: DiscardedRun): Promise<void> {
   job.onNotice?.(`${why}; a new run starts`);
   const { checkpoint } = state;
-  await discardRun(job, target, { checkpoint, finished: false });
+  await discardRun(target, checkpoint);
   await state.startOver();
 }

@@ -12,7 +12,7 @@ import { isObjectAddress } from "../s3/address.js";
 import type { StagedRun } from "./destination/staged-run.js";
 import { chooseOutput } from "./destination/open-output.js";
 import { inputReading } from "./copy/find-table-input.js";
-import { type FoundRun, openStateFolder } from "./state/state-folder.js";
+import { type AnyCheckpoint, openStateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
 import { inputPaths } from "../inputs/types.js";
@@ -210,10 +210,10 @@ export async function runResumably(
 async function discardForRestart(
   job: EnrichJob,
   target: OutputTarget,
-  found: FoundRun,
+  found: AnyCheckpoint | null,
 ): Promise<void> {
   const { session, clock = systemClock, onWarning = () => undefined } = job;
   const { checkQuotasLeft } = await import("../session/check-quotas.js");
   await checkQuotasLeft(session, clock, onWarning);
-  await discardRun(job, target, found);
+  await discardRun(target, found);
 }

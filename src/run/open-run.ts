@@ -12,7 +12,8 @@ import type { Sink, SinkPosition } from "../outputs/types.js";
 import { encoderOptions } from "./destination/encoder-options.js";
 import { openSink } from "./destination/open-output.js";
 import { realPath } from "../core/files/real-path.js";
-import { WarehouseRun } from "./destination/warehouse-run.js";
+import { openPublication } from "./destination/open-publication.js";
+import { openStage, type StagedSink } from "../outputs/publish/staged-sink.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
@@ -44,8 +45,8 @@ export interface OpenRun extends RunPlace {
   /** Checkpoint to continue from; null for a new run. */
   readonly before: Checkpoint | null;
   readonly source: OpenedSource;
-  /** Null if the output is text. */
-  readonly warehouse: WarehouseRun | null;
+  /** The sink, if the rows wait to be published; null if the output is text. */
+  readonly staged: StagedSink | null;
   readonly tally: Tally;
   readonly encoder: EncoderOptions;
   /** The caller finishes or abandons it; the stack closes the source. */
@@ -66,23 +67,11 @@ export async function openRun(
   const optional = optionalColumnsOf(job, handling);
   const runId = saved?.runId ?? handling.runId ?? job.runId ?? randomUUID();
   job.onRunId?.(runId);
-  const warehouse =
-    target.warehouse === null || state === null
-      ? null
-      : new WarehouseRun({
-          job,
-          target,
-          runId,
-          optional,
-          clock,
-          stateFolder: state.path,
-          wrapEncoder: handling.encoder,
-        });
-  const before = saved === null || warehouse === null ? saved : await warehouse.resume(saved);
-  const source = await openSource(job, handling, before, warehouse);
+  const before = saved;
+  const opening = handling.open(before?.source ?? null);
+  const source = await raceAbort(opening, job.signal, (late) => late.close());
   stack.use(source);
   const tally = new Tally(before?.tally);
-  if (warehouse !== null) warehouse.tally = tally;
   if (job.session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
   announceReading(job, source);
   const added = addedColumns(optional);
@@ -92,39 +81,64 @@ export async function openRun(
     clock,
   });
   const input = { fingerprint, inputGrew, before, source };
-  const opened = { ...place, ...input, optional, clock, runId, warehouse, tally, encoder };
-  return { ...opened, sink: await openRunSink(job, handling, opened) };
+  const opened = { ...place, ...input, optional, clock, runId, tally, encoder };
+  const staged = await openRunStage(job, handling, opened);
+  return { ...opened, staged, sink: await openRunSink(job, handling, opened, staged) };
 }
 
-async function openSource(
+/** Opens the stage of an output that is no text. */
+async function openRunStage(
   job: EnrichJob,
   handling: RowHandling,
-  before: Checkpoint | null,
-  warehouse: WarehouseRun | null,
-): Promise<OpenedSource> {
-  try {
-    const opening = handling.open(before?.source ?? null);
-    return await raceAbort(opening, job.signal, (late) => late.close());
-  } catch (error) {
-    await warehouse?.abandon();
-    throw error;
-  }
+  {
+    target,
+    state,
+    source,
+    before,
+    runId,
+    optional,
+    clock,
+    tally,
+  }: Omit<OpenRun, "sink" | "staged">,
+): Promise<StagedSink | null> {
+  if (target.warehouse === null) return null;
+  if (state === null) throw new TypeError("staged rows need a state folder");
+  const publication = await openPublication(job, target, {
+    columns: source.columns,
+    runId,
+    optional,
+    clock,
+    stateFolder: state.path,
+    wrapEncoder: handling.encoder,
+    onWarning: warnOnce(job, tally),
+  });
+  return openStage(publication, state.path, before?.sink ?? null);
+}
+
+/** Counts each warning, and tells it once: the same one may occur for every row. */
+function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    tally.warning(message);
+    if (told.has(message)) return;
+    told.add(message);
+    onWarning?.(message);
+  };
 }
 
 async function openRunSink(
   job: EnrichJob,
   handling: RowHandling,
-  { target, source, warehouse, before, encoder }: Omit<OpenRun, "sink">,
+  { target, source, before, encoder }: Omit<OpenRun, "sink" | "staged">,
+  staged: StagedSink | null,
 ): Promise<Sink> {
   const { rejects: path, formulaGuard } = job.settings.output;
   const { columns, reading } = source;
   const several = source.files !== undefined;
   const rejects = path === undefined ? null : { path, columns, reading, formulaGuard, several };
   const resume = before?.sink ?? null;
-  if (target.warehouse !== null) {
-    if (warehouse === null) throw new TypeError("a warehouse needs a state folder");
-    return addRejects(await warehouse.sink(columns), rejects, resume);
-  }
+  if (staged !== null) return addRejects(staged, rejects, resume);
+  if (target.warehouse !== null) throw new TypeError("only text is not staged");
   const options = { encoder, wrapEncoder: handling.encoder, stdout: job.stdout, resume };
   return addRejects(await openSink(target, options), rejects, resume);
 }

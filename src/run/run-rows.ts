@@ -1,5 +1,5 @@
 import { counted } from "../core/text/quantity.js";
-import { FatalError } from "../core/errors.js";
+import { EarlyEndError, FatalError } from "../core/errors.js";
 import type { UnsupportedCode } from "../core/item/item.js";
 import { type ResourceStack, withResources } from "../core/resource-stack.js";
 import { shownColumn } from "../formats/columns/find-column.js";
@@ -7,7 +7,7 @@ import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
 import type { OpenedSource } from "../inputs/types.js";
 import { manifestSoFar } from "./finish/manifest.js";
-import { abandonRun, publish } from "./finish/publish.js";
+import { publish } from "./finish/publish.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpointer.js";
 import type { EnrichJob, Manifest } from "./types.js";
@@ -56,8 +56,9 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       rowsRead += before?.ahead.length ?? 0;
       return await publish(job, { ...run, checkpointer, warnings, rowsRead });
     } catch (error) {
+      if (error instanceof EarlyEndError) await publishSoFar(job, run);
       await run.sink.abandon();
-      await dropUselessState(job, run, lookup, error);
+      dropUselessState(run, lookup, error);
       throw error;
     }
   });
@@ -87,21 +88,28 @@ function rowsBefore({ input }: EnrichJob, row: number): number {
   return Math.max(0, row - first);
 }
 
+/** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
+async function publishSoFar({ onWarning }: EnrichJob, { staged, target }: OpenRun): Promise<void> {
+  try {
+    await staged?.publishSoFar();
+  } catch (error) {
+    onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);
+  }
+}
+
 /** Drops the state of a failed run if there is nothing to resume. */
-async function dropUselessState(
-  job: EnrichJob,
-  run: OpenRun,
+function dropUselessState(
+  { state, before, tally }: OpenRun,
   lookup: RunLookup | null,
   error: unknown,
-): Promise<void> {
-  const { target, state, before, tally, runId, fingerprint } = run;
+): void {
   const isEmpty = error instanceof FatalError && error.code === "input_empty";
   const isNew = before === null || isEmpty;
   if (isNew && tally.rows === 0 && !tally.answered) state?.forget();
   // The journal holds only 404s, which a run with the right address must not replay.
   const isWrongService = error instanceof FatalError && error.code === "wrong_service";
   if (isWrongService && (before === null || lookup?.address.found === false)) {
-    await abandonRun(job, target, state, { runId, fingerprint });
+    state?.forget();
   }
 }
 

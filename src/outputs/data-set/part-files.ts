@@ -1,99 +1,34 @@
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { copyFile, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { syncFolder } from "../../core/files/make-folder.js";
-import { formats } from "../../formats/registry.js";
 import type { EncoderOptions } from "../../formats/types.js";
 import { type Audit, auditOutput } from "../audit-output.js";
-import { openFileDestination, partPath } from "../file-destination.js";
+import { partPath } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
-import { openParquet } from "../parquet/open-parquet.js";
 import { readBack } from "../parquet/read-back.js";
-import { textSink } from "../text-sink.js";
-import type { PartFormat, PartOptions, Sink, SinkPosition } from "../types.js";
-import type { WarehouseOptions } from "../warehouse/types.js";
-import { partName } from "./data-set.js";
+import type { PartFormat, PartRecord } from "../types.js";
 
-/** The files of a data set that is being written: in the state folder, numbered from 0. */
-export class PartFiles {
-  readonly #options: WarehouseOptions;
-  readonly #parts: PartOptions;
-
-  constructor(options: WarehouseOptions, parts: PartOptions) {
-    this.#options = options;
-    this.#parts = parts;
+/** Moves a part to its final path. Does nothing if that has happened. @throws FatalError `output_*` */
+export async function placePart(from: string, path: string): Promise<void> {
+  try {
+    if (existsSync(from)) await move(from, path);
+    else if (!existsSync(path)) throw gone(path);
+  } catch (error) {
+    throw error instanceof FatalError ? error : outputFault(path, error);
   }
+}
 
-  path(index: number): string {
-    const { format, gzip } = this.#parts;
-    return join(this.#folder, partName(index, format, gzip));
-  }
-
-  /**
-   * Opens a part, at a position of an interrupted run or at its start.
-   *
-   * @throws FatalError `output_*`
-   */
-  async open(index: number, resume: SinkPosition | null): Promise<Sink> {
-    const { format, gzip, encoder, wrapEncoder = (plain) => plain } = this.#parts;
-    const path = this.path(index);
-    const stateFolder = this.#sideFolder(index);
-    try {
-      await mkdir(format === "parquet" ? stateFolder : this.#folder, { recursive: true });
-      // It was complete when the run was killed, but the checkpoint is older.
-      if (resume !== null && !existsSync(partPath(path)) && existsSync(path)) {
-        await rename(path, partPath(path));
-      }
-    } catch (error) {
-      throw outputFault(path, error);
-    }
-    if (format === "parquet") {
-      const target = { kind: "parquet", file: path, display: path, base: path } as const;
-      return (await openParquet(target, { ...this.#options, stateFolder, resume })).sink;
-    }
-    const destination = await openFileDestination(path, resume);
-    const resumeRows = resume?.rows ?? null;
-    const writer = wrapEncoder(formats[format].write(encoder));
-    return textSink(writer, destination, { gzip, resumeRows });
-  }
-
-  /** Removes what only an unfinished part needed. */
-  async removeSideFiles(index: number): Promise<void> {
-    await rm(this.#sideFolder(index), { recursive: true, force: true });
-  }
-
-  /** Reads a complete part back. @throws FatalError `output_corrupt` */
-  async audit(index: number): Promise<Audit> {
-    const { format, gzip, encoder } = this.#parts;
-    return auditPart(this.path(index), {
-      format,
-      gzip,
-      prefix: encoder.prefix,
-      shape: encoder.shape,
-      inputColumns: encoder.columns.length,
-    });
-  }
-
-  /** Moves a part to its final path. Does nothing if that has happened. */
-  async place(index: number, path: string): Promise<void> {
-    const from = this.path(index);
-    try {
-      if (existsSync(from)) await move(from, path);
-      else if (!existsSync(path)) throw gone(path);
-    } catch (error) {
-      throw error instanceof FatalError ? error : outputFault(path, error);
-    }
-  }
-
-  get #folder(): string {
-    return join(this.#options.stateFolder, "parts");
-  }
-
-  #sideFolder(index: number): string {
-    return join(this.#folder, String(index));
-  }
+/** The name of the file that a part would replace, if their contents are the same; else null. */
+export function keptName(
+  earlier: PartRecord | undefined,
+  { name, sha256 }: { readonly name: string; readonly sha256: string | null },
+): string | null {
+  if (earlier === undefined || sha256 === null || earlier.sha256 !== sha256) return null;
+  const formOf = (part: string): string => part.slice(part.indexOf("."));
+  return formOf(earlier.name) === formOf(name) ? earlier.name : null;
 }
 
 /** What tells how a part is read. */

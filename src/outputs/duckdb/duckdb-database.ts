@@ -1,51 +1,37 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { DuckDBResult } from "@duckdb/node-api";
-import { type ColumnBatch, boundsOf } from "../warehouse/column-batch.js";
-import { quoteIdentifier, quoteTable, type TableName } from "../warehouse/dialect.js";
+import type { ColumnBatch } from "../warehouse/column-batch.js";
+import type { TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
   ConnectOptions,
   FoundColumn,
   FoundTable,
-  LoadSize,
   Query,
-  SavedRun,
   TableDatabase,
   TableSession,
 } from "../warehouse/table-database.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
-import {
-  deleteFiller,
-  fillerFor,
-  isLarge,
-  selectFiller,
-  selectLargeRows,
-  vectorRows,
-} from "./large-rows.js";
-import { type DuckdbDriver, limitMemory, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
+import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
+import { VectorLimit } from "./large-rows.js";
 import { staging, stageRows } from "./stage-rows.js";
 
 interface DuckdbParts extends OpenDuckdb {
   readonly driver: DuckdbDriver;
+  readonly display: string;
   readonly explain: (error: unknown) => Error;
-  /** Opens the file again, with row groups of this size. */
-  readonly open: (groupRows: number | null) => Promise<OpenDuckdb>;
-  /** Rows in a new row group; null for DuckDB's own number. */
-  readonly groupRows: number | null;
 }
 
 /** An open DuckDB file. All its errors are explained. */
 export class DuckdbDatabase implements TableDatabase, TableSession {
-  #parts: DuckdbParts;
+  readonly #parts: DuckdbParts;
+  readonly #vectors: VectorLimit;
   #open = true;
-  /** Removes the filler of the transaction, once that is committed. */
-  #unfill: string | null = null;
-  /** Whether large rows are read while they are written. */
-  #isFrugal = false;
 
   private constructor(parts: DuckdbParts) {
     this.#parts = parts;
+    this.#vectors = new VectorLimit(parts.display);
   }
 
   /** @throws UsageError `driver_missing`, `output_*`; FatalError `output_*` */
@@ -54,13 +40,12 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     { access }: Pick<ConnectOptions, "access">,
   ): Promise<DuckdbDatabase> {
     const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
-    const explain = (error: unknown): Error => duckdbFault(display, error, access);
-    const open = (groupRows: number | null) =>
-      openDuckdb(driver, file, { access, groupRows }).catch((error: unknown) => {
-        throw explain(error);
-      });
-    const opened = await open(null);
-    return new DuckdbDatabase({ driver, explain, open, ...opened, groupRows: null });
+    const explain = (error: unknown): Error =>
+      duckdbFault(display, error, access === "read" ? "read" : "write");
+    const opened = await openDuckdb(driver, file, access).catch((error: unknown) => {
+      throw explain(error);
+    });
+    return new DuckdbDatabase({ driver, display, explain, ...opened });
   }
 
   readonly query: Query = async (sql, values = []) => {
@@ -99,74 +84,19 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     return this.#parts.explain(error);
   }
 
-  async transaction<T>(work: (session: TableSession, isRetry: boolean) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (session: TableSession) => Promise<T>,
+    end: "COMMIT" | "ROLLBACK" = "COMMIT",
+  ): Promise<T> {
     await this.query("BEGIN TRANSACTION");
     try {
-      const result = await work(this, false);
-      await this.query("COMMIT");
-      await this.#removeFiller();
+      const result = await work(this);
+      await this.query(end);
       return result;
     } catch (error) {
-      this.#unfill = null;
       await this.query("ROLLBACK").catch(() => undefined);
       throw error;
     }
-  }
-
-  async largeRows(
-    table: TableName,
-    run: SavedRun,
-    statuses: readonly string[],
-  ): Promise<ReadonlyMap<number, number>> {
-    const texts = (await this.columnsOf(table)).filter(({ type }) => type === "VARCHAR");
-    const names = texts.map(({ name }) => name);
-    const from = quoteTable("duckdb", table);
-    const sizes = new Map<number, number>();
-    await limitMemory(this.#parts.connection, "frugal");
-    for (const status of statuses) {
-      const found = await this.query(selectLargeRows(from, run, status, names));
-      for (const [number, size] of found) sizes.set(Number(number), Number(size));
-    }
-    await limitMemory(this.#parts.connection, "usual");
-    this.#isFrugal = sizes.size > 0;
-    return sizes;
-  }
-
-  /** Opens the file again for large rows: the size of row groups is chosen then. */
-  async expect(size: LoadSize): Promise<void> {
-    const { groupRows, open } = this.#parts;
-    const large = isLarge(size);
-    if (large && groupRows === null) {
-      await this.settle();
-      await this.close();
-      this.#parts = { ...this.#parts, ...(await open(vectorRows)), groupRows: vectorRows };
-      this.#open = true;
-    }
-    if (this.#isFrugal) await limitMemory(this.#parts.connection, large ? "frugal" : "usual");
-  }
-
-  /** Not in the transaction itself: DuckDB cannot recover updates that come with a full row group. */
-  async separate(table: TableName, { runId, prefix }: SavedRun, size: LoadSize): Promise<void> {
-    const filler = fillerFor(size);
-    if (filler === 0) return;
-    const key = [`${prefix}run_id`, `${prefix}row`];
-    const texts = (await this.columnsOf(table)).filter(
-      ({ name, type }) => type === "VARCHAR" && name !== key[0],
-    );
-    const columns = [...key, ...texts.map(({ name }) => name)].map((name, index) => ({
-      name,
-      type: index === 1 ? ("count" as const) : ("text" as const),
-    }));
-    const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
-    const target = quoteTable("duckdb", table);
-    await this.query(`INSERT INTO ${target} (${names}) ${selectFiller(columns, runId, filler)}`);
-    await this.query(deleteFiller(target, columns, runId));
-  }
-
-  async #removeFiller(): Promise<void> {
-    const statement = this.#unfill;
-    this.#unfill = null;
-    if (statement !== null) await this.query(statement);
   }
 
   // DuckDB locks the file: no other process can open it.
@@ -202,32 +132,28 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     return rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
   }
 
-  hasKey(): Promise<boolean> {
-    return Promise.resolve(true);
+  async hasKey({ schema, name }: TableName, key: readonly [string, string]): Promise<boolean> {
+    const found = await this.query(
+      `SELECT 1 FROM duckdb_constraints() WHERE database_name = current_database()
+       AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)
+       AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
+       AND list_sort(list_transform(constraint_column_names, lambda name: lower(name)))
+         = list_sort([lower($3), lower($4)])`,
+      [schema ?? "main", name, ...key],
+    );
+    return found.length > 0;
   }
 
-  async load(
-    table: TableName,
+  async loadTemporary(
     columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
-  ): Promise<number> {
-    const { driver, connection, groupRows } = this.#parts;
+  ): Promise<TableName> {
+    const { driver, connection } = this.#parts;
+    for (const batch of batches) this.#vectors.add(batch);
     await stageRows(driver, connection, columns, batches).catch((error: unknown) => {
       throw this.#parts.explain(error);
     });
-    const isFilled = groupRows !== null && table.schema !== "temp";
-    const filler = isFilled ? fillerFor(boundsOf(batches)) : 0;
-    const runId = String(batches[0]?.columns[0]?.[0]);
-    const target = quoteTable("duckdb", table);
-    const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
-    const rows = [
-      `SELECT * FROM ${staging}`,
-      ...(filler === 0 ? [] : [selectFiller(columns, runId, filler)]),
-    ].join(" UNION ALL ");
-    const [taken] = await this.query(`INSERT INTO ${target} (${names}) ${rows}`);
-    await this.query(`DROP TABLE ${staging}`);
-    if (filler > 0) this.#unfill = deleteFiller(target, columns, runId);
-    return Number(taken?.[0]) - filler;
+    return staging;
   }
 
   async settle(): Promise<void> {

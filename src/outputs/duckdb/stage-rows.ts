@@ -2,14 +2,14 @@ import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import type { ColumnType } from "../../core/columns.js";
 import type { CellValue, TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
-import { sqlType } from "../warehouse/dialect.js";
+import { quoteIdentifier, sqlType, type TableName } from "../warehouse/dialect.js";
 import type { DuckdbDriver } from "./open-duckdb.js";
 
 /** Temporary table for loading, so that the target table can have other columns in any order. */
 const name = "repute_staging";
 
 /** The same with its schema. */
-export const staging = `temp.main.${name}`;
+export const staging: TableName = { schema: "temp", name };
 
 /** Makes the temporary table and appends rows to it. Errors are those of DuckDB. */
 export async function stageRows(
@@ -18,7 +18,9 @@ export async function stageRows(
   columns: readonly TypedColumn[],
   batches: readonly ColumnBatch[],
 ): Promise<void> {
-  const definitions = columns.map(({ type }, index) => `c${index} ${sqlType("duckdb", type)}`);
+  const definitions = columns.map(
+    (column) => `${quoteIdentifier("duckdb", column.name)} ${sqlType("duckdb", column.type)}`,
+  );
   await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
   const appender = await connection.createAppender(name, "main", "temp");
   const types = columns.map((_, index) => appender.columnType(index));

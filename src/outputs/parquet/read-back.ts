@@ -6,7 +6,8 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
 import { loadDriver } from "../../core/load-driver.js";
-import type { WarehouseAudit, RunIdentity } from "../warehouse/types.js";
+import type { PublishedAudit } from "../publish/types.js";
+import type { RunIdentity } from "../warehouse/types.js";
 
 /**
  * Reads a whole Parquet file: its footer, every row's status and verdict and, for the hash, every
@@ -17,7 +18,7 @@ import type { WarehouseAudit, RunIdentity } from "../warehouse/types.js";
 export async function readBack(
   path: string,
   { prefix }: Omit<RunIdentity, "runId">,
-): Promise<WarehouseAudit> {
+): Promise<PublishedAudit> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await loadDriver(
     "hyparquet",
     () => import("hyparquet"),

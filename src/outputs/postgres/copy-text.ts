@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import type { CellValue } from "../../formats/typed-column.js";
 import type { ColumnType } from "../../core/columns.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
@@ -12,6 +13,28 @@ export function copyText(types: readonly ColumnType[], { rows, columns }: Column
     text += "\n";
   }
   return Buffer.from(text);
+}
+
+/**
+ * Sends data with COPY FROM STDIN, one piece at a time and none after an error: by then the stream has
+ * released its connection, and another write would raise an unhandled error.
+ */
+export function sendPieces(stream: Writable, pieces: readonly Buffer[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let refused = false;
+    stream.on("error", (error) => {
+      refused = true;
+      reject(error);
+    });
+    stream.once("finish", () => resolve());
+    const send = (index: number): void => {
+      if (refused) return;
+      const piece = pieces[index];
+      if (piece === undefined) stream.end();
+      else stream.write(piece, () => send(index + 1));
+    };
+    send(0);
+  });
 }
 
 function field(type: ColumnType, value: CellValue): string {

@@ -37,10 +37,11 @@ export class PostgresDatabase implements TableDatabase {
    * reported at once.
    * @throws ReputeError, `database_lost` after the last attempt; the signal's reason
    */
-  transaction<T>(work: (session: PostgresSession, isRetry: boolean) => Promise<T>): Promise<T> {
-    return this.#attempt((session, isRetry) =>
-      session.transaction((begun) => work(begun, isRetry)),
-    );
+  transaction<T>(
+    work: (session: PostgresSession) => Promise<T>,
+    end: "COMMIT" | "ROLLBACK" = "COMMIT",
+  ): Promise<T> {
+    return this.#attempt((session) => session.transaction(work, end));
   }
 
   /** Reads in one read-only transaction that sees the database as of one moment; retried likewise. */
@@ -48,12 +49,12 @@ export class PostgresDatabase implements TableDatabase {
     return this.#attempt((session) => session.snapshot(work));
   }
 
-  async #attempt<T>(run: (session: PostgresSession, isRetry: boolean) => Promise<T>): Promise<T> {
+  async #attempt<T>(run: (session: PostgresSession) => Promise<T>): Promise<T> {
     const { onWarning, signal, clock = systemClock } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
         this.#session ??= await PostgresSession.open(this.#driver, this.#target.url, onWarning);
-        const result = await run(this.#session, attempt > 1);
+        const result = await run(this.#session);
         this.#known = true;
         return result;
       } catch (error) {
@@ -77,7 +78,7 @@ export class PostgresDatabase implements TableDatabase {
     const reason = serverFault(error, this.#target.display).message;
     return new FatalError("database_lost", `gave up after ${maxAttempts} attempts: ${reason}`, {
       cause: error,
-      hint: "committed rows are safe; when the server is back, continue with --resume",
+      hint: "all rows are safe; when the server is back, continue with --resume",
     });
   }
 }

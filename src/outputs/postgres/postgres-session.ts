@@ -4,10 +4,10 @@ import type { Client, QueryArrayConfig, QueryConfig } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
 import { FatalError } from "../../core/errors.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
-import { quoteIdentifier, quoteTable, type TableName } from "../warehouse/dialect.js";
+import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type { FoundColumn, FoundTable, Query, TableSession } from "../warehouse/table-database.js";
-import { copyText } from "./copy-text.js";
+import { copyText, sendPieces } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
 import { isTransient } from "./server-fault.js";
 import {
@@ -34,6 +34,9 @@ export async function loadPostgres(): Promise<PostgresDriver> {
   const { from } = await loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
   return { Client, copyFrom: from };
 }
+
+/** Temporary table for loading. */
+const temporary: TableName = { schema: "pg_temp", name: "repute_staging" };
 
 /** Members that pg's types lack. */
 interface CursorQuery extends QueryConfig {
@@ -92,7 +95,10 @@ export class PostgresSession implements TableSession {
   }
 
   /** Runs `work` in one transaction. */
-  async transaction<T>(work: (session: this) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (session: this) => Promise<T>,
+    end: "COMMIT" | "ROLLBACK" = "COMMIT",
+  ): Promise<T> {
     await this.#client.query(this.#begin);
     let result: T;
     try {
@@ -102,9 +108,9 @@ export class PostgresSession implements TableSession {
       if (!isTransient(error)) await this.#client.query("ROLLBACK").catch(() => undefined);
       throw error;
     }
-    const { command } = await this.#client.query("COMMIT");
+    const { command } = await this.#client.query(end);
     // COMMIT of a failed transaction returns ROLLBACK without an error.
-    if (command !== "COMMIT") {
+    if (command !== end) {
       throw new FatalError(
         "database_error",
         "the server rolled back a transaction instead of committing it",
@@ -203,39 +209,20 @@ export class PostgresSession implements TableSession {
     return found.length > 0;
   }
 
-  load(
-    table: TableName,
+  async loadTemporary(
     columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
-  ): Promise<number> {
-    const names = columns.map(({ name }) => quoteIdentifier("postgres", name)).join(", ");
+  ): Promise<TableName> {
+    const names = columns.map(({ name }) => quoteIdentifier("postgres", name));
     const types = columns.map(({ type }) => type);
-    return this.#copy(
-      `COPY ${quoteTable("postgres", table)} (${names}) FROM STDIN (ENCODING 'UTF8')`,
+    const definitions = names.map((name, index) => `${name} ${sqlType("postgres", types[index]!)}`);
+    await this.query(`CREATE TEMPORARY TABLE ${temporary.name} (${definitions.join(", ")})`);
+    const copy = `COPY ${quoteTable("postgres", temporary)} (${names.join(", ")}) FROM STDIN (ENCODING 'UTF8')`;
+    await sendPieces(
+      this.#client.query(this.#driver.copyFrom(copy)),
       batches.map((batch) => copyText(types, batch)),
     );
-  }
-
-  /** Sends data with COPY FROM STDIN. @returns the number of rows the server stored */
-  #copy(statement: string, data: readonly Buffer[]): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const stream = this.#client.query(this.#driver.copyFrom(statement));
-      let refused = false;
-      stream.on("error", (error) => {
-        refused = true;
-        reject(error);
-      });
-      stream.once("finish", () => resolve(stream.rowCount));
-      // Write one buffer at a time and none after an error: by then the stream has released its
-      // connection, and another write would raise an unhandled error.
-      const send = (index: number): void => {
-        if (refused) return;
-        const piece = data[index];
-        if (piece === undefined) stream.end();
-        else stream.write(piece, () => send(index + 1));
-      };
-      send(0);
-    });
+    return temporary;
   }
 
   /** Closes the connection. An unresponsive one is left to the system. */

@@ -19,7 +19,7 @@ const warnings: Readonly<Record<TextFault, string>> = {
 
 /** One reader per column, in table order. Input cells missing in a row are null. */
 export function cellReaders(
-  schema: TableSchema,
+  schema: Pick<TableSchema, "columns">,
   options: CellReaderOptions,
 ): readonly CellReader[] {
   const warnOfText = (fault: TextFault): void => options.onWarning(warnings[fault]);

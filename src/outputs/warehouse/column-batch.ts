@@ -1,6 +1,4 @@
 import type { CellValue } from "../../formats/typed-column.js";
-import type { EnrichedRow } from "../../core/row.js";
-import type { CellReader } from "./cell-values.js";
 
 /** Size at which a batch is full. */
 export interface BatchBounds {
@@ -9,18 +7,22 @@ export interface BatchBounds {
   readonly characters: number;
 }
 
+/** Rows, and the characters of text in all their cells. */
+export type LoadSize = Pick<ColumnBatch, "rows" | "characters">;
+
 /** Collects rows as columns of typed values, for columnar outputs. */
 export class ColumnBatch {
-  readonly #readers: readonly CellReader[];
   readonly #bounds: BatchBounds;
-  #columns: CellValue[][];
+  readonly #width: number;
+  #columns: CellValue[][] = [];
   #rows = 0;
   #characters = 0;
 
-  constructor(readers: readonly CellReader[], bounds: BatchBounds) {
-    this.#readers = readers;
+  /** @param width number of columns */
+  constructor(width: number, bounds: BatchBounds) {
+    this.#width = width;
     this.#bounds = bounds;
-    this.#columns = readers.map(() => []);
+    this.clear();
   }
 
   get rows(): number {
@@ -39,12 +41,8 @@ export class ColumnBatch {
     return this.#columns;
   }
 
-  add(enriched: EnrichedRow): void {
-    this.addCells(this.#readers.map((read) => read(enriched)));
-  }
-
   /** Adds a row of cells. */
-  addCells(cells: readonly CellValue[]): void {
+  add(cells: readonly CellValue[]): void {
     for (const [index, column] of this.#columns.entries()) {
       const value = cells[index] ?? null;
       column.push(value);
@@ -57,19 +55,8 @@ export class ColumnBatch {
   }
 
   clear(): void {
-    this.#columns = this.#readers.map(() => []);
+    this.#columns = Array.from({ length: this.#width }, () => []);
     this.#rows = 0;
     this.#characters = 0;
   }
-}
-
-/** Rows and characters of several batches. */
-export function boundsOf(batches: readonly ColumnBatch[]): BatchBounds {
-  return batches.reduce(
-    (sum, { rows, characters }) => ({
-      rows: sum.rows + rows,
-      characters: sum.characters + characters,
-    }),
-    { rows: 0, characters: 0 },
-  );
 }

@@ -13,9 +13,6 @@ export interface TableName {
   readonly name: string;
 }
 
-/** Table with the latest checkpoint of each unfinished run. */
-export const checkpointTableName = "repute_checkpoint";
-
 /**
  * Type names (PostgreSQL 16 manual, section 8.1; DuckDB, Data Types; BigQuery, Data types). Times
  * are UTC with microseconds in all three.
@@ -104,16 +101,6 @@ export function addColumns(
     (column) =>
       `ALTER TABLE ${quoteTable(dialect, table)} ADD COLUMN ${columnDefinition(dialect, { ...column, nullable: true })};`,
   );
-}
-
-/** CREATE TABLE IF NOT EXISTS of the checkpoint table, in the enriched table's schema. */
-export function createCheckpointTable(dialect: DialectName, schema: string | null): string {
-  const columns: readonly TypedColumn[] = [
-    { name: "run_id", type: "text", nullable: false },
-    { name: "note", type: "text", nullable: false },
-    { name: "saved_at", type: "timestamp", nullable: false },
-  ];
-  return createTable(dialect, { schema, name: checkpointTableName }, { columns, key: ["run_id"] });
 }
 
 /** Default table name. */

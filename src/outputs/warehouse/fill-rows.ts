@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
 import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
-import { FatalError, UsageError } from "../../core/errors.js";
-import { checkpointTableName, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
+import { FatalError } from "../../core/errors.js";
+import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
 import { RunRows } from "./run-rows.js";
-import type { SavedRun, TableDatabase, TableSession, TableTarget } from "./table-database.js";
+import type { Connect, TableSession, TableTarget } from "./table-database.js";
 import { tableSchema } from "./table-schema.js";
-import type { Connect } from "./table-warehouse.js";
 
 /** The rows of a run. */
 export interface FoundRows {
@@ -21,7 +20,7 @@ export interface FoundRows {
  * Finds the rows of a run.
  *
  * @param runId default the newest run
- * @throws FatalError `output_missing`, `no_such_run`; UsageError `run_unfinished`, `table_lacks_columns`;
+ * @throws FatalError `output_missing`, `no_such_run`; UsageError `table_lacks_columns`;
  *   errors of the database
  */
 export async function findSavedRun<T extends TableTarget>(
@@ -51,8 +50,6 @@ export async function findSavedRun<T extends TableTarget>(
           hint: "leave out --run to retry the newest run",
         });
       }
-      const notes = await session.find({ ...table, name: checkpointTableName });
-      if (notes !== null && (await run.note(session.query)) !== null) throw unfinished(display, id);
       return { runId: id, query: savedRowsQuery(target, table, prefix, id, optional), optional };
     });
   } finally {
@@ -92,25 +89,8 @@ export async function savedItemsQuery<T extends TableTarget>(
   }
 }
 
-/** Rows that a retry looks up again; if it is resumed, others may have been among them. */
+/** Rows that a retry looks up again. */
 const filledStatuses = ["failed", "partial"] as const;
-const everFilled = [...filledStatuses, "complete", "invalid"] as const;
-
-/** Finds the rows that are filled in one by one, and removes what an interruption left beside them. */
-export async function findLargeRows(
-  database: TableDatabase,
-  target: TableTarget,
-  run: SavedRun,
-  isResumed: boolean,
-): Promise<ReadonlyMap<number, number>> {
-  if (database.largeRows === undefined) return new Map();
-  const table = await database.transaction(async (session) => {
-    const found = await placeOf(session, target);
-    await new RunRows(target.kind, found, run).removeFiller(session.query);
-    return found;
-  });
-  return database.largeRows(table, run, isResumed ? everFilled : filledStatuses);
-}
 
 /** The table, with its schema. @throws FatalError `output_missing` */
 export async function placeOf(
@@ -120,12 +100,6 @@ export async function placeOf(
   const found = await session.find(table);
   if (found !== null) return { ...table, schema: found.schema };
   throw new FatalError("output_missing", `there is no table ${display}`);
-}
-
-function unfinished(display: string, runId: string): UsageError {
-  return new UsageError("run_unfinished", `the run ${runId} in ${display} is not finished`, {
-    hint: "continue it with repute enrich … --resume, or name another with --run",
-  });
 }
 
 async function newestRun(
@@ -180,6 +154,6 @@ function savedRowsQuery(
     ...names.map((name) => `${value(name)} AS ${quoted(name)}`),
   ];
   return `SELECT ${columns.join(", ")} FROM ${quoteTable(kind, table)}
-    WHERE ${quoted(`${prefix}run_id`)} = '${runId.replaceAll("'", "''")}' AND ${quoted(`${prefix}row`)} > 0
+    WHERE ${quoted(`${prefix}run_id`)} = '${runId.replaceAll("'", "''")}'
     ORDER BY ${quoted(`${prefix}row`)}`;
 }

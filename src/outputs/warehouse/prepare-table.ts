@@ -4,8 +4,6 @@ import { createNewestView, newestViewName } from "./ddl.js";
 import {
   addColumns,
   catalogueType,
-  checkpointTableName,
-  createCheckpointTable,
   createTable,
   type DialectName,
   quoteIdentifier,
@@ -17,7 +15,7 @@ import type { FoundColumn, TableSession } from "./table-database.js";
 import type { TableSchema } from "./table-schema.js";
 
 /**
- * Creates or checks the table and the checkpoint table beside it. A new table also gets the view of
+ * Creates or checks the table. A new one also gets the view of
  * the newest rows. Existing tables are never altered.
  * @returns the table with its schema
  * @throws UsageError `schema_missing`, `not_a_table`, `table_lacks_columns`, `table_types_differ`,
@@ -50,9 +48,6 @@ export async function prepareTable(
     }
     checkTable(dialect, table, schema, await session.columnsOf(table));
     if (!(await session.hasKey(table, schema.key))) throw keyMissing(dialect, table, schema.key);
-  }
-  if ((await session.find({ ...table, name: checkpointTableName })) === null) {
-    await session.query(createCheckpointTable(dialect, table.schema));
   }
   return table;
 }

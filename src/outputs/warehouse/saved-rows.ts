@@ -4,9 +4,10 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { joinedEntries } from "../../formats/joined-entries.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import { quoteIdentifier, quoteTable } from "./dialect.js";
-import type { TableDatabase, TableSession, TableTarget } from "./table-database.js";
-import type { Connect } from "./table-warehouse.js";
-import type { SavedRows, SavedRowsOptions } from "./types.js";
+import type { PublishedAudit } from "../publish/types.js";
+import { RunRows } from "./run-rows.js";
+import type { Connect, TableDatabase, TableSession, TableTarget } from "./table-database.js";
+import type { RunIdentity, SavedRows, SavedRowsOptions } from "./types.js";
 
 /** Most rows fetched at a time. The first page is small, because rows may be large. */
 const pageRows = { first: 100, most: 10_000 };
@@ -151,6 +152,31 @@ async function pageQuery(
      ORDER BY max(${ours("looked_up_at")}) DESC NULLS LAST, 1 DESC LIMIT 1`,
   );
   return { sql, runId: newest === undefined ? null : String(newest[0]), columns };
+}
+
+/**
+ * Counts the rows of a finished run.
+ *
+ * @throws FatalError `output_missing`, `output_corrupt`; errors of the database
+ */
+export async function recountRows<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  run: RunIdentity,
+): Promise<PublishedAudit> {
+  const { kind, display, file, table } = target;
+  if (file !== null && !existsSync(file)) throw missing(display);
+  const database = await connect(target, { access: "read", onWarning: () => undefined });
+  try {
+    return await database.transaction(async (session) => {
+      const found = await session.find(table);
+      if (found === null) throw missing(display);
+      const rows = new RunRows(kind, { ...table, schema: found.schema }, run);
+      return rows.audit(session.query, display);
+    });
+  } finally {
+    await database.close();
+  }
 }
 
 function missing(display: string): FatalError {

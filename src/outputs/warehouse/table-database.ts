@@ -1,7 +1,8 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "./column-batch.js";
 import type { TableName } from "./dialect.js";
-import type { WarehouseOptions, WarehouseTarget } from "./types.js";
+import type { PublicationOptions } from "../publish/types.js";
+import type { WarehouseTarget } from "./types.js";
 
 export interface TableTarget extends WarehouseTarget {
   readonly kind: "duckdb" | "postgres";
@@ -11,40 +12,19 @@ export interface TableTarget extends WarehouseTarget {
 /** A database that holds the enriched table. Implement this to support another database. */
 export interface TableDatabase {
   /**
-   * Runs `work` in one transaction.
-   * @param work its second argument is true if an earlier attempt may have been committed although
-   *   its confirmation was lost
+   * Runs `work` in one transaction, again if the connection is lost: also if only the confirmation of
+   * its end was.
+   *
+   * @param end `ROLLBACK` undoes the work, which then was a trial
    * @throws ReputeError; the signal's reason if it aborts waiting for a server
    */
-  transaction<T>(work: (session: TableSession, again: boolean) => Promise<T>): Promise<T>;
-  /**
-   * The rows of a run, by number and size, that must not be written again together with others; none
-   * if this is missing.
-   */
-  largeRows?(
-    table: TableName,
-    run: SavedRun,
-    statuses: readonly string[],
-  ): Promise<ReadonlyMap<number, number>>;
-  /** Prepares for a transaction that writes rows of this size. */
-  expect?(size: LoadSize): Promise<void>;
-  /** Keeps the large rows that the last transaction wrote apart from later ones. */
-  separate?(table: TableName, run: SavedRun, size: LoadSize): Promise<void>;
+  transaction<T>(
+    work: (session: TableSession) => Promise<T>,
+    end?: "COMMIT" | "ROLLBACK",
+  ): Promise<T>;
   /** Moves committed data to its final place; for files only. */
   settle?(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Rows of one run in a table. */
-export interface SavedRun {
-  readonly runId: string;
-  readonly prefix: string;
-}
-
-/** Rows to write, and the characters of text in all their cells. */
-export interface LoadSize {
-  readonly rows: number;
-  readonly characters: number;
 }
 
 export interface TableSession {
@@ -57,14 +37,13 @@ export interface TableSession {
   schemaFor(table: TableName): Promise<string | null | undefined>;
   /** A table's columns, in table order. */
   columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
-  /** Whether these columns have a unique key; true where it isn't needed. */
+  /** Whether these columns are a unique key. */
   hasKey(table: TableName, key: readonly [string, string]): Promise<boolean>;
-  /** Inserts rows. Other columns of the table get their defaults. @returns the number of rows */
-  load(
-    table: TableName,
+  /** Makes a temporary table and inserts rows. @returns its name */
+  loadTemporary(
     columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
-  ): Promise<number>;
+  ): Promise<TableName>;
 }
 
 export interface FoundTable {
@@ -87,8 +66,14 @@ export type Query = (
 ) => Promise<readonly (readonly (string | bigint | null)[])[]>;
 
 /** Options for opening a database. */
-export interface ConnectOptions extends Pick<WarehouseOptions, "signal" | "clock"> {
-  /** Reading requires no write permission. */
-  readonly access: "read" | "write";
+export interface ConnectOptions extends Pick<PublicationOptions, "signal" | "clock"> {
+  /** Reading requires no write permission; a check creates no file. */
+  readonly access: "read" | "write" | "check";
   readonly onWarning: (message: string) => void;
 }
+
+/** Opens the database of a target. */
+export type Connect<T extends TableTarget> = (
+  target: T,
+  options: ConnectOptions,
+) => Promise<TableDatabase>;

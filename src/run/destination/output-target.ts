@@ -1,6 +1,7 @@
 import type { SinkFormat } from "../../formats/types.js";
 import type { Warehouse } from "../../outputs/registry.js";
 import type { StagedRun } from "./staged-run.js";
+import { withSuffix } from "../../outputs/data-set/data-set.js";
 
 /** Destination of the rows. */
 export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
@@ -14,6 +15,24 @@ interface AnyOutputTarget {
   readonly name: string;
   /** Of objects, which are written to files first. */
   readonly staged?: StagedRun | undefined;
+}
+
+/** Whether the output is a table, which has no files of its own. */
+export function isTable({ file, base }: Pick<OutputTarget, "file" | "base">): boolean {
+  return file === null && base !== null && !base.endsWith("/");
+}
+
+/**
+ * Path from which the names of what a run leaves derive.
+ *
+ * @param suffix that of a run with too many failures; the rows that a table does not take are NDJSON
+ */
+export function resultBase(
+  target: Pick<OutputTarget, "file"> & { readonly base: string },
+  suffix: string,
+): string {
+  const base = withSuffix(target.base, suffix);
+  return suffix !== "" && isTable(target) ? `${base}.ndjson` : base;
 }
 
 /** Text: a file that appears by rename, or a stream, which cannot be resumed. */

@@ -1,16 +1,13 @@
-import { existsSync } from "node:fs";
-import { rename, rm, rmdir, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { rm, rmdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
-import { syncFolder } from "../../core/files/make-folder.js";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { earlierParts, withSuffix } from "../../outputs/data-set/data-set.js";
+import { earlierParts } from "../../outputs/data-set/data-set.js";
 import type { PartRecord } from "../../outputs/types.js";
 import type { SinkSettings } from "../../outputs/options.js";
-import { partPath } from "../../outputs/file-destination.js";
-import { outputFault } from "../../outputs/output-fault.js";
+import { renamePart } from "../../outputs/file-destination.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import { realPath } from "../../core/files/real-path.js";
 import { manifestPath } from "../destination/check-paths.js";
@@ -18,11 +15,16 @@ import { optionalColumnsOf } from "../rows/reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import { WarehouseRun } from "../destination/warehouse-run.js";
+import { openPublication } from "../destination/open-publication.js";
+import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { writeManifest } from "./manifest.js";
 import type { FinishedRun } from "../state/checkpoint.js";
 import type { RowHandling } from "../rows/row-handling.js";
-import type { OutputTarget, WarehouseOutputTarget } from "../destination/output-target.js";
+import {
+  type OutputTarget,
+  resultBase,
+  type WarehouseOutputTarget,
+} from "../destination/output-target.js";
 import { failedSuffix } from "../../core/files/output-names.js";
 
 /**
@@ -64,11 +66,11 @@ async function republish(
   stateFolder: string,
 ): Promise<void> {
   const { checkpoint, manifest, suffix } = finished;
-  if (target.file !== null) await renamePart(target.file, suffix, manifest.output.bytes);
+  if (target.file !== null) await completeFile(target.file, suffix, manifest.output.bytes);
   else if (target.warehouse !== null)
-    await completeTable(job, handling, target, finished, stateFolder);
+    await commitStaged(job, handling, target, finished, stateFolder);
   const { rejects } = checkpoint.fingerprint.options;
-  if (typeof rejects === "string") await renamePart(realPath(rejects), suffix, null);
+  if (typeof rejects === "string") await completeFile(realPath(rejects), suffix, null);
   await saveRecord(job, target, manifest, suffix);
 }
 
@@ -83,7 +85,7 @@ export async function saveRecord(
   suffix: string,
 ): Promise<void> {
   if (target.base === null) return;
-  const base = withSuffix(target.base, suffix);
+  const base = resultBase({ ...target, base: target.base }, suffix);
   await writeManifest(base, manifest);
   const { parts } = manifest.output;
   if (parts !== undefined) await removeEarlierParts(job, base, parts);
@@ -129,7 +131,7 @@ async function removeFailedOutput(
   { file }: OutputTarget,
   base: string,
 ): Promise<void> {
-  const failed = withSuffix(base, failedSuffix);
+  const failed = resultBase({ file, base }, failedSuffix);
   const manifest = manifestPath(failed);
   const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
   if (found?.exit_reason !== "too_many_failed") return;
@@ -137,7 +139,7 @@ async function removeFailedOutput(
   const inputs = new Set(inputPaths(job.input).map(realPath));
   // A data set that was retried into this one.
   if (failed.endsWith("/") && inputs.has(failed.slice(0, -1))) return;
-  const output = file === null ? null : file + failedSuffix;
+  const output = failed.endsWith("/") ? null : failed;
   const parts = found.output?.parts ?? [];
   const left = [
     output,
@@ -157,46 +159,34 @@ async function removeFailedOutput(
 }
 
 /** @param bytes expected size, or null if unknown */
-async function renamePart(name: string, suffix: string, bytes: number | null): Promise<void> {
-  const part = partPath(name);
-  const path = name + suffix;
-  try {
-    if (existsSync(part)) {
-      await rename(part, path);
-      await syncFolder(dirname(path));
-    }
-  } catch (error) {
-    throw outputFault(path, error);
-  }
-  const found = await stat(path).catch(() => null);
-  if (found !== null && (bytes === null || found.size === bytes)) return;
-  const what = found === null ? "is missing" : `has ${found.size} bytes instead of ${bytes}`;
-  throw new FatalError("output_gone", `the output of the finished run ${what}: ${path}`, {
-    hint: startOver,
-  });
+async function completeFile(name: string, suffix: string, bytes: number | null): Promise<void> {
+  await renamePart(name, suffix);
+  const { size } = await stat(name + suffix);
+  if (bytes === null || size === bytes) return;
+  throw new FatalError(
+    "output_gone",
+    `the output of the finished run has ${size} bytes instead of ${bytes}: ${name + suffix}`,
+    { hint: startOver },
+  );
 }
 
-/** Reopens a warehouse where the run left it, and completes the run there. */
-async function completeTable(
+/** Publishes the staged rows of a run. */
+async function commitStaged(
   job: EnrichJob,
   handling: RowHandling,
   target: WarehouseOutputTarget,
   { checkpoint, suffix, manifest }: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
-  const clock = job.clock ?? systemClock;
-  const { runId } = checkpoint;
-  const finished = manifest.output.parts;
-  const optional = optionalColumnsOf(job, handling);
-  const { encoder: wrapEncoder } = handling;
-  const options = { job, target, runId, optional, clock, stateFolder, finished, wrapEncoder };
-  const run = new WarehouseRun(options);
-  await run.resume(checkpoint);
-  const sink = await run.sink(checkpoint.source.columns);
-  try {
-    await sink.finish(suffix);
-  } catch (error) {
-    await sink.abandon();
-    throw error;
-  }
+  const publication = await openPublication(job, target, {
+    columns: checkpoint.source.columns,
+    runId: checkpoint.runId,
+    optional: optionalColumnsOf(job, handling),
+    clock: job.clock ?? systemClock,
+    stateFolder,
+    wrapEncoder: handling.encoder,
+    finished: manifest.output.parts,
+    onWarning: job.onWarning,
+  });
+  await publication.commit(stageUpTo(publication, stateFolder, checkpoint.sink), suffix);
 }

@@ -15,7 +15,7 @@ import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenRun } from "../open-run.js";
 import { type RunEnding, unknownEnding } from "../exit-reason.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import type { OutputTarget } from "../destination/output-target.js";
+import { isTable, type OutputTarget, resultBase } from "../destination/output-target.js";
 
 /** A run that has a checkpointer, and so a start and a duration. */
 export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tally"> & {
@@ -77,8 +77,7 @@ export function manifestOf(
     ...(inputs === undefined ? {} : { inputs }),
     ...skippedInputs(job.input),
     output: {
-      path: target.base === null ? null : outputName(target, suffix),
-      format: target.format,
+      ...outputPlace(target, suffix),
       bytes: audit === null ? bytes : audit.bytes,
       rows: audit?.rows ?? written.rows,
       sha256: audit?.sha256 ?? null,
@@ -121,9 +120,15 @@ export function manifestSoFar(job: EnrichJob, run: StartedRun): Manifest {
   });
 }
 
-/** Name of the output. That of a table has no suffix. */
-function outputName({ name, file, base }: OutputTarget, suffix: string): string {
-  return file === null && base?.endsWith("/") !== true ? name : withSuffix(name, suffix);
+/** Where the rows are, and in which format: those that a table does not take are in a text file. */
+function outputPlace(
+  { name, base, format, ...target }: OutputTarget,
+  suffix: string,
+): Pick<Manifest["output"], "path" | "format"> {
+  if (base === null) return { path: null, format };
+  const place = { base, ...target };
+  if (suffix === "" || !isTable(place)) return { path: withSuffix(name, suffix), format };
+  return { path: resultBase(place, suffix), format: "ndjson" };
 }
 
 /**

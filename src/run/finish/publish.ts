@@ -13,10 +13,9 @@ import { wrongCounts } from "./wrong-counts.js";
 import { tooManyFailed } from "../failure-limits.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { realPath } from "../../core/files/real-path.js";
-import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";
+import { failedSuffix } from "../../core/files/output-names.js";
 import type { CountedWarning } from "../counted-warning.js";
 import type { OutputTarget, TextOutputTarget } from "../destination/output-target.js";
-import { failedSuffix } from "../../core/files/output-names.js";
 
 /** A run whose last row is written. */
 export interface WrittenRun extends OpenRun {
@@ -52,11 +51,11 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   }
   const position = await sink.checkpoint();
   await sink.end?.();
-  const audit = await auditTarget(run);
-  checkCounts(run, audit, position.indicators);
   const { maxFailed, failOn } = job.settings.run;
   const isTooMany = tooManyFailed(maxFailed, tally.snapshot());
   const suffix = isTooMany ? failedSuffix : "";
+  const audit = await auditTarget(run, suffix);
+  checkCounts(run, audit, position.indicators);
   const ending = isTooMany ? endingOfTooMany : endingOfRows(failOn, tally.statuses);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
@@ -71,9 +70,9 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   return manifest;
 }
 
-async function auditTarget(run: WrittenRun): Promise<Audit | null> {
-  const { target, warehouse } = run;
-  if (target.warehouse !== null) return warehouse?.audit() ?? null;
+async function auditTarget(run: WrittenRun, suffix: string): Promise<Audit | null> {
+  const { target, staged } = run;
+  if (target.warehouse !== null) return staged?.prepare(suffix) ?? null;
   return target.file === null ? null : auditText(partPath(target.file), target, run);
 }
 
@@ -123,51 +122,6 @@ function checkCounts(
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
     hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; ${startOver}`,
   });
-}
-
-/**
- * Removes an interrupted run's rows from a table, while its checkpoint still identifies them.
- *
- * @throws ReputeError from the warehouse
- */
-export async function discardWrittenRows(
-  job: EnrichJob,
-  { warehouse, name, file }: OutputTarget,
-  { checkpoint: found, finished }: FoundRun,
-): Promise<void> {
-  // A file is rewritten from its first byte.
-  if (warehouse === null || file !== null) return;
-  if (found?.runId === undefined) {
-    job.onWarning?.(
-      `cannot read the checkpoint of the interrupted run, so its rows stay in ${name}`,
-    );
-    return;
-  }
-  const prefix = found.fingerprint?.options["prefix"];
-  await warehouse.discard({
-    runId: found.runId,
-    prefix: typeof prefix === "string" ? prefix : job.settings.output.prefix,
-    complete: finished,
-  });
-}
-
-/**
- * Abandons a run that produced nothing worth resuming: removes its rows from their table and lets
- * its state folder be removed. If the rows cannot be removed, the state stays so that `--restart`
- * can try again.
- */
-export async function abandonRun(
-  job: EnrichJob,
-  target: OutputTarget,
-  state: StateFolder | null,
-  run: AnyCheckpoint,
-): Promise<void> {
-  try {
-    await discardWrittenRows(job, target, { checkpoint: run, finished: false });
-    state?.forget();
-  } catch (error) {
-    job.onWarning?.(`cannot remove the rows of this run: ${(error as Error).message}`);
-  }
 }
 
 /** Removes the `.part` files of a run that will not be resumed. */

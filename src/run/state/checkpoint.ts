@@ -1,4 +1,3 @@
-import { sealJson } from "../../core/files/json-file.js";
 import type { SourcePosition } from "../../inputs/types.js";
 import type { SinkPosition } from "../../outputs/types.js";
 import type { TallySnapshot } from "../tally.js";
@@ -40,14 +39,4 @@ export interface FinishedRun {
   readonly manifest: Manifest;
   /** Appended to the names of its files. */
   readonly suffix: string;
-}
-
-/**
- * A checkpoint stored in a database: everything except what only the state folder knows of the run.
- */
-export type CheckpointNote = Omit<Checkpoint, "fingerprint">;
-
-/** Serialises a checkpoint for a database, without the paths and addresses in its fingerprint. */
-export function writeNote({ fingerprint: _fingerprint, ...note }: Checkpoint): string {
-  return sealJson(note satisfies CheckpointNote);
 }

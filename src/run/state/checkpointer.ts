@@ -1,13 +1,13 @@
 import type { Clock } from "../../core/clock.js";
 import type { FindingStore } from "../../store/store.js";
-import type { Sink, SinkPosition } from "../../outputs/types.js";
+import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "../rows/row-window.js";
 import type { Manifest } from "../types.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "../tally.js";
-import { type Checkpoint, checkpointVersion, writeNote } from "./checkpoint.js";
+import { type Checkpoint, checkpointVersion } from "./checkpoint.js";
 
 /** A checkpoint is due after this time or this many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
@@ -69,7 +69,7 @@ export class Checkpointer {
     if (this.#options.state === null) return;
     const elapsed = this.#options.clock.monotonic() - this.#lastAt;
     const rows = this.#options.tally.rows - this.#lastRows;
-    const isDue = elapsed >= due.ms || rows >= due.rows || this.#options.sink.full === true;
+    const isDue = elapsed >= due.ms || rows >= due.rows;
     if (last || isDue) await this.save();
   }
 
@@ -79,7 +79,8 @@ export class Checkpointer {
     if (state === null) return null;
     await journal.sync();
     const journalBytes = journal.durableBytes ?? 0;
-    const checkpoint = (position: SinkPosition): Checkpoint => ({
+    const position = await sink.checkpoint();
+    const saved: Checkpoint = {
       version: checkpointVersion,
       runId: this.runId,
       startedAt: this.startedAt,
@@ -91,11 +92,7 @@ export class Checkpointer {
       sink: position,
       journalBytes,
       tally: tally.snapshot(),
-    });
-    // A run without rows writes no note, so nobody has to clean it up in the database.
-    const note = (position: SinkPosition): string => writeNote(checkpoint(position));
-    const durable = await (tally.rows === 0 ? sink.checkpoint() : sink.checkpoint(note));
-    const saved = checkpoint(durable);
+    };
     await state.save(saved);
     this.#lastAt = clock.monotonic();
     this.#lastRows = tally.rows;

@@ -8,14 +8,14 @@ import { outputFault } from "../../outputs/output-fault.js";
 const ownFiles = [
   /^(checkpoint|finished|manifest)\.json(\.new)?$/,
   /^(input-\d+\/)?input\.(tsv|ndjson|json|parquet)(\.new)?$/,
-  /^(parts\/\d+\/)?parquet-(groups|rows-\d+)\.ndjson$/,
+  /^rows\.part$/,
   /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,
   /^known-items(\.new)?$/,
   /^lock(\.[\w-]+)?$/,
   /^(journal|earlier)\/(records|checkpoint\.json(\.new)?)$/,
 ];
 
-const ownFolders = /^(journal|earlier|input-\d+|parts(\/\d+)?)$/;
+const ownFolders = /^(journal|earlier|input-\d+|parts)$/;
 
 /** Maximum number of names in a message. */
 const maxNamed = 5;

@@ -30,14 +30,6 @@ import { checkResume } from "../options.js";
 /** A checkpoint that another version may have written: any member may be missing. */
 export type AnyCheckpoint = Partial<Checkpoint>;
 
-/** The interrupted run that a restart discards. */
-export interface FoundRun {
-  /** Null if it cannot be read. */
-  readonly checkpoint: AnyCheckpoint | null;
-  /** All its rows were written; only publishing was left. */
-  readonly finished: boolean;
-}
-
 export interface StateOptions {
   readonly resume: boolean;
   readonly restart: boolean;
@@ -54,14 +46,15 @@ export function statePath(output: string): string {
  *
  * @param output path from which the folder's name derives
  * @param options.name name of the output in messages; by default its path
- * @param discard called on a restart to remove what the interrupted run left elsewhere
+ * @param discard called on a restart to remove what the interrupted run left elsewhere, with its
+ *   checkpoint; null if that cannot be read
  * @throws UsageError `state_exists` if there is an interrupted run and neither flag is set,
  *   `output_locked` if a run is in progress
  */
 export async function openStateFolder(
   output: string,
   { resume, restart, name = output }: StateOptions,
-  discard: (found: FoundRun) => Promise<void> = () => Promise.resolve(),
+  discard: (found: AnyCheckpoint | null) => Promise<void> = () => Promise.resolve(),
 ): Promise<StateFolder> {
   const folder = statePath(output);
   checkResume({ resume, restart });
@@ -77,10 +70,9 @@ export async function openStateFolder(
     const found = (await listState(folder)).filter(belongsToRun);
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
     if (restart) {
-      const finished = found.includes(markName);
       // Discard first: until that is done, the folder tells what is left to discard.
-      if (finished || found.includes(checkpointName)) {
-        await discard({ checkpoint: await readAnyCheckpoint(folder), finished });
+      if (found.includes(markName) || found.includes(checkpointName)) {
+        await discard(await readAnyCheckpoint(folder));
       }
       await removeEntries(folder, found);
     }

@@ -5,15 +5,19 @@ import { findWarehouse } from "../../../outputs/registry.js";
 import type { Manifest } from "../../../run/types.js";
 import { exitCodes } from "../../exit-code.js";
 
-/** How to retry the failed rows of a file; null if `retry` cannot read its format. */
+/**
+ * How to retry the failed rows of a file; null if `retry` cannot read its format. A table takes no
+ * rows of a file, so they go to another file.
+ */
 export function retryAdvice(
   { path, format }: Manifest["output"],
   target: string,
   prefix: string,
 ): string | null {
   if (path === null || ![...earlierFormats, "parquet"].includes(format)) return null;
+  const into = (findWarehouse(target)?.fill ?? null) === null ? target : numbered(path);
   const flag = prefix === "rep_" ? "" : ` --prefix ${shellWord(prefix)}`;
-  return `to retry the failed rows: repute retry ${shellWord(path)} -o ${shellWord(target)}${flag}`;
+  return `to retry the failed rows: repute retry ${shellWord(path)} -o ${shellWord(into)}${flag}`;
 }
 
 /** The same for a finished run, into a new file. Null also without failed rows, and for tables. */

@@ -1,10 +1,10 @@
 import { FatalError } from "../../../core/errors.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { lookedUp } from "../../../run/failure-limits.js";
+import { findWarehouse } from "../../../outputs/registry.js";
 import type { Manifest } from "../../../run/types.js";
 import { formatCount } from "../../../core/text/quantity.js";
 import { retryAdvice } from "./retry-advice.js";
-import { failedSuffix } from "../../../core/files/output-names.js";
 
 type Settings = Pick<FlatSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 
@@ -26,22 +26,13 @@ function counted(manifest: Manifest, { maxFailed }: Settings): string {
 }
 
 /** Where the rows were kept. */
-function kept({ output, run_id }: Manifest, settings: Settings): string {
+function kept({ output }: Manifest, settings: Settings): string {
   if (output.path === null) return "";
-  return isFile(output.path)
-    ? `; the rows are in ${output.path}, and ${settings.output} is unchanged`
-    : `; the rows are in ${output.path} as run ${run_id}, marked unfinished in repute_checkpoint`;
+  return `; the rows are in ${output.path}, and ${findWarehouse(settings.output)?.target.display ?? settings.output} is unchanged`;
 }
 
-function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Settings): string {
+function hintFor({ output }: Manifest, { output: target, prefix }: Settings): string {
   const again = "run it again once the service works, or raise --max-failed";
   if (output.path === null) return again;
-  if (!isFile(output.path)) {
-    return `${again}; to remove these rows, delete those with ${prefix}run_id = '${run_id}'`;
-  }
   return retryAdvice(output, target, prefix) ?? again;
-}
-
-function isFile(path: string): boolean {
-  return path.endsWith(failedSuffix) || path.endsWith(`${failedSuffix}/`);
 }

@@ -1,0 +1,173 @@
+import { mkdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { syncFolder } from "../../core/files/make-folder.js";
+import { RowCounter } from "../../core/row.js";
+import { formats } from "../../formats/registry.js";
+import {
+  type DataSetTarget,
+  firstNumber,
+  namedParts,
+  partName,
+  withSuffix,
+} from "../data-set/data-set.js";
+import { auditPart, keptName, placePart } from "../data-set/part-files.js";
+import { openFileDestination } from "../file-destination.js";
+import { outputFault } from "../output-fault.js";
+import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
+import { textWriter } from "../text-sink.js";
+import type { PartOptions, PartRecord } from "../types.js";
+import { openParquetWriter, parquetForm } from "./parquet.js";
+import type { Publication, PublicationOptions, PublishedAudit } from "./types.js";
+
+/**
+ * Prepares to publish a data set. Its parts are made in the state folder and moved to their folder
+ * before the manifest that names them.
+ *
+ * @throws UsageError `driver_missing`, `column_clash`
+ */
+export async function publishDataSet(
+  { base }: DataSetTarget,
+  options: PublicationOptions,
+): Promise<Publication> {
+  const { parts, stateFolder } = options;
+  if (parts === undefined) throw new TypeError("a data set needs a format");
+  const folder = join(stateFolder, "parts");
+  const pathOf = (index: number): string => join(folder, partName(index, parts.format, parts.gzip));
+  const form =
+    parts.format === "parquet"
+      ? await parquetParts(options, pathOf)
+      : textParts(parts.format, parts, pathOf);
+  let records = options.finished ?? null;
+  return {
+    encoder: form.encoder,
+    columns: form.columns,
+    takesParts: false,
+    async prepare(stage) {
+      await emptyFolder(folder);
+      const count = await writeParts(stage, parts.rows, form);
+      const prepared = await nameParts(base, parts, pathOf, count);
+      records = prepared.parts;
+      return prepared;
+    },
+    async commit(_, suffix) {
+      if (records === null) throw new TypeError("prepare a data set before committing it");
+      const to = withSuffix(base, suffix);
+      await mkdir(to, { recursive: true }).catch((error: unknown) => {
+        throw outputFault(to, error);
+      });
+      for (const [index, { name }] of records.entries()) {
+        await placePart(pathOf(index), join(to, name));
+      }
+      await syncFolder(to);
+      await syncFolder(dirname(to));
+    },
+  };
+}
+
+/** How the parts of a data set are written. */
+interface PartsForm extends Pick<Publication, "encoder" | "columns"> {
+  open(index: number): Promise<PartWriter>;
+}
+
+interface PartWriter {
+  add(row: StagedRow): Promise<void>;
+  /** Completes the file. */
+  finish(): Promise<void>;
+  abandon(): Promise<void>;
+}
+
+async function parquetParts(
+  options: PublicationOptions,
+  pathOf: (index: number) => string,
+): Promise<PartsForm> {
+  const form = await parquetForm(options);
+  return { ...form, open: (index) => openParquetWriter(pathOf(index), form) };
+}
+
+/** A row of text is staged as one cell. */
+function textParts(
+  format: Exclude<PartOptions["format"], "parquet">,
+  { encoder: encoding, wrapEncoder = (plain) => plain, gzip }: PartOptions,
+  pathOf: (index: number) => string,
+): PartsForm {
+  const encoder = wrapEncoder(formats[format].write(encoding));
+  return {
+    encoder: stageEncoder((row) => [encoder.encode([row])]),
+    columns: [{ type: "text" }],
+    async open(index) {
+      const destination = await openFileDestination(pathOf(index), null);
+      const writer = textWriter(destination, gzip);
+      writer.add(encoder.header);
+      return {
+        async add([text]) {
+          writer.add(text as string);
+          if (writer.full) await writer.flush();
+        },
+        async finish() {
+          await writer.flush();
+          await destination.finish();
+        },
+        abandon: () => destination.abandon(),
+      };
+    },
+  };
+}
+
+async function emptyFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder);
+  } catch (error) {
+    throw outputFault(folder, error);
+  }
+}
+
+/** Cuts the rows into parts. Without rows, one part tells the columns. @returns their number */
+async function writeParts(stage: Stage, rowsPerPart: number, form: PartsForm): Promise<number> {
+  let count = 0;
+  let rows = 0;
+  let part: PartWriter | null = await form.open(0);
+  try {
+    for await (const batch of stage.rows()) {
+      for (const row of batch) {
+        part ??= await form.open(count);
+        await part.add(row);
+        if (++rows < rowsPerPart) continue;
+        await part.finish();
+        part = null;
+        rows = 0;
+        count++;
+      }
+    }
+    if (part === null) return count;
+    await part.finish();
+    return count + 1;
+  } catch (error) {
+    await part?.abandon();
+    throw error;
+  }
+}
+
+/** Reads the parts back and decides on their names. */
+async function nameParts(
+  base: string,
+  { format, gzip, encoder: { prefix, shape, columns } }: PartOptions,
+  pathOf: (index: number) => string,
+  count: number,
+): Promise<PublishedAudit & { readonly parts: readonly PartRecord[] }> {
+  const first = await firstNumber(base);
+  const earlier = await namedParts(base);
+  const parts: PartRecord[] = [];
+  const total = new RowCounter();
+  for (let index = 0; index < count; index++) {
+    const reading = { format, gzip, prefix, shape, inputColumns: columns.length };
+    const found = await auditPart(pathOf(index), reading);
+    total.add(found);
+    const next = partName(first + index, format, gzip);
+    const name = keptName(earlier[index], { name: next, sha256: found.sha256 }) ?? next;
+    const { bytes, rows, sha256 } = found;
+    parts.push({ name, bytes: bytes ?? 0, rows: rows ?? 0, sha256: sha256 ?? "" });
+  }
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  return { bytes, sha256: null, ...total.found(), parts };
+}

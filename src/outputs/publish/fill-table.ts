@@ -1,0 +1,99 @@
+import { FatalError } from "../../core/errors.js";
+import type { Stage } from "../stage.js";
+import type { ColumnBatch } from "../warehouse/column-batch.js";
+import { quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import { placeOf } from "../warehouse/fill-rows.js";
+import { isFilledIn } from "../warehouse/row-cells.js";
+import type { Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
+import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
+import { cellsEncoder } from "./parquet.js";
+import { openPatiently, stagedBatches } from "./table.js";
+import type { Publication, PublicationOptions } from "./types.js";
+
+/**
+ * Rows in one transaction of DuckDB. If one updates as many rows as a row group of large rows has, its
+ * log cannot be replayed after a crash (duckdb/duckdb#24744).
+ */
+const transactionRows = 2_000;
+
+/**
+ * Prepares to fill in rows of a run where they are, by their key. Rows without a new finding are not
+ * staged.
+ *
+ * @throws UsageError `driver_missing`
+ */
+export async function fillTable<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  options: PublicationOptions,
+): Promise<Publication> {
+  const { prefix, optional, runId } = options;
+  const { kind } = target;
+  const whole = tableSchema(kind, { inputColumns: [], prefix, optional });
+  const columns = whole.columns.filter(
+    (column) => column.from.kind !== "added" || isFilledIn(column),
+  );
+  const schema = { ...whole, columns };
+  const encoder = cellsEncoder(schema, options);
+  return {
+    columns,
+    encoder: {
+      ...encoder,
+      encode: (rows) => encoder.encode(rows.filter(({ finding, row }) => finding !== row.earlier)),
+    },
+    takesParts: true,
+    prepare: () => Promise.resolve(null),
+    async commit(stage) {
+      if (!stage.exists) return;
+      const database = await openPatiently(connect, target, options);
+      const fill = (groups: Batches): Promise<void> =>
+        database.transaction(async (session) => {
+          await session.lock(`run ${runId}`);
+          for await (const batches of groups) await update(session, target, schema, batches);
+        });
+      try {
+        if (kind === "postgres") await fill(batchesOf(stage, columns.length));
+        else for await (const group of batchesOf(stage, columns.length)) await fill([group]);
+        await database.settle?.();
+      } finally {
+        await database.close();
+      }
+    },
+  };
+}
+
+type Batches = AsyncIterable<readonly ColumnBatch[]> | Iterable<readonly ColumnBatch[]>;
+
+function batchesOf(stage: Stage, width: number): AsyncGenerator<readonly ColumnBatch[]> {
+  return stagedBatches(stage, width, { rows: transactionRows, characters: 8 * 1024 * 1024 });
+}
+
+async function update(
+  session: TableSession,
+  target: TableTarget,
+  { columns, key }: TableSchema,
+  batches: readonly ColumnBatch[],
+): Promise<void> {
+  const { kind, display } = target;
+  const quoted = (name: string): string => quoteIdentifier(kind, name);
+  const to = quoteTable(kind, await placeOf(session, target));
+  const from = quoteTable(kind, await session.loadTemporary(columns, batches));
+  const same = key.map((name) => `t.${quoted(name)} = f.${quoted(name)}`).join(" AND ");
+  const [found] = await session.query(`SELECT count(*) FROM ${to} t JOIN ${from} f ON ${same}`);
+  const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+  const lost = rows - Number(found?.[0]);
+  if (lost !== 0) {
+    throw new FatalError(
+      "output_table_differs",
+      `${display} has lost ${lost} of ${rows} rows since they were read`,
+      { hint: "start over with --restart" },
+    );
+  }
+  const changes = columns
+    .filter(({ name }) => !key.includes(name))
+    .map(({ name }) => `${quoted(name)} = f.${quoted(name)}`);
+  await session.query(
+    `UPDATE ${to} AS t SET ${changes.join(", ")} FROM ${from} AS f WHERE ${same}`,
+  );
+  await session.query(`DROP TABLE ${from}`);
+}

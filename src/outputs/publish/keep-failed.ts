@@ -1,0 +1,51 @@
+import type { ColumnType } from "../../core/columns.js";
+import type { CellValue } from "../../formats/typed-column.js";
+import { auditOutput } from "../audit-output.js";
+import { openFileDestination, partPath } from "../file-destination.js";
+import type { Stage } from "../stage.js";
+import { timeText } from "../tables/values.js";
+import type { TableSchema } from "../warehouse/table-schema.js";
+import type { PublishedAudit } from "./types.js";
+
+/**
+ * Writes the rows of a run with too many failures, which its table does not take, as flat NDJSON.
+ *
+ * @throws FatalError `output_*`
+ */
+export async function keepFailed(
+  stage: Stage,
+  { columns, prefix }: TableSchema,
+  path: string,
+): Promise<PublishedAudit> {
+  const file = await openFileDestination(path, null);
+  // Run and number are not columns of text.
+  const kept = columns.map(({ from }) => from.kind === "input" || from.kind === "added");
+  try {
+    for await (const rows of stage.rows()) {
+      const lines = rows.map((row) => {
+        const members = columns.flatMap(({ name, type }, index) =>
+          kept[index] === true ? [[name, jsonValue(row[index] ?? null, type)] as const] : [],
+        );
+        return `${JSON.stringify(Object.fromEntries(members))}\n`;
+      });
+      await file.write(Buffer.from(lines.join("")));
+    }
+    await file.sync();
+  } finally {
+    await file.abandon();
+  }
+  const reading = {
+    format: "ndjson",
+    gzip: false,
+    prefix,
+    shape: "flat",
+    inputColumns: 0,
+  } as const;
+  const audit = await auditOutput(partPath(path), reading);
+  return audit as PublishedAudit;
+}
+
+function jsonValue(value: CellValue, type: ColumnType): unknown {
+  if (typeof value !== "bigint") return value;
+  return type === "timestamp" ? timeText(value, 6) : Number(value);
+}

@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { openFileDestination, partPath } from "../file-destination.js";
+import { readStage, type Stage, stagePath } from "../stage.js";
+import { textSink } from "../text-sink.js";
+import type { Sink, SinkPosition } from "../types.js";
+import type { Publication, PublishedAudit } from "./types.js";
+
+/** A sink whose rows wait in the state folder until the run ends. */
+export interface StagedSink extends Sink {
+  /** Makes what is going to appear, and counts what it holds. No row can be written afterwards. */
+  prepare(suffix: string): Promise<PublishedAudit | null>;
+  /** Publishes the rows so far, where the output takes parts of a run. */
+  publishSoFar(): Promise<void>;
+}
+
+/**
+ * Opens the stage of a run, truncated to the checkpoint when resuming.
+ *
+ * @throws FatalError `output_*`
+ */
+export async function openStage(
+  publication: Publication,
+  stateFolder: string,
+  resume: SinkPosition | null,
+): Promise<StagedSink> {
+  const file = await openFileDestination(stagePath(stateFolder), resume);
+  const resumeRows = resume?.rows ?? null;
+  const sink = textSink(publication.encoder, file, { gzip: false, resumeRows });
+  const soFar = async (): Promise<Stage> =>
+    stageUpTo(publication, stateFolder, await sink.checkpoint());
+  return {
+    write: (rows) => sink.write(rows),
+    checkpoint: () => sink.checkpoint(),
+    prepare: async (suffix) => publication.prepare(await soFar(), suffix),
+    async publishSoFar() {
+      if (publication.takesParts) await publication.commit(await soFar(), "");
+    },
+    async finish(suffix = "") {
+      const { length: bytes, rows } = await sink.checkpoint();
+      await publication.commit(await soFar(), suffix);
+      await file.abandon();
+      return { path: null, bytes, rows };
+    },
+    abandon: () => sink.abandon(),
+  };
+}
+
+/** The staged rows of a run up to a position. */
+export function stageUpTo(
+  { columns }: Publication,
+  stateFolder: string,
+  position: SinkPosition,
+): Stage {
+  return {
+    count: position.rows,
+    rows: () => readStage(stateFolder, position, columns),
+    get exists() {
+      return existsSync(partPath(stagePath(stateFolder)));
+    },
+  };
+}

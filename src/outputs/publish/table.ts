@@ -1,0 +1,210 @@
+import { FatalError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { RowCounter } from "../../core/row.js";
+import { renamePart } from "../file-destination.js";
+import type { Stage, StagedRow } from "../stage.js";
+import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
+import { quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import { prepareTable } from "../warehouse/prepare-table.js";
+import { RunRows } from "../warehouse/run-rows.js";
+import type {
+  Connect,
+  ConnectOptions,
+  TableDatabase,
+  TableSession,
+  TableTarget,
+} from "../warehouse/table-database.js";
+import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
+import { keepFailed } from "./keep-failed.js";
+import { cellsEncoder } from "./parquet.js";
+import type { Publication, PublicationOptions, PublishedAudit } from "./types.js";
+
+/**
+ * Prepares to publish rows in a table, all of them in one transaction. A missing table is created
+ * with them. The rows of a run with too many failures become a file beside its state.
+ *
+ * @throws UsageError `driver_missing`, `column_clash`, `schema_missing`, `table_*`, `not_a_table`;
+ *   errors of the database
+ */
+export async function publishTable<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  options: PublicationOptions,
+): Promise<Publication> {
+  const { columns, prefix, optional } = options;
+  const schema = tableSchema(target.kind, { inputColumns: columns, prefix, optional });
+  await checkTablePlace(connect, target, schema, options);
+  const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
+  return {
+    columns: schema.columns,
+    encoder: cellsEncoder(schema, options),
+    takesParts: true,
+    prepare: (stage, suffix) =>
+      suffix === "" ? countStaged(stage, schema) : keepFailed(stage, schema, failedPath(suffix)),
+    async commit(stage, suffix) {
+      if (suffix !== "") return renamePart(failedPath(suffix));
+      const database = await openPatiently(connect, target, options);
+      try {
+        await database.transaction((session) => load(session, target, schema, options, stage));
+        await database.settle?.();
+      } finally {
+        await database.close();
+      }
+    },
+  };
+}
+
+/** Checks before the first request what would otherwise fail after the last: rights, columns, names. */
+async function checkTablePlace<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  schema: TableSchema,
+  options: PublicationOptions,
+): Promise<void> {
+  const { kind } = target;
+  const database = await connect(target, connecting(options, "check"));
+  try {
+    await database.transaction(async (session) => {
+      const table = quoteTable(kind, await prepareTable(kind, session, target.table, schema));
+      const names = schema.columns.map(({ name }) => quoteIdentifier(kind, name)).join(", ");
+      await session.query(
+        `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${table} WHERE false`,
+      );
+    }, "ROLLBACK");
+  } finally {
+    await database.close();
+  }
+}
+
+export function connecting(
+  { signal, clock, onWarning = () => undefined }: PublicationOptions,
+  access: ConnectOptions["access"],
+): ConnectOptions {
+  return { access, onWarning, ...(signal && { signal }), ...(clock && { clock }) };
+}
+
+/** How often to try, a second apart, to open a file that another program has open. */
+const attempts = 60;
+
+/** Opens a database whose file another run may be publishing to. */
+export async function openPatiently<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  options: PublicationOptions,
+): Promise<TableDatabase> {
+  const { clock = systemClock, signal }: { clock?: Clock; signal?: AbortSignal } = options;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await connect(target, connecting(options, "write"));
+    } catch (error) {
+      const isLocked = error instanceof FatalError && error.code === "output_locked";
+      if (!isLocked || attempt === attempts) throw error;
+    }
+    await clock.sleep(1_000, signal);
+  }
+}
+
+/** Size of a batch. DuckDB's vectors hold 2,048 rows. */
+const batchBounds: BatchBounds = { rows: 2_048, characters: 8 * 1024 * 1024 };
+
+/** Batches that are sent together. */
+const together: BatchBounds = { rows: 10 * batchBounds.rows, characters: batchBounds.characters };
+
+/** The staged rows as columns, in groups of batches. */
+export async function* stagedBatches(
+  stage: Stage,
+  width: number,
+  bounds = together,
+): AsyncGenerator<readonly ColumnBatch[]> {
+  let batches: ColumnBatch[] = [];
+  let rows = 0;
+  let characters = 0;
+  for await (const some of stage.rows()) {
+    for (const row of some) {
+      let batch = batches.at(-1);
+      if (batch === undefined || batch.full) {
+        batch = new ColumnBatch(width, batchBounds);
+        batches.push(batch);
+      }
+      const before = batch.characters;
+      batch.add(row);
+      rows++;
+      characters += batch.characters - before;
+      if (rows < bounds.rows && characters < bounds.characters) continue;
+      yield batches;
+      batches = [];
+      rows = 0;
+      characters = 0;
+    }
+  }
+  if (rows > 0) yield batches;
+}
+
+async function load(
+  session: TableSession,
+  target: TableTarget,
+  schema: TableSchema,
+  { runId, prefix }: PublicationOptions,
+  stage: Stage,
+): Promise<void> {
+  const { kind, display } = target;
+  const table = await prepareTable(kind, session, target.table, schema);
+  await session.lock(`run ${runId}`);
+  const run = new RunRows(kind, table, { runId, prefix });
+  if (stage.exists) {
+    for await (const batches of stagedBatches(stage, schema.columns.length)) {
+      await insertMissing(session, quoteTable(kind, table), target, schema, batches);
+    }
+  }
+  const stored = await run.count(session.query);
+  if (stored === stage.count) return;
+  if (stored > stage.count) {
+    throw new FatalError(
+      "output_table_differs",
+      `${display} holds ${stored} rows of this run, which has ${stage.count}`,
+      { hint: startOver },
+    );
+  }
+  throw new FatalError("rows_lost", `${display} stored ${stored} of ${stage.count} rows`, {
+    hint: "check the table for triggers or rules that drop rows, then continue with --resume",
+  });
+}
+
+/** Inserts rows. Those that are there stay as they are. */
+async function insertMissing(
+  session: TableSession,
+  to: string,
+  { kind }: TableTarget,
+  { columns, key }: TableSchema,
+  batches: readonly ColumnBatch[],
+): Promise<void> {
+  const from = quoteTable(kind, await session.loadTemporary(columns, batches));
+  const list = (names: readonly string[]): string =>
+    names.map((name) => quoteIdentifier(kind, name)).join(", ");
+  const names = list(columns.map(({ name }) => name));
+  await session.query(
+    `INSERT INTO ${to} (${names}) SELECT ${names} FROM ${from} ON CONFLICT (${list(key)}) DO NOTHING`,
+  );
+  await session.query(`DROP TABLE ${from}`);
+}
+
+async function countStaged(stage: Stage, schema: TableSchema): Promise<PublishedAudit> {
+  const counter = new RowCounter();
+  const [status, verdict] = ["status", "verdict"].map((name) => indexOf(schema, name));
+  for await (const rows of stage.rows()) {
+    for (const row of rows) {
+      const fault = counter.count(cell(row, status), cell(row, verdict));
+      if (fault !== null) throw new FatalError("output_corrupt", `staged rows have ${fault}`);
+    }
+  }
+  return { bytes: null, sha256: null, ...counter.found() };
+}
+
+function indexOf({ columns, prefix }: TableSchema, name: string): number {
+  return columns.findIndex((column) => column.name === prefix + name);
+}
+
+function cell(row: StagedRow, index = -1): unknown {
+  return row[index] ?? null;
+}

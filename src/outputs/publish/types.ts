@@ -1,0 +1,67 @@
+import type { Clock } from "../../core/clock.js";
+import type { OptionalColumns } from "../../core/columns.js";
+import type { RowCounts } from "../../core/row.js";
+import type { Encoder } from "../../formats/types.js";
+import type { Stage } from "../stage.js";
+import type { PartOptions, PartRecord } from "../types.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
+
+/** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */
+export interface Publication {
+  /** Encodes rows for the stage. */
+  readonly encoder: Encoder;
+  /** The columns of the stage. */
+  readonly columns: readonly Pick<TypedColumn, "type">[];
+  /**
+   * Makes what is going to appear, and counts what it holds; null if that is known only afterwards.
+   *
+   * @param suffix appended to its name: the run has too many failures
+   * @throws ReputeError
+   */
+  prepare(stage: Stage, suffix: string): Promise<PublishedAudit | null>;
+  /**
+   * Lets it appear.
+   *
+   * @throws ReputeError
+   */
+  commit(stage: Stage, suffix: string): Promise<void>;
+  /** Whether the rows of a run that stops early are published, and the others with its end. */
+  readonly takesParts: boolean;
+}
+
+/** What a publication needs to know about the run. */
+export interface PublicationOptions {
+  /** The input's column names, unchanged. */
+  readonly columns: readonly string[];
+  /** Prefix of the added columns' names, e.g. `rep_`. */
+  readonly prefix: string;
+  /** The optional columns of the rows. @default none */
+  readonly optional?: OptionalColumns;
+  /** Value of `rep_run_id` in every row; kept by a resumed run. */
+  readonly runId: string;
+  /** Existing folder for files that survive an interruption but not the run. */
+  readonly stateFolder: string;
+  /** Path from which the names of the run's own files derive. */
+  readonly base: string;
+  /** Called for each value that cannot be stored unchanged, with one message per kind. */
+  readonly onWarning?: (message: string) => void;
+  /** Aborts waiting for an unreachable server. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  /** Of a data set: how its files are written. */
+  readonly parts?: PartOptions | undefined;
+  /** Of a finished run that is published again: the files of its data set. */
+  readonly finished?: readonly PartRecord[] | undefined;
+}
+
+/** What an output holds of a run. */
+export interface PublishedAudit extends RowCounts {
+  /** Size of the file in bytes; null if the output holds more than this run. */
+  readonly bytes: number | null;
+  /** SHA-256 of the file in hexadecimal; null if the output holds more than this run. */
+  readonly sha256: string | null;
+  /** CRC-32 of the file, where one was read. */
+  readonly crc?: number;
+  /** Of a data set: its files, whose names are decided. */
+  readonly parts?: readonly PartRecord[];
+}

@@ -1,0 +1,91 @@
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import type { ColumnType } from "../core/columns.js";
+import { FatalError } from "../core/errors.js";
+import { RunningChecksum } from "../core/files/running-checksum.js";
+import type { EnrichedRow } from "../core/row.js";
+import { linesEncoder } from "../formats/lines-encoder.js";
+import { splitLines } from "../formats/record-splitter.js";
+import type { CellValue, TypedColumn } from "../formats/typed-column.js";
+import type { Encoder } from "../formats/types.js";
+import { partPath, type WrittenPosition } from "./file-destination.js";
+import { outputFault } from "./output-fault.js";
+import { partDamaged, partShort } from "./reread-output.js";
+
+/** The rows of a run that wait to be published: one JSON array of typed cells per line. */
+export interface Stage {
+  /** Rows in their order, in batches. May be read again. @throws FatalError `output_part_*` */
+  rows(): AsyncGenerator<readonly StagedRow[]>;
+  /** Number of rows that the run has written. */
+  readonly count: number;
+  /** Whether its file is there. Only the cleaning after a run removes it. */
+  readonly exists: boolean;
+}
+
+/** The cells of a row, in the order of the columns. */
+export type StagedRow = readonly CellValue[];
+
+/** The staged rows in a state folder, without the suffix that they have as a part file. */
+export function stagePath(stateFolder: string): string {
+  return join(stateFolder, "rows");
+}
+
+/** Encodes rows for the stage. JSON has no 64-bit integers, so that counts and times are texts. */
+export function stageEncoder(cellsOf: (row: EnrichedRow) => StagedRow): Encoder {
+  return linesEncoder((row) => `${JSON.stringify(cellsOf(row).map(plainCell))}\n`);
+}
+
+function plainCell(value: CellValue): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
+
+/**
+ * Reads staged rows, up to the length that the run has written, and verifies them.
+ *
+ * @throws FatalError `output_part_gone`, `output_part_damaged`, `output_*`
+ */
+export async function* readStage(
+  stateFolder: string,
+  { length, checksum: written }: WrittenPosition,
+  columns: readonly Pick<TypedColumn, "type">[],
+): AsyncGenerator<readonly StagedRow[]> {
+  if (length === 0) return;
+  const path = partPath(stagePath(stateFolder));
+  const checksum = new RunningChecksum(written);
+  const splitter = splitLines();
+  const parsers = columns.map(({ type }) => cellParsers[type]);
+  const file = createReadStream(path, { end: length - 1, highWaterMark: readBytes });
+  try {
+    for await (const chunk of file) {
+      const damage = checksum.update(chunk as Buffer);
+      if (damage !== null) throw partDamaged(path, damage);
+      yield splitter.push(chunk as Buffer).map((line) => parseRow(line, parsers));
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      throw partDamaged(path, { from: checksum.state().marks.at(-1)?.[0] ?? 0, to: length });
+    }
+    throw error instanceof FatalError ? error : outputFault(path, error);
+  }
+  if (checksum.bytes < length) throw partShort(path, checksum.bytes, length);
+}
+
+const readBytes = 256 * 1024;
+
+type CellParser = (value: unknown) => CellValue;
+
+const asIs: CellParser = (value) => value as CellValue;
+const integer: CellParser = (value) => (value === null ? null : BigInt(value as string));
+
+const cellParsers: Readonly<Record<ColumnType, CellParser>> = {
+  text: asIs,
+  boolean: asIs,
+  count: integer,
+  timestamp: integer,
+  "text[]": asIs,
+};
+
+function parseRow(line: Buffer, parsers: readonly CellParser[]): StagedRow {
+  const cells = JSON.parse(line.toString("utf8")) as readonly unknown[];
+  return parsers.map((parse, index) => parse(cells[index] ?? null));
+}
