@@ -87,7 +87,7 @@ describe("--only-new", () => {
     const run = await enrich(...args);
     expect(run.stderr).toContain("--only-new was true, now null; a new run starts");
     expect([run.code, server.total]).toEqual([0, 200 + 250]);
-    expect(await rows("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 450n }]);
+    expect(await rows("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 510n }]);
   });
 
   it("notices a damaged list of known items, and needs a table", async () => {

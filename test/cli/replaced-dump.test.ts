@@ -62,8 +62,11 @@ const outputs: Readonly<Record<string, Output>> = {
   "a DuckDB table": {
     args: ["-o", "duckdb:out.duckdb?table=t"],
     items: async (cwd) => {
+      // The rows of the nights before stay.
+      const manifest = await readFile(join(cwd, "out.duckdb.t.manifest.json"), "utf8");
+      const { run_id } = JSON.parse(manifest) as { run_id: string };
       const rows = await queryDuckdb(
-        "SELECT rep_item FROM t ORDER BY rep_row",
+        `SELECT rep_item FROM t WHERE rep_run_id = '${run_id}' ORDER BY rep_row`,
         join(cwd, "out.duckdb"),
       );
       return rows.map((row) => row["rep_item"]);

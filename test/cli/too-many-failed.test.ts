@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/run/types.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
 import { runRepute } from "../helpers/run-repute.js";
@@ -206,30 +206,37 @@ test("a run interrupted between publishing its rows and their manifest keeps the
   expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 0 });
 });
 
-test("a table keeps the rows under the run ID, as for an unfinished run", async () => {
+test("a table stays as it was, and the rows are in a file that retry reads", async () => {
   const { run, failing, cwd, manifest } = await prepared();
-  const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t"];
-  expect(await run(...args)).toMatchObject({ code: 0 });
-  const { run_id: good } = await manifest("w.db.t");
+  const output = "duckdb:w.db?table=t";
+  expect(await run("enrich", "in.csv", "-o", output)).toMatchObject({ code: 0 });
   failing(100);
-  const { code, stderr } = await run(...args);
-  const failed = await manifest("w.db.t.failed");
+  const { code, stderr } = await run("enrich", "in.csv", "-o", output, "--rejects", "left.csv");
+  const failed = "w.db.t.failed.ndjson";
   expect(code).toBe(1);
-  expect(stderr).toContain(`as run ${failed.run_id}, marked unfinished in repute_checkpoint`);
-  expect((await manifest("w.db.t")).run_id).toBe(good);
-  expect(await runRepute(["verify", "duckdb:w.db?table=t"], { cwd })).toMatchObject({ code: 0 });
+  expect(stderr).toContain(`the rows are in ${join(cwd, failed)}, and ${output} is unchanged`);
+  const advised = `repute retry ${join(cwd, failed)} -o ${join(cwd, "w.db.t.failed.2.ndjson")}`;
+  expect(stderr).toContain(advised);
+  expect(await manifest(failed)).toMatchObject({
+    output: { path: join(cwd, failed), format: "ndjson", rows },
+    exit_reason: "too_many_failed",
+  });
+  for (const name of [output, failed]) {
+    expect(await runRepute(["verify", name], { cwd })).toMatchObject({ code: 0 });
+  }
   expect(existsSync(join(cwd, "w.db.t.state"))).toBe(false);
-
-  const instance = await DuckDBInstance.create(join(cwd, "w.db"));
-  const connection = await instance.connect();
-  const counted = await connection.runAndReadAll(
-    `SELECT rep_run_id IN (SELECT run_id FROM repute_checkpoint), count(*) FROM t
-     GROUP BY rep_run_id ORDER BY 1`,
-  );
-  connection.closeSync();
-  instance.closeSync();
-  expect(counted.getRows()).toEqual([
-    [false, 120n],
-    [true, 120n],
+  expect(existsSync(join(cwd, "left.csv.failed"))).toBe(true);
+  expect(await queryDuckdb("SELECT count(*) AS n FROM t", join(cwd, "w.db"))).toEqual([
+    { n: BigInt(rows) },
   ]);
+
+  failing(0);
+  expect(await run("retry", failed, "-o", "again.ndjson")).toMatchObject({ code: 0 });
+  expect(await manifest("again.ndjson")).toMatchObject({
+    statuses: { complete: rows },
+    retried: { failed: { complete: 100 } },
+  });
+  const rejects = ["--rejects", "left.csv"];
+  expect(await run("enrich", "in.csv", "-o", output, ...rejects)).toMatchObject({ code: 0 });
+  expect((await readdir(cwd)).filter((name) => name.includes("failed"))).toEqual([]);
 });

@@ -72,22 +72,14 @@ test("stops the run if one endpoint is missing, even if the other answers", asyn
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
 
-test("removes rows that are already in a table", async () => {
+test("leaves a table as it was", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(200);
   const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t", "--lookups", "query"];
   const running = startRepute([...args, "--rate", "15/s", "--intel-url", server.url], { cwd });
   const { code, stderr } = await running.result;
   expect([code, stderr]).toEqual([1, expect.stringContaining("does the address end in /beta?")]);
-  expect(existsSync(join(cwd, "w.db.t.state"))).toBe(false);
-  const instance = await DuckDBInstance.create(join(cwd, "w.db"));
-  const connection = await instance.connect();
-  const counted = await connection.runAndReadAll(
-    "SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM repute_checkpoint)",
-  );
-  connection.closeSync();
-  instance.closeSync();
-  expect(counted.getRows()).toEqual([[0n, 0n]]);
+  expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
 
 test("completes a shorter run and warns about the address", async () => {

@@ -5,7 +5,12 @@ import { RowCounter } from "../../core/row.js";
 import { renamePart } from "../file-destination.js";
 import type { Stage, StagedRow } from "../stage.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
-import { quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import {
+  type DialectName,
+  quoteIdentifier,
+  quoteTable,
+  type TableName,
+} from "../warehouse/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
 import { RunRows } from "../warehouse/run-rows.js";
 import type {
@@ -152,9 +157,13 @@ async function load(
   const table = await prepareTable(kind, session, target.table, schema);
   await session.lock(`run ${runId}`);
   const run = new RunRows(kind, table, { runId, prefix });
+  const mayExist = (await run.count(session.query)) > 0;
   if (stage.exists) {
     for await (const batches of stagedBatches(stage, schema.columns.length)) {
-      await insertMissing(session, quoteTable(kind, table), target, schema, batches);
+      const from = await session.loadTemporary(schema.columns, batches);
+      for (const statement of insertMissing(kind, { from, to: table }, schema, mayExist)) {
+        await session.query(statement);
+      }
     }
   }
   const stored = await run.count(session.query);
@@ -171,22 +180,24 @@ async function load(
   });
 }
 
-/** Inserts rows. Those that are there stay as they are. */
-async function insertMissing(
-  session: TableSession,
-  to: string,
-  { kind }: TableTarget,
+/**
+ * SQL to move rows that are not there yet from a temporary table.
+ *
+ * @param mayExist without it, DuckDB keeps their order
+ */
+function insertMissing(
+  kind: DialectName,
+  { from, to }: { readonly from: TableName; readonly to: TableName },
   { columns, key }: TableSchema,
-  batches: readonly ColumnBatch[],
-): Promise<void> {
-  const from = quoteTable(kind, await session.loadTemporary(columns, batches));
+  mayExist: boolean,
+): readonly string[] {
   const list = (names: readonly string[]): string =>
     names.map((name) => quoteIdentifier(kind, name)).join(", ");
   const names = list(columns.map(({ name }) => name));
-  await session.query(
-    `INSERT INTO ${to} (${names}) SELECT ${names} FROM ${from} ON CONFLICT (${list(key)}) DO NOTHING`,
-  );
-  await session.query(`DROP TABLE ${from}`);
+  const source = quoteTable(kind, from);
+  const insert = `INSERT INTO ${quoteTable(kind, to)} (${names}) SELECT ${names} FROM ${source}`;
+  const conflict = mayExist ? ` ON CONFLICT (${list(key)}) DO NOTHING` : "";
+  return [insert + conflict, `DROP TABLE ${source}`];
 }
 
 async function countStaged(stage: Stage, schema: TableSchema): Promise<PublishedAudit> {
