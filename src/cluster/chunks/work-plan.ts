@@ -17,6 +17,9 @@ import type { CopyForm } from "../../run/rows/row-handling.js";
 /** Name of the plan in its work folder. Written last: without it, the split has not finished. */
 export const planName = "plan.json";
 
+/** Name of the mark that the output of a run is published. Removed last. */
+export const finishedName = "finished.json";
+
 /** Version of the plan and of the results. Other versions are refused. */
 const planVersion = 1;
 

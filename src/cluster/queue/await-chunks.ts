@@ -1,26 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../../core/abort.js";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
 import { isFault, readChunkResult } from "../chunks/chunk-result.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
 import type { EnrichJob, RunProgress } from "../../run/types.js";
 import { publishCommit } from "./chunk-commit.js";
-import {
-  type ChunkJobOfQueue,
-  type ChunkQueue,
-  type Lease,
-  reportedProgress,
-} from "./chunk-queue.js";
+import { type ChunkJobOfQueue, type ChunkQueue, reportedProgress } from "./chunk-queue.js";
 import { ChunksProgress } from "./chunks-progress.js";
+import type { WorkLease } from "./work-lease.js";
 
 export interface AwaitedChunks {
   readonly job: EnrichJob;
   readonly queue: ChunkQueue;
   readonly work: WorkFolder;
   readonly plan: WorkPlan;
-  /** Renews the coordinator's lease. */
-  readonly lease: () => Promise<Lease>;
+  readonly lease: WorkLease;
   readonly signal: AbortSignal;
   /** How often the run was resumed. */
   readonly resumed: number;
@@ -143,24 +138,15 @@ class Waiting {
     this.#open = active.flatMap((each) =>
       this.#left.has(each.data.chunk) ? (reportedProgress(each) ?? []) : [],
     );
-    const stand = await lease();
-    if (stand === "other") throw takenOver(this.#of.work);
     const left = [...this.#left];
     const from = (turn * sought) % Math.max(1, left.length);
-    // A lease that is gone is a sign that Redis has lost its data.
-    const some = stand === "taken" ? left : left.slice(from, from + sought);
+    const some = lease.check() ? left : left.slice(from, from + sought);
     await this.#submit(await queue.missing(some));
     this.#alone = active.length > 0 || (await queue.workers()) > 0 ? 0 : this.#alone + 1;
     if (this.#alone === patience) {
       job.onWarning?.("no worker is connected; start some with repute worker redis://HOST/DB");
     }
   }
-}
-
-function takenOver(work: WorkFolder): UsageError {
-  return new UsageError("work_in_use", `another repute enrich has taken over ${work.name}`, {
-    hint: "leave the run to it",
-  });
 }
 
 function failed({ data, failedReason }: ChunkJobOfQueue): FatalError {

@@ -30,9 +30,6 @@ export interface ChunkCommit {
 /** A job in the queue; null if its run was stopped before the chunk was done. */
 export type ChunkJobOfQueue = Job<ChunkTask, ChunkCommit | null>;
 
-/** How long a coordinator may be silent before another one takes over its run. */
-const leaseMs = 10_000;
-
 /** How long the marks of a run are kept that nobody removes, in seconds. */
 const markSeconds = 86_400;
 
@@ -50,8 +47,10 @@ const mostEvents = 100;
 
 const order: Readonly<Record<Priority, number>> = { high: 1, normal: 2, low: 3 };
 
-/** How a lease stands: `taken` is new, `other` belongs to another coordinator. */
-export type Lease = "held" | "taken" | "other";
+/** Name in Redis of a mark of a run. */
+export function runKey(plan: string, name: "lease" | "stop" | "error"): string {
+  return `${queuePrefix}:run:${plan}:${name}`;
+}
 
 /** The queue of all runs, as a part of BullMQ. */
 export async function openQueue({ redis }: QueueLink): Promise<Queue<ChunkTask>> {
@@ -143,56 +142,38 @@ export class ChunkQueue {
     return this.#queue.getWorkersCount();
   }
 
-  /** Takes or renews the coordinator's lease. */
-  async lease(token: string): Promise<Lease> {
-    const key = this.#key("lease");
-    if ((await this.#redis.set(key, token, "PX", leaseMs, "NX")) === "OK") return "taken";
-    if ((await this.#redis.get(key)) !== token) return "other";
-    await this.#redis.pexpire(key, leaseMs);
-    return "held";
-  }
-
+  /** Whether a coordinator has the lease of the run. */
   async isLed(): Promise<boolean> {
-    return (await this.#redis.exists(this.#key("lease"))) > 0;
-  }
-
-  /** Gives the lease back. */
-  async release(token: string): Promise<void> {
-    const key = this.#key("lease");
-    if ((await this.#redis.get(key)) === token) await this.#redis.del(key);
+    return (await this.#redis.exists(runKey(this.#plan, "lease"))) > 0;
   }
 
   /** Tells the workers to leave the run's chunks. */
   async stop(): Promise<void> {
-    await this.#redis.set(this.#key("stop"), "1", "EX", markSeconds);
+    await this.#redis.set(runKey(this.#plan, "stop"), "1", "EX", markSeconds);
   }
 
   async isStopped(): Promise<boolean> {
-    return (await this.#redis.exists(this.#key("stop"))) > 0;
+    return (await this.#redis.exists(runKey(this.#plan, "stop"))) > 0;
   }
 
   /** Reports an error that ends the run; the first one counts. */
   async fail(error: ReputeError): Promise<void> {
     const text = JSON.stringify(sendError(error));
-    await this.#redis.set(this.#key("error"), text, "EX", markSeconds, "NX");
+    await this.#redis.set(runKey(this.#plan, "error"), text, "EX", markSeconds, "NX");
   }
 
   async error(): Promise<ReputeError | null> {
-    const text = await this.#redis.get(this.#key("error"));
+    const text = await this.#redis.get(runKey(this.#plan, "error"));
     return text === null ? null : receiveError(JSON.parse(text) as SentError);
   }
 
   /** Removes the marks of an earlier coordinator. */
   async begin(): Promise<void> {
-    await this.#redis.del(this.#key("stop"), this.#key("error"));
+    await this.#redis.del(runKey(this.#plan, "stop"), runKey(this.#plan, "error"));
   }
 
   #idOf(chunk: number): string {
     return `${this.#plan}.${chunk}`;
-  }
-
-  #key(name: string): string {
-    return `${queuePrefix}:run:${this.#plan}:${name}`;
   }
 }
 

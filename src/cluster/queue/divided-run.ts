@@ -7,7 +7,11 @@ import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { findTableInput } from "../../run/copy/find-table-input.js";
 import { chooseOutput } from "../../run/destination/open-output.js";
 import { readingOf } from "../../run/rows/reading.js";
-import { compareFingerprints, takeFingerprint } from "../../run/state/fingerprint.js";
+import {
+  compareFingerprints,
+  type Fingerprint,
+  takeFingerprint,
+} from "../../run/state/fingerprint.js";
 import type { EnrichJob } from "../../run/types.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
 
@@ -81,14 +85,19 @@ function needsFile({ name }: OutputTarget): UsageError {
   });
 }
 
+export function fingerprintOf({ job, target }: DividedRun): Promise<Fingerprint> {
+  return takeFingerprint(job, readingOf(job.input, job.settings.input, job.clock), target);
+}
+
 /** The plan of the interrupted run, or a new one. @throws UsageError `resume_differs` */
 export async function planOf(
-  { job, target, to }: DividedRun,
+  run: DividedRun,
   work: WorkFolder,
   rowsPerChunk: number,
 ): Promise<WorkPlan> {
+  const { job, to } = run;
   const { settings, input, signal, clock, onNotice } = job;
-  const now = await takeFingerprint(job, readingOf(input, settings.input, clock), target);
+  const now = await fingerprintOf(run);
   if ((await work.read(planName)) !== null) {
     const plan = await readPlan(work);
     const { differences } = await compareFingerprints(plan.fingerprint ?? now, now, input);

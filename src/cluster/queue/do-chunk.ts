@@ -93,6 +93,10 @@ export class ChunkDoer {
     } catch (error) {
       // They may be the reason: a quota that is used up, a lost connection.
       await this.close();
+      // Or the run is gone with its files.
+      const isGone =
+        !held.signal.aborted && (await findRun(work, job.data, run, held.signal)) === null;
+      if (isGone) return null;
       throw error;
     } finally {
       this.#held = null;
@@ -171,9 +175,9 @@ async function attemptChunk(
 }
 
 /** Looks for a run, and the pause between them: a shared folder may show it late. */
-const looks = { many: 5, pauseMs: 400 };
+const looks = { many: 25, pauseMs: 400 };
 
-/** The record of the task's run; null if the run is over. */
+/** The record of the task's run; null if the run is over. @throws FatalError `work_unreadable` */
 async function findRun(
   work: WorkFolder,
   { plan }: ChunkTask,
@@ -189,7 +193,7 @@ async function findRun(
     await delay(looks.pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
   throw new FatalError("work_unreadable", `${work.name} does not hold the run of this chunk`, {
-    hint: "mount the work folder under the same path on every machine",
+    hint: "mount it under the same path on every machine, then continue with --resume; if it is gone, that starts over",
   });
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../../core/abort.js";
@@ -8,16 +7,17 @@ import { isObjectAddress } from "../../s3/address.js";
 import { mergeWork } from "../chunks/merge-work.js";
 import { openWork } from "../chunks/open-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
-import { planName } from "../chunks/work-plan.js";
+import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { endAt } from "../../run/run-signals.js";
-import { openStateFolder } from "../../run/state/state-folder.js";
 import type { EnrichJob, Manifest } from "../../run/types.js";
 import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
-import { ChunkQueue, type Lease, openQueue } from "./chunk-queue.js";
+import { ChunkQueue, openQueue } from "./chunk-queue.js";
 import { type DividedRun, dividedRun, planOf } from "./divided-run.js";
 import { openQueueLink, type QueueLink } from "./queue-link.js";
-import { refusePasswords, runRecordName, writeRunRecord } from "./run-record.js";
+import { refusePasswords, writeRunRecord } from "./run-record.js";
 import { checkResume } from "../../run/options.js";
+import { WorkLease } from "./work-lease.js";
+import { clearWork, countResume, findWork, markFinished, removeMark } from "./work-remains.js";
 
 /** How a run is spread over workers on other machines. */
 export interface QueueOptions {
@@ -38,13 +38,10 @@ export interface QueueOptions {
 export async function enrichByQueue(given: EnrichJob, options: QueueOptions): Promise<Manifest> {
   const path = checkOptions(given, options);
   const run = await dividedRun(given);
-  const { staged } = run.target;
   try {
-    const manifest = await enrichAt(path, run, options);
-    staged?.clean();
-    return manifest;
+    return await enrichAt(path, run, options);
   } finally {
-    await staged?.cleanEmpty();
+    await run.target.staged?.cleanEmpty();
   }
 }
 
@@ -52,66 +49,64 @@ async function enrichAt(path: string, run: DividedRun, options: QueueOptions): P
   const { signal, onWarning = () => undefined } = run.job;
   const { environment } = options;
   const work = await openWork(path);
-  await findWork(work, run);
   const opening = openQueueLink(options.queue, { environment, onWarning });
   const link = await raceAbort(opening, signal, (late) => late.close());
+  const lease = new WorkLease(link, work);
   try {
-    return await coordinate(run, options, work, link);
+    const manifest = await coordinate(run, options, work, link, lease);
+    await clearWork(work, run.job);
+    run.target.staged?.clean();
+    await removeMark(work, run.job);
+    return manifest;
   } finally {
+    await inSeconds(2, lease.release());
     link.close();
   }
 }
 
+/** Publishes the output, or finds that an earlier coordinator has. The work folder has a mark then. */
 async function coordinate(
   run: DividedRun,
   { rowsPerChunk }: QueueOptions,
   work: WorkFolder,
   link: QueueLink,
+  lease: WorkLease,
 ): Promise<Manifest> {
-  const { job } = run;
-  const isNew = (await work.read(planName)) === null;
-  const plan = await planOf(run, work, rowsPerChunk);
-  const queue = new ChunkQueue(link, await openQueue(link), plan.plan_id);
-  const token = randomUUID();
-  const lease = (): Promise<Lease> => queue.lease(token);
-  let resumed = 0;
-  try {
-    await untilEnd(job, async (signal) => {
-      await takeLease(lease, { ...job, signal }, work);
-      if (!isNew) resumed = await countResume(work);
-      await writeRunRecord(work, plan.plan_id, job);
-      await doChunks({ job, queue, work, plan, lease, signal, resumed });
-    });
-    const renewing = setInterval(() => void lease().catch(() => undefined), renewMs);
-    const { target } = run;
-    const settings = { ...job.settings.output, ...job.settings.run };
-    const manifest = await mergeWork({ ...job, settings, work, plan, target, resumed })
-      .finally(() => clearInterval(renewing))
-      .catch(async (error: unknown) => {
-        // There is nothing to continue.
-        if (error instanceof FatalError && error.code === "input_empty") await clear(work);
-        throw error;
-      });
-    await clear(work);
-    return manifest;
-  } finally {
-    await inSeconds(2, queue.release(token));
-  }
+  const { job, target } = run;
+  const done = await untilEnd(job, async (signal) => {
+    const ending = { ...run, job: { ...job, signal } };
+    const all = await openQueue(link);
+    const queueOf = (plan: WorkPlan) => new ChunkQueue(link, all, plan.plan_id);
+    // Nothing may be touched before.
+    await lease.take(ending.job, null);
+    const earlier = await readPlan(work).catch(() => null);
+    if (earlier !== null) await lease.take(ending.job, earlier.plan_id);
+    if (earlier !== null && job.settings.run.restart) await leave(queueOf(earlier), earlier);
+    const manifest = await findWork(work, run);
+    if (manifest !== null) return { manifest };
+    const isNew = (await work.read(planName)) === null;
+    const plan = await planOf(ending, work, rowsPerChunk);
+    if (isNew) await lease.take(ending.job, plan.plan_id);
+    const resumed = isNew ? 0 : await countResume(work);
+    await writeRunRecord(work, plan.plan_id, job);
+    await doChunks({ job, queue: queueOf(plan), work, plan, lease, signal, resumed });
+    return { plan, resumed };
+  });
+  if ("manifest" in done) return done.manifest;
+  const settings = { ...job.settings.output, ...job.settings.run };
+  const manifest = await mergeWork({ ...job, ...done, settings, work, target }).catch(
+    async (error: unknown) => {
+      // There is nothing to continue.
+      if (error instanceof FatalError && error.code === "input_empty") await clearWork(work, job);
+      throw error;
+    },
+  );
+  // This process may have been stopped meanwhile.
+  await inSeconds(2, lease.renew());
+  lease.check();
+  await markFinished(work, done.plan, manifest);
+  return manifest;
 }
-
-/** Names of the files that each tell of a resume. */
-const resumeName = /^resumed-(\d+)$/;
-
-/** Notes in a work folder that its run is resumed. @returns how often it was */
-async function countResume(work: WorkFolder): Promise<number> {
-  const counts = (await work.list()).map((name) => Number(resumeName.exec(name)?.[1] ?? 0));
-  const count = Math.max(0, ...counts) + 1;
-  await work.publish(`resumed-${count}`, "\n");
-  return count;
-}
-
-/** A merge may take longer than the lease. */
-const renewMs = 3_000;
 
 /** @returns the absolute path of the work folder, or its address */
 function checkOptions({ settings, session }: EnrichJob, { work }: QueueOptions): string {
@@ -130,56 +125,16 @@ function checkOptions({ settings, session }: EnrichJob, { work }: QueueOptions):
       hint: "name a folder that all machines share: --work DIR, or --work s3://BUCKET/KEY",
     });
   }
+  checkResume(settings.run);
   refusePasswords(settings.lookup);
   return isObjectAddress(work) ? work : resolve(work);
 }
 
-/** Finds or discards what an interrupted run left. @throws UsageError `state_exists` */
-async function findWork(work: WorkFolder, { job, target, base }: DividedRun): Promise<void> {
-  const { resume, restart } = job.settings.run;
-  checkResume({ resume, restart });
-  if (restart) await clear(work);
-  if (!resume && (await work.read(planName)) !== null) {
-    throw new UsageError("state_exists", `an interrupted run exists in ${work.name}`, {
-      hint: "continue it with --resume, or discard it with --restart",
-    });
-  }
-  // The merge would find out only in the end.
-  const state = await openStateFolder(base, { resume: false, restart: false, name: target.name });
-  await state.remove();
-}
-
-/** Removes what runs write into a work folder; the plan first: without it, the rest means nothing. */
-async function clear(work: WorkFolder): Promise<void> {
-  await work.remove(planName);
-  const own = /^(?:chunk-\d{5,}\..*|plan\.json\..*|run\.json\..*|input(?:\..*)?)$/;
-  for (const name of await work.list()) {
-    if (name === runRecordName || resumeName.test(name) || own.test(name)) await work.remove(name);
-  }
-}
-
-/** Two coordinators of one run would both merge it. A killed one loses its lease after 10 s. */
-async function takeLease(
-  lease: () => Promise<Lease>,
-  { signal, onNotice }: EnrichJob,
-  work: WorkFolder,
-): Promise<void> {
-  for (let tries = 0; (await raceAbort(lease(), signal)) === "other"; tries++) {
-    if (tries === 0) onNotice?.("another coordinator may be at work; waiting for its lease to end");
-    if (tries === 24) {
-      throw new UsageError("work_in_use", `another repute enrich coordinates ${work.name}`, {
-        hint: "wait for it, or name another folder with --work",
-      });
-    }
-    await delay(500, undefined, { signal }).catch(() => signal.throwIfAborted());
-  }
-}
-
 /** Calls `step` with a signal that aborts at the deadline, too. */
-async function untilEnd(
+async function untilEnd<T>(
   { settings, signal, clock = systemClock }: EnrichJob,
-  step: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+  step: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const ended = new AbortController();
   const over = new AbortController();
   const onAbort = (): void => ended.abort(signal.reason);
@@ -190,7 +145,7 @@ async function untilEnd(
     void endAt(deadline, clock, (error) => ended.abort(error), over.signal);
   }
   try {
-    await step(ended.signal);
+    return await step(ended.signal);
   } finally {
     over.abort();
     signal.removeEventListener("abort", onAbort);
@@ -205,12 +160,16 @@ async function doChunks(awaited: AwaitedChunks): Promise<void> {
     await awaitChunks(awaited);
   } catch (error) {
     if (!(error instanceof UsageError && error.code === "work_in_use")) {
-      // Workers leave the chunks that cannot be removed in time.
-      await inSeconds(2, queue.stop());
-      await inSeconds(3, queue.remove(plan.chunks.map(({ chunk }) => chunk)));
+      await leave(queue, plan);
     }
     throw error;
   }
+}
+
+/** Ends a run in the queue. Workers leave the chunks that cannot be removed in time. */
+async function leave(queue: ChunkQueue, { chunks }: WorkPlan): Promise<void> {
+  await inSeconds(2, queue.stop());
+  await inSeconds(3, queue.remove(chunks.map(({ chunk }) => chunk)));
 }
 
 /** A last message to Redis, which may be away. */

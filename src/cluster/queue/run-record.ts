@@ -15,7 +15,7 @@ export interface RunRecord {
   readonly command: readonly string[];
 }
 
-export const runRecordName = "run.json";
+const runRecordName = "run.json";
 
 /** Replaces the record of an earlier coordinator. */
 export async function writeRunRecord(

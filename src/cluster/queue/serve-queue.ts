@@ -53,7 +53,7 @@ class QueueWorker {
     this.#doer = new ChunkDoer(options);
   }
 
-  /** @throws an error of this machine: a folder that is not there, a full disk */
+  /** @throws an error of this machine, such as a full disk */
   async run(): Promise<void> {
     const { Worker } = await loadBullmq();
     const queue = await openQueue(this.#link);
@@ -132,11 +132,10 @@ async function closeWorker(worker: ChunkWorker): Promise<void> {
   over.abort();
 }
 
-/** Faults of one machine: of its mounts, disk, memory, settings. Another worker may do better. */
-const ofMachine =
-  /^(?:work_unreadable|input_(?:not_found|unreadable)|output_|journal_(?!damaged|format)|redis_|driver_|workers_option)/;
+/** Faults of one machine: of its disk, memory, settings. Another worker may do better. */
+const ofMachine = /^(?:output_|journal_(?!damaged|format)|redis_|driver_|workers_option)/;
 
-/** Whether an error would meet every worker. */
+/** Whether an error ends the run, as one that every worker would meet: files that are gone, too. */
 function isOfRun(error: unknown): boolean {
   if (!(error instanceof ReputeError) || error instanceof EarlyEndError) return true;
   const reason = endingOfError(error, true).exit_reason;
@@ -144,12 +143,19 @@ function isOfRun(error: unknown): boolean {
   return !ofMachine.test(error.code);
 }
 
-/** The error with the place where it happened. */
+const noInput = /^input_(?:not_found|unreadable)$/;
+
+/** The error with the place where it happened. The coordinator could read the input. */
 function located(error: unknown): ReputeError {
   if (error instanceof EarlyEndError) return error;
   const known = error instanceof ReputeError ? error : null;
   const text = error instanceof Error ? error.message : String(error);
   const message = `worker ${process.pid} on ${hostname()}: ${text}`;
+  if (known !== null && noInput.test(known.code)) {
+    const hint =
+      "make it readable under the same path on every machine, then continue with --resume";
+    return new FatalError(known.code, message, { cause: error, hint });
+  }
   const options = { cause: error, ...(known?.hint ? { hint: known.hint } : {}) };
   if (known === null) return new FatalError("worker_failed", message, options);
   const code: ErrorCode = known.code;

@@ -87,5 +87,6 @@ function workOfWorkers(): UsageError {
 
 /** Whether a work folder may hold a run that can be resumed. */
 function hasPlan(work: string): boolean {
-  return isObjectAddress(work) || existsSync(join(work, "plan.json"));
+  const names = ["plan.json", "finished.json"];
+  return isObjectAddress(work) || names.some((name) => existsSync(join(work, name)));
 }
