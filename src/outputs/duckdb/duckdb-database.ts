@@ -1,9 +1,9 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { DuckDBResult } from "@duckdb/node-api";
-import type { ColumnBatch } from "../warehouse/column-batch.js";
 import type { TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
+  Batches,
   ConnectOptions,
   FoundColumn,
   FoundTable,
@@ -14,7 +14,7 @@ import type {
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
 import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
-import { VectorLimit } from "./large-rows.js";
+import { limited, VectorLimit } from "./large-rows.js";
 import { staging, stageRows } from "./stage-rows.js";
 
 interface DuckdbParts extends OpenDuckdb {
@@ -26,12 +26,10 @@ interface DuckdbParts extends OpenDuckdb {
 /** An open DuckDB file. All its errors are explained. */
 export class DuckdbDatabase implements TableDatabase, TableSession {
   readonly #parts: DuckdbParts;
-  readonly #vectors: VectorLimit;
   #open = true;
 
   private constructor(parts: DuckdbParts) {
     this.#parts = parts;
-    this.#vectors = new VectorLimit(parts.display);
   }
 
   /** @throws UsageError `driver_missing`, `output_*`; FatalError `output_*` */
@@ -144,15 +142,14 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     return found.length > 0;
   }
 
-  async loadTemporary(
-    columns: readonly TypedColumn[],
-    batches: readonly ColumnBatch[],
-  ): Promise<TableName> {
-    const { driver, connection } = this.#parts;
-    for (const batch of batches) this.#vectors.add(batch);
-    await stageRows(driver, connection, columns, batches).catch((error: unknown) => {
-      throw this.#parts.explain(error);
-    });
+  async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
+    const { driver, connection, display, explain } = this.#parts;
+    const limit = new VectorLimit(display);
+    await stageRows(driver, connection, columns, limited(batches, limit)).catch(
+      (error: unknown) => {
+        throw explain(error);
+      },
+    );
     return staging;
   }
 

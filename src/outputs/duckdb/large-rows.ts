@@ -1,5 +1,6 @@
 import { FatalError } from "../../core/errors.js";
-import type { LoadSize } from "../warehouse/column-batch.js";
+import type { ColumnBatch, LoadSize } from "../warehouse/column-batch.js";
+import type { Batches } from "../warehouse/table-database.js";
 
 /**
  * DuckDB reads and writes rows in vectors of this many, whatever their size: 2,048 rows of a
@@ -8,7 +9,7 @@ import type { LoadSize } from "../warehouse/column-batch.js";
 const vectorRows = 2_048;
 
 /** Characters in a vector from which it is too large. */
-const largeVector = 128 * 1024 * 1024;
+const largeVector = 32 * 1024 * 1024;
 
 /** Refuses rows that would make vectors that are too large. */
 export class VectorLimit {
@@ -32,5 +33,13 @@ export class VectorLimit {
       `cannot write ${this.#display}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`,
       { hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again" },
     );
+  }
+}
+
+/** Batches that pass a limit. @throws as `VectorLimit` */
+export async function* limited(batches: Batches, limit: VectorLimit): AsyncGenerator<ColumnBatch> {
+  for await (const batch of batches) {
+    limit.add(batch);
+    yield batch;
   }
 }

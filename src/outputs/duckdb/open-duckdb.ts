@@ -16,7 +16,7 @@ export interface OpenDuckdb {
  * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
  * beside the file. Nothing is downloaded.
  */
-const settings = { memory_limit: "512MB", threads: "2", autoinstall_known_extensions: "false" };
+const settings = { memory_limit: "128MB", threads: "2", autoinstall_known_extensions: "false" };
 
 /** At offset 8 of every database file. */
 const magic = "DUCK";

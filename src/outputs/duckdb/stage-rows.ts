@@ -16,7 +16,7 @@ export async function stageRows(
   driver: DuckdbDriver,
   connection: DuckDBConnection,
   columns: readonly TypedColumn[],
-  batches: readonly ColumnBatch[],
+  batches: AsyncIterable<ColumnBatch>,
 ): Promise<void> {
   const definitions = columns.map(
     (column) => `${quoteIdentifier("duckdb", column.name)} ${sqlType("duckdb", column.type)}`,
@@ -27,7 +27,7 @@ export async function stageRows(
   // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected in
   // time.
   const chunk = driver.DuckDBDataChunk.create(types);
-  for (const batch of batches) {
+  for await (const batch of batches) {
     chunk.reset();
     chunk.rowCount = batch.rows;
     columns.forEach(({ type }, index) => {

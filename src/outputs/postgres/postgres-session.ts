@@ -3,10 +3,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Client, QueryArrayConfig, QueryConfig } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
 import { FatalError } from "../../core/errors.js";
-import type { ColumnBatch } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
-import type { FoundColumn, FoundTable, Query, TableSession } from "../warehouse/table-database.js";
+import type {
+  Batches,
+  FoundColumn,
+  FoundTable,
+  Query,
+  TableSession,
+} from "../warehouse/table-database.js";
 import { copyText, sendPieces } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
 import { isTransient } from "./server-fault.js";
@@ -209,19 +214,16 @@ export class PostgresSession implements TableSession {
     return found.length > 0;
   }
 
-  async loadTemporary(
-    columns: readonly TypedColumn[],
-    batches: readonly ColumnBatch[],
-  ): Promise<TableName> {
+  async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
     const names = columns.map(({ name }) => quoteIdentifier("postgres", name));
     const types = columns.map(({ type }) => type);
     const definitions = names.map((name, index) => `${name} ${sqlType("postgres", types[index]!)}`);
     await this.query(`CREATE TEMPORARY TABLE ${temporary.name} (${definitions.join(", ")})`);
     const copy = `COPY ${quoteTable("postgres", temporary)} (${names.join(", ")}) FROM STDIN (ENCODING 'UTF8')`;
-    await sendPieces(
-      this.#client.query(this.#driver.copyFrom(copy)),
-      batches.map((batch) => copyText(types, batch)),
-    );
+    for await (const batch of batches) {
+      const stream = this.#client.query(this.#driver.copyFrom(copy));
+      await sendPieces(stream, [copyText(types, batch)]);
+    }
     return temporary;
   }
 

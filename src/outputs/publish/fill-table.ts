@@ -1,10 +1,9 @@
 import { FatalError } from "../../core/errors.js";
-import type { Stage } from "../stage.js";
-import type { ColumnBatch } from "../warehouse/column-batch.js";
+import type { BatchBounds } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
 import { placeOf } from "../warehouse/fill-rows.js";
 import { isFilledIn } from "../warehouse/row-cells.js";
-import type { Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
+import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
 import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import { cellsEncoder } from "./parquet.js";
 import { openPatiently, stagedBatches } from "./table.js";
@@ -14,7 +13,7 @@ import type { Publication, PublicationOptions } from "./types.js";
  * Rows in one transaction of DuckDB. If one updates as many rows as a row group of large rows has, its
  * log cannot be replayed after a crash (duckdb/duckdb#24744).
  */
-const transactionRows = 2_000;
+const transactionBounds: BatchBounds = { rows: 2_000, characters: 8 * 1024 * 1024 };
 
 /**
  * Prepares to fill in rows of a run where they are, by their key. Rows without a new finding are not
@@ -46,14 +45,15 @@ export async function fillTable<T extends TableTarget>(
     async commit(stage) {
       if (!stage.exists) return;
       const database = await openPatiently(connect, target, options);
-      const fill = (groups: Batches): Promise<void> =>
+      const fill = (batches: Batches): Promise<void> =>
         database.transaction(async (session) => {
           await session.lock(`run ${runId}`);
-          for await (const batches of groups) await update(session, target, schema, batches);
+          await update(session, target, schema, batches);
         });
+      const batches = stagedBatches(stage, columns.length, transactionBounds);
       try {
-        if (kind === "postgres") await fill(batchesOf(stage, columns.length));
-        else for await (const group of batchesOf(stage, columns.length)) await fill([group]);
+        if (kind === "postgres") await fill(batches);
+        else for await (const batch of batches) await fill([batch]);
         await database.settle?.();
       } finally {
         await database.close();
@@ -62,26 +62,22 @@ export async function fillTable<T extends TableTarget>(
   };
 }
 
-type Batches = AsyncIterable<readonly ColumnBatch[]> | Iterable<readonly ColumnBatch[]>;
-
-function batchesOf(stage: Stage, width: number): AsyncGenerator<readonly ColumnBatch[]> {
-  return stagedBatches(stage, width, { rows: transactionRows, characters: 8 * 1024 * 1024 });
-}
-
 async function update(
   session: TableSession,
   target: TableTarget,
   { columns, key }: TableSchema,
-  batches: readonly ColumnBatch[],
+  batches: Batches,
 ): Promise<void> {
   const { kind, display } = target;
   const quoted = (name: string): string => quoteIdentifier(kind, name);
   const to = quoteTable(kind, await placeOf(session, target));
   const from = quoteTable(kind, await session.loadTemporary(columns, batches));
   const same = key.map((name) => `t.${quoted(name)} = f.${quoted(name)}`).join(" AND ");
-  const [found] = await session.query(`SELECT count(*) FROM ${to} t JOIN ${from} f ON ${same}`);
-  const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
-  const lost = rows - Number(found?.[0]);
+  const [found = []] = await session.query(
+    `SELECT (SELECT count(*) FROM ${from}), (SELECT count(*) FROM ${to} t JOIN ${from} f ON ${same})`,
+  );
+  const [rows = 0, there = 0] = found.map(Number);
+  const lost = rows - there;
   if (lost !== 0) {
     throw new FatalError(
       "output_table_differs",

@@ -113,37 +113,22 @@ export async function openPatiently<T extends TableTarget>(
 /** Size of a batch. DuckDB's vectors hold 2,048 rows. */
 const batchBounds: BatchBounds = { rows: 2_048, characters: 8 * 1024 * 1024 };
 
-/** Batches that are sent together. */
-const together: BatchBounds = { rows: 10 * batchBounds.rows, characters: batchBounds.characters };
-
-/** The staged rows as columns, in groups of batches. */
+/** The staged rows as columns. */
 export async function* stagedBatches(
   stage: Stage,
   width: number,
-  bounds = together,
-): AsyncGenerator<readonly ColumnBatch[]> {
-  let batches: ColumnBatch[] = [];
-  let rows = 0;
-  let characters = 0;
-  for await (const some of stage.rows()) {
-    for (const row of some) {
-      let batch = batches.at(-1);
-      if (batch === undefined || batch.full) {
-        batch = new ColumnBatch(width, batchBounds);
-        batches.push(batch);
-      }
-      const before = batch.characters;
+  bounds = batchBounds,
+): AsyncGenerator<ColumnBatch> {
+  let batch = new ColumnBatch(width, bounds);
+  for await (const rows of stage.rows()) {
+    for (const row of rows) {
       batch.add(row);
-      rows++;
-      characters += batch.characters - before;
-      if (rows < bounds.rows && characters < bounds.characters) continue;
-      yield batches;
-      batches = [];
-      rows = 0;
-      characters = 0;
+      if (!batch.full) continue;
+      yield batch;
+      batch = new ColumnBatch(width, bounds);
     }
   }
-  if (rows > 0) yield batches;
+  if (batch.rows > 0) yield batch;
 }
 
 async function load(
@@ -159,11 +144,10 @@ async function load(
   const run = new RunRows(kind, table, { runId, prefix });
   const mayExist = (await run.count(session.query)) > 0;
   if (stage.exists) {
-    for await (const batches of stagedBatches(stage, schema.columns.length)) {
-      const from = await session.loadTemporary(schema.columns, batches);
-      for (const statement of insertMissing(kind, { from, to: table }, schema, mayExist)) {
-        await session.query(statement);
-      }
+    const batches = stagedBatches(stage, schema.columns.length);
+    const from = await session.loadTemporary(schema.columns, batches);
+    for (const statement of insertMissing(kind, { from, to: table }, schema, mayExist)) {
+      await session.query(statement);
     }
   }
   const stored = await run.count(session.query);

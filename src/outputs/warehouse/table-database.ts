@@ -39,12 +39,12 @@ export interface TableSession {
   columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
   /** Whether these columns are a unique key. */
   hasKey(table: TableName, key: readonly [string, string]): Promise<boolean>;
-  /** Makes a temporary table and inserts rows. @returns its name */
-  loadTemporary(
-    columns: readonly TypedColumn[],
-    batches: readonly ColumnBatch[],
-  ): Promise<TableName>;
+  /** Makes a temporary table of these rows. @returns its name */
+  loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName>;
 }
+
+/** Rows in batches. */
+export type Batches = AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>;
 
 export interface FoundTable {
   readonly schema: string | null;
