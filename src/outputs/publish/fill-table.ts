@@ -46,14 +46,16 @@ export async function fillTable<T extends TableTarget>(
     async commit(stage) {
       if (!stage.exists) return;
       const database = await openPatiently(connect, target, options);
-      const fill = (groups: Batches): Promise<void> =>
+      const all = (): Batches => batchesOf(stage, columns.length);
+      // A lost connection repeats a transaction from its first row.
+      const fill = (groups: () => Batches): Promise<void> =>
         database.transaction(async (session) => {
           await session.lock(`run ${runId}`);
-          for await (const batches of groups) await update(session, target, schema, batches);
+          for await (const batches of groups()) await update(session, target, schema, batches);
         });
       try {
-        if (kind === "postgres") await fill(batchesOf(stage, columns.length));
-        else for await (const group of batchesOf(stage, columns.length)) await fill([group]);
+        if (kind === "postgres") await fill(all);
+        else for await (const group of all()) await fill(() => [group]);
         await database.settle?.();
       } finally {
         await database.close();
