@@ -116,7 +116,7 @@ const faults: Readonly<Record<string, ServerFault>> = {
   "42501": [
     UsageError,
     "database_denied",
-    "the user needs SELECT, INSERT and DELETE on the table and on repute_checkpoint, and CREATE in the schema if they don't exist; `repute schema --format postgres` prints the table for its owner",
+    "the user needs SELECT and INSERT on the table (for a retry also UPDATE), TEMPORARY on the database, and CREATE in the schema if the table does not exist; `repute schema --format postgres` prints the table for its owner",
   ],
 };
 

@@ -1,8 +1,11 @@
+import { access, constants } from "node:fs/promises";
+import { dirname } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
 import { openFileDestination, partPath, renamePart } from "../file-destination.js";
+import { outputFault } from "../output-fault.js";
 import { readBack } from "../parquet/read-back.js";
 import { type StagedRow, stageEncoder } from "../stage.js";
 import { cellReaders } from "../warehouse/cell-values.js";
@@ -18,13 +21,16 @@ const groupBounds: BatchBounds = { rows: 20_000, characters: 16 * 1024 * 1024 };
 /**
  * Prepares to publish a Parquet file, which appears by rename.
  *
- * @throws UsageError `driver_missing`, `column_clash`
+ * @throws UsageError `driver_missing`, `column_clash`; FatalError `output_*`
  */
 export async function publishParquet(
   { file }: ParquetTarget,
   options: PublicationOptions,
 ): Promise<Publication> {
   const form = await parquetForm(options);
+  await access(dirname(file), constants.W_OK).catch((error: unknown) => {
+    throw outputFault(file, error);
+  });
   return {
     ...form,
     takesParts: false,

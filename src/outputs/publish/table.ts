@@ -66,11 +66,8 @@ async function checkTablePlace<T extends TableTarget>(
   const database = await connect(target, connecting(options, "check"));
   try {
     await database.transaction(async (session) => {
-      const table = quoteTable(kind, await prepareTable(kind, session, target.table, schema));
-      const names = schema.columns.map(({ name }) => quoteIdentifier(kind, name)).join(", ");
-      await session.query(
-        `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${table} WHERE false`,
-      );
+      const table = await prepareTable(kind, session, target.table, schema);
+      await insertMissing(session, quoteTable(kind, table), target, schema, []);
     }, "ROLLBACK");
   } finally {
     await database.close();
