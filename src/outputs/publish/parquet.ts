@@ -1,11 +1,9 @@
-import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
-import { openFileDestination, partPath, renamePart } from "../file-destination.js";
-import { outputFault } from "../output-fault.js";
+import { checkFolder, openFileDestination, partPath, renamePart } from "../file-destination.js";
 import { readBack } from "../parquet/read-back.js";
 import { type StagedRow, stageEncoder } from "../stage.js";
 import { cellReaders } from "../warehouse/cell-values.js";
@@ -28,9 +26,7 @@ export async function publishParquet(
   options: PublicationOptions,
 ): Promise<Publication> {
   const form = await parquetForm(options);
-  await access(dirname(file), constants.W_OK).catch((error: unknown) => {
-    throw outputFault(file, error);
-  });
+  await checkFolder(dirname(file), file);
   return {
     ...form,
     takesParts: false,
