@@ -48,10 +48,9 @@ describe("several runs into one table", () => {
 
 describe("large rows", () => {
   const large = (from: number, to: number) =>
-    someRows(from, to).map(({ row, ...rest }) => ({
-      ...rest,
-      row: { ...row, cells: [`${row.number} ${"x".repeat(1024 * 1024)}`] },
-    }));
+    Array.from({ length: to - from + 1 }, (_, index) =>
+      anEnrichedRow({ number: from + index, cells: ["x".repeat(1024 * 1024)] }),
+    );
 
   it("are stored among others", async () => {
     const place = await aPlace();

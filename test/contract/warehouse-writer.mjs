@@ -15,10 +15,9 @@ const reached = new Map();
 
 mkdirSync(job.state, { recursive: true });
 if (job.killAfterMs) setTimeout(() => process.kill(process.pid, "SIGKILL"), job.killAfterMs);
-const { settle } = DuckdbDatabase.prototype;
-DuckdbDatabase.prototype.settle = function () {
+DuckdbDatabase.prototype.settle = async function settle() {
   step("settling");
-  return settle.call(this);
+  await this.query("CHECKPOINT");
 };
 
 const saved = existsSync(statePath) ? JSON.parse(readFileSync(statePath, "utf8")) : null;

@@ -235,7 +235,7 @@ describe("the check before the first row", () => {
     const client = cluster.client();
     await client.connect();
     await client.query("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('repute tables', 0))");
-    await open("idle");
+    expect(await open("idle")).toMatchObject({ takesParts: true });
     await client.end();
   });
 });
