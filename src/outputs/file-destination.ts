@@ -42,7 +42,7 @@ export async function renamePart(path: string, suffix = ""): Promise<void> {
 }
 
 /** Checks that an output's folder takes files. @throws FatalError `output_*` */
-export async function checkFolder(folder: string, path: string): Promise<void> {
+export async function checkWritable(folder: string, path: string): Promise<void> {
   await access(folder, constants.W_OK).catch((error: unknown) => {
     throw outputFault(path, error);
   });

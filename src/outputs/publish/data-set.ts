@@ -12,7 +12,7 @@ import {
   withSuffix,
 } from "../data-set/data-set.js";
 import { auditPart, keptName, placePart } from "../data-set/part-files.js";
-import { checkFolder, openFileDestination } from "../file-destination.js";
+import { checkWritable, openFileDestination } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
 import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { textWriter } from "../text-sink.js";
@@ -39,7 +39,7 @@ export async function publishDataSet(
       ? await parquetParts(options, pathOf)
       : textParts(parts.format, parts, pathOf);
   const place = [base, dirname(base)].find((path) => existsSync(path));
-  if (place !== undefined) await checkFolder(place, base);
+  if (place !== undefined) await checkWritable(place, base);
   let records = options.finished ?? null;
   return {
     encoder: form.encoder,

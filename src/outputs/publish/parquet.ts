@@ -3,7 +3,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
-import { checkFolder, openFileDestination, partPath, renamePart } from "../file-destination.js";
+import { checkWritable, openFileDestination, partPath, renamePart } from "../file-destination.js";
 import { readBack } from "../parquet/read-back.js";
 import { type StagedRow, stageEncoder } from "../stage.js";
 import { cellReaders } from "../warehouse/cell-values.js";
@@ -26,7 +26,7 @@ export async function publishParquet(
   options: PublicationOptions,
 ): Promise<Publication> {
   const form = await parquetForm(options);
-  await checkFolder(dirname(file), file);
+  await checkWritable(dirname(file), file);
   return {
     ...form,
     takesParts: false,
