@@ -1,96 +1,72 @@
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-writer.js";
-import { outputFault } from "../../src/outputs/output-fault.js";
-import type { Encoder } from "../../src/formats/types.js";
-import type { Sink } from "../../src/outputs/types.js";
 import { addedMemberName } from "../../src/formats/added-names.js";
-import { auditCounts, type OutcomeCount } from "../../src/outputs/warehouse/run-rows.js";
+import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-writer.js";
+import { openFileDestination } from "../../src/outputs/file-destination.js";
+import { outputFault } from "../../src/outputs/output-fault.js";
 import type {
-  WarehouseAudit,
-  WarehouseKind,
-  WarehouseTarget,
-} from "../../src/outputs/warehouse/types.js";
+  Publication,
+  PublicationOptions,
+  PublishedAudit,
+} from "../../src/outputs/publication.js";
+import type { FindWarehouse } from "../../src/outputs/registry.js";
+import { type Stage, stageEncoder } from "../../src/outputs/stage.js";
+import type { Destination } from "../../src/outputs/types.js";
+import { auditCounts, type OutcomeCount } from "../../src/outputs/warehouse/run-rows.js";
 
-// A custom sink: `-o chunks:FOLDER` writes the rows as NDJSON files of a few thousand rows each,
+// A custom output: `-o chunks:FOLDER` writes the rows as NDJSON files of some thousand rows each,
 // which appear by rename, for loaders that watch a folder. In `src/outputs` it takes only this file
 // and one line in `src/outputs/registry.ts`, which docs/contributing.md shows.
 
-/** A chunk ends after this many rows, and at every checkpoint. */
+/** A chunk ends with the batch that has this row. */
 const mostRows = 20_000;
 
-interface ChunkTarget extends WarehouseTarget {
-  readonly folder: string;
-}
-
 /** A folder of NDJSON chunks. */
-export const chunkFolder: WarehouseKind<ChunkTarget> = {
-  parse(output) {
-    if (!output.startsWith("chunks:")) return null;
-    const folder = resolve(output.slice("chunks:".length));
-    return { kind: "chunks", folder, display: output, file: null, base: folder };
-  },
-
-  async open({ folder, display }, { columns, prefix, runId, resume }) {
-    const shape = "nested";
-    const encoder = ndjsonEncoder({ columns, prefix, shape, formulaGuard: false });
-    await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-      throw outputFault(folder, error);
-    });
-    const rows = resume?.rows ?? 0;
-    // Rows after the checkpoint will be written again.
-    await removeChunks(folder, runId, rows);
-    return {
-      // A folder stores no checkpoint, so the one in the state folder is the newest.
-      note: null,
-      rows,
-      sink: chunkSink({ folder, runId, encoder, rows }),
-      audit: () => countChunks({ folder, display, runId, prefix }),
-    };
-  },
-
-  discard: ({ folder }, { runId }) => removeChunks(folder, runId, 0),
-
-  recount: ({ folder, display }, run) => countChunks({ folder, display, ...run }),
+export const chunkFolder: FindWarehouse = (output) => {
+  if (!output.startsWith("chunks:")) return null;
+  const folder = resolve(output.slice("chunks:".length));
+  return {
+    target: { kind: "chunks", display: output, file: null, base: folder },
+    open: (options) => Promise.resolve(publishChunks(folder, options)),
+    recount: ({ runId, prefix }) => countRows(textsOf(folder, runId), prefix),
+    // Its rows are neither compared with others nor filled in.
+    rows: () => Promise.resolve(null),
+    fill: null,
+  };
 };
 
-interface ChunkSinkOptions {
-  readonly folder: string;
-  readonly runId: string;
-  readonly encoder: Encoder;
-  /** Rows already in the folder. */
-  readonly rows: number;
-}
-
-function chunkSink({ folder, runId, encoder, rows: before }: ChunkSinkOptions): Sink {
-  let rows = before;
-  let bytes = 0;
-  let pending = { text: "", rows: 0 };
-
-  const endChunk = async (): Promise<void> => {
-    if (pending.rows === 0) return;
-    const content = Buffer.from(pending.text);
-    await writeChunk(join(folder, chunkName(runId, rows - pending.rows + 1)), content);
-    bytes += content.length;
-    pending = { text: "", rows: 0 };
-  };
-
+function publishChunks(
+  folder: string,
+  { columns, prefix, runId, base }: PublicationOptions,
+): Publication {
+  const encoder = ndjsonEncoder({ columns, prefix, shape: "nested", formulaGuard: false });
   return {
-    async write(batch) {
-      pending.text += encoder.encode(batch);
-      pending.rows += batch.length;
-      rows += batch.length;
-      if (pending.rows >= mostRows) await endChunk();
+    encoder: stageEncoder((row) => [encoder.encode([row])]),
+    columns: [{ type: "text" }],
+    // A loader may take a chunk away at once, so that all of them appear when the run ends.
+    takesParts: false,
+    prepare: (stage) => countRows(stagedTexts(stage), prefix),
+    async commit(stage, suffix) {
+      await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+        throw outputFault(folder, error);
+      });
+      // The rows of a run with too many failures become one file beside the folder.
+      const pathOf = (first: number): string =>
+        suffix === "" ? join(folder, chunkName(runId, first)) : `${base}${suffix}.ndjson`;
+      let chunk: Destination | null = null;
+      let first = 1;
+      let rows = 0;
+      for await (const batch of stagedTexts(stage)) {
+        chunk ??= await openFileDestination(pathOf(first), null);
+        await chunk.write(Buffer.from(batch.join("")));
+        rows += batch.length;
+        if (suffix !== "" || rows - first < mostRows) continue;
+        await chunk.finish();
+        chunk = null;
+        first = rows + 1;
+      }
+      await chunk?.finish();
     },
-    async checkpoint() {
-      await endChunk();
-      return { length: rows, rows };
-    },
-    async finish() {
-      await endChunk();
-      return { path: folder, bytes, rows };
-    },
-    abandon: () => Promise.resolve(),
   };
 }
 
@@ -99,56 +75,31 @@ function chunkName(runId: string, firstRow: number): string {
   return `${runId}-${String(firstRow).padStart(9, "0")}.ndjson`;
 }
 
-async function writeChunk(path: string, content: Buffer): Promise<void> {
-  try {
-    const file = await open(`${path}.part`, "w");
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(`${path}.part`, path);
-  } catch (error) {
-    throw outputFault(path, error);
-  }
+/** The lines of a run, as they were encoded. */
+async function* stagedTexts(stage: Stage): AsyncGenerator<readonly string[]> {
+  for await (const rows of stage.rows()) yield rows.map(([text]) => text as string);
 }
 
-/** The chunks of a run in row order; empty if the folder does not exist. */
-async function chunksOf(folder: string, runId: string): Promise<readonly string[]> {
+/** The lines in the chunks of a run; none if the folder does not exist. */
+async function* textsOf(folder: string, runId: string): AsyncGenerator<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => name.startsWith(`${runId}-`)).sort();
-}
-
-/** Removes the chunks of a run that start after this many rows. */
-async function removeChunks(folder: string, runId: string, rows: number): Promise<void> {
-  const last = chunkName(runId, rows);
-  for (const name of await chunksOf(folder, runId)) {
-    if (name > last) await rm(join(folder, name));
+  for (const name of names.filter((each) => each.startsWith(`${runId}-`))) {
+    yield (await readFile(join(folder, name), "utf8")).trimEnd().split("\n");
   }
 }
 
-async function countChunks({
-  folder,
-  display,
-  runId,
-  prefix,
-}: {
-  readonly folder: string;
-  readonly display: string;
-  readonly runId: string;
-  readonly prefix: string;
-}): Promise<WarehouseAudit> {
+async function countRows(
+  texts: AsyncIterable<readonly string[]>,
+  prefix: string,
+): Promise<PublishedAudit> {
   const member = addedMemberName(prefix, []);
-  const counts = new Map<string, OutcomeCount>();
-  for (const name of await chunksOf(folder, runId)) {
-    const text = await readFile(join(folder, name), "utf8");
-    for (const line of text.trimEnd().split("\n")) {
+  const counts: OutcomeCount[] = [];
+  for await (const lines of texts) {
+    for (const line of lines) {
       const row = JSON.parse(line) as Readonly<Record<string, Partial<OutcomeCount>>>;
       const { status = null, verdict = null } = row[member] ?? {};
-      const key = JSON.stringify([status, verdict]);
-      counts.set(key, { status, verdict, rows: (counts.get(key)?.rows ?? 0) + 1 });
+      counts.push({ status, verdict, rows: 1 });
     }
   }
-  return auditCounts([...counts.values()], display);
+  return auditCounts(counts, "the chunks");
 }

@@ -1,5 +1,5 @@
 import { constants, existsSync } from "node:fs";
-import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
+import { access, type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
 import { startOver } from "../core/error-codes/remedies.js";
@@ -39,6 +39,13 @@ export async function renamePart(path: string, suffix = ""): Promise<void> {
   } catch (error) {
     throw error instanceof FatalError ? error : outputFault(name, error);
   }
+}
+
+/** Checks that an output's folder takes files. @throws FatalError `output_*` */
+export async function checkWritable(folder: string, path: string): Promise<void> {
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
 }
 
 /** A checkpoint's position in a file. */

@@ -5,7 +5,7 @@ import { localPath } from "./staged-output.js";
 import type { TableInput } from "./tables/types.js";
 import type { FoundRows } from "./warehouse/fill-rows.js";
 import type { Connect, TableTarget } from "./warehouse/table-database.js";
-import type { Publication, PublicationOptions, PublishedAudit } from "./publish/types.js";
+import type { Publication, PublicationOptions, PublishedAudit } from "./publication.js";
 import {
   addressScheme,
   namesTable,

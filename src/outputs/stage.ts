@@ -1,8 +1,7 @@
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { ColumnType } from "../core/columns.js";
 import { FatalError } from "../core/errors.js";
-import { RunningChecksum } from "../core/files/running-checksum.js";
 import type { EnrichedRow } from "../core/row.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/record-splitter.js";
@@ -10,7 +9,7 @@ import type { CellValue, TypedColumn } from "../formats/typed-column.js";
 import type { Encoder } from "../formats/types.js";
 import { partPath, type WrittenPosition } from "./file-destination.js";
 import { outputFault } from "./output-fault.js";
-import { partDamaged, partShort } from "./reread-output.js";
+import { partGone, verifyPart } from "./reread-output.js";
 
 /** The rows of a run that wait to be published: one JSON array of typed cells per line. */
 export interface Stage {
@@ -40,34 +39,39 @@ function plainCell(value: CellValue): unknown {
 }
 
 /**
- * Reads staged rows, up to the length that the run has written, and verifies them.
+ * Reads staged rows, up to the length that the run has written. All of them are verified before the
+ * first: DuckDB fills rows in in several transactions.
  *
  * @throws FatalError `output_part_gone`, `output_part_damaged`, `output_*`
  */
 export async function* readStage(
   stateFolder: string,
-  { length, checksum: written }: WrittenPosition,
+  position: WrittenPosition,
   columns: readonly Pick<TypedColumn, "type">[],
 ): AsyncGenerator<readonly StagedRow[]> {
-  if (length === 0) return;
+  if (position.length === 0) return;
   const path = partPath(stagePath(stateFolder));
-  const checksum = new RunningChecksum(written);
   const splitter = splitLines();
   const parsers = columns.map(({ type }) => cellParsers[type]);
-  const file = createReadStream(path, { end: length - 1, highWaterMark: readBytes });
+  const explain = (error: unknown): Error => {
+    if (error instanceof FatalError) return error;
+    const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
+    return isGone ? partGone(path) : outputFault(path, error);
+  };
+  const file = await open(path).catch((error: unknown) => {
+    throw explain(error);
+  });
   try {
-    for await (const chunk of file) {
-      const damage = checksum.update(chunk as Buffer);
-      if (damage !== null) throw partDamaged(path, damage);
+    await verifyPart(path, file, position);
+    const range = { start: 0, end: position.length - 1, highWaterMark: readBytes };
+    for await (const chunk of file.createReadStream({ ...range, autoClose: false })) {
       yield splitter.push(chunk as Buffer).map((line) => parseRow(line, parsers));
     }
   } catch (error) {
-    if (error instanceof SyntaxError) {
-      throw partDamaged(path, { from: checksum.state().marks.at(-1)?.[0] ?? 0, to: length });
-    }
-    throw error instanceof FatalError ? error : outputFault(path, error);
+    throw explain(error);
+  } finally {
+    await file.close();
   }
-  if (checksum.bytes < length) throw partShort(path, checksum.bytes, length);
 }
 
 const readBytes = 256 * 1024;

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, onTestFinished, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";

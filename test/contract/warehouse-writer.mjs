@@ -1,68 +1,82 @@
-// Writes rows into a warehouse like a run does: checkpoints, audit, finish. After a kill at any
-// point, the next process continues from the newest checkpoint.
-// node warehouse-writer.mjs '{"kind", "file", "state", "rows", "every", "kill"}'
+// Stages rows and publishes them like a run does. After a kill at any point, the next process
+// continues from the newest checkpoint, or publishes the finished run.
+// node warehouse-writer.mjs '{"output", "state", "rows", "every", "kill", "killAfterMs"}'
 // `kill` is null, or a step and how often it is reached before the kill.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openParquet } from "../../dist/outputs/parquet/open-parquet.js";
+import { DuckdbDatabase } from "../../dist/outputs/duckdb/duckdb-database.js";
+import { openStage, stageUpTo } from "../../dist/outputs/publish/staged-sink.js";
 import { findWarehouse } from "../../dist/outputs/registry.js";
-import { parseParquetTarget } from "../../dist/outputs/warehouse/target.js";
 import { writtenRow } from "../helpers/written-row.mjs";
 
 const job = JSON.parse(process.argv[2]);
 const statePath = join(job.state, "checkpoint.json");
 const reached = new Map();
-const encoder = { columns: ["ip"], prefix: "rep_", runId: "00000000-0000-4000-8000-000000000002" };
 
 mkdirSync(job.state, { recursive: true });
+if (job.killAfterMs) setTimeout(() => process.kill(process.pid, "SIGKILL"), job.killAfterMs);
+DuckdbDatabase.prototype.settle = async function settle() {
+  step("settling");
+  await this.query("CHECKPOINT");
+};
+
 const saved = existsSync(statePath) ? JSON.parse(readFileSync(statePath, "utf8")) : null;
-const opened = await open({
-  ...encoder,
-  resume: saved?.sink ?? null,
+const publication = await findWarehouse(job.output).open({
+  columns: ["ip"],
+  prefix: "rep_",
+  runId: "00000000-0000-4000-8000-000000000002",
   stateFolder: job.state,
+  base: join(job.state, "base"),
 });
-const { sink, note } = opened;
-let done = (note === null ? saved : JSON.parse(note))?.done ?? 0;
-
-await checkpoint(false);
-while (done < job.rows) {
-  const size = Math.min(137, job.rows - done);
-  await sink.write(Array.from({ length: size }, (_, index) => writtenRow(done + index + 1)));
-  done += size;
-  step("written");
-  if (Math.floor(done / job.every) !== Math.floor((done - size) / job.every)) {
-    await checkpoint(false);
-  }
-}
-await checkpoint(false);
-const counted = await opened.audit();
-if (counted.rows !== job.rows) throw new Error(`audit: ${counted.rows} rows`);
-step("audited");
-await checkpoint(true);
-step("completed");
-const result = await sink.finish();
-if (result.rows !== job.rows) throw new Error(`finish: ${result.rows} rows`);
-step("finished");
+const position = saved?.finished ? saved.sink : await writeRows();
+await publication.commit(watched("committing"), "");
+step("committed");
 rmSync(job.state, { recursive: true });
+// A later kill finds nothing to interrupt.
+process.exit();
 
-async function open(options) {
-  if (job.kind === "duckdb")
-    return findWarehouse(`duckdb:${job.file}?table=enriched`).open(options);
-  const part = `${job.file}.part`;
-  // Like a run whose output already has its final name.
-  if (saved?.complete && !existsSync(part)) renameSync(job.file, part);
-  return openParquet(parseParquetTarget(job.file), options, { rows: 700, characters: 1e6 });
+async function writeRows() {
+  const sink = await openStage(publication, job.state, saved?.sink ?? null);
+  let { rows } = await save(sink, false);
+  while (rows < job.rows) {
+    const size = Math.min(137, job.rows - rows);
+    await sink.write(Array.from({ length: size }, (_, index) => writtenRow(rows + index + 1)));
+    rows += size;
+    step("written");
+    if (Math.floor(rows / job.every) !== Math.floor((rows - size) / job.every)) {
+      await save(sink, false);
+    }
+  }
+  const all = await sink.checkpoint();
+  const audit = await publication.prepare(watched("preparing", all), "");
+  if (audit.rows !== job.rows) throw new Error(`prepare: ${audit.rows} rows`);
+  step("prepared");
+  return save(sink, true);
 }
 
-async function checkpoint(complete) {
-  const content = (position) => JSON.stringify({ done, sink: position, complete });
-  const committing = sink.checkpoint(content);
-  step("committing");
-  const position = await committing;
-  step("committed");
-  writeFileSync(`${statePath}.new`, content(position));
+async function save(sink, finished) {
+  const at = await sink.checkpoint();
+  step("durable");
+  writeFileSync(`${statePath}.new`, JSON.stringify({ sink: at, finished }));
   renameSync(`${statePath}.new`, statePath);
   step("saved");
+  return at;
+}
+
+/** The staged rows, whose batches are steps. */
+function watched(name, at = position) {
+  const stage = stageUpTo(publication, job.state, at);
+  return {
+    count: stage.count,
+    exists: stage.exists,
+    async *rows() {
+      for await (const rows of stage.rows()) {
+        step(name);
+        yield rows;
+      }
+      step(`${name}, all read`);
+    },
+  };
 }
 
 function step(name) {

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { JsonObject } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { findWarehouse } from "../../src/outputs/registry.js";
+import { publishRows } from "../contract/publishing.js";
 import { anEnrichedRow, type FindingParts } from "./enriched-rows.js";
 
 async function sqlBlock(name: string): Promise<string> {
@@ -46,7 +46,7 @@ const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ["AS64511", "Example Transit", "1"],
     [null, null, "1"],
   ],
-  "Finished runs and how complete they are": [
+  "Runs and how complete they are": [
     ["first night", "a time", "6", "5", "0"],
     ["second night", "a time", "7", "5", "2"],
   ],
@@ -76,7 +76,7 @@ function plain(value: unknown): unknown {
 
 const hour = 3_600_000;
 
-/** Writes the rows of two nights, and those of an unfinished third one, to a table. */
+/** Writes the rows of two nights to a table. */
 export async function writeTwoNights(output: string, folder: string, now: number): Promise<void> {
   const at = (hours: number): FindingParts => ({
     lookedUpAt: new Date(now - hours * hour).toISOString(),
@@ -84,28 +84,37 @@ export async function writeTwoNights(output: string, folder: string, now: number
   const hosting = { asn: "AS64496", name: "Example Hosting", countryCode: "NL" };
   const transit = { asn: "AS64511", name: "Example Transit", countryCode: "DE" };
   const brute = { intent: "malicious", tags: ["credentials:brute-force"], asn: hosting };
-  await write(output, folder, "first night", true, [
-    row(1, ip("192.0.2.1"), { intent: "none", tags: [], asn: hosting }, at(49)),
-    row(2, ip("192.0.2.2"), { ...brute, tags: [...brute.tags, "spam:snowshoe"] }, at(49)),
-    row(3, ip("192.0.2.3"), { intent: "malicious", tags: null, asn: transit }, at(49)),
-    row(4, ip("192.0.2.2"), brute, { ...at(49), source: "duplicate" }),
-    row(5, null, null, { status: "unsupported", lookedUpAt: null, httpStatus: null }),
-    row(6, page("a"), { type: "URL" }, { ...at(49), quickCheck: { intent: "malicious" } }),
-  ]);
-  await write(output, folder, "second night", true, [
-    row(1, ip("192.0.2.1"), { ...brute, lastSeen: "2026-01-01T00:00:00Z" }, at(2)),
-    row(2, ip("192.0.2.2"), brute, at(2)),
-    row(3, login, { intent: "malicious", tags: ["phishing:credential-page"] }, at(2)),
-    row(4, ip("192.0.2.9"), null, { ...at(2), status: "failed", httpStatus: 404 }),
-    row(5, page("pay"), { type: "URL" }, { ...at(2), quickCheck: { intent: "malicious" } }),
-    row(6, page("a"), { type: "URL" }, { ...at(2), quickCheck: { intent: "malicious" } }),
-    row(7, ip("198.51.100.7"), null, {
-      ...at(2),
-      status: "failed",
-      quickCheck: { intent: "malicious" },
-    }),
-  ]);
-  await write(output, folder, "third night", false, [row(1, ip("192.0.2.8"), {}, at(1))]);
+  await publishRows(
+    output,
+    folder,
+    [
+      row(1, ip("192.0.2.1"), { intent: "none", tags: [], asn: hosting }, at(49)),
+      row(2, ip("192.0.2.2"), { ...brute, tags: [...brute.tags, "spam:snowshoe"] }, at(49)),
+      row(3, ip("192.0.2.3"), { intent: "malicious", tags: null, asn: transit }, at(49)),
+      row(4, ip("192.0.2.2"), brute, { ...at(49), source: "duplicate" }),
+      row(5, null, null, { status: "unsupported", lookedUpAt: null, httpStatus: null }),
+      row(6, page("a"), { type: "URL" }, { ...at(49), quickCheck: { intent: "malicious" } }),
+    ],
+    { runId: "first night", columns: ["item"] },
+  );
+  await publishRows(
+    output,
+    folder,
+    [
+      row(1, ip("192.0.2.1"), { ...brute, lastSeen: "2026-01-01T00:00:00Z" }, at(2)),
+      row(2, ip("192.0.2.2"), brute, at(2)),
+      row(3, login, { intent: "malicious", tags: ["phishing:credential-page"] }, at(2)),
+      row(4, ip("192.0.2.9"), null, { ...at(2), status: "failed", httpStatus: 404 }),
+      row(5, page("pay"), { type: "URL" }, { ...at(2), quickCheck: { intent: "malicious" } }),
+      row(6, page("a"), { type: "URL" }, { ...at(2), quickCheck: { intent: "malicious" } }),
+      row(7, ip("198.51.100.7"), null, {
+        ...at(2),
+        status: "failed",
+        quickCheck: { intent: "malicious" },
+      }),
+    ],
+    { runId: "second night", columns: ["item"] },
+  );
 }
 
 const login: Item = { kind: "domain", value: "login.example.com" };
@@ -126,23 +135,4 @@ function row(
   finding: FindingParts,
 ): EnrichedRow {
   return anEnrichedRow({ number, cells: [item?.value ?? "?"] }, { query, ...finding }, item);
-}
-
-async function write(
-  output: string,
-  folder: string,
-  runId: string,
-  finished: boolean,
-  rows: readonly EnrichedRow[],
-): Promise<void> {
-  const opened = await findWarehouse(output)!.open({
-    columns: ["item"],
-    prefix: "rep_",
-    runId,
-    resume: null,
-    stateFolder: folder,
-  });
-  await opened.sink.write(rows);
-  await opened.sink.checkpoint(() => "note");
-  await (finished ? opened.sink.finish() : opened.sink.abandon());
 }

@@ -13,24 +13,36 @@ interface Kill {
   readonly times: number;
 }
 
-/** At each of these, the output and the run's own checkpoint disagree about rows. */
+/** In the order in which a run reaches them. */
 const moments: readonly Kill[] = [
-  { step: "committed", times: 1 },
-  { step: "committed", times: 3 },
-  { step: "written", times: 9 },
-  { step: "committing", times: 3 },
+  { step: "durable", times: 1 },
   { step: "saved", times: 2 },
-  { step: "audited", times: 1 },
-  { step: "completed", times: 1 },
-  { step: "finished", times: 1 },
+  { step: "written", times: 9 },
+  { step: "durable", times: 3 },
+  { step: "preparing", times: 2 },
+  { step: "preparing, all read", times: 1 },
+  { step: "prepared", times: 1 },
+  { step: "saved", times: 2 },
 ];
+
+/** Where a Parquet file is renamed, and rows are committed. */
+const ends = {
+  parquet: [{ step: "committed", times: 1 }],
+  duckdb: [
+    { step: "committing", times: 2 },
+    { step: "committing, all read", times: 1 },
+    { step: "settling", times: 1 },
+    { step: "committed", times: 1 },
+  ],
+} as const;
 
 describe.each(["parquet", "duckdb"] as const)("a %s output that is killed repeatedly", (kind) => {
   it("has every row exactly once in the end", async () => {
     const folder = await temporaryFolder();
     const file = join(folder, `out.${kind}`);
+    const output = kind === "duckdb" ? `duckdb:${file}?table=enriched` : file;
     const write = (kill: Kill | null): NodeJS.Signals | null => {
-      const job = { kind, file, state: join(folder, "state"), rows: total, every: 500, kill };
+      const job = { output, state: join(folder, "state"), rows: total, every: 500, kill };
       const { signal, stderr, status } = spawnSync(
         process.execPath,
         [writer, JSON.stringify(job)],
@@ -40,8 +52,9 @@ describe.each(["parquet", "duckdb"] as const)("a %s output that is killed repeat
       expect(status ?? 0).toBe(0);
       return signal;
     };
-    const signals = moments.map(write);
-    expect(signals).toEqual(moments.map(() => "SIGKILL"));
+    for (const kill of [...moments, ...ends[kind]]) {
+      expect([kill, write(kill)]).toEqual([kill, "SIGKILL"]);
+    }
     expect(write(null)).toBeNull();
 
     const from = kind === "duckdb" ? "enriched" : `read_parquet('${file}')`;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -56,4 +56,23 @@ test.each([
   expect(stderr).toMatch(
     /^(repute: using column "ip" .*\n)?repute: cannot write .*closed\/.*: permission denied\n {2}check the owner and mode of the folder\n$/,
   );
+});
+
+test.each([
+  ["Parquet", "closed/out.parquet"],
+  ["a data set", "closed/"],
+  ["a new data set", "closed/set/"],
+  ["a new DuckDB file", "duckdb:closed/out.duckdb?table=t"],
+  ["a DuckDB file", "duckdb:t.duckdb?table=t"],
+])("%s that cannot be written is refused before the first row", async (_, output) => {
+  const folder = await prepared();
+  const enrich = ["enrich", "in.csv", "--local", "-q", "--state-dir", "state"];
+  const first = [...enrich, "-o", "duckdb:t.duckdb?table=t"];
+  expect(await repute(folder, first)).toMatchObject({ code: 0 });
+  await chmod(join(folder, "t.duckdb"), 0o400);
+  const to = output.endsWith("/") ? ["--to", "csv"] : [];
+  const { code, stderr } = await repute(folder, [...enrich, ...to, "-o", output]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("permission denied")]);
+  const left = await readdir(folder, { recursive: true });
+  expect(left.filter((name) => name.endsWith("rows.part"))).toEqual([]);
 });

@@ -13,32 +13,27 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 /**
- * Copies a table and the checkpoints, or returns them to a copy. Gives up if a transaction locks the
- * table.
+ * Copies a table, or returns it to a copy. Gives up if a transaction locks the table.
  */
 const copies = `
   CREATE FUNCTION keep(copied text, point int) RETURNS void LANGUAGE plpgsql AS $$
-    DECLARE name text;
     BEGIN
       SET LOCAL lock_timeout = '1s';
-      FOREACH name IN ARRAY ARRAY[copied, 'repute_checkpoint'] LOOP
-        CONTINUE WHEN to_regclass(name) IS NULL;
-        EXECUTE format('CREATE TABLE %I AS TABLE %I', copied || name || point, name);
-      END LOOP;
+      IF to_regclass(copied) IS NOT NULL THEN
+        EXECUTE format('CREATE TABLE %I AS TABLE %I', copied || point, copied);
+      END IF;
     END $$;
   -- Its view goes with it; a run creates both.
   CREATE FUNCTION restore(copied text, point int) RETURNS void LANGUAGE plpgsql AS $$
-    DECLARE name text;
     BEGIN
-      FOREACH name IN ARRAY ARRAY[copied, 'repute_checkpoint'] LOOP
-        CONTINUE WHEN to_regclass(name) IS NULL;
-        IF to_regclass(copied || name || point) IS NULL THEN
-          EXECUTE format('DROP TABLE %I CASCADE', name);
-        ELSE
-          EXECUTE format('TRUNCATE %I', name);
-          EXECUTE format('INSERT INTO %I SELECT * FROM %I', name, copied || name || point);
-        END IF;
-      END LOOP;
+      IF to_regclass(copied) IS NULL THEN
+        RETURN;
+      ELSIF to_regclass(copied || point) IS NULL THEN
+        EXECUTE format('DROP TABLE %I CASCADE', copied);
+      ELSE
+        EXECUTE format('TRUNCATE %I', copied);
+        EXECUTE format('INSERT INTO %I SELECT * FROM %I', copied, copied || point);
+      END IF;
     END $$`;
 
 /** Runs into separate tables. */
@@ -62,10 +57,6 @@ function postgres(prefix: string): CrashCase {
     read: async (_, run) => [
       await cluster.query(
         `SELECT to_jsonb(t) - 'rep_run_id' - 'rep_looked_up_at' AS row FROM ${tableOf(run)} t ORDER BY rep_row`,
-      ),
-      await cluster.query(
-        "SELECT run_id FROM repute_checkpoint WHERE run_id IN (SELECT rep_run_id FROM " +
-          `${tableOf(run)})`,
       ),
     ],
   };

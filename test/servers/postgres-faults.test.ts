@@ -8,8 +8,10 @@ import type { Clock } from "../../src/core/clock.js";
 import { systemClock } from "../../src/core/clock.js";
 import { maxAttempts } from "../../src/outputs/postgres/postgres-database.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
-import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
-import type { SinkPosition } from "../../src/outputs/types.js";
+import type { EnrichedRow } from "../../src/core/row.js";
+import { openStage, type StagedSink } from "../../src/outputs/publish/staged-sink.js";
+import type { PublicationOptions } from "../../src/outputs/publication.js";
+import { openRun, publishRows, someOptions } from "../contract/publishing.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { seeded } from "../helpers/seeded.js";
@@ -25,40 +27,42 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 describe("a lost connection", () => {
-  it("is replaced between two checkpoints", async () => {
-    const { sink } = await open("between", { clock: hurried() });
-    await sink.write(rows(1, 100));
-    await sink.checkpoint(() => "first");
+  it("is replaced before the rows are committed", async () => {
+    const { sink } = await open("before", { clock: hurried() });
+    await sink.write(rows(1, 200));
     await terminate("application_name = 'repute'");
-    await sink.write(rows(101, 200));
-    await sink.checkpoint(() => "second");
     await sink.finish();
-    expect(await countsOf("between")).toEqual({ rows: "200", keys: "200", last: "200" });
+    expect(await countsOf("before")).toEqual({ rows: "200", keys: "200", last: "200" });
   });
 
   it("is replaced during a copy", async () => {
-    const { sink } = await open("middle", { clock: hurried() });
+    const { sink, proxy } = await openBehindProxy("copied");
     await sink.write(rows(1, 500));
-    const release = await holdTable("middle");
-    const writing = sink.checkpoint(() => "note");
-    await until(
-      "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'COPY%' AND wait_event_type = 'Lock'",
-    );
-    await terminate("query LIKE 'COPY%'");
-    await release();
-    await writing;
+    proxy.fate = "cut copy";
     await sink.finish();
-    expect(await countsOf("middle")).toEqual({ rows: "500", keys: "500", last: "500" });
+    expect(proxy.fate).toBe("pass");
+    expect(await countsOf("copied")).toEqual({ rows: "500", keys: "500", last: "500" });
+  });
+
+  it("is replaced during an insert", async () => {
+    await publish("inserted", []);
+    const clock = hurried();
+    const { sink } = await open("inserted", { clock });
+    await sink.write(rows(1, 500));
+    const release = await holdTable("inserted");
+    const finishing = sink.finish();
+    await until(waiting("INSERT%"));
+    await terminate("query LIKE 'INSERT%'");
+    await release();
+    await finishing;
+    expect(clock.sleeps).toBe(1);
+    expect(await countsOf("inserted")).toEqual({ rows: "500", keys: "500", last: "500" });
   });
 
   it("is replaced after the server was killed and restarted", async () => {
-    const clock = hurried(() => cluster.startServer());
-    const { sink } = await open("killed", { clock });
-    await sink.write(rows(1, 300));
-    await sink.checkpoint(() => "first");
+    const { sink } = await open("killed", { clock: hurried(() => cluster.startServer()) });
+    await sink.write(rows(1, 600));
     await cluster.kill();
-    await sink.write(rows(301, 600));
-    await sink.checkpoint(() => "second");
     await sink.finish();
     expect(await countsOf("killed")).toEqual({ rows: "600", keys: "600", last: "600" });
   });
@@ -67,42 +71,35 @@ describe("a lost connection", () => {
     const { sink, proxy } = await openBehindProxy("answered");
     await sink.write(rows(1, 400));
     proxy.fate = "lose answer";
-    const position = await sink.checkpoint(({ rows }) => `after ${rows}`);
-    await sink.write(rows(401, 500));
     await sink.finish();
-    expect(position.rows).toBe(400);
-    expect(await countsOf("answered")).toEqual({ rows: "500", keys: "500", last: "500" });
+    expect(proxy.fate).toBe("pass");
+    expect(await countsOf("answered")).toEqual({ rows: "400", keys: "400", last: "400" });
   });
 
   it("waits for a commit still in progress", async () => {
     const { sink, proxy } = await openBehindProxy("late");
     await sink.write(rows(1, 400));
     proxy.fate = "arrive late";
-    const writing = sink.checkpoint(() => "note");
+    const finishing = sink.finish();
     await until("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
     proxy.deliver();
-    await writing;
-    await sink.finish();
+    await finishing;
     expect(await countsOf("late")).toEqual({ rows: "400", keys: "400", last: "400" });
   });
 
-  it("ends the run as resumable if it cannot be replaced", async () => {
+  it("leaves the staged rows for a resume if it cannot be replaced", async () => {
     const clock = hurried();
-    const first = await open("gone", { clock });
-    await first.sink.write(rows(1, 10));
-    const position = await first.sink.checkpoint(() => "note");
+    const { sink, folder, url } = await open("gone", { clock });
+    await sink.write(rows(1, 20));
+    const position = await sink.checkpoint();
     await cluster.kill();
-    await first.sink.write(rows(11, 20));
-    const lost = first.sink.checkpoint(() => "never");
-    await expect(lost).rejects.toMatchObject({ code: "database_lost" });
+    await expect(sink.finish()).rejects.toMatchObject({ code: "database_lost" });
     expect(clock.sleeps).toBe(maxAttempts - 1);
-    await first.sink.abandon();
+    await sink.abandon();
 
     await cluster.startServer();
-    const second = await open("gone", {}, position);
-    expect(second.note).toBe("note");
-    await second.sink.write(rows(11, 20));
-    await second.sink.finish();
+    const again = await openRun(url, folder, { runId: "run of gone" }, position);
+    await again.sink.finish();
     expect(await countsOf("gone")).toEqual({ rows: "20", keys: "20", last: "20" });
   });
 
@@ -110,19 +107,68 @@ describe("a lost connection", () => {
     const stop = new AbortController();
     const { sink } = await open("stopped", { signal: stop.signal, clock: hurried() });
     await sink.write(rows(1, 10));
-    await terminate("application_name = 'repute'");
+    await cluster.kill();
     stop.abort(new Error("stopped by SIGINT"));
-    await expect(sink.checkpoint(() => "note")).rejects.toThrow("stopped by SIGINT");
+    await expect(sink.finish()).rejects.toThrow("stopped by SIGINT");
     await sink.abandon();
+    await cluster.startServer();
+  });
+
+  it("is replaced while a retry fills rows in, all of them", async () => {
+    await publish("filled", rows(1, 5_000));
+    await cluster.query("UPDATE filled SET rep_status = 'failed'");
+    const url = cluster.url({ parameters: { table: "filled" } });
+    const clock = hurried();
+    const options = await someOptions(await temporaryFolder(), { runId: "run of filled", clock });
+    const publication = await findWarehouse(url)!.fill!.open(options);
+    const sink = await openStage(publication, options.stateFolder, null);
+    await sink.write(rows(1, 5_000));
+    const client = cluster.client();
+    await client.connect();
+    // The second group waits for this row.
+    await client.query("BEGIN; SELECT 1 FROM filled WHERE rep_row = 4900 FOR UPDATE");
+    const finishing = sink.finish();
+    await until(waiting("UPDATE%"));
+    await terminate("query LIKE 'UPDATE%'");
+    await client.end();
+    await finishing;
+    expect(clock.sleeps).toBe(1);
+    const left = "SELECT count(*) AS n FROM filled WHERE rep_status <> 'complete'";
+    expect(await cluster.query(left)).toEqual([{ n: "0" }]);
   });
 });
 
-describe("a server that rejects a batch", () => {
-  it("is reported with its reason, and nothing of the batch is stored", async () => {
+describe("readers of a table", () => {
+  it("see no row of a run, and then all of them", async () => {
+    await publish("watched", []);
+    const { sink } = await open("watched");
+    await sink.write(rows(1, 30_000));
+    const seen = new Set<string>();
+    const counted = await Promise.race([
+      sink.finish().then(() => "all"),
+      (async () => {
+        for (;;) {
+          const [found] = await cluster.query<{ n: string }>("SELECT count(*) AS n FROM watched");
+          seen.add(found!.n);
+          await delay(10);
+          if (found!.n !== "0") return "all";
+        }
+      })(),
+    ]);
+    const [found] = await cluster.query<{ n: string }>("SELECT count(*) AS n FROM watched");
+    expect([counted, found!.n]).toEqual(["all", "30000"]);
+    expect([...seen].filter((n) => n !== "0" && n !== "30000")).toEqual([]);
+    expect(seen).toContain("0");
+  });
+});
+
+describe("a server that does not store all rows", () => {
+  it("is reported with its reason, and nothing is stored", async () => {
+    await publish("refusing", []);
+    await cluster.query("ALTER TABLE refusing ADD CONSTRAINT small CHECK (rep_row < 20000)");
     const { sink } = await open("refusing");
-    await cluster.query("ALTER TABLE refusing ADD CONSTRAINT small CHECK (rep_row < 5)");
-    await sink.write(rows(1, 20_000));
-    await expect(sink.checkpoint(() => "note")).rejects.toMatchObject({
+    await sink.write(rows(1, 21_000));
+    await expect(sink.finish()).rejects.toMatchObject({
       code: "database_error",
       message: expect.stringContaining("small"),
     });
@@ -130,42 +176,70 @@ describe("a server that rejects a batch", () => {
     expect(await countsOf("refusing")).toMatchObject({ rows: "0" });
   });
 
-  it("is reported if it already has rows of the run", async () => {
-    const { sink } = await open("twice");
-    await cluster.query("INSERT INTO twice (rep_run_id, rep_row) VALUES ('run of twice', 7)");
-    await sink.write(rows(1, 10));
-    await expect(sink.checkpoint(() => "note")).rejects.toMatchObject({
-      code: "output_table_differs",
+  it("is reported if a trigger drops rows, and stores all of them once it is gone", async () => {
+    await publish("dropping", []);
+    await cluster.query(`CREATE FUNCTION drop_some() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      RETURN CASE WHEN NEW.rep_row % 10 <> 0 THEN NEW END; END $$;
+      CREATE TRIGGER drops BEFORE INSERT ON dropping FOR EACH ROW EXECUTE FUNCTION drop_some()`);
+    const { sink } = await open("dropping");
+    await sink.write(rows(1, 100));
+    await expect(sink.publishSoFar()).rejects.toMatchObject({
+      code: "rows_lost",
+      message: expect.stringContaining("stored 90 of 100 rows"),
     });
+    expect(await countsOf("dropping")).toMatchObject({ rows: "0" });
+    await cluster.query("DROP TRIGGER drops ON dropping");
+    await sink.finish();
+    expect(await countsOf("dropping")).toMatchObject({ rows: "100" });
+  });
+
+  it("is reported if it already has other rows of the run", async () => {
+    await publish("twice", []);
+    await cluster.query("INSERT INTO twice (rep_run_id, rep_row) VALUES ('run of twice', 70)");
+    const { sink } = await open("twice");
+    await sink.write(rows(1, 10));
+    await expect(sink.finish()).rejects.toMatchObject({ code: "output_table_differs" });
     await sink.abandon();
+    expect(await countsOf("twice")).toMatchObject({ rows: "1" });
+  });
+
+  it.each([
+    ["a deadlock", "40P01"],
+    ["a lock that is not available", "55P03"],
+  ])("is asked again after %s", async (_, code) => {
+    const table = `code_${code.toLowerCase()}`;
+    await publish(table, []);
+    // A sequence keeps its value when the transaction is rolled back.
+    await cluster.query(`CREATE SEQUENCE ${table}_times;
+      CREATE FUNCTION ${table}_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('${table}_times') = 50 THEN RAISE EXCEPTION 'once' USING ERRCODE = '${code}'; END IF;
+        RETURN NEW; END $$;
+      CREATE TRIGGER once BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_once()`);
+    const clock = hurried();
+    const { sink } = await open(table, { clock });
+    await sink.write(rows(1, 100));
+    await sink.finish();
+    expect(clock.sleeps).toBe(1);
+    expect(await countsOf(table)).toMatchObject({ rows: "100" });
   });
 });
 
 describe("a killed program", () => {
-  it.each([1, 2, 3, 4])("loses and doubles no row, seed %i", async (seed) => {
-    const folder = await temporaryFolder();
-    const table = `writer_${seed}`;
-    const job = {
-      output: cluster.url({ parameters: { table } }),
-      state: join(folder, "state"),
-      rows: 40_000,
-      every: 1_000,
-    };
-    const random = seeded(seed);
-    let kills = 0;
-    do {
-      // Later each time, so that it reaches the end.
-      const killAfterMs = kills < 12 ? Math.floor(random() * (150 + kills * 60)) : null;
-      const { code, output } = await runWriter({ ...job, killAfterMs });
-      expect({ code: code ?? 0, output }).toEqual({ code: 0, output: "" });
-      if (code === null) kills++;
-      // Finished when the work is done, even if a kill ended it.
-    } while (existsSync(job.state));
-    expect(kills).toBeGreaterThan(0);
-    expect(await countsOf(table)).toEqual({ rows: "40000", keys: "40000", last: "40000" });
-    expect(
-      await cluster.query("SELECT 1 FROM repute_checkpoint WHERE run_id LIKE 'written%'"),
-    ).toEqual([]);
+  it.each([
+    { step: "written", times: 9 },
+    { step: "preparing", times: 1 },
+    { step: "prepared", times: 1 },
+    { step: "committing", times: 2 },
+    { step: "committing, all read", times: 1 },
+    { step: "committed", times: 1 },
+  ])("loses and doubles no row: $step", async (kill) => {
+    const table = `writer_${kill.step.replaceAll(/\W+/g, "_")}`;
+    const state = join(await temporaryFolder(), "state");
+    const output = cluster.url({ parameters: { table } });
+    const job = { output, state, rows: 4_000, every: 500 };
+    expect(await runWriter({ ...job, kill })).toEqual({ code: null, output: "" });
+    expect(await runWriter({ ...job, kill: null })).toEqual({ code: 0, output: "" });
+    expect(await countsOf(table)).toEqual({ rows: "4000", keys: "4000", last: "4000" });
   });
 
   it("survives together with its server", async () => {
@@ -173,28 +247,29 @@ describe("a killed program", () => {
     const job = {
       output: cluster.url({ parameters: { table: "together" } }),
       state: join(folder, "state"),
-      rows: 150_000,
+      rows: 40_000,
       every: 1_000,
+      kill: null,
     };
     const random = seeded(5);
     let rounds = 0;
     do {
-      const killAfterMs = rounds < 6 ? Math.floor(200 + random() * 500) : null;
+      const killAfterMs = rounds < 6 ? Math.floor(700 + rounds * 300 + random() * 500) : null;
       const writer = runWriter({ ...job, killAfterMs });
-      await delay(Math.floor(200 + random() * 500));
+      await delay(Math.floor(500 + random() * 1_500));
       await cluster.kill();
       await cluster.startServer();
       await writer;
       rounds++;
     } while (existsSync(job.state) && rounds < 30);
     expect(rounds).toBeGreaterThan(1);
-    expect(await countsOf("together")).toEqual({ rows: "150000", keys: "150000", last: "150000" });
+    expect(await countsOf("together")).toEqual({ rows: "40000", keys: "40000", last: "40000" });
   });
 });
 
-const writerPath = fileURLToPath(new URL("postgres-writer.mjs", import.meta.url));
+const writerPath = fileURLToPath(new URL("../contract/warehouse-writer.mjs", import.meta.url));
 
-/** Runs the built program's sink in its own process. */
+/** Stages and publishes rows in a process of its own. */
 async function runWriter(
   job: Readonly<Record<string, unknown>>,
 ): Promise<{ code: number | null; output: string }> {
@@ -208,29 +283,30 @@ async function runWriter(
   return { code, output };
 }
 
-function open(
+/** A run into a table that was checked, with its stage open. */
+async function open(
   table: string,
-  patience: Pick<WarehouseOptions, "clock" | "signal"> = {},
-  resume: SinkPosition | null = null,
+  patience: Pick<PublicationOptions, "clock" | "signal"> = {},
   url = cluster.url({ parameters: { table } }),
-): Promise<OpenedWarehouse> {
-  return findWarehouse(url)!.open({
-    columns: ["ip"],
-    prefix: "rep_",
-    runId: `run of ${table}`,
-    resume,
-    stateFolder: "",
-    ...patience,
-  });
+): Promise<{ sink: StagedSink; folder: string; url: string }> {
+  const folder = await temporaryFolder();
+  const { sink } = await openRun(url, folder, { runId: `run of ${table}`, ...patience });
+  return { sink, folder, url };
 }
 
-async function openBehindProxy(table: string): Promise<OpenedWarehouse & { proxy: PostgresProxy }> {
+/** Publishes rows of the run of a table, which is made by it. */
+async function publish(table: string, written: readonly EnrichedRow[]): Promise<void> {
+  const url = cluster.url({ parameters: { table } });
+  await publishRows(url, await temporaryFolder(), written, { runId: `run of ${table}` });
+}
+
+async function openBehindProxy(table: string): Promise<{ sink: StagedSink; proxy: PostgresProxy }> {
   const proxy = await PostgresProxy.start(cluster.port);
   onTestFinished(() => proxy.stop());
   const url = cluster
     .url({ parameters: { table } })
     .replace(`:${cluster.port}/`, `:${proxy.port}/`);
-  return { ...(await open(table, { clock: hurried() }, null, url)), proxy };
+  return { ...(await open(table, { clock: hurried() }, url)), proxy };
 }
 
 /** A clock whose sleeps take as long as `asleep`. */
@@ -273,6 +349,11 @@ async function holdTable(table: string): Promise<() => Promise<void>> {
   await client.connect();
   await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
   return () => client.end();
+}
+
+/** Finds a statement that waits for a lock. */
+function waiting(like: string): string {
+  return `SELECT 1 FROM pg_stat_activity WHERE query LIKE '${like}' AND wait_event_type = 'Lock'`;
 }
 
 /** Waits until a query returns a row. */

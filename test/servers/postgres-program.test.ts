@@ -58,9 +58,7 @@ describe("enrich into a table", () => {
     const args = ["in.csv", "-o", output, "--resume"];
     const half = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
     expect(half.signal).toBe("SIGKILL");
-    const notes = await cluster.query("SELECT note FROM repute_checkpoint");
-    expect(notes).toHaveLength(1);
-    const kept = `${JSON.stringify(notes)}${await textOf(cwd, output)}`;
+    const kept = await textOf(cwd, output);
     const wrong = output.replace(/:[^:@/]+@/, ":wr0ng-secret@");
     const refused = await runRepute(["enrich", "in.csv", "-o", wrong, "--local", "--resume"], {
       cwd,
@@ -71,9 +69,6 @@ describe("enrich into a table", () => {
     expect(whole).toMatchObject({ code: 0, stderr: passwordWarned });
     const said = [kept, refused.stderr, whole.stdout, await textOf(cwd, output)].join("\n");
     for (const secret of [...secrets, "wr0ng-secret"]) expect(said).not.toContain(secret);
-    // The database stores no more than it needs.
-    expect(JSON.stringify(notes)).not.toContain(server.url);
-    expect(JSON.stringify(notes)).not.toContain("in.csv");
   });
 
   it("explains a rejected login", async () => {
@@ -102,26 +97,33 @@ describe("enrich into a table", () => {
     expect(await countsOf("environment")).toMatchObject({ rows: "5" });
   });
 
-  it("deletes the rows of an interrupted run with --restart, and no others", async () => {
+  it("shows nothing of a killed run, and keeps the rows of one that stopped early", async () => {
     const { cwd, output, server } = await prepared("restarted", 12_000);
     const args = ["in.csv", "-o", output];
-    await enrichKilled({ server, cwd, args, kill: null });
     const half = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
     expect(half.signal).toBe("SIGKILL");
-    expect(Number((await countsOf("restarted")).rows)).toBeGreaterThan(12_000);
+    const table = "SELECT to_regclass('restarted') AS found";
+    expect(await cluster.query(table)).toEqual([{ found: null }]);
+
+    const early = [...args, "--restart", "--max-requests", "5000"];
+    expect(await enrichKilled({ server, cwd, args: early, kill: null })).toMatchObject({
+      code: 75,
+    });
+    const { rows } = await countsOf("restarted");
+    expect(Number(rows)).toBeGreaterThan(4_000);
     const restart = await enrichKilled({ server, cwd, args: [...args, "--restart"], kill: null });
     expect(restart.code).toBe(0);
-    const runs = await cluster.query("SELECT count(*) AS n FROM restarted GROUP BY rep_run_id");
-    expect(runs).toEqual([{ n: "12000" }, { n: "12000" }]);
-    expect(await notesOf(output)).toEqual([]);
+    const runs = await cluster.query(
+      "SELECT count(*) AS n FROM restarted GROUP BY rep_run_id ORDER BY 1",
+    );
+    expect(runs).toEqual([{ n: rows }, { n: "12000" }]);
   });
 
-  it("takes over the answers of a killed run whose dump was replaced, and removes its rows", async () => {
+  it("takes over the answers of a killed run whose dump was replaced", async () => {
     const { cwd, output, server } = await prepared("replaced", 12_000);
     const args = ["in.csv", "-o", output, "--resume"];
     const half = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
     expect(half.signal).toBe("SIGKILL");
-    expect(Number((await countsOf("replaced")).rows)).toBeGreaterThan(0);
     const lines = (await readFile(join(cwd, "in.csv"), "utf8")).trimEnd().split("\n");
     const [header = "", ...rows] = lines;
     await writeFile(
@@ -200,7 +202,6 @@ describe("a disturbed run into a table", () => {
     expect(run.stderr).toBe(passwordWarned);
     expect(killed).toBeGreaterThan(6);
     expect(await countsOf(table)).toEqual({ rows: "15000", keys: "15000", last: "15000" });
-    expect(await notesOf(output)).toEqual([]);
     expect(server.total - 13_500).toBeLessThanOrEqual(killed * (32 + mostQueued));
     expect((await readFile(join(cwd, "left.csv"), "utf8")).split("\n")).toHaveLength(152);
   });
@@ -358,12 +359,6 @@ async function countsOf(table: string): Promise<Record<"rows" | "keys" | "last",
 /** The manifest of a table, which is in the state folder. */
 async function manifestOf(output: string): Promise<Manifest> {
   return JSON.parse(await readFile(`${outputBase(output)}.manifest.json`, "utf8")) as Manifest;
-}
-
-/** Notes of the run in the manifest of a table. */
-async function notesOf(output: string): Promise<unknown[]> {
-  const { run_id } = await manifestOf(output);
-  return cluster.query("SELECT 1 FROM repute_checkpoint WHERE run_id = $1", [run_id]);
 }
 
 /** The text of every file in the working folder and the state folder. */

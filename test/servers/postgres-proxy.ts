@@ -1,14 +1,16 @@
 import { createServer, connect } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-/** What happens to the connection that sends a COMMIT. */
+/** What happens to the connection that copies rows and sends a COMMIT. */
 export type Fate =
   /** Nothing. */
   | "pass"
   /** The server commits, but its answer is lost with the connection. */
   | "lose answer"
   /** The client's connection is closed; the COMMIT arrives only when `deliver` is called. */
-  | "arrive late";
+  | "arrive late"
+  /** The connection is cut while rows are copied. */
+  | "cut copy";
 
 /** A proxy between client and server that cuts connections at critical points. */
 export class PostgresProxy {
@@ -57,6 +59,11 @@ export class PostgresProxy {
     client.on("data", (chunk: Buffer) => {
       // COPY's data ends with its own message "c".
       copied ||= chunk.includes("COPY ");
+      if (copied && this.fate === "cut copy") {
+        this.fate = "pass";
+        client.destroy();
+        return;
+      }
       const commits = copied && chunk.includes("COMMIT\0");
       if (commits && this.fate === "arrive late") {
         this.fate = "pass";

@@ -3,8 +3,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { findWarehouse } from "../../src/outputs/registry.js";
-import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
-import { describeWarehouse } from "../contract/warehouse-contract.js";
+import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
+import {
+  describePublication,
+  describeTypedColumns,
+  type PublicationPlace,
+} from "../contract/publication.js";
+import { publishRows, someOptions } from "../contract/publishing.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import type { UrlOptions } from "../helpers/postgres-cluster.js";
@@ -35,17 +40,24 @@ function placeOf(folder: string): string {
   return place;
 }
 
-describeWarehouse({
+const contract: PublicationPlace = {
   name: "postgres",
   maxNameLength: 63,
   output: (folder) => cluster.url({ parameters: { table: `${placeOf(folder)}.enriched` } }),
   read: async (folder) => {
-    const rows = await cluster.query(`SELECT * FROM ${placeOf(folder)}.enriched ORDER BY rep_row`);
+    const table = `${placeOf(folder)}.enriched`;
+    const [found] = await cluster.query("SELECT to_regclass($1) AS table", [table]);
+    if (found?.["table"] === null) return [];
+    const rows = await cluster.query(`SELECT * FROM ${table} ORDER BY rep_run_id, rep_row`);
     return rows.map((row) =>
       Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(name, value)])),
     );
   },
-});
+  appends: true,
+};
+
+describePublication(contract);
+describeTypedColumns(contract);
 
 /** Counts are returned as text, times as dates. */
 function plain(name: string, value: unknown): unknown {
@@ -61,20 +73,9 @@ it("rejects an input column whose name the server would truncate", async () => {
   expect(await cluster.query("SELECT to_regclass('cut') AS found")).toEqual([{ found: null }]);
 });
 
-it("keeps the note of a run with too many failures, which doesn't count as finished", async () => {
-  const { sink } = await open("failures", { runId: "bad" });
-  await sink.write([anEnrichedRow()]);
-  await sink.checkpoint(() => "note");
-  await sink.finish(".failed");
-  const kept =
-    "SELECT rep_run_id, note FROM failures JOIN repute_checkpoint ON run_id = rep_run_id";
-  expect(await cluster.query(kept)).toEqual([{ rep_run_id: "bad", note: "note" }]);
-});
-
 describe("the table", () => {
   it("is created with run and row as its key", async () => {
-    const { sink } = await open("keyed");
-    await sink.finish();
+    await publish("keyed");
     const [key] = await cluster.query(
       "SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE conrelid = 'keyed'::regclass AND contype = 'p'",
     );
@@ -86,10 +87,11 @@ describe("the table", () => {
       ["night-1", "2026-01-01T00:00:00Z"],
       ["night-2", "2026-01-02T00:00:00Z"],
     ] as const) {
-      const { sink } = await open("nightly", { runId });
-      await sink.write([anEnrichedRow({ number: 1 }, { lookedUpAt })]);
-      await sink.write([anEnrichedRow({ number: 2 }, { status: "unsupported" }, null)]);
-      await sink.finish();
+      const night = [
+        anEnrichedRow({ number: 1 }, { lookedUpAt }),
+        anEnrichedRow({ number: 2 }, { status: "unsupported" }, null),
+      ];
+      await publish("nightly", night, { runId });
     }
     expect(await cluster.query("SELECT rep_run_id, rep_item FROM nightly_newest")).toEqual([
       { rep_run_id: "night-2", rep_item: "192.0.2.1" },
@@ -98,54 +100,45 @@ describe("the table", () => {
 
   it("is created beside another object with the view's name", async () => {
     await cluster.query("CREATE TABLE beside_newest (note text)");
-    const { sink } = await open("beside");
-    await sink.write([anEnrichedRow()]);
-    expect(await sink.finish()).toMatchObject({ rows: 1 });
+    await publish("beside", [anEnrichedRow()]);
+    expect(await countsOf("beside")).toMatchObject({ rows: "1" });
   });
 
   it("is found in the search path", async () => {
     await cluster.query("CREATE SCHEMA far");
-    const first = await open("far.found");
-    await first.sink.finish();
+    await publish("far.found");
     const url = cluster.url({ parameters: { table: "found", options: "-c search_path=far" } });
-    const second = await openAt(url, { runId: "second" });
-    await second.sink.write([anEnrichedRow()]);
-    await second.sink.finish();
+    await publishRows(url, await temporaryFolder(), [anEnrichedRow()], { runId: "second" });
     expect(await cluster.query("SELECT rep_run_id FROM far.found")).toEqual([
       { rep_run_id: "second" },
     ]);
   });
 
   it("may have additional columns in any order", async () => {
-    const { sink } = await open("wider");
-    await sink.finish();
+    await publish("wider");
     await cluster.query("ALTER TABLE wider DROP COLUMN ip CASCADE");
     await cluster.query(
       "ALTER TABLE wider ADD COLUMN loaded timestamptz DEFAULT now(), ADD ip text",
     );
-    const again = await open("wider");
-    await again.sink.write([anEnrichedRow()]);
-    await again.sink.finish();
+    await publish("wider", [anEnrichedRow()]);
     expect(await cluster.query("SELECT ip, loaded IS NOT NULL AS loaded FROM wider")).toEqual([
       { ip: "192.0.2.1", loaded: true },
     ]);
   });
 
   it("is rejected if columns are missing, with the statements that add them", async () => {
-    const { sink } = await open("lacking");
-    await sink.finish();
+    await publish("lacking");
     await cluster.query("ALTER TABLE lacking DROP COLUMN rep_tags CASCADE, DROP COLUMN rep_bogon");
     const refusal = await faultOf(open("lacking"));
     expect(refusal).toMatchObject({ code: "table_lacks_columns" });
     const [, ...statements] = (refusal as { hint: string }).hint.split("\n");
     expect(statements.filter((line) => line.startsWith("ALTER TABLE"))).toHaveLength(2);
     await cluster.query(statements.join("\n"));
-    await (await open("lacking")).sink.finish();
+    await publish("lacking");
   });
 
   it("accepts the verdict after running the statements in its error", async () => {
-    const { sink } = await open("older");
-    await sink.finish();
+    await publish("older");
     await cluster.query("DROP VIEW older_newest");
     await cluster.query("ALTER TABLE older DROP COLUMN rep_verdict");
     await cluster.query("CREATE VIEW older_newest AS SELECT * FROM older");
@@ -156,30 +149,26 @@ describe("the table", () => {
     });
     const [, ...statements] = (refusal as { hint: string }).hint.split("\n");
     await cluster.query(statements.join("\n"));
-    const again = await open("older");
-    await again.sink.write([anEnrichedRow({}, { query: { intent: "malicious" } })]);
-    await again.sink.finish();
+    await publish("older", [anEnrichedRow({}, { query: { intent: "malicious" } })]);
     expect(await cluster.query("SELECT rep_verdict FROM older_newest")).toEqual([
       { rep_verdict: "malicious" },
     ]);
   });
 
   it("is rejected if a column has the wrong type", async () => {
-    const { sink } = await open("typed");
-    await sink.finish();
+    await publish("typed");
     await cluster.query("DROP VIEW typed_newest");
     await cluster.query("ALTER TABLE typed ALTER COLUMN rep_first_seen TYPE text");
     expect(await faultOf(open("typed"))).toMatchObject({ code: "table_types_differ" });
   });
 
   it("is rejected without its key, with the statement that adds it", async () => {
-    const { sink } = await open("keyless");
-    await sink.finish();
+    await publish("keyless");
     await cluster.query("ALTER TABLE keyless DROP CONSTRAINT keyless_pkey");
     const refusal = await faultOf(open("keyless"));
     expect(refusal).toMatchObject({ code: "table_lacks_key" });
     await cluster.query((refusal as { hint: string }).hint.split("\n")[1] ?? "");
-    await (await open("keyless")).sink.finish();
+    await publish("keyless");
   });
 
   it("is rejected if it is a view", async () => {
@@ -203,87 +192,63 @@ describe("the table", () => {
     expect(await faultOf(openAt(url))).toMatchObject({ code: "database_denied" });
   });
 
+  it("is filled by several runs at once, also if all of them create it", async () => {
+    const runs = ["a", "b", "c", "d"];
+    await Promise.all(runs.map((runId) => publish("shared", rows(1, 500), { runId })));
+    const counts = await cluster.query(
+      "SELECT rep_run_id AS run, count(*) AS n FROM shared GROUP BY 1 ORDER BY 1",
+    );
+    expect(counts).toEqual(runs.map((run) => ({ run, n: "500" })));
+  });
+
   it("stores thousands of answers of all kinds, each row once", async () => {
-    const opened = await open("thousands");
-    const { sink } = opened;
-    for (let first = 1; first <= 3_000; first += 300) {
-      await sink.write(rows(first, first + 299));
-      await sink.checkpoint(() => "note");
-    }
-    const audited = await opened.audit();
-    await sink.finish();
-    expect(audited.rows).toBe(3_000);
+    expect(await publish("thousands", rows(1, 3_000))).toMatchObject({ rows: 3_000 });
     expect(await countsOf("thousands")).toEqual({ rows: "3000", keys: "3000", last: "3000" });
   });
 });
 
-describe("the checkpoint", () => {
-  it("commits the note with the rows and deletes it when the run is finished", async () => {
-    const { sink } = await open("noted", { runId: "noted" });
-    await sink.write(rows(1, 2));
-    await sink.checkpoint(({ rows }) => `after ${rows}`);
-    const notes = "SELECT note FROM repute_checkpoint WHERE run_id = 'noted'";
-    expect(await cluster.query(notes)).toEqual([{ note: "after 2" }]);
-    await sink.finish();
-    expect(await cluster.query(notes)).toEqual([]);
+describe("the check before the first row", () => {
+  it("leaves no table behind", async () => {
+    await open("untouched");
+    const found = "SELECT to_regclass('untouched') AS t, to_regclass('untouched_newest') AS v";
+    expect(await cluster.query(found)).toEqual([{ t: null, v: null }]);
   });
 
-  it("is read back even if a newer one than the given one exists", async () => {
-    const first = await open("resumed", { runId: "resumed" });
-    const old = await first.sink.checkpoint(() => "old");
-    await first.sink.write(rows(1, 5));
-    await first.sink.checkpoint(() => "new");
-    await first.sink.abandon();
-    const second = await open("resumed", { runId: "resumed", resume: old });
-    expect(second.note).toBe("new");
-    expect(await second.sink.checkpoint()).toEqual({ length: 5, rows: 5 });
-    await second.sink.finish();
+  it.each([
+    ["INSERT", "REVOKE INSERT ON asked FROM loader"],
+    ["SELECT", "REVOKE SELECT ON asked FROM loader"],
+    ["TEMPORARY", "REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC"],
+  ])("finds that the right to %s is missing", async (_, revoke) => {
+    await publish("asked");
+    await cluster.query(`DO $$ BEGIN CREATE ROLE loader LOGIN PASSWORD 'only loads';
+      EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
+    await cluster.query("GRANT SELECT, INSERT ON asked TO loader");
+    const login = { user: "loader", password: "only loads", parameters: { table: "asked" } };
+    await openAt(cluster.url(login));
+    await cluster.query(revoke);
+    expect(await faultOf(openAt(cluster.url(login)))).toMatchObject({ code: "database_denied" });
+    await cluster.query("GRANT TEMPORARY ON DATABASE postgres TO PUBLIC");
   });
 
-  it("is requested when much is buffered", async () => {
-    const { sink } = await open("full");
-    expect((sink as { full?: boolean }).full).toBe(false);
-    await sink.write(Array.from({ length: 9 }, (_, n) => megabyteRow(n + 1)));
-    expect((sink as { full?: boolean }).full).toBe(true);
-    await sink.checkpoint(() => "note");
-    expect((sink as { full?: boolean }).full).toBe(false);
-    await sink.finish();
-  });
-
-  it("allows deleting an unfinished run, and no other", async () => {
-    const url = cluster.url({ parameters: { table: "restarted" } });
-    const done = await open("restarted", { runId: "done" });
-    await done.sink.write(rows(1, 2));
-    await done.sink.finish();
-    const unfinished = await open("restarted", { runId: "unfinished" });
-    await unfinished.sink.write(rows(1, 3));
-    await unfinished.sink.checkpoint(() => "note");
-    await unfinished.sink.abandon();
-    const warehouse = findWarehouse(url)!;
-    await warehouse.discard({ runId: "unfinished", prefix: "rep_" });
-    await warehouse.discard({ runId: "done", prefix: "rep_" });
-    expect(await cluster.query("SELECT DISTINCT rep_run_id FROM restarted")).toEqual([
-      { rep_run_id: "done" },
-    ]);
-  });
-
-  it("deletes nothing if there is no table", async () => {
-    const url = cluster.url({ parameters: { table: "never_made" } });
-    await findWarehouse(url)!.discard({ runId: "any", prefix: "rep_" });
-    expect(await cluster.query("SELECT to_regclass('never_made') AS found")).toEqual([
-      { found: null },
-    ]);
+  it("does not wait for a run that is being published to another table", async () => {
+    await publish("idle");
+    const client = cluster.client();
+    await client.connect();
+    await client.query("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('repute tables', 0))");
+    expect(await open("idle")).toMatchObject({ takesParts: true });
+    await client.end();
   });
 });
 
 describe("the login", () => {
   it("uses the application name repute", async () => {
-    const { sink } = await open("named");
-    const found = await cluster.query(
-      "SELECT count(*) > 0 AS there FROM pg_stat_activity WHERE application_name = 'repute'",
-    );
-    await sink.finish();
-    expect(found).toEqual([{ there: true }]);
+    await cluster.query("CREATE TABLE names (name text)");
+    await publish("named");
+    await cluster.query(`CREATE FUNCTION tell_name() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO names VALUES (current_setting('application_name')); RETURN NEW; END $$;
+      CREATE TRIGGER tell BEFORE INSERT ON named FOR EACH ROW EXECUTE FUNCTION tell_name()`);
+    await publish("named", [anEnrichedRow()]);
+    expect(await cluster.query("SELECT name FROM names")).toEqual([{ name: "repute" }]);
   });
 
   it("reads the password from PGPASSWORD", async () => {
@@ -338,34 +303,34 @@ describe("the login", () => {
 
   async function login(options: UrlOptions): Promise<void> {
     const parameters = { table: "logins", ...options.parameters };
-    const { sink } = await openAt(cluster.url({ ...options, parameters }));
-    await sink.finish();
+    await openAt(cluster.url({ ...options, parameters }));
   }
 });
 
-function open(table: string, options: Partial<WarehouseOptions> = {}): Promise<OpenedWarehouse> {
+function open(table: string, options: Partial<PublicationOptions> = {}): Promise<Publication> {
   return openAt(cluster.url({ parameters: { table } }), options);
 }
 
-function openAt(url: string, options: Partial<WarehouseOptions> = {}): Promise<OpenedWarehouse> {
-  return findWarehouse(url)!.open({
-    columns: ["ip"],
-    prefix: "rep_",
-    runId: "run",
-    resume: null,
-    stateFolder: "",
-    ...options,
-  });
+async function openAt(
+  url: string,
+  options: Partial<PublicationOptions> = {},
+): Promise<Publication> {
+  return findWarehouse(url)!.open(await someOptions(await temporaryFolder(), options));
+}
+
+async function publish(
+  table: string,
+  written: Parameters<typeof publishRows>[2] = [],
+  options: Partial<PublicationOptions> = {},
+): ReturnType<typeof publishRows> {
+  const url = cluster.url({ parameters: { table } });
+  return publishRows(url, await temporaryFolder(), written, options);
 }
 
 function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
   return Array.from({ length: to - from + 1 }, (_, index) =>
     anEnrichedRow({ number: from + index }, { query: fullIpResult }),
   );
-}
-
-function megabyteRow(number: number): ReturnType<typeof anEnrichedRow> {
-  return anEnrichedRow({ number, cells: ["x".repeat(1024 * 1024)] });
 }
 
 async function countsOf(table: string): Promise<unknown> {

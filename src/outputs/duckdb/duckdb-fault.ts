@@ -9,7 +9,7 @@ const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, 
     /out of memory/i,
     "output_memory",
     "its cells are too large for DuckDB's memory limit: hundreds of kilobytes in row after row",
-    `write such rows to Parquet or PostgreSQL; committed rows stay in the table until you ${startOver}`,
+    "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again",
   ],
   [
     /duplicate key|violates (?:primary key|unique)/i,

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { access as checkAccess, constants, open } from "node:fs/promises";
+import { dirname } from "node:path";
 import type * as duckdb from "@duckdb/node-api";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { ConnectOptions } from "../warehouse/table-database.js";
@@ -53,7 +54,9 @@ export async function openDuckdb(
 ): Promise<OpenDuckdb> {
   await checkFormat(file);
   const access_mode = access === "read" ? "READ_ONLY" : "READ_WRITE";
-  const path = access === "check" && !existsSync(file) ? ":memory:" : file;
+  const isTrial = access === "check" && !existsSync(file);
+  if (isTrial) await checkAccess(dirname(file), constants.W_OK);
+  const path = isTrial ? ":memory:" : file;
   const instance = await driver.DuckDBInstance.create(path, { ...settings, access_mode });
   return { instance, connection: await instance.connect() };
 }

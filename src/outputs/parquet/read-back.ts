@@ -6,7 +6,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
 import { loadDriver } from "../../core/load-driver.js";
-import type { PublishedAudit } from "../publish/types.js";
+import type { PublishedAudit } from "../publication.js";
 import type { RunIdentity } from "../warehouse/types.js";
 
 /**

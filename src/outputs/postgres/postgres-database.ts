@@ -17,13 +17,14 @@ export class PostgresDatabase implements TableDatabase {
   readonly #target: PostgresTarget;
   readonly #options: ConnectOptions;
   #session: PostgresSession | null = null;
-  /** True after the first successful transaction, which proves address and login. */
-  #known = false;
+  /** True after the first successful transaction, which proves address and login: before writing, a check. */
+  #known: boolean;
 
   private constructor(driver: PostgresDriver, target: PostgresTarget, options: ConnectOptions) {
     this.#driver = driver;
     this.#target = target;
     this.#options = options;
+    this.#known = options.access === "write";
   }
 
   /** Connects on first use. @throws UsageError `driver_missing` */

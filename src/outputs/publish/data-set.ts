@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "../../core/files/make-folder.js";
@@ -11,19 +12,19 @@ import {
   withSuffix,
 } from "../data-set/data-set.js";
 import { auditPart, keptName, placePart } from "../data-set/part-files.js";
-import { openFileDestination } from "../file-destination.js";
+import { checkWritable, openFileDestination } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
 import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { textWriter } from "../text-sink.js";
 import type { PartOptions, PartRecord } from "../types.js";
 import { openParquetWriter, parquetForm } from "./parquet.js";
-import type { Publication, PublicationOptions, PublishedAudit } from "./types.js";
+import type { Publication, PublicationOptions, PublishedAudit } from "../publication.js";
 
 /**
  * Prepares to publish a data set. Its parts are made in the state folder and moved to their folder
  * before the manifest that names them.
  *
- * @throws UsageError `driver_missing`, `column_clash`
+ * @throws UsageError `driver_missing`, `column_clash`; FatalError `output_*`
  */
 export async function publishDataSet(
   { base }: DataSetTarget,
@@ -37,6 +38,8 @@ export async function publishDataSet(
     parts.format === "parquet"
       ? await parquetParts(options, pathOf)
       : textParts(parts.format, parts, pathOf);
+  const place = [base, dirname(base)].find((path) => existsSync(path));
+  if (place !== undefined) await checkWritable(place, base);
   let records = options.finished ?? null;
   return {
     encoder: form.encoder,

@@ -7,7 +7,7 @@ import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/t
 import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import { cellsEncoder } from "./parquet.js";
 import { openPatiently, stagedBatches } from "./table.js";
-import type { Publication, PublicationOptions } from "./types.js";
+import type { Publication, PublicationOptions } from "../publication.js";
 
 /**
  * Rows in one transaction of DuckDB. If one updates as many rows as a row group of large rows has, its
@@ -45,15 +45,16 @@ export async function fillTable<T extends TableTarget>(
     async commit(stage) {
       if (!stage.exists) return;
       const database = await openPatiently(connect, target, options);
-      const fill = (batches: Batches): Promise<void> =>
+      const all = (): Batches => stagedBatches(stage, columns.length, transactionBounds);
+      // A lost connection repeats a transaction from its first row.
+      const fill = (batches: () => Batches): Promise<void> =>
         database.transaction(async (session) => {
           await session.lock(`run ${runId}`);
-          await update(session, target, schema, batches);
+          await update(session, target, schema, batches());
         });
-      const batches = stagedBatches(stage, columns.length, transactionBounds);
       try {
-        if (kind === "postgres") await fill(batches);
-        else for await (const batch of batches) await fill([batch]);
+        if (kind === "postgres") await fill(all);
+        else for await (const batch of all()) await fill(() => [batch]);
         await database.settle?.();
       } finally {
         await database.close();

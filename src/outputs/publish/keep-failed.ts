@@ -5,7 +5,7 @@ import { openFileDestination, partPath } from "../file-destination.js";
 import type { Stage } from "../stage.js";
 import { timeText } from "../tables/values.js";
 import type { TableSchema } from "../warehouse/table-schema.js";
-import type { PublishedAudit } from "./types.js";
+import type { PublishedAudit } from "../publication.js";
 
 /**
  * Writes the rows of a run with too many failures, which its table does not take, as flat NDJSON.

@@ -1,8 +1,9 @@
+import { dirname } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
-import { openFileDestination, partPath, renamePart } from "../file-destination.js";
+import { checkWritable, openFileDestination, partPath, renamePart } from "../file-destination.js";
 import { readBack } from "../parquet/read-back.js";
 import { type StagedRow, stageEncoder } from "../stage.js";
 import { cellReaders } from "../warehouse/cell-values.js";
@@ -10,7 +11,7 @@ import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import { rowCells } from "../warehouse/row-cells.js";
 import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
-import type { Publication, PublicationOptions } from "./types.js";
+import type { Publication, PublicationOptions } from "../publication.js";
 
 /** Large enough for readers to skip by group, small enough to buffer. */
 const groupBounds: BatchBounds = { rows: 20_000, characters: 16 * 1024 * 1024 };
@@ -18,13 +19,14 @@ const groupBounds: BatchBounds = { rows: 20_000, characters: 16 * 1024 * 1024 };
 /**
  * Prepares to publish a Parquet file, which appears by rename.
  *
- * @throws UsageError `driver_missing`, `column_clash`
+ * @throws UsageError `driver_missing`, `column_clash`; FatalError `output_*`
  */
 export async function publishParquet(
   { file }: ParquetTarget,
   options: PublicationOptions,
 ): Promise<Publication> {
   const form = await parquetForm(options);
+  await checkWritable(dirname(file), file);
   return {
     ...form,
     takesParts: false,

@@ -3,7 +3,7 @@ import { openFileDestination, partPath } from "../file-destination.js";
 import { readStage, type Stage, stagePath } from "../stage.js";
 import { textSink } from "../text-sink.js";
 import type { Sink, SinkPosition } from "../types.js";
-import type { Publication, PublishedAudit } from "./types.js";
+import type { Publication, PublishedAudit } from "../publication.js";
 
 /** A sink whose rows wait in the state folder until the run ends. */
 export interface StagedSink extends Sink {

@@ -27,9 +27,12 @@ export async function prepareTable(
   wanted: TableName,
   schema: TableSchema,
 ): Promise<TableName> {
-  // Prevents two runs that start together from creating the same tables.
-  await session.lock("tables");
-  const found = await session.find(wanted);
+  let found = await session.find(wanted);
+  if (found === null) {
+    // Prevents two runs that start together from creating the same tables.
+    await session.lock("tables");
+    found = await session.find(wanted);
+  }
   const place = found === null ? await session.schemaFor(wanted) : found.schema;
   if (place === undefined) throw schemaMissing(dialect, wanted);
   const table = { ...wanted, schema: place };

@@ -2,7 +2,7 @@ import { FatalError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
 import { type DialectName, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import type { Query } from "./table-database.js";
-import type { PublishedAudit } from "../publish/types.js";
+import type { PublishedAudit } from "../publication.js";
 import type { RunIdentity } from "./types.js";
 
 /** A run's rows in a table. */

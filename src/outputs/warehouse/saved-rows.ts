@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { joinedEntries } from "../../formats/joined-entries.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import { quoteIdentifier, quoteTable } from "./dialect.js";
-import type { PublishedAudit } from "../publish/types.js";
+import type { PublishedAudit } from "../publication.js";
 import { RunRows } from "./run-rows.js";
 import type { Connect, TableDatabase, TableSession, TableTarget } from "./table-database.js";
 import type { RunIdentity, SavedRows, SavedRowsOptions } from "./types.js";

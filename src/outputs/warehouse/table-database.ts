@@ -1,7 +1,7 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "./column-batch.js";
 import type { TableName } from "./dialect.js";
-import type { PublicationOptions } from "../publish/types.js";
+import type { PublicationOptions } from "../publication.js";
 import type { WarehouseTarget } from "./types.js";
 
 export interface TableTarget extends WarehouseTarget {

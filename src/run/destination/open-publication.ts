@@ -2,7 +2,7 @@ import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import type { Clock } from "../../core/clock.js";
 import { raceAbort } from "../../core/abort.js";
 import type { Encoder } from "../../formats/types.js";
-import type { Publication } from "../../outputs/publish/types.js";
+import type { Publication } from "../../outputs/publication.js";
 import type { PartRecord } from "../../outputs/types.js";
 import { partOptions } from "./encoder-options.js";
 import type { EnrichJob } from "../types.js";

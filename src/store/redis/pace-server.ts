@@ -45,7 +45,7 @@ export interface Grant {
   readonly isNew: boolean;
 }
 
-export interface Publication {
+export interface LearnedUpdate {
   readonly version: string;
   readonly learned: string;
   readonly ticket: number;
@@ -123,7 +123,7 @@ export class PaceServer {
   }
 
   /** Rejects if the server does not answer. */
-  async publish(publication: Publication): Promise<Published> {
+  async publish(publication: LearnedUpdate): Promise<Published> {
     const { version, learned, ticket, hold, probing } = publication;
     const args = ["", version, learned, ticket, Math.round(hold), probing ? 1 : 0];
     const [key = ""] = this.#keys;

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import type { EarlierRecord } from "../../../../src/formats/types.js";
 import { findWarehouse } from "../../../../src/outputs/registry.js";
 import type { SavedRowsOptions } from "../../../../src/outputs/warehouse/types.js";
+import { publishRows } from "../../../contract/publishing.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -10,21 +11,12 @@ const rowCount = 10_001;
 
 /** Writes rows of one run as `enrich` does. */
 async function write(output: string, runId: string, rows: number): Promise<void> {
-  const opened = await findWarehouse(output)?.open({
-    columns: ["ip"],
-    prefix: "rep_",
-    runId,
-    resume: null,
-    stateFolder: await temporaryFolder(),
-  });
-  if (opened === undefined) throw new Error(`${output} is not a warehouse`);
   const batch = Array.from({ length: rows }, (_, index) => {
     const lookedUpAt = `2026-01-0${runId.length}T00:00:00.000Z`;
     const cells = [`host-${index + 1}`];
     return anEnrichedRow({ number: index + 1, cells }, { query: fullIpResult, lookedUpAt });
   });
-  await opened.sink.write(batch);
-  await opened.sink.finish();
+  await publishRows(output, await temporaryFolder(), batch, { runId });
 }
 
 async function read(output: string, options: Partial<SavedRowsOptions> = {}) {

@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openStage } from "../../src/outputs/publish/staged-sink.js";
+import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
-import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
-import { anEnrichedRow } from "../helpers/enriched-rows.js";
+import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { someCells, someOptions, someRows } from "./warehouse-opening.js";
-import { queryDuckdb } from "./warehouse-readers.js";
-import type { ReadRow } from "./warehouse-readers.js";
+import { openRun, publishRows, someOptions, someRows } from "./publishing.js";
+import { queryDuckdb, type ReadRow } from "./warehouse-readers.js";
 
 describe("several runs into one table", () => {
   it("a run appends to earlier ones", async () => {
@@ -44,166 +44,158 @@ describe("several runs into one table", () => {
       query(place, "INSERT INTO enriched (rep_run_id, rep_row) SELECT rep_run_id, 1 FROM enriched"),
     ).rejects.toThrow(/constraint/i);
   });
-
-  it("a finished run leaves no note", async () => {
-    const place = await aPlace();
-    await load(place, {}, 3);
-    expect(await query(place, "FROM repute_checkpoint")).toEqual([]);
-  });
-});
-
-it("requests a checkpoint when much is buffered", async () => {
-  const { sink } = await open(await aPlace());
-  const large = "x".repeat(1024 * 1024);
-  expect(sink.full).toBe(false);
-  for (let number = 1; number <= 32; number++) {
-    await sink.write([anEnrichedRow({ number, cells: [large] })]);
-  }
-  expect(sink.full).toBe(true);
-  await sink.checkpoint(() => "note");
-  expect(sink.full).toBe(false);
-  await sink.abandon();
 });
 
 describe("large rows", () => {
-  const large = "x".repeat(1024 * 1024);
+  const large = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) =>
+      anEnrichedRow({ number: from + index, cells: ["x".repeat(1024 * 1024)] }),
+    );
 
-  async function loadLarge(place: Place, rows: number): Promise<OpenedWarehouse> {
-    const opened = await open(place, { runId: "large" });
-    for (let number = 1; number <= rows; number++) {
-      await opened.sink.write([anEnrichedRow({ number, cells: [`${number} ${large}`] })]);
-      if (opened.sink.full === true) await opened.sink.checkpoint(({ rows: n }) => `${n} rows`);
-    }
-    return opened;
-  }
-
-  it("share a vector with few others, whatever their number", async () => {
+  it("are stored among others", async () => {
     const place = await aPlace();
     await load(place, { runId: "night 1" }, 3_000);
-    const { sink } = await loadLarge(place, 20);
-    await sink.write(someRows(21, 40));
-    expect(await sink.finish()).toMatchObject({ rows: 40 });
-    await load(place, { runId: "night 3" }, 3);
-    const groups = await query(
-      place,
-      `SELECT rowid // 2048 AS vector, count(*)::INT AS n, sum(length(ip))::INT AS characters
-       FROM enriched WHERE length(ip) > 1000 GROUP BY 1 ORDER BY 1`,
-    );
-    expect(groups.map(({ n }) => n)).toEqual([8, 8, 4]);
-    const counts =
-      "SELECT rep_run_id AS run, count(*) AS n, min(rep_row) AS first FROM enriched GROUP BY 1 ORDER BY 1";
+    const rows = [...large(1, 20), ...someRows(21, 40)];
+    await publishRows(place.output, place.folder, rows, { runId: "large" });
+    const counts = "SELECT rep_run_id AS run, count(*) AS n FROM enriched GROUP BY 1 ORDER BY 1";
     expect(await query(place, counts)).toEqual([
-      { run: "large", n: 40n, first: 1n },
-      { run: "night 1", n: 3_000n, first: 1n },
-      { run: "night 3", n: 3n, first: 1n },
+      { run: "large", n: 40n },
+      { run: "night 1", n: 3_000n },
     ]);
-
-    // A retry fills most of them in, and what an interrupted one left behind is removed.
-    const own = `SELECT md5(string_agg(concat_ws('|', rep_run_id, rep_row, ip), '|' ORDER BY rep_run_id, rep_row)) AS sum FROM enriched`;
-    const before = await query(place, own);
-    await query(
-      place,
-      `UPDATE enriched SET rep_status = 'failed' WHERE rep_run_id = 'large' AND rep_row BETWEEN 3 AND 30;
-       INSERT INTO enriched (rep_run_id, rep_row) SELECT 'large', -n FROM range(1, 2041) t(n)`,
-    );
-    const options = await someOptions(place.folder, { runId: "large" });
-    const retry = await findWarehouse(place.output)!.fill!.open(options);
-    for (let number = 3; number <= 30; number++) {
-      await retry.sink.write([anEnrichedRow({ number: number - 2, savedNumber: number })]);
-    }
-    await retry.sink.checkpoint();
-    // What a crash at this moment would leave.
-    const crashed = { ...place, file: `${place.file}.copy` };
-    for (const end of ["", ".wal"]) await copyFile(place.file + end, crashed.file + end);
-    expect(await retry.sink.finish()).toMatchObject({ rows: 28 });
-    const rewritten = await query(
-      place,
-      `SELECT rowid // 2048 AS vector, count(*)::INT AS n FROM enriched
-       WHERE length(ip) > 1000 GROUP BY 1 ORDER BY 1`,
-    );
-    expect(rewritten.map(({ n }) => n)).toEqual([2, 8, 8, 2]);
-    const left = "SELECT count(*) AS n FROM enriched WHERE rep_status <> 'complete'";
-    for (const end of [place, crashed]) {
-      expect(await query(end, own)).toEqual(before);
-      expect(await query(end, left)).toEqual([{ n: 0n }]);
-    }
   });
 
-  it("leave no filler behind an interruption", async () => {
+  it("are refused if DuckDB could not hold them in memory, and nothing is stored", async () => {
     const place = await aPlace();
-    const { sink } = await loadLarge(place, 8);
+    await load(place, { runId: "night 1" }, 3);
+    const { sink } = await openRun(place.output, place.folder, { runId: "large" });
+    for (let number = 1; number <= 150; number++) await sink.write(large(number, number));
+    await expect(sink.finish()).rejects.toMatchObject({
+      code: "output_memory",
+      message: expect.stringMatching(/its rows have 10\d\d KB on average, and DuckDB holds 2048/),
+    });
     await sink.abandon();
-    await query(
-      place,
-      "INSERT INTO enriched (rep_run_id, rep_row) SELECT 'large', -n FROM range(1, 2041) t(n)",
-    );
-    const resume = { length: 8, rows: 8 };
-    const second = await open(place, { runId: "large", resume });
-    expect(second.rows).toBe(8);
-    await second.sink.finish();
-    expect(await query(place, "SELECT count(*) AS n FROM enriched")).toEqual([{ n: 8n }]);
+    expect(await query(place, "SELECT count(*) AS n FROM enriched")).toEqual([{ n: 3n }]);
   });
 });
 
-describe("an interrupted run", () => {
-  it("finds the note committed with its rows", async () => {
+describe("the rows of a run", () => {
+  it("are committed again without changing those that are there", async () => {
     const place = await aPlace();
-    const first = await open(place);
-    await first.sink.write(someRows(1, 3));
-    const position = await first.sink.checkpoint(({ rows }) => `older, ${rows} rows`);
-    await first.sink.write(someRows(4, 9));
-    await first.sink.checkpoint(({ rows }) => `newer, ${rows} rows`);
-    await first.sink.write(someRows(10, 11));
-    await first.sink.abandon();
-
-    const second = await open(place, { resume: position });
-    expect(second.note).toBe("newer, 9 rows");
-    await second.sink.write(someRows(10, 12));
-    expect(await second.sink.checkpoint(() => "")).toEqual({ length: 12, rows: 12 });
-    await second.sink.finish();
+    const { sink } = await openRun(place.output, place.folder);
+    await sink.write(someRows(1, 3));
+    await sink.publishSoFar();
+    await query(place, "UPDATE enriched SET ip = 'mine' WHERE rep_row = 2");
+    await query(place, "DELETE FROM enriched WHERE rep_row = 3");
+    await sink.finish();
     const stored = await query(place, "SELECT ip FROM enriched ORDER BY rep_row");
-    expect(stored.map((row) => row["ip"])).toEqual(someCells(1, 12));
+    expect(stored.map((row) => row["ip"])).toEqual(["cell 1", "mine", "cell 3"]);
   });
 
-  it("can finish again if its first finish wasn't recorded", async () => {
+  it("are refused beside others with its ID", async () => {
     const place = await aPlace();
-    const first = await open(place);
-    await first.sink.write(someRows(1, 3));
-    const position = await first.sink.checkpoint(() => "all");
-    await first.sink.finish();
-    const second = await open(place, { resume: position });
-    expect(second.note).toBeNull();
-    expect(await second.sink.finish()).toMatchObject({ rows: 3 });
-  });
-
-  it("refuses to continue if its rows were deleted", async () => {
-    const place = await aPlace();
-    const first = await open(place);
-    await first.sink.write(someRows(1, 3));
-    const position = await first.sink.checkpoint(() => "all");
-    await first.sink.abandon();
-    await query(place, "DELETE FROM enriched WHERE rep_row = 2");
-    await expect(open(place, { resume: position })).rejects.toMatchObject({
+    const { sink } = await openRun(place.output, place.folder);
+    await sink.write(someRows(1, 3));
+    await sink.publishSoFar();
+    await query(
+      place,
+      "INSERT INTO enriched (rep_run_id, rep_row) SELECT rep_run_id, 9 FROM enriched LIMIT 1",
+    );
+    await expect(sink.publishSoFar()).rejects.toMatchObject({
       code: "output_table_differs",
-      message: expect.stringContaining(
-        "holds 2 rows of the interrupted run, but its checkpoint says 3",
-      ),
+      message: expect.stringContaining("holds 4 rows of this run, which has 3"),
     });
+    await sink.abandon();
   });
 
-  it("can be discarded without affecting others", async () => {
+  it("are kept as NDJSON beside the state if too many failed, and not in the table", async () => {
     const place = await aPlace();
-    await load(place, { runId: "night 1" }, 3);
-    const opened = await open(place, { runId: "night 2" });
-    await opened.sink.write(someRows(1, 3));
-    await opened.sink.checkpoint(() => "note");
-    await opened.sink.abandon();
-    const warehouse = findWarehouse(place.output)!;
-    await warehouse.discard({ runId: "night 2", prefix: "rep_" });
-    await warehouse.discard({ runId: "night 1", prefix: "rep_" });
-    expect(await query(place, "SELECT DISTINCT rep_run_id AS run FROM enriched")).toEqual([
-      { run: "night 1" },
+    const { sink } = await openRun(place.output, place.folder);
+    await sink.write([
+      anEnrichedRow({ number: 1 }, { query: fullIpResult }),
+      anEnrichedRow({ number: 2 }, { status: "failed", query: null }),
     ]);
+    expect(await sink.prepare(".failed")).toMatchObject({ rows: 2, statuses: { failed: 1 } });
+    await sink.finish(".failed");
+    expect(await readdir(place.folder)).toEqual(["base.failed.ndjson", "state"]);
+    const text = await readFile(join(place.folder, "base.failed.ndjson"), "utf8");
+    const [first, second] = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(Object.keys(first!).slice(0, 2)).toEqual(["ip", "rep_item"]);
+    expect(first).toMatchObject({
+      ip: "192.0.2.1",
+      rep_tags: fullIpResult.tags,
+      rep_first_seen: expect.stringMatching(/^2025-01-01T00:00:00/) as string,
+      rep_honeypot_observations: 1,
+    });
+    expect(second).toMatchObject({ rep_status: "failed", rep_tags: null });
+  });
+});
+
+describe("a retry", () => {
+  it("fills rows in where they are, however often", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night" }, 4_500);
+    const own = `SELECT md5(string_agg(concat_ws('|', rep_row, ip, rep_status), '|' ORDER BY rep_row)) AS sum FROM enriched`;
+    const before = await query(place, own);
+    await query(place, "UPDATE enriched SET rep_status = 'failed' WHERE rep_row > 3");
+    const options = await someOptions(place.folder, { runId: "night" });
+    const publication = await findWarehouse(place.output)!.fill!.open(options);
+    const sink = await openStage(publication, options.stateFolder, null);
+    for (let number = 4; number <= 4_500; number++) {
+      await sink.write([anEnrichedRow({ number: number - 3, savedNumber: number })]);
+    }
+    for (let times = 0; times < 2; times++) await sink.publishSoFar();
+    // What a crash at this moment would leave.
+    const crashed = { ...place, file: `${place.file}.copy` };
+    await copyFile(place.file, crashed.file);
+    await sink.finish();
+    for (const end of [place, crashed]) expect(await query(end, own)).toEqual(before);
+  });
+
+  it("is refused if a row is gone, and changes no other", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night" }, 3);
+    const options = await someOptions(place.folder, { runId: "night" });
+    const publication = await findWarehouse(place.output)!.fill!.open(options);
+    const sink = await openStage(publication, options.stateFolder, null);
+    await sink.write(
+      [2, 4].map((savedNumber) => anEnrichedRow({ savedNumber }, { status: "failed" })),
+    );
+    await expect(sink.finish()).rejects.toMatchObject({
+      code: "output_table_differs",
+      message: expect.stringContaining("has lost 1 of 2 rows"),
+    });
+    await sink.abandon();
+    const failed = "SELECT count(*) AS n FROM enriched WHERE rep_status = 'failed'";
+    expect(await query(place, failed)).toEqual([{ n: 0n }]);
+  });
+});
+
+describe("the check before the first row", () => {
+  it("leaves neither a file nor a table behind", async () => {
+    const place = await aPlace();
+    await open(place);
+    expect(await readdir(place.folder)).toEqual(["state"]);
+    await query(place, "CREATE TABLE other (mine INTEGER)");
+    await open(place);
+    expect(await readdir(place.folder)).toEqual(["out.duckdb", "state"]);
+    expect(await query(place, "SELECT table_name AS name FROM information_schema.tables")).toEqual([
+      { name: "other" },
+    ]);
+  });
+
+  it("refuses a table without its key, with the statement that adds it", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 2);
+    await query(place, "CREATE TABLE keyless AS FROM enriched");
+    const keyless = { ...place, output: place.output.replace("enriched", "keyless") };
+    const fault = await open(keyless).catch((error: unknown) => error as { hint: string });
+    expect(fault).toMatchObject({ code: "table_lacks_key" });
+    await query(place, "hint" in fault ? fault.hint.split("\n")[1]! : "");
+    await load(keyless, { runId: "night 2" }, 1);
+    expect(await query(place, "SELECT count(*) AS n FROM keyless")).toEqual([{ n: 3n }]);
   });
 });
 
@@ -214,7 +206,8 @@ describe("an existing table", () => {
     await query(
       place,
       `CREATE TABLE other AS SELECT 'us' AS loader, * FROM enriched LIMIT 0;
-       ALTER TABLE other ALTER loader SET DEFAULT 'them'`,
+       ALTER TABLE other ALTER loader SET DEFAULT 'them';
+       ALTER TABLE other ADD PRIMARY KEY (rep_run_id, rep_row)`,
     );
     const other = { ...place, output: place.output.replace("enriched", "other") };
     await load(other, { runId: "night 2" }, 1);
@@ -244,6 +237,7 @@ describe("an existing table", () => {
     await query(
       place,
       `CREATE TABLE older AS SELECT * EXCLUDE (rep_verdict) FROM enriched;
+       ALTER TABLE older ADD PRIMARY KEY (rep_run_id, rep_row);
        CREATE VIEW older_newest AS SELECT * FROM older`,
     );
     const older = { ...place, output: place.output.replace("enriched", "older") };
@@ -255,9 +249,8 @@ describe("an existing table", () => {
       message: "the table older lacks the column rep_verdict",
     });
     await query(place, "hint" in fault ? fault.hint.split("\n").slice(1).join("\n") : "");
-    const { sink } = await open(older, { runId: "night 2" });
-    await sink.write([anEnrichedRow({}, { query: { intent: "malicious" } })]);
-    await sink.finish();
+    const rows = [anEnrichedRow({}, { query: { intent: "malicious" } })];
+    await publishRows(older.output, place.folder, rows, { runId: "night 2" });
     expect(await query(place, "SELECT rep_run_id, rep_verdict FROM older ORDER BY 1")).toEqual([
       { rep_run_id: "night 1", rep_verdict: null },
       { rep_run_id: "night 2", rep_verdict: "malicious" },
@@ -380,16 +373,17 @@ async function aPlace(parameters = "table=enriched"): Promise<Place> {
 
 async function open(
   { output, folder }: Place,
-  members: Partial<WarehouseOptions> = {},
-): Promise<OpenedWarehouse> {
+  members: Partial<PublicationOptions> = {},
+): Promise<Publication> {
   return findWarehouse(output)!.open(await someOptions(folder, members));
 }
 
-async function load(place: Place, members: Partial<WarehouseOptions>, rows: number): Promise<void> {
-  const { sink } = await open(place, members);
-  await sink.write(someRows(1, rows));
-  await sink.checkpoint(() => "note");
-  await sink.finish();
+async function load(
+  { output, folder }: Place,
+  members: Partial<PublicationOptions>,
+  rows: number,
+): Promise<void> {
+  await publishRows(output, folder, someRows(1, rows), members);
 }
 
 function query({ file }: Place, sql: string): Promise<readonly ReadRow[]> {

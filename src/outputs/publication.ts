@@ -1,10 +1,10 @@
-import type { Clock } from "../../core/clock.js";
-import type { OptionalColumns } from "../../core/columns.js";
-import type { RowCounts } from "../../core/row.js";
-import type { Encoder } from "../../formats/types.js";
-import type { Stage } from "../stage.js";
-import type { PartOptions, PartRecord } from "../types.js";
-import type { TypedColumn } from "../../formats/typed-column.js";
+import type { Clock } from "../core/clock.js";
+import type { OptionalColumns } from "../core/columns.js";
+import type { RowCounts } from "../core/row.js";
+import type { Encoder } from "../formats/types.js";
+import type { Stage } from "./stage.js";
+import type { PartOptions, PartRecord } from "./types.js";
+import type { TypedColumn } from "../formats/typed-column.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */
 export interface Publication {

@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { readdir, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
+import { expect, it } from "vitest";
+import { schemaVersion } from "../../src/core/columns.js";
+import { findWarehouse } from "../../src/outputs/registry.js";
+import { anEnrichedRow } from "../helpers/enriched-rows.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { openRun, publishRows, someRows } from "./publishing.js";
+import { queryDuckdb } from "./warehouse-readers.js";
+
+it("appears by rename, with a suffix if the run has too many failures", async () => {
+  const { folder, file } = await aPlace();
+  const { sink } = await openRun(file, folder);
+  await sink.write(someRows(1, 25));
+  await sink.prepare(".failed");
+  expect(await readdir(folder)).toEqual(["out.parquet.part", "state"]);
+  await sink.finish(".failed");
+  expect(await readdir(folder)).toEqual(["out.parquet.failed", "state"]);
+});
+
+it("leaves nothing behind before its first row", async () => {
+  const { folder, file } = await aPlace();
+  const { sink } = await openRun(file, folder);
+  await sink.abandon();
+  expect([await readdir(folder), await readdir(join(folder, "state"))]).toEqual([["state"], []]);
+});
+
+it("ends a row group after 20,000 rows, and early if its cells are large", async () => {
+  const { folder, file } = await aPlace();
+  await publishRows(file, folder, someRows(1, 20_001));
+  expect(await groupSizes(file)).toEqual([20_000, 1]);
+  const large = "x".repeat(4 * 1024 * 1024);
+  const rows = [1, 2, 3, 4, 5].map((number) => anEnrichedRow({ number, cells: [large] }));
+  await publishRows(file, folder, rows);
+  expect(await groupSizes(file)).toEqual([4, 1]);
+});
+
+it("preserves microseconds", async () => {
+  const { folder, file } = await aPlace();
+  const firstSeen = "2025-01-01T00:00:00.123456Z";
+  await publishRows(file, folder, [anEnrichedRow({}, { query: { firstSeen } })]);
+  const [row] = await queryDuckdb(`SELECT rep_first_seen AS t FROM read_parquet('${file}')`);
+  expect(row?.["t"]).toBe(BigInt(Date.parse("2025-01-01T00:00:00.123Z")) * 1000n + 456n);
+});
+
+it("records its writer, run and schema version", async () => {
+  const { folder, file } = await aPlace();
+  await publishRows(file, folder, []);
+  const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
+  expect(metadata.created_by).toMatch(/^repute version \d/);
+  expect(metadata.key_value_metadata).toEqual([
+    { key: "repute.schema_version", value: String(schemaVersion) },
+    { key: "repute.run_id", value: "00000000-0000-4000-8000-000000000001" },
+  ]);
+});
+
+it("is not read back if it was damaged", async () => {
+  const { folder, file } = await aPlace();
+  await publishRows(file, folder, someRows(1, 25));
+  await truncate(file, 3_000);
+  const recount = findWarehouse(file)!.recount({ runId: "any", prefix: "rep_" });
+  await expect(recount).rejects.toMatchObject({ code: "output_corrupt" });
+});
+
+it("is gone if neither it nor its part is there", async () => {
+  const { folder, file } = await aPlace();
+  const { sink } = await openRun(file, folder);
+  await expect(sink.finish()).rejects.toMatchObject({ code: "output_gone" });
+  await sink.abandon();
+  expect(existsSync(file)).toBe(false);
+});
+
+it("reports a missing folder", async () => {
+  const { folder } = await aPlace();
+  await expect(openRun(join(folder, "absent", "out.parquet"), folder)).rejects.toMatchObject({
+    code: "output_folder_missing",
+  });
+});
+
+async function aPlace(): Promise<{ folder: string; file: string }> {
+  const folder = await temporaryFolder();
+  return { folder, file: join(folder, "out.parquet") };
+}
+
+async function groupSizes(file: string): Promise<readonly number[]> {
+  const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
+  return metadata.row_groups.map((group) => Number(group.num_rows));
+}

@@ -1,0 +1,82 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { addedColumns } from "../../src/core/columns.js";
+import { dataSetManifest } from "../../src/core/files/output-names.js";
+import type { EnrichedRow } from "../../src/core/row.js";
+import { openStage, type StagedSink } from "../../src/outputs/publish/staged-sink.js";
+import type {
+  Publication,
+  PublicationOptions,
+  PublishedAudit,
+} from "../../src/outputs/publication.js";
+import { findWarehouse } from "../../src/outputs/registry.js";
+import type { PartFormat, PartOptions, SinkPosition } from "../../src/outputs/types.js";
+import { anEnrichedRow } from "../helpers/enriched-rows.js";
+
+/** Options of a new run with its state folder in `folder`. */
+export async function someOptions(
+  folder: string,
+  members: Partial<PublicationOptions> = {},
+): Promise<PublicationOptions> {
+  const stateFolder = join(folder, "state");
+  await mkdir(stateFolder, { recursive: true });
+  return {
+    columns: ["ip"],
+    prefix: "rep_",
+    runId: "00000000-0000-4000-8000-000000000001",
+    stateFolder,
+    base: join(folder, "base"),
+    ...members,
+  };
+}
+
+/** How the files of a data set are written. */
+export function someParts(format: PartFormat, rows: number): PartOptions {
+  const encoder = { columns: ["ip"], added: addedColumns({}), prefix: "rep_" } as const;
+  return { format, gzip: false, rows, encoder: { ...encoder, shape: "flat", formulaGuard: false } };
+}
+
+/** Checks where a run's rows will be published, and opens their stage. */
+export async function openRun(
+  output: string,
+  folder: string,
+  members: Partial<PublicationOptions> = {},
+  resume: SinkPosition | null = null,
+): Promise<{ publication: Publication; sink: StagedSink }> {
+  const options = await someOptions(folder, members);
+  const publication = await findWarehouse(output)!.open(options);
+  return { publication, sink: await openStage(publication, options.stateFolder, resume) };
+}
+
+/** Publishes rows as a run does. */
+export async function publishRows(
+  output: string,
+  folder: string,
+  rows: readonly EnrichedRow[],
+  members: Partial<PublicationOptions> = {},
+): Promise<PublishedAudit | null> {
+  const { sink } = await openRun(output, folder, members);
+  await sink.write(rows);
+  const audit = await sink.prepare("");
+  await sink.finish();
+  await recordParts(output, audit);
+  return audit;
+}
+
+/** Writes what the manifest of a data set says of its files. */
+export async function recordParts(output: string, audit: PublishedAudit | null): Promise<void> {
+  if (audit?.parts === undefined) return;
+  const record = { output: { parts: audit.parts } };
+  await writeFile(join(output, dataSetManifest), JSON.stringify(record));
+}
+
+/** Rows by number; their only input cell is `cell N`. */
+export function someRows(from: number, to: number): readonly EnrichedRow[] {
+  return someCells(from, to).map((cell, index) =>
+    anEnrichedRow({ number: from + index, cells: [cell] }),
+  );
+}
+
+export function someCells(from: number, to: number): readonly string[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => `cell ${from + index}`);
+}
