@@ -44,7 +44,7 @@ export async function enrichByQueue(given: EnrichJob, options: QueueOptions): Pr
     staged?.clean();
     return manifest;
   } finally {
-    await staged?.cleanEmpty();
+    staged?.cleanEmpty();
   }
 }
 

@@ -7,7 +7,7 @@ import { type EnrichedRow, RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
 import type { PartRecord, PartSum, Sink, SinkPosition, SinkResult } from "../types.js";
 import type { OpenedWarehouse, WarehouseAudit, WarehouseOptions } from "../warehouse/types.js";
-import { type DataSetTarget, firstNumber, namedParts, partName, withSuffix } from "./data-set.js";
+import { type DataSetTarget, namedParts, partName, withSuffix } from "./data-set.js";
 import { PartFiles } from "./part-files.js";
 
 /**
@@ -33,6 +33,7 @@ interface OpenPart {
 
 class DataSetSink implements Sink {
   readonly #base: string;
+  readonly #id: string;
   /** The parts under their final names, once these are decided. */
   #records: readonly PartRecord[] | null;
   readonly #format: NonNullable<WarehouseOptions["parts"]>;
@@ -57,6 +58,7 @@ class DataSetSink implements Sink {
   ) {
     const { resume } = options;
     this.#base = base;
+    this.#id = parts.id ?? options.runId;
     this.#records = options.finished ?? null;
     this.#format = parts;
     this.#files = new PartFiles(options, parts);
@@ -97,7 +99,6 @@ class DataSetSink implements Sink {
     // Without rows, one part tells the columns.
     if (this.#resume !== null || (this.#rows === 0 && this.#sums.length === 0)) await this.#part();
     if (this.#open !== null) await this.#endPart(this.#open);
-    const first = await firstNumber(this.#base);
     const earlier = await namedParts(this.#base);
     const { format, gzip } = this.#format;
     const records: PartRecord[] = [];
@@ -107,7 +108,7 @@ class DataSetSink implements Sink {
       const { rows, bytes, sha256, crc } = found;
       if (bytes !== sum.bytes || crc !== sum.crc) throw damaged(this.#files.path(index));
       total.add(found);
-      const next = partName(first + index, format, gzip);
+      const next = partName(index, format, gzip, this.#id);
       const name = keptName(earlier[index], { name: next, sha256 }) ?? next;
       records.push({ name, bytes, rows: rows ?? 0, sha256: sha256 ?? "" });
     }

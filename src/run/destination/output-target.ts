@@ -14,6 +14,8 @@ interface AnyOutputTarget {
   readonly name: string;
   /** Of objects, which are written to files first. */
   readonly staged?: StagedRun | undefined;
+  /** Of a retry, which has the identifier of the run before: names the files of its data set. */
+  readonly partsId?: string | undefined;
 }
 
 /** Text: a file that appears by rename, or a stream, which cannot be resumed. */
