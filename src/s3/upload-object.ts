@@ -7,7 +7,7 @@ import { type ObjectStore, withStore } from "./client.js";
 import { type WriteCondition, writeIf } from "./conditional-write.js";
 import { statusOf } from "./fault.js";
 import { checksumOf, encoded, readBytes } from "./file-bytes.js";
-import { compareObject, hasContent, partBytesOf } from "./stored-object.js";
+import { compareObject, etagAt, hasContent, partBytesOf } from "./stored-object.js";
 import { type UploadJournal, readUploadJournal } from "./upload-journal.js";
 
 /** Parts sent at a time. */
@@ -37,10 +37,14 @@ export async function uploadObject(options: UploadOptions): Promise<string | nul
   return withStore(address, "write", async (store) => {
     const { size } = await stat(path);
     const partBytes = partBytesOf(size);
-    const isWritten = await writeIf(replaces, async (condition) => {
+    const write = async (condition: WriteCondition): Promise<void> => {
       if (partBytes === null) return putWhole(store, options, size, condition);
-      return putParts(store, options, await openUpload(store, options, size), condition);
-    });
+      await putParts(store, options, await openUpload(store, options, size), condition);
+    };
+    // Some stores know no conditions; and with others, this saves sending the file in vain.
+    const now = replaces === undefined ? undefined : await etagAt(address);
+    const isFree = now === undefined || now === replaces;
+    const isWritten = isFree && (await writeIf(replaces, write));
     const stored = await compareObject(store, address, path);
     if (!isWritten) {
       await abortUpload(journal);
