@@ -29,7 +29,7 @@ export async function readRecord(folder: string): Promise<UploadRecord | null> {
   return Array.isArray(found?.own) && Array.isArray(found.replaced) ? found : null;
 }
 
-export async function writeRecord(folder: string, record: UploadRecord): Promise<void> {
+export async function keepRecord(folder: string, record: UploadRecord): Promise<void> {
   await writeJsonFile(pathIn(folder), record, 0o600);
 }
 
@@ -47,7 +47,7 @@ export async function findRecord(folder: string, address: string): Promise<Uploa
   if (found?.address === address) return found;
   const set = address.endsWith(manifestPath("/")) ? join(folder, "replaced/") : null;
   const record = await lookAt(address, set);
-  await writeRecord(folder, record);
+  await keepRecord(folder, record);
   return record;
 }
 

@@ -18,11 +18,11 @@ import {
   readRecord,
   removeRecord,
   type UploadRecord,
-  writeRecord,
+  keepRecord,
 } from "./upload-record.js";
 
 /** The objects of a run. */
-export interface RunObjects {
+interface RunObjects {
   readonly rows: PlacedOutput | null;
   readonly rejects: PlacedOutput | null;
 }
@@ -114,11 +114,11 @@ async function sendParts(
   const sent = [...record.sent];
   for (const address of own) {
     if (sent.includes(address)) continue;
-    await writeRecord(folder, { ...record, own, sent });
+    await keepRecord(folder, { ...record, own, sent });
     await mustReplace({ ...to, path: to.path + basename(address), address, replaces: null });
     sent.push(address);
   }
-  await writeRecord(folder, { ...record, own, sent });
+  await keepRecord(folder, { ...record, own, sent });
 }
 
 interface PartSending {
@@ -178,14 +178,14 @@ export async function beginUpload(
   if (set === null) {
     // As in the check of the store, a fault may have passed when the output is complete.
     const found = await lookAt(main.address, null).catch(() => null);
-    if (found !== null) await writeRecord(main.folder, found);
+    if (found !== null) await keepRecord(main.folder, found);
     return;
   }
   const found = await lookAt(manifestPath(set.address), set.path);
   if (copied !== undefined && found.replaced.some((part) => !copied.has(part))) {
     throw outputReplaced(found.address);
   }
-  await writeRecord(set.folder, found);
+  await keepRecord(set.folder, found);
 }
 
 /** Removes what a run that is given up has uploaded, unless readers use it. */
