@@ -33,6 +33,8 @@ export interface PartOptions {
   /** Rows per file; the last one may have fewer. */
   readonly rows: number;
   readonly encoder: EncoderOptions;
+  /** Tells the names of the files from those of other runs. @default the identifier of the run */
+  readonly id?: string | undefined;
   /** Wraps the encoder of text. */
   readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
 }

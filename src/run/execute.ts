@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +46,7 @@ export async function execute(given: EnrichJob, handling: RowHandling): Promise<
       ? await runToStream(job, handling, target)
       : await runResumably(job, handling, target, target.base);
   } finally {
-    await staged?.cleanEmpty();
+    staged?.cleanEmpty();
   }
 }
 
@@ -72,7 +73,8 @@ async function targetOf(
   const { output, run } = job.settings;
   const inputFormat = () => raceAbort(handling.inputFormat(), job.signal);
   const chosen = await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, handling));
-  const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
+  const partsId = handling.runId === undefined ? undefined : randomUUID();
+  const target = { ...chosen, name: staged?.name ?? chosen.name, staged, partsId };
   if (output.onlyNew && (target.warehouse?.fill ?? null) === null) {
     throw (await import("./rows/known-items.js")).needsTable(target.name);
   }
@@ -171,7 +173,9 @@ export async function runResumably(
   base: string,
 ): Promise<Manifest> {
   const { settings, onFinished = (lastStep) => lastStep() } = job;
-  const state = await openStateFolder(base, { ...settings.run, name: target.name }, (found) =>
+  const { name, staged } = target;
+  const opening = { ...settings.run, name, within: staged?.folder };
+  const state = await openStateFolder(base, opening, (found) =>
     discardForRestart(job, target, found),
   );
   const place = { target, folder: state.path };
@@ -180,6 +184,7 @@ export async function runResumably(
   const start = async (): Promise<Manifest> => {
     const inputGrew = await discardUnlessSame(placed.job, placed.handling, target, state);
     const isResumed = state.checkpoint !== null;
+    if (!isResumed) await staged?.begin();
     const own = { ...placed, job: noted.job };
     const ready = await prepare(own, place, handling.copied, isResumed);
     const { journalPath } = state;
@@ -192,10 +197,11 @@ export async function runResumably(
         await discardIfReplaced(error, placed.job, target, state);
         return start();
       }));
+    if (staged !== undefined) await state.markPublished(manifest);
     await state.tidy();
     onFinished(() => {
-      state.removeMark();
-      target.staged?.clean();
+      staged?.clean();
+      state.removeMark(() => staged?.cleanEmpty());
     });
     return manifest;
   } catch (error) {
@@ -203,6 +209,7 @@ export async function runResumably(
     if (state.resumable) await recordEnding(state.path, error, noted);
     else await removeParts(target, settings.output.rejects);
     await (state.resumable ? state.release() : state.remove());
+    if (!state.resumable) staged?.clean();
     throw error;
   }
 }

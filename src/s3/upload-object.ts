@@ -1,17 +1,14 @@
-import { createHash } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { FatalError } from "../core/errors.js";
 import { writeJsonFile } from "../core/files/json-file.js";
 import { parseObjectAddress } from "./address.js";
 import { type ObjectStore, withStore } from "./client.js";
+import { type WriteCondition, writeIf } from "./conditional-write.js";
 import { statusOf } from "./fault.js";
 import { checksumOf, encoded, readBytes } from "./file-bytes.js";
+import { compareObject, etagAt, hasContent, partBytesOf } from "./stored-object.js";
 import { type UploadJournal, readUploadJournal } from "./upload-journal.js";
-
-/** Smallest part; S3 allows 10,000 of them. */
-const minPartBytes = 8 * 1024 * 1024;
-const maxParts = 10_000;
 
 /** Parts sent at a time. */
 const parallel = 3;
@@ -22,6 +19,8 @@ export interface UploadOptions {
   readonly address: string;
   /** File that keeps the progress of a multipart upload. */
   readonly journal: string;
+  /** ETag of the version that the file may replace; null if it must replace none. @default any */
+  readonly replaces?: string | null | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,17 +28,35 @@ export interface UploadOptions {
  * Uploads a file. The object appears at once, with the file's size and CRC-32, which the store
  * checks. An interrupted upload continues with the parts that are missing.
  *
+ * @returns its ETag; null if there is another version than it may replace, which stays. One with the
+ *   same content is taken for an upload whose answer was lost.
  * @throws FatalError `object_*`; the object is then as before
  */
-export async function uploadObject(options: UploadOptions): Promise<void> {
-  const { path, address } = options;
-  await withStore(address, "write", async (store) => {
+export async function uploadObject(options: UploadOptions): Promise<string | null> {
+  const { path, address, journal, replaces } = options;
+  return withStore(address, "write", async (store) => {
     const { size } = await stat(path);
-    if (size <= minPartBytes) await putWhole(store, options, size);
-    else await putParts(store, options, await openUpload(store, options, size));
-    await verify(store, options, size);
+    const partBytes = partBytesOf(size);
+    const write = async (condition: WriteCondition): Promise<void> => {
+      if (partBytes === null) return putWhole(store, options, size, condition);
+      await putParts(store, options, await openUpload(store, options, size), condition);
+    };
+    // Some stores know no conditions; and with others, this saves sending the file in vain.
+    const now = replaces === undefined ? undefined : await etagAt(address);
+    const isFree = now === undefined || now === replaces;
+    const isWritten = isFree && (await writeIf(replaces, write));
+    const stored = await compareObject(store, address, path);
+    if (!isWritten) {
+      await abortUpload(journal);
+      return (await hasContent(stored, path)) ? (stored?.etag ?? null) : null;
+    }
+    // Older stores tell no checksum.
+    if (stored?.size !== size || stored.sameChecksum === false) {
+      throw differs(address, size, stored?.size ?? 0);
+    }
+    await rm(journal, { force: true });
+    return stored.etag;
   });
-  await rm(options.journal, { force: true });
 }
 
 /** Removes the parts of an upload that will not be continued. */
@@ -53,6 +70,7 @@ async function putWhole(
   { sdk, client }: ObjectStore,
   { path, address, signal }: UploadOptions,
   size: number,
+  condition: WriteCondition,
 ): Promise<void> {
   const { bucket, key } = parseObjectAddress(address);
   const Body = await readBytes(path, 0, size);
@@ -63,6 +81,7 @@ async function putWhole(
       Body,
       ContentLength: size,
       ChecksumCRC32: encoded(crc32(Body)),
+      ...condition,
     }),
     signal === undefined ? {} : { abortSignal: signal },
   );
@@ -73,18 +92,20 @@ async function putParts(
   store: ObjectStore,
   options: UploadOptions,
   { journal, isContinued }: { readonly journal: UploadJournal; readonly isContinued: boolean },
+  condition: WriteCondition,
 ): Promise<void> {
+  const { address, path } = options;
   try {
     await sendParts(store, options, journal);
-    await complete(store, options.address, journal);
+    await complete(store, address, journal, condition);
   } catch (error) {
-    if (statusOf(error) !== 404) throw error;
+    if (statusOf(error) !== 404 || (error as Error).name === "NoSuchKey") throw error;
     // The store has completed the upload, but the program was killed or the answer was lost.
-    if (await isComplete(store, options.address, journal)) return;
+    if (await hasContent(await compareObject(store, address, path), path)) return;
     // The store has removed the upload.
     if (!isContinued) throw error;
     await rm(options.journal, { force: true });
-    await putParts(store, options, await openUpload(store, options, journal.size));
+    await putParts(store, options, await openUpload(store, options, journal.size), condition);
   }
 }
 
@@ -132,6 +153,7 @@ async function complete(
   { sdk, client }: ObjectStore,
   address: string,
   { uploadId, parts, crc, size }: UploadJournal,
+  condition: WriteCondition,
 ): Promise<void> {
   const { bucket, key } = parseObjectAddress(address);
   await client.send(
@@ -142,6 +164,7 @@ async function complete(
       ChecksumCRC32: encoded(crc),
       ChecksumType: "FULL_OBJECT",
       MpuObjectSize: size,
+      ...condition,
       MultipartUpload: {
         Parts: Object.entries(parts)
           .map(([number, ETag]) => ({ PartNumber: Number(number), ETag }))
@@ -149,29 +172,6 @@ async function complete(
       },
     }),
   );
-}
-
-/** Whether the object is the one that an upload makes. */
-async function isComplete(
-  { sdk, client }: ObjectStore,
-  address: string,
-  { size, crc, partBytes, parts }: UploadJournal,
-): Promise<boolean> {
-  const { bucket, key } = parseObjectAddress(address);
-  const count = Math.ceil(size / partBytes);
-  if (Object.keys(parts).length < count) return false;
-  const head = await client
-    .send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }))
-    .catch(() => null);
-  if (head?.ContentLength !== size) return false;
-  const isWhole = head.ChecksumCRC32 !== undefined && head.ChecksumType === "FULL_OBJECT";
-  if (isWhole) return head.ChecksumCRC32 === encoded(crc);
-  // The MD5 of the parts' own ones, in most stores.
-  const hash = createHash("md5");
-  for (let number = 1; number <= count; number++) {
-    hash.update(Buffer.from(parts[number]?.replaceAll('"', "") ?? "", "hex"));
-  }
-  return head.ETag === `"${hash.digest("hex")}-${count}"`;
 }
 
 /** Continues the upload in the journal if it is of the same file, else begins one. */
@@ -197,7 +197,7 @@ async function openUpload(
       ChecksumType: "FULL_OBJECT",
     }),
   );
-  const partBytes = Math.max(minPartBytes, Math.ceil(size / maxParts));
+  const partBytes = partBytesOf(size) ?? size;
   const journal = {
     address: options.address,
     uploadId: UploadId,
@@ -218,21 +218,9 @@ async function abort({ sdk, client }: ObjectStore, found: UploadJournal): Promis
   });
 }
 
-/** Compares the object with the file: older stores check less. */
-async function verify(
-  { sdk, client }: ObjectStore,
-  { path, address }: UploadOptions,
-  size: number,
-): Promise<void> {
-  const { bucket, key } = parseObjectAddress(address);
-  const head = await client.send(
-    new sdk.HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }),
-  );
-  const isWhole = head.ChecksumCRC32 !== undefined && head.ChecksumType === "FULL_OBJECT";
-  const isSame = !isWhole || head.ChecksumCRC32 === encoded(await checksumOf(path));
-  if (head.ContentLength === size && isSame) return;
-  const what = isSame ? `has ${head.ContentLength} bytes instead of ${size}` : "has other content";
-  throw new FatalError("object_differs", `${address} ${what} after the upload`, {
+function differs(address: string, size: number, found: number): FatalError {
+  const what = found === size ? "has other content" : `has ${found} bytes instead of ${size}`;
+  return new FatalError("object_differs", `${address} ${what} after the upload`, {
     hint: "check whether another program writes it, then continue with --resume",
   });
 }

@@ -32,9 +32,9 @@ describe.each([
       code: 0,
       stderr: "",
     });
-    const names = [0, 1, 2].map((n) => `part-0000${n}.${extension}`);
+    const { output, run_id } = await manifestIn(set);
+    const names = [0, 1, 2].map((n) => `part-0000${n}-${run_id}.${extension}`);
     expect(await readdir(set)).toEqual(["_manifest.json", ...names]);
-    const { output } = await manifestIn(set);
     expect(output).toMatchObject({ format: to, rows, sha256: null });
     expect(output.parts?.map((part) => [part.name, part.rows])).toEqual(
       names.map((name, n) => [name, n === 2 ? 4 : 10]),
@@ -75,13 +75,11 @@ test("replaces an earlier data set with parts of other names, and keeps foreign 
   await enrich(set, ["--to", "csv", "--rows-per-file", "10"]);
   await writeFile(join(set, "README"), "mine");
   await enrich(set, ["--to", "parquet", "--rows-per-file", "20"]);
-  expect(await readdir(set)).toEqual([
-    "README",
-    "_manifest.json",
-    "part-00003.parquet",
-    "part-00004.parquet",
-  ]);
-  const parts = (await manifestIn(set)).output.parts ?? [];
+  const { output, run_id } = await manifestIn(set);
+  const { parts = [] } = output;
+  const names = [0, 1].map((n) => `part-0000${n}-${run_id}.parquet`);
+  expect(parts.map(({ name }) => name)).toEqual(names);
+  expect(await readdir(set)).toEqual(["README", "_manifest.json", ...names]);
   const read = await Promise.all(parts.map(({ name }) => readParquet(join(set, name))));
   expect(read.flat().map((row) => Number(row["rep_row"]))).toEqual(
     Array.from({ length: rows }, (_, n) => n + 1),
@@ -94,7 +92,8 @@ test("writes one part with the columns for an input without rows", async () => {
   await writeFile(input, "ip\n");
   const set = join(folder, "set/");
   expect(await enrich(set, ["--to", "csv"], input)).toMatchObject({ code: 0 });
-  expect(await readFile(join(set, "part-00000.csv"), "utf8")).toMatch(/^ip,rep_item,/);
+  const { run_id } = await manifestIn(set);
+  expect(await readFile(join(set, `part-00000-${run_id}.csv`), "utf8")).toMatch(/^ip,rep_item,/);
   expect(await runRepute(["verify", set])).toMatchObject({ code: 0 });
 });
 

@@ -9,6 +9,7 @@ import { startService } from "../../src/service/service.js";
 import type { Service } from "../../src/service/service.js";
 import type { StatsSnapshot } from "../../src/service/stats.js";
 import { HurriedClock } from "./hurried-clock.js";
+import { withoutId } from "./part-name.js";
 import { runRepute, type RunReputeResult } from "./run-repute.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
@@ -209,7 +210,9 @@ class Bench {
       code,
       written: await this.#case.read(this.#folder, basename(this.#folder)),
       manifest: await readManifest(join(this.#folder, manifest ?? "")),
-      files: files.filter((name) => !isGeneration(name)).map(withoutTable),
+      files: files
+        .filter((name) => !isGeneration(name))
+        .map((name) => withoutId(withoutTable(name))),
     };
   }
 
@@ -327,7 +330,10 @@ async function readManifest(path: string): Promise<unknown> {
   const parts = facts["parts"] as
     | readonly { readonly name: string; readonly rows: number }[]
     | undefined;
-  return { ...rest, output: { ...facts, parts: parts?.map(({ name, rows }) => [name, rows]) } };
+  return {
+    ...rest,
+    output: { ...facts, parts: parts?.map(({ name, rows }) => [withoutId(name), rows]) },
+  };
 }
 
 /** The files of a run into PostgreSQL are named after its table. */

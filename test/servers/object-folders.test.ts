@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/run/types.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { withoutId } from "../helpers/part-name.js";
 import { done, type ObjectTests, useObjectStore } from "./object-tests.js";
 
 let tests: ObjectTests;
@@ -112,10 +113,11 @@ test("a data set is an input under its prefix", async () => {
   expect(await tests.enrich(set, "all.csv", ...flags)).toMatchObject(done);
   expect(await rowsIn("all.csv")).toHaveLength(31);
   const { store, key } = tests;
-  await store.remove(`${key}/set/part-00001.parquet`);
+  const second = (await manifestOf(`${key}/set/_manifest.json`)).output.parts?.[1]?.name ?? "";
+  await store.remove(`${key}/set/${second}`);
   expect(await tests.enrich(set, "left.csv", ...flags)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("part-00001.parquet is missing"),
+    stderr: expect.stringContaining(`${second} is missing`),
   });
 });
 
@@ -136,27 +138,24 @@ test.each(["csv", "parquet"])(
     });
     // The second part is the only one that changed.
     const sent = store.requests.filter((request) => request.startsWith("PUT"));
-    expect(sent.map((request) => /[^/]*\.\w+(?=[?]|$)/.exec(request)?.[0]).slice(written)).toEqual([
-      `part-00004.${to}`,
-      "_manifest.json",
-    ]);
+    const names = sent.map((request) => /[^/]*\.\w+(?=[?]|$)/.exec(request)?.[0] ?? "");
+    expect(names.slice(written).map(withoutId)).toEqual([`part-00001-ID.${to}`, "_manifest.json"]);
     expect(await manifestOf(`${key}/set/_manifest.json`)).toEqual(before);
     store.fault = () => null;
-    const kept = await store.etag(`${key}/set/part-00000.${to}`);
+    const kept = await store.etag(`${key}/set/${before.output.parts?.[0]?.name}`);
     store.requests.length = 0;
     expect(await repute([...retry, "--resume"])).toMatchObject(done);
     expect(store.requests.filter((request) => /^PUT.*part-0000[02]/.test(request))).toEqual([]);
-    expect(await store.etag(`${key}/set/part-00000.${to}`)).toBe(kept);
+    expect(await store.etag(`${key}/set/${before.output.parts?.[0]?.name}`)).toBe(kept);
     expect(service.total - asked).toBe(1);
     expect(await manifestOf(`${key}/set/_manifest.json`)).toMatchObject({
       run_id: before.run_id,
       output: { path: set, rows: 30 },
       statuses: { complete: 30 },
     });
-    expect(await store.keys(`${key}/set/`)).toEqual(
-      ["_manifest.json", ...[0, 2, 4].map((n) => `part-0000${n}.${to}`)].map(
-        (name) => `${key}/set/${name}`,
-      ),
+    const own = ["_manifest.json", ...[0, 1, 2].map((n) => `part-0000${n}-ID.${to}`)];
+    expect((await store.keys(`${key}/set/`)).map(withoutId)).toEqual(
+      own.map((name) => `${key}/set/${name}`),
     );
     expect(await repute(["verify", set])).toMatchObject({ code: 0 });
     expect(await readdir(cwd)).toEqual(["in.csv"]);

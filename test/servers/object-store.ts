@@ -141,7 +141,8 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
 }
 
 function isConditionalWrite({ method, headers }: IncomingMessage): boolean {
-  return method === "PUT" && ("if-none-match" in headers || "if-match" in headers);
+  const isWrite = method === "PUT" || method === "POST";
+  return isWrite && ("if-none-match" in headers || "if-match" in headers);
 }
 
 interface Passage {
@@ -173,6 +174,7 @@ async function pass(
   const write = async (): Promise<void> => {
     await before.catch(() => undefined);
     const etag = await etagOf(incoming, passage);
+    if ("if-match" in headers && etag === null) return refuse(outgoing, 404, "NoSuchKey");
     const isMet = "if-match" in headers ? etag === headers["if-match"] : etag === null;
     if (!isMet) return refuse(outgoing, 412, "PreconditionFailed");
     await forward(incoming, outgoing, body, passage);

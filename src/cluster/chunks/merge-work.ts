@@ -78,7 +78,7 @@ export async function mergeWork(job: MergeJob): Promise<Manifest> {
     staged.clean();
     return manifest;
   } finally {
-    await staged.cleanEmpty();
+    staged.cleanEmpty();
   }
 }
 

@@ -57,7 +57,7 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
       to,
     };
   } catch (error) {
-    await staged?.cleanEmpty();
+    staged?.cleanEmpty();
     throw error;
   }
 }

@@ -41,7 +41,7 @@ export async function enrichByQueue(given: EnrichJob, options: QueueOptions): Pr
   try {
     return await enrichAt(path, run, options);
   } finally {
-    await run.target.staged?.cleanEmpty();
+    run.target.staged?.cleanEmpty();
   }
 }
 

@@ -36,6 +36,10 @@ export const outputCodes = {
     "requests, with growing waits",
   ],
   object_damaged: ["the object was damaged on its way", startOver],
+  output_replaced: [
+    "another run has replaced the output in object storage since this one began",
+    "compare both; --resume puts the rows of this one in its place",
+  ],
   object_differs: ["the uploaded object is not the file", "continue with --resume"],
   data_set_format: ["the files of a data set need a format", "give --to parquet or another"],
   data_set_foreign: ["the folder holds files of another data set", "write to another folder"],

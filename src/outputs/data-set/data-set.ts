@@ -4,7 +4,7 @@ import { readJsonFile } from "../../core/files/json-file.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { PartFormat, PartRecord } from "../types.js";
 import type { WarehouseTarget } from "../warehouse/types.js";
-import { dataSetManifest, failedSuffix } from "../../core/files/output-names.js";
+import { dataSetManifest } from "../../core/files/output-names.js";
 
 /** A folder of files with a manifest that names them. */
 export interface DataSetTarget extends WarehouseTarget {
@@ -31,13 +31,15 @@ export function withSuffix(base: string, suffix: string): string {
   return base.endsWith("/") ? `${base.slice(0, -1)}${suffix}/` : base + suffix;
 }
 
-const partForm = /^part-(\d{5,})\.(csv|tsv|ndjson|parquet)(\.gz)?$/;
+/** Earlier versions wrote names without an identifier. */
+const partForm = /^part-\d{5,}(-[0-9a-f-]{36})?\.(csv|tsv|ndjson|parquet)(\.gz)?$/;
 
-/** File name of a part. */
-export function partName(number: number, format: PartFormat, gzip: boolean): string {
+/** File name of a part. @param id tells it from the parts of other runs. @default none */
+export function partName(number: number, format: PartFormat, gzip: boolean, id?: string): string {
   const extension =
     format === "csv" || format === "tsv" || format === "parquet" ? format : "ndjson";
-  return `part-${String(number).padStart(5, "0")}.${extension}${gzip ? ".gz" : ""}`;
+  const name = `part-${String(number).padStart(5, "0")}${id === undefined ? "" : `-${id}`}`;
+  return `${name}.${extension}${gzip ? ".gz" : ""}`;
 }
 
 /** Names of the files in a folder that have the form of a part; none if it does not exist. */
@@ -46,29 +48,13 @@ export async function partsIn(folder: string): Promise<readonly string[]> {
   return names.filter((name) => partForm.test(name));
 }
 
-function numberOf(name: string): number {
-  return Number(partForm.exec(name)?.[1] ?? -1);
-}
-
-/**
- * The number of the first part of a new data set: above those of every file that a reader may still
- * be using.
- */
-export async function firstNumber(base: string): Promise<number> {
-  const folders = [base, withSuffix(base, failedSuffix)];
-  const named = (await namedParts(base)).map(({ name }) => name);
-  const names = [...(await Promise.all(folders.map(partsIn))).flat(), ...named];
-  return names.reduce((most, name) => Math.max(most, numberOf(name)), -1) + 1;
-}
-
-/** The parts of earlier data sets in a folder: those below the last one that is named. */
+/** The parts in a folder that a data set does not name: those of earlier ones. */
 export async function earlierParts(
   folder: string,
   parts: readonly Pick<PartRecord, "name">[],
 ): Promise<readonly string[]> {
   const named = new Set(parts.map(({ name }) => name));
-  const last = parts.reduce((most, { name }) => Math.max(most, numberOf(name)), -1);
-  return (await partsIn(folder)).filter((name) => numberOf(name) < last && !named.has(name));
+  return (await partsIn(folder)).filter((name) => !named.has(name));
 }
 
 /** Whether a folder holds a finished data set. */

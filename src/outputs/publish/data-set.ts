@@ -4,13 +4,7 @@ import { dirname, join } from "node:path";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { RowCounter } from "../../core/row.js";
 import { formats } from "../../formats/registry.js";
-import {
-  type DataSetTarget,
-  firstNumber,
-  namedParts,
-  partName,
-  withSuffix,
-} from "../data-set/data-set.js";
+import { type DataSetTarget, namedParts, partName, withSuffix } from "../data-set/data-set.js";
 import { auditPart, keptName, placePart } from "../data-set/part-files.js";
 import { checkWritable, openFileDestination } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
@@ -30,7 +24,7 @@ export async function publishDataSet(
   { base }: DataSetTarget,
   options: PublicationOptions,
 ): Promise<Publication> {
-  const { parts, stateFolder } = options;
+  const { parts, runId, stateFolder } = options;
   if (parts === undefined) throw new TypeError("a data set needs a format");
   const folder = join(stateFolder, "parts");
   const pathOf = (index: number): string => join(folder, partName(index, parts.format, parts.gzip));
@@ -48,7 +42,7 @@ export async function publishDataSet(
     async prepare(stage) {
       await emptyFolder(folder);
       const count = await writeParts(stage, parts.rows, form);
-      const prepared = await nameParts(base, parts, pathOf, count);
+      const prepared = await nameParts(base, { ...parts, id: parts.id ?? runId }, pathOf, count);
       records = prepared.parts;
       return prepared;
     },
@@ -154,11 +148,10 @@ async function writeParts(stage: Stage, rowsPerPart: number, form: PartsForm): P
 /** Reads the parts back and decides on their names. */
 async function nameParts(
   base: string,
-  { format, gzip, encoder: { prefix, shape, columns } }: PartOptions,
+  { format, gzip, id, encoder: { prefix, shape, columns } }: PartOptions,
   pathOf: (index: number) => string,
   count: number,
 ): Promise<PublishedAudit & { readonly parts: readonly PartRecord[] }> {
-  const first = await firstNumber(base);
   const earlier = await namedParts(base);
   const parts: PartRecord[] = [];
   const total = new RowCounter();
@@ -166,7 +159,7 @@ async function nameParts(
     const reading = { format, gzip, prefix, shape, inputColumns: columns.length };
     const found = await auditPart(pathOf(index), reading);
     total.add(found);
-    const next = partName(first + index, format, gzip);
+    const next = partName(index, format, gzip, id);
     const name = keptName(earlier[index], { name: next, sha256: found.sha256 }) ?? next;
     const { bytes, rows, sha256 } = found;
     parts.push({ name, bytes: bytes ?? 0, rows: rows ?? 0, sha256: sha256 ?? "" });

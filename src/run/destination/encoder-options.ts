@@ -17,7 +17,7 @@ export function encoderOptions(
 /** How the files of a data set are written; undefined for any other output. */
 export function partOptions(
   settings: SinkSettings,
-  { format, gzip, base }: OutputTarget,
+  { format, gzip, base, partsId }: OutputTarget,
   {
     wrapEncoder,
     ...rest
@@ -29,6 +29,7 @@ export function partOptions(
     gzip,
     rows: settings.rowsPerFile ?? defaultRowsPerFile,
     encoder: encoderOptions(settings, { format }, rest),
+    id: partsId,
     wrapEncoder,
   };
 }

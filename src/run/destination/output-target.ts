@@ -15,6 +15,8 @@ interface AnyOutputTarget {
   readonly name: string;
   /** Of objects, which are written to files first. */
   readonly staged?: StagedRun | undefined;
+  /** Of a retry, which has the identifier of the run before: names the files of its data set. */
+  readonly partsId?: string | undefined;
 }
 
 /** Whether the output is a table, which has no files of its own. */

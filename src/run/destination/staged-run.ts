@@ -1,14 +1,11 @@
-import { rmSync } from "node:fs";
-import { mkdir, rmdir } from "node:fs/promises";
+import { readdirSync, rmdirSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../../s3/address.js";
 import type { CopiedObjects } from "../../outputs/download-object.js";
-import {
-  type StagedOutput,
-  stagedOutput,
-  uploadJournal,
-  type PlacedOutput,
-} from "../../outputs/staged-output.js";
+import { type StagedOutput, stagedOutput, type PlacedOutput } from "../../outputs/staged-output.js";
+import { statePath } from "../state/state-folder.js";
 import { manifestPath } from "./check-paths.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Manifest } from "../types.js";
@@ -20,20 +17,24 @@ export interface StagedRun {
   readonly settings: StagedSettings;
   /** Name of the output for messages and the manifest. */
   readonly name: string;
+  /** The local folder that the state is in; undefined if only the rejects are uploaded. */
+  readonly folder: string | undefined;
+  /** Notes which objects the run replaces. Called under the lock of a new run. @throws ReputeError */
+  begin(): Promise<void>;
   /**
-   * Uploads what the run wrote, the manifest last, and removes what it supersedes. May be repeated.
+   * Uploads what the run wrote and removes what it supersedes. May be repeated.
    *
    * @throws ReputeError
    */
   upload(manifest: Manifest, options: UploadRunOptions): Promise<void>;
   /** Rows of the object that will be replaced, by its manifest; 0 for none. @throws ReputeError */
   earlierRows(): Promise<number>;
-  /** Gives up an interrupted upload. @throws ReputeError */
+  /** Withdraws an interrupted upload. @throws ReputeError */
   abort(): Promise<void>;
-  /** Removes the local files. */
+  /** Removes the local files, except for the state of the run. */
   clean(): void;
-  /** Removes the local folder if nothing is in it. */
-  cleanEmpty(): Promise<void>;
+  /** Removes the local folders if nothing is in them. */
+  cleanEmpty(): void;
 }
 
 /** The settings that name the files of a run. */
@@ -67,30 +68,50 @@ export async function stageRun(
   }
   const folders = [rows, left].filter((staged) => staged !== null);
   for (const { folder } of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { earlierRows, fetchDataSet, uploadRun, abortUploads } = await import("./upload-run.js");
-  if (rows?.path.endsWith("/") === true) await fetchDataSet(output, rows);
+  const { beginUpload, earlierRows, uploadRun, withdrawUpload } = await import("./upload-run.js");
+  const objects = { rows: placed(output, rows), rejects: placed(rejects, left) };
+  const state = rows === null ? null : basename(statePath(rows.path));
   return {
     settings: {
       output: rows?.path ?? output,
       rejects: left?.path ?? rejects,
     },
     name: output,
+    folder: rows?.folder,
+    begin: () => beginUpload(objects, copied),
     upload: (manifest, options) =>
-      uploadRun({ rows: placed(output, rows), rejects: placed(rejects, left) }, manifest, {
-        ...options,
-        copied,
-      }).catch((error: unknown) => {
+      uploadRun(objects, manifest, { ...options, copied }).catch((error: unknown) => {
         throw resumable(error);
       }),
     earlierRows: async () => (rows === null ? 0 : earlierRows(output)),
-    abort: () => abortUploads(folders.map(({ folder }) => uploadJournal(folder))),
+    abort: () => withdrawUpload(objects),
     clean() {
-      for (const { folder } of folders) rmSync(folder, { recursive: true, force: true });
+      for (const { folder } of folders) {
+        for (const name of namesIn(folder)) {
+          if (name !== state) rmSync(join(folder, name), { recursive: true, force: true });
+        }
+      }
     },
-    async cleanEmpty() {
-      for (const { folder } of folders) await rmdir(folder).catch(() => undefined);
+    cleanEmpty() {
+      for (const { folder } of folders) removeIfEmpty(folder);
     },
   };
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Something is still in it, or it is gone.
+  }
 }
 
 /** Credentials and buckets may be gone when a run ends. Its files are kept, and it can be resumed. */

@@ -38,9 +38,10 @@ export async function finishEarlier(
   state: StateFolder,
 ): Promise<Manifest | null> {
   if (state.finished === null) return null;
-  const { manifest, ...rest } = state.finished;
-  const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
-  await republish(job, handling, target, finished, state.path);
+  const { manifest, published = false, ...rest } = state.finished;
+  const resumed = manifest.resumed + (published ? 0 : 1);
+  const finished = { ...rest, manifest: { ...manifest, resumed } };
+  if (!published) await republish(job, handling, target, finished, state.path);
   const now = await takeFingerprint(job, handling, target);
   const { fingerprint } = finished.checkpoint;
   const { differences } = await compareFingerprints(fingerprint, now, job.input);

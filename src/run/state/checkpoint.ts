@@ -39,4 +39,6 @@ export interface FinishedRun {
   readonly manifest: Manifest;
   /** Appended to the names of its files. */
   readonly suffix: string;
+  /** Its objects are uploaded: what is left is to remove the local files. */
+  readonly published?: boolean;
 }

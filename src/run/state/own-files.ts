@@ -1,4 +1,4 @@
-import type { Dirent } from "node:fs";
+import { type Dirent, rmdirSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
@@ -62,6 +62,15 @@ export async function removeEntries(folder: string, names: readonly string[]): P
   const others = names.filter((name) => name !== "checkpoint.json");
   await Promise.all(others.map((name) => rm(join(folder, name), { recursive: true })));
   if (names.length > others.length) await rm(join(folder, "checkpoint.json"), { force: true });
+}
+
+/** Removes a state folder unless it holds foreign files. */
+export function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+  }
 }
 
 /** @param within a subfolder of the state folder with a trailing slash */

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
@@ -24,7 +24,7 @@ import {
   readMark,
 } from "./read-checkpoint.js";
 import { type Checkpoint, checkpointVersion, type FinishedRun } from "./checkpoint.js";
-import { belongsToRun, listState, removeEntries, removeState } from "./own-files.js";
+import { belongsToRun, listState, removeEmpty, removeEntries, removeState } from "./own-files.js";
 import { checkResume } from "../options.js";
 
 /** A checkpoint that another version may have written: any member may be missing. */
@@ -34,6 +34,8 @@ export interface StateOptions {
   readonly resume: boolean;
   readonly restart: boolean;
   readonly name?: string;
+  /** The folder that the state is in, if it is removed with it. */
+  readonly within?: string | undefined;
 }
 
 /** Folder beside an output that holds the state of its run. */
@@ -53,7 +55,7 @@ export function statePath(output: string): string {
  */
 export async function openStateFolder(
   output: string,
-  { resume, restart, name = output }: StateOptions,
+  { resume, restart, name = output, within }: StateOptions,
   discard: (found: AnyCheckpoint | null) => Promise<void> = () => Promise.resolve(),
 ): Promise<StateFolder> {
   const folder = statePath(output);
@@ -65,7 +67,7 @@ export async function openStateFolder(
   try {
     // Left by a run that was killed during its cleanup.
     await removeState(done);
-    const mark = markBeside(folder);
+    const mark = `${within ?? folder}.finished`;
     if (existsSync(mark)) await rename(mark, join(folder, markName));
     const found = (await listState(folder)).filter(belongsToRun);
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
@@ -76,7 +78,7 @@ export async function openStateFolder(
       }
       await removeEntries(folder, found);
     }
-    const state = new StateFolder(folder, release);
+    const state = new StateFolder(folder, release, mark);
     if (resume) await state.read(found);
     return state;
   } catch (error) {
@@ -100,11 +102,14 @@ export class StateFolder {
   resumable = false;
   /** Releases the lock and leaves the rest for `--resume`. */
   readonly release: () => Promise<void>;
+  /** Where the mark is while the folder is removed. */
+  readonly #markBeside: string;
   /** The latest checkpoint; null before the first one. */
   #latest: Checkpoint | null = null;
 
-  constructor(folder: string, release: () => Promise<void>) {
+  constructor(folder: string, release: () => Promise<void>, mark: string) {
     this.path = folder;
+    this.#markBeside = mark;
     this.journalPath = join(folder, "journal");
     this.release = release;
   }
@@ -148,6 +153,13 @@ export class StateFolder {
   /** Records that the rows are complete: from here on, a resume publishes and looks nothing up. */
   async markFinished(finished: FinishedRun): Promise<void> {
     await this.#write(markName, { version: checkpointVersion, ...finished });
+    this.finished = finished;
+  }
+
+  /** Records that everything is published: from here on, a resume only removes what is left. */
+  async markPublished(manifest: Manifest): Promise<void> {
+    if (this.finished === null || this.finished.published === true) return;
+    await this.markFinished({ ...this.finished, manifest, published: true });
   }
 
   /** Discards the run except for its answers, which the next run takes over. */
@@ -172,13 +184,18 @@ export class StateFolder {
     );
   }
 
-  /** Removes the mark and the lock. Synchronous, as the last step before the process exits. */
-  removeMark(): void {
-    const mark = markBeside(this.path);
+  /**
+   * Removes the mark and the lock. Synchronous, as the last step before the process exits.
+   *
+   * @param before removes the folder that the state is in
+   */
+  removeMark(before: () => void = () => undefined): void {
+    const mark = this.#markBeside;
     renameSync(join(this.path, markName), mark);
     // `release` gives up the lock synchronously, before it returns its promise.
     void this.release().catch(() => undefined);
-    removeEmptyFolder(this.path);
+    removeEmpty(this.path);
+    before();
     // The last step, and atomic: until here, a resume finds the mark.
     rmSync(mark);
   }
@@ -213,20 +230,6 @@ export class StateFolder {
     } catch (error) {
       throw outputFault(path, error);
     }
-  }
-}
-
-/** Where the mark of a finished run is kept while its folder is removed. */
-function markBeside(folder: string): string {
-  return `${folder}.finished`;
-}
-
-/** Removes the folder unless it holds foreign files. */
-function removeEmptyFolder(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
   }
 }
 

@@ -1,0 +1,232 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../src/run/types.js";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { type RunReputeOptions, startRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { done, type ObjectTests, useObjectStore } from "./object-tests.js";
+
+const preload = fileURLToPath(new URL("../helpers/crash-preload.cjs", import.meta.url));
+
+let tests: ObjectTests;
+let service: AnsweringServer;
+
+useObjectStore((given) => (tests = given));
+
+const outputs = {
+  "a data set": ["set/", "--to", "csv", "--rows-per-file", "10"],
+  "an object": ["rows.csv"],
+} as const;
+
+const kinds = Object.keys(outputs) as (keyof typeof outputs)[];
+
+/** The arguments of a run into an output with rejects. Two of its 30 rows are rejected. */
+async function prepared(kind: keyof typeof outputs): Promise<readonly string[]> {
+  service = await startAnsweringServer();
+  onTestFinished(() => service.close());
+  const rows = Array.from({ length: 28 }, (_, n) => `h-${n + 1}.example.com\n`);
+  await writeFile(join(tests.cwd, "in.csv"), `domain\n${rows.join("")}no item\nsetup.exe\n`);
+  const [name, ...flags] = outputs[kind];
+  const place = `s3://lake/${tests.key}/`;
+  const own = ["--lookups", "query", "--intel-url", service.url, "--rate", "1000000/s"];
+  const input = join(tests.cwd, "in.csv");
+  const to = ["-o", place + name, "--rejects", `${place}left.csv`, ...flags];
+  return [
+    "enrich",
+    input,
+    ...to,
+    ...own,
+    "--quiet",
+    "--fail-on",
+    "never",
+    "--item-column",
+    "domain",
+  ];
+}
+
+/** Runs with the clock of this process in a folder, by default that of the test. */
+const run = (args: readonly string[], options?: RunReputeOptions) => tests.repute(args, options);
+
+/** The manifest, which is that of what is there: nothing else is. */
+async function published(kind: keyof typeof outputs): Promise<Manifest> {
+  const { store, key } = tests;
+  const [name] = outputs[kind];
+  const isSet = name.endsWith("/");
+  const note = isSet ? `${name}_manifest.json` : `${name}.manifest.json`;
+  const manifest = JSON.parse((await store.get(`${key}/${note}`)).toString()) as Manifest;
+  const rows = isSet ? (manifest.output.parts ?? []).map((part) => name + part.name) : [name];
+  const keys = ["left.csv", note, ...rows].map((own) => `${key}/${own}`);
+  expect(await store.keys(`${key}/`)).toEqual(keys.sort());
+  expect(await run(["verify", `s3://lake/${key}/${name}`])).toMatchObject({ code: 0 });
+  return manifest;
+}
+
+test.each(kinds)(
+  "%s: killed at any operation after the last lookup, asks nothing again",
+  async (kind) => {
+    const args = await prepared(kind);
+    expect(await run(args)).toMatchObject(done);
+    const [cwd, copies] = [join(tests.cwd, "own"), await temporaryFolder()];
+    await mkdir(cwd);
+    const env = { ...tests.store.env, NODE_OPTIONS: `--require ${preload}`, CRASH_COPIES: copies };
+    const { child, result } = startRepute(args, { cwd, env });
+    child.stdin?.end();
+    expect(await result).toMatchObject(done);
+    const { run_id } = await published(kind);
+    const asked = service.total;
+    const points = (await readdir(copies)).filter((name) => /^\d+$/.test(name)).map(Number);
+    let resumed = 0;
+    for (const point of points.sort((a, b) => b - a)) {
+      const copy = join(copies, String(point));
+      const names = await readdir(copy, { recursive: true });
+      if (!names.some((name) => /\.finished$|\/finished\.json$/.test(name))) break;
+      resumed++;
+      await rm(cwd, { recursive: true });
+      await cp(copy, cwd, { recursive: true });
+      const ended = await run([...args, "--resume"], { cwd });
+      expect({ point, ...ended }).toMatchObject({ point, ...done });
+      expect(await readdir(cwd)).toEqual([]);
+      expect(await published(kind)).toMatchObject({ run_id });
+    }
+    expect(service.total).toBe(asked);
+    expect(resumed).toBeGreaterThan(20);
+  },
+);
+
+test.each(kinds)("%s: killed at any request of the upload, is published whole", async (kind) => {
+  const { store, cwd } = tests;
+  const args = await prepared(kind);
+  expect(await run(args)).toMatchObject(done);
+  let kills = 0;
+  for (let isOver = false; !isOver;) {
+    const asked = service.total;
+    const { child, result } = startRepute(args, { cwd, env: store.env });
+    child.stdin?.end();
+    let writes = 0;
+    store.fault = ({ method }) => {
+      if (method === "GET" || method === "HEAD" || writes++ !== kills) return null;
+      child.kill("SIGKILL");
+      // The store may have done it.
+      return kills % 2 === 0 ? "lost answer" : "reset";
+    };
+    const { code } = await result;
+    isOver = code !== null;
+    store.fault = () => null;
+    const ended = isOver ? done : await run([...args, "--resume"]);
+    expect(ended).toMatchObject(done);
+    expect(service.total - asked).toBe(28);
+    const { resumed } = await published(kind);
+    expect(resumed).toBe(isOver ? 0 : 1);
+    expect(await readdir(cwd)).toEqual(["in.csv"]);
+    kills += isOver ? 0 : 1;
+  }
+  expect(kills).toBeGreaterThan(2);
+});
+
+test.each(kinds)(
+  "%s: of two runs at once, one is there, whole, and the other says so",
+  async (kind) => {
+    const { store } = tests;
+    const args = await prepared(kind);
+    expect(await run(args)).toMatchObject(done);
+    const ends = new Set<number | null>();
+    for (let at = 0, isOver = false; !isOver; at++) {
+      const [first, second] = [await temporaryFolder(), await temporaryFolder()];
+      let writes = 0;
+      let other: Awaited<ReturnType<typeof run>> | null = null;
+      store.fault = async ({ method }) => {
+        if (method === "GET" || method === "HEAD" || writes++ !== at) return null;
+        const { child, result } = startRepute(args, { cwd: second, env: store.env });
+        child.stdin?.end();
+        other = await result;
+        return null;
+      };
+      const ended = await run(args, { cwd: first });
+      store.fault = () => null;
+      isOver = other === null;
+      if (isOver) break;
+      expect(other).toMatchObject(done);
+      const there = await published(kind);
+      ends.add(ended.code);
+      expect(await readdir(second)).toEqual([]);
+      if (ended.code === 0) continue;
+      expect(ended).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("another run has written"),
+      });
+      const asked = service.total;
+      expect(await run([...args, "--resume"], { cwd: first })).toMatchObject(done);
+      expect(service.total).toBe(asked);
+      expect((await published(kind)).run_id).not.toBe(there.run_id);
+      expect(await readdir(first)).toEqual([]);
+    }
+    expect(ends.has(1)).toBe(true);
+  },
+);
+
+test.each(kinds)(
+  "%s: finds the other run in a store without conditional writes, too",
+  async (kind) => {
+    const { store } = tests;
+    const args = await prepared(kind);
+    expect(await run(args)).toMatchObject(done);
+    const asked = service.total;
+    const second = await temporaryFolder();
+    const others: (number | null)[] = [];
+    let isStarted = false;
+    store.fault = async ({ isConditional, path }) => {
+      const isUpload = service.total === asked + 28 && /(rows\.csv|_manifest\.json)$/.test(path);
+      if (isUpload && !isStarted) {
+        isStarted = true;
+        const { child, result } = startRepute(args, { cwd: second, env: store.env });
+        child.stdin?.end();
+        others.push((await result).code);
+      }
+      return isConditional ? "not implemented" : null;
+    };
+    const ended = await run(args);
+    store.fault = () => null;
+    expect(others).toEqual([0]);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("another run has") });
+    await published(kind);
+  },
+);
+
+test.each(["lost answer", "not implemented"] as const)(
+  "a conditional write with %s succeeds",
+  async (fault) => {
+    const { store } = tests;
+    for (const kind of kinds) {
+      const args = await prepared(kind);
+      // First there is nothing to replace.
+      for (let night = 0; night < 2; night++) {
+        store.fault = ({ isConditional, path }) => {
+          if (!isConditional || (fault === "lost answer" && seen.has(path))) return null;
+          seen.add(path);
+          return fault;
+        };
+        const seen = new Set<string>();
+        expect(await run(args)).toMatchObject(done);
+        store.fault = () => null;
+        await published(kind);
+      }
+      await Promise.all((await store.keys(`${tests.key}/`)).map((key) => store.remove(key)));
+    }
+  },
+);
+
+test("--restart removes the parts of an upload that is given up", async () => {
+  const { store, key, cwd } = tests;
+  const args = await prepared("a data set");
+  expect(await run(args)).toMatchObject(done);
+  store.fault = ({ method, path }) =>
+    method === "PUT" && path.includes("manifest") ? "denied" : null;
+  expect(await run(args)).toMatchObject({ code: 1 });
+  store.fault = () => null;
+  expect(await store.keys(`${key}/`)).toHaveLength(3 + 3 + 2);
+  expect(await run([...args, "--restart"])).toMatchObject(done);
+  await published("a data set");
+  expect(await readFile(join(cwd, "in.csv"), "utf8")).toContain("h-1.");
+});
