@@ -24,6 +24,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
   return withResources(async (stack) => {
     const run = await openRun(job, handling, place, stack);
     let lookup: RunLookup | null = null;
+    let saving: Checkpointer | null = null;
     try {
       const signals = openSignals(job, run, stack);
       const { partialsFromCache } = handling;
@@ -33,6 +34,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
       const { journal, slots, address } = lookup;
       const checkpointer: Checkpointer = new Checkpointer({ ...run, journal, record });
+      saving = checkpointer;
       // Save before the first lookup: a journal without a checkpoint counts as damage.
       await checkpointer.save();
       const { before, source, tally } = run;
@@ -56,7 +58,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       rowsRead += before?.ahead.length ?? 0;
       return await publish(job, { ...run, checkpointer, warnings, rowsRead });
     } catch (error) {
-      if (error instanceof EarlyEndError) await publishSoFar(job, run);
+      if (error instanceof EarlyEndError) await publishSoFar(job, run, saving);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
       throw error;
@@ -89,9 +91,16 @@ function rowsBefore({ input }: EnrichJob, row: number): number {
 }
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
-async function publishSoFar({ onWarning }: EnrichJob, { staged, target }: OpenRun): Promise<void> {
+async function publishSoFar(
+  { onWarning }: EnrichJob,
+  { staged, target }: OpenRun,
+  checkpointer: Checkpointer | null,
+): Promise<void> {
+  if (staged === null) return;
   try {
-    await staged?.publishSoFar();
+    // A table must not have more rows than a resume knows of.
+    await checkpointer?.save();
+    await staged.publishSoFar();
   } catch (error) {
     onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);
   }

@@ -1,4 +1,5 @@
 import { FatalError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { RowCounter } from "../../core/row.js";
 import { renamePart } from "../file-destination.js";
@@ -145,8 +146,14 @@ async function load(
     await insertRows(session, kind, { table, schema, batches, mayExist });
   }
   const stored = await run.count(session.query);
-  // A run that stopped earlier may have published more than its last checkpoint says.
-  if (stored >= stage.count) return;
+  if (stored === stage.count) return;
+  if (stored > stage.count) {
+    throw new FatalError(
+      "output_table_differs",
+      `${display} holds ${stored} rows of this run, which has ${stage.count}`,
+      { hint: startOver },
+    );
+  }
   throw new FatalError("rows_lost", `${display} stored ${stored} of ${stage.count} rows`, {
     hint: "check the table for triggers or rules that drop rows, then continue with --resume",
   });
