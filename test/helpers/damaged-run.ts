@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { cp, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ReputeError } from "../../src/core/errors.js";
@@ -101,7 +102,8 @@ export async function restore({ folder, output }: KilledFixture): Promise<void> 
     }
   }
   for (const name of [`${output}.part`, "left.csv.part", `${output}.state`]) {
-    await cp(join(keptFolder(folder), name), join(folder, name), { recursive: true });
+    const kept = join(keptFolder(folder), name);
+    if (existsSync(kept)) await cp(kept, join(folder, name), { recursive: true });
   }
 }
 
