@@ -7,18 +7,10 @@ import type { ColumnType } from "../core/columns.js";
 
 export type ParquetDriver = typeof parquetWriter;
 
-interface WrittenGroups {
-  /** Bytes up to the end of the last group; 0 for an empty file. */
-  readonly length: number;
-  readonly groups: readonly RowGroup[];
-}
-
 export interface RowGroupEncoderOptions {
   readonly columns: readonly TypedColumn[];
   /** Key-value metadata of the file. */
   readonly metadata: readonly KeyValue[];
-  /** @default an empty file */
-  readonly before?: WrittenGroups;
 }
 
 /**
@@ -36,7 +28,7 @@ export class RowGroupEncoder {
   readonly #bytes: ByteWriter;
   readonly #writer: ParquetWriter;
 
-  constructor(driver: ParquetDriver, { columns, metadata, before }: RowGroupEncoderOptions) {
+  constructor(driver: ParquetDriver, { columns, metadata }: RowGroupEncoderOptions) {
     this.#names = columns.map(({ name }) => name);
     this.#bytes = new driver.ByteWriter();
     const { name, version } = programInfo();
@@ -47,17 +39,9 @@ export class RowGroupEncoder {
       createdBy: `${name} version ${version}`,
       kvMetadata: [...metadata],
     });
-    if (before === undefined || before.length === 0) return;
-    // The writer has buffered the file's first four bytes, which are on disk already.
-    this.#bytes.index = 0;
-    this.#bytes.offset = before.length;
-    for (const group of before.groups) {
-      this.#writer.row_groups.push(group);
-      this.#writer.num_rows += group.num_rows;
-    }
   }
 
-  encode(columns: readonly (readonly CellValue[])[]): { bytes: Uint8Array; group: RowGroup } {
+  encode(columns: readonly (readonly CellValue[])[]): Uint8Array {
     this.#rewind();
     void this.#writer.write({
       columnData: this.#names.map((name, index) => ({
@@ -67,9 +51,8 @@ export class RowGroupEncoder {
       })),
       rowGroupSize: Number.MAX_SAFE_INTEGER,
     });
-    const group = this.#writer.row_groups.at(-1)!;
-    dropLongBounds(group);
-    return { bytes: this.#written(), group };
+    dropLongBounds(this.#writer.row_groups.at(-1)!);
+    return this.#written();
   }
 
   /** The end of the file. Nothing can be encoded afterwards. */

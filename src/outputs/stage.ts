@@ -31,7 +31,12 @@ export function stagePath(stateFolder: string): string {
 
 /** Encodes rows for the stage. JSON has no 64-bit integers, so that counts and times are texts. */
 export function stageEncoder(cellsOf: (row: EnrichedRow) => StagedRow): Encoder {
-  return linesEncoder((row) => `${JSON.stringify(cellsOf(row).map(plainCell))}\n`);
+  return linesEncoder((row) => stageLine(cellsOf(row)));
+}
+
+/** A row in the stage. */
+export function stageLine(cells: StagedRow): string {
+  return `${JSON.stringify(cells.map(plainCell))}\n`;
 }
 
 function plainCell(value: CellValue): unknown {

@@ -16,6 +16,7 @@ import { inputReading } from "./copy/find-table-input.js";
 import { type AnyCheckpoint, openStateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
+import { rowsTarget } from "./destination/rows-target.js";
 import { inputPaths } from "../inputs/types.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopiedInput, CopyPlace } from "./rows/row-handling.js";
@@ -72,7 +73,10 @@ async function targetOf(
 ): Promise<OutputTarget> {
   const { output, run } = job.settings;
   const inputFormat = () => raceAbort(handling.inputFormat(), job.signal);
-  const chosen = await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, handling));
+  const chosen =
+    job.chunk === true && output.to === undefined
+      ? rowsTarget(output.output)
+      : await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, handling));
   const partsId = handling.runId === undefined ? undefined : randomUUID();
   const target = { ...chosen, name: staged?.name ?? chosen.name, staged, partsId };
   if (output.onlyNew && (target.warehouse?.fill ?? null) === null) {

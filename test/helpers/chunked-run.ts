@@ -60,7 +60,7 @@ export class ChunkedRun {
 
   async merge(name: string, more: Settings = {}): Promise<Manifest> {
     const { work } = this;
-    const output = join(this.folder, name);
+    const output = name.startsWith("duckdb:") ? name : join(this.folder, name);
     const settings = enrichOptions.parse({ ...this.#settings, ...more, output });
     return mergeWork({ ...aJob(), work, plan: await readPlan(work), settings });
   }

@@ -26,6 +26,8 @@ export interface CrashCase {
    * asks for more.
    */
   readonly takesOver?: boolean;
+  /** Arguments of a retry, which is killed; the rows of the run before it have all failed. */
+  readonly retry?: readonly string[];
   /** Database whose commits count as operations. */
   readonly commits?: "duckdb" | "postgres";
   /** Copies the database at each operation, if it is not in the run's folder. */
@@ -143,7 +145,14 @@ class Bench {
       const { code, stderr } = await this.#here(["--max-requests", "12"]);
       if (code !== 75) throw new Error(`the interrupted run ended with ${code}: ${stderr}`);
     }
-    await writeFile(dump, input);
+    await writeFile(dump, this.#case.retry === undefined ? input : shortInput);
+    if (this.#case.retry === undefined) return;
+    const failing = ["--intel-url", `${this.#service.intelUrl}x`, "--retries", "0"];
+    const { code, stderr } = await runRepute(
+      ["enrich", "in.csv", ...this.#case.args, ...failing, "--max-failed", "100%", "--quiet"],
+      { cwd: this.#folder, env: this.#environment(), clock: new HurriedClock() },
+    );
+    if (code !== 3) throw new Error(`the run to retry ended with ${code}: ${stderr}`);
   }
 
   /** Requests received by the service. */
@@ -230,11 +239,12 @@ class Bench {
   }
 
   #command(): string[] {
-    const { args, argsOf } = this.#case;
+    const { args, argsOf, retry } = this.#case;
     const own = argsOf?.(basename(this.#folder)) ?? [];
     const service = ["--intel-url", this.#service.intelUrl, "--partial-retries", "1", "--quiet"];
     const pace = ["--concurrency", String(concurrency), "--rate", "900/s"];
-    return ["enrich", "in.csv", ...args, ...own, ...service, ...pace];
+    const command = retry === undefined ? ["enrich", "in.csv", ...args] : ["retry", ...retry];
+    return [...command, ...own, ...service, ...pace];
   }
 
   #environment(): Record<string, string> {
@@ -286,6 +296,9 @@ async function contentsOf(folder: string): Promise<string> {
 
 /** 50 rows: items and answers of all kinds, duplicates, rows that are too short or too long. */
 const input = ["seen,indicator,note", ...rows(50)].join("\n");
+
+/** So few items that failures do not look like a wrong address. */
+const shortInput = ["seen,indicator,note", ...rows(24)].join("\n");
 
 /** A dump with some of the same items. */
 const earlierInput = [

@@ -16,6 +16,7 @@ export function attemptSettings(
     output: {
       ...settings.output,
       ...form,
+      // Rows of Parquet and tables stay staged until the merge publishes them.
       to: to === "parquet" ? undefined : to,
       output: work.pathOf(output),
       rejects: work.pathOf(rejects),

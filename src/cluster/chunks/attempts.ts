@@ -9,6 +9,7 @@ import { type ChunkFormat, chunkName, type PlannedChunk, type WorkPlan } from ".
 import { belongsToRun } from "../../run/state/own-files.js";
 
 const extensions: Partial<Record<ChunkFormat, string>> = {
+  parquet: "rows",
   ecs: "ndjson",
   ocsf: "ndjson",
   "es-bulk": "ndjson",

@@ -92,7 +92,7 @@ export async function checkFiles(
 }
 
 /** Reads a file and compares it with its description; null if it is intact. */
-export async function damageIn(
+async function damageIn(
   bytes: AsyncIterable<Uint8Array> | null,
   wanted: ResultFile,
 ): Promise<string | null> {

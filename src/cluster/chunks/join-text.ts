@@ -10,14 +10,6 @@ const compress = promisify(gzip);
 /** Bytes of a compressed member, as in the output of a run. */
 const memberBytes = 1024 * 1024;
 
-/** Joins files of the same kind into one. */
-export interface FileJoin {
-  begin(): Promise<void>;
-  /** Appends a file. Returns what is wrong with it, or null. */
-  add(path: string, file: ResultFile): Promise<string | null>;
-  end(): Promise<void>;
-}
-
 export interface JoinTextOptions {
   readonly destination: Destination;
   /** Start of every file; kept of the first one. */
@@ -26,7 +18,7 @@ export interface JoinTextOptions {
 }
 
 /** Joins files of text with a common header. */
-export class TextJoin implements FileJoin {
+export class TextJoin {
   readonly #options: JoinTextOptions;
   readonly #header: Buffer;
   #pending: Buffer[] = [];

@@ -1,60 +1,39 @@
-import type { Writable } from "node:stream";
-import { type Clock, systemClock } from "../../core/clock.js";
+import { systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { isObjectAddress } from "../../s3/address.js";
-import {
-  openFileDestination,
-  removePart,
-  streamDestination,
-} from "../../outputs/file-destination.js";
+import { openFileDestination, removePart } from "../../outputs/file-destination.js";
 import type { Destination } from "../../outputs/types.js";
 import { findWarehouse } from "../../outputs/registry.js";
-import type { Audit } from "../../outputs/audit-output.js";
 import { endingOfRows } from "../../run/exit-reason.js";
 import { endingOfTooMany } from "../../run/finish/publish.js";
 import { saveRecord } from "../../run/finish/finished-run.js";
 import { keepEarlier } from "../../run/finish/keep-earlier.js";
-import { notedPrefix } from "../../run/finish/manifest.js";
+import { notedPrefix, outputPlace } from "../../run/finish/manifest.js";
 import { realPath } from "../../core/files/real-path.js";
 import { chooseOutput } from "../../run/destination/open-output.js";
-import { type FailOn, type MaxFailed, tooManyFailed } from "../../run/failure-limits.js";
+import { tooManyFailed } from "../../run/failure-limits.js";
 import { timeWarning } from "../../run/counted-warning.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
 import type { Manifest } from "../../run/types.js";
 import { allResults, unfinished } from "./all-results.js";
 import type { ChunkFault, ChunkResult, ResultFile } from "./chunk-result.js";
-import { type FileJoin, TextJoin } from "./join-text.js";
-import { auditMergedPart, checkCounts, outputJoin, rejectsHeader } from "./merged-output.js";
+import { TextJoin } from "./join-text.js";
+import {
+  auditMergedPart,
+  checkCounts,
+  finishJoined,
+  type JoinedOutput,
+  openJoined,
+  openMerged,
+  outputJoin,
+  rejectsHeader,
+  stageJoined,
+} from "./merged-output.js";
 import { runWarnings, sumChunks, type SummedChunks } from "./merge-manifest.js";
-import type { WorkFolder } from "./work-folder.js";
-import type { WorkPlan } from "./work-plan.js";
+import type { MergeJob } from "./merge-job.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
 import { failedSuffix } from "../../core/files/output-names.js";
-
-/** Everything that a merge needs. */
-export interface MergeJob {
-  readonly work: WorkFolder;
-  readonly plan: WorkPlan;
-  readonly settings: {
-    readonly output: string;
-    readonly rejects?: string | undefined;
-    readonly maxFailed: MaxFailed;
-    readonly failOn: FailOn;
-  };
-  /** Receives the rows when the output is `-`. */
-  readonly stdout: Writable;
-  /** The command line without secrets. Recorded in the manifest. */
-  readonly command: readonly string[];
-  readonly signal: AbortSignal;
-  /** @default the system clock */
-  readonly clock?: Clock | undefined;
-  readonly onWarning?: ((message: string) => void) | undefined;
-  /** The output, if it is chosen already. `settings` then name local files. */
-  readonly target?: OutputTarget;
-  /** How often the run was resumed. @default the sum over its chunks */
-  readonly resumed?: number;
-}
 
 /**
  * Joins the results of all chunks into one output with one manifest.
@@ -84,11 +63,11 @@ export async function mergeWork(job: MergeJob): Promise<Manifest> {
 
 async function mergeLocally(job: MergeJob, target: OutputTarget): Promise<Manifest> {
   const results = await allResults(job.work, job.plan, job.signal);
-  if (target.base === null) return join(job, target, results);
+  if (target.base === null) return join(job, target, results, null);
   const { name, base } = target;
   const state = await openStateFolder(base, { resume: false, restart: false, name });
   try {
-    return await join(job, target, results);
+    return await join(job, target, results, state.path);
   } finally {
     await state.remove();
   }
@@ -105,7 +84,7 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
   const fits =
     warehouse === null
       ? to !== "parquet" && (found === null || found === to || isShape)
-      : to === "parquet" && warehouse.target.kind === "parquet";
+      : to === "parquet" && warehouse.target.kind !== "data set";
   if (!fits) {
     const name = warehouse?.target.display ?? output;
     throw new UsageError("merge_format", `the chunks in ${work.name} are ${to}, ${name} is not`, {
@@ -138,17 +117,16 @@ async function join(
   job: MergeJob,
   target: OutputTarget,
   results: readonly ChunkResult[],
+  stateFolder: string | null,
 ): Promise<Manifest> {
   const { plan, settings } = job;
   const rejects = settings.rejects === undefined ? null : realPath(settings.rejects);
   const opened: Destination[] = [];
   try {
-    const output =
-      target.file === null
-        ? streamDestination(job.stdout, target.name)
-        : await openFileDestination(target.file, null);
+    const publishing = await openMerged(job, target, stateFolder);
+    const output = await openJoined(job, target, stateFolder);
     opened.push(output);
-    await joinAll(job, results, await outputJoin(plan, target, output), ({ output: of }) => of);
+    await joinAll(job, results, outputJoin(plan, target, output), ({ output: of }) => of);
     if (rejects !== null) {
       const apart = await openFileDestination(rejects, null);
       opened.unshift(apart);
@@ -158,10 +136,15 @@ async function join(
     }
     const manifests = results.map(({ manifest }) => manifest);
     const summed = sumChunks(plan, manifests, job.resumed);
-    const audit =
-      target.file === null ? null : await auditMergedPart(plan, target, target.file, output);
+    const suffix = tooManyFailed(settings.maxFailed, summed) ? failedSuffix : "";
+    const staged = publishing && (await stageJoined(publishing, output, summed.input.rows));
+    const audit = staged
+      ? await staged.prepare(suffix)
+      : target.file === null
+        ? null
+        : await auditMergedPart(target.name, target.file, output);
     checkCounts(summed, audit, target);
-    const manifest = await publish(job, target, summed, audit, opened);
+    const manifest = await publish(job, target, summed, { audit, suffix, opened, staged });
     const times = timeWarning(summed);
     const messages = [...runWarnings(plan, summed.unsupported), ...(times === null ? [] : [times])];
     for (const message of messages) job.onWarning?.(message);
@@ -177,7 +160,7 @@ async function join(
 async function joinAll(
   { work, plan, signal }: MergeJob,
   results: readonly ChunkResult[],
-  joined: FileJoin,
+  joined: TextJoin,
   fileOf: (result: ChunkResult) => ResultFile,
 ): Promise<void> {
   const faults: ChunkFault[] = [];
@@ -203,13 +186,10 @@ async function publish(
   job: MergeJob,
   target: OutputTarget,
   summed: SummedChunks,
-  audit: Audit | null,
-  opened: readonly Destination[],
+  { audit, suffix, opened, staged }: JoinedOutput,
 ): Promise<Manifest> {
   const { clock = systemClock, settings, command } = job;
   await keepEarlier(target, summed.input.rows);
-  const tooMany = tooManyFailed(settings.maxFailed, summed);
-  const suffix = tooMany ? failedSuffix : "";
   const { schema_version, program, run_id, input, ...counts } = summed;
   const manifest: Manifest = {
     schema_version,
@@ -218,18 +198,17 @@ async function publish(
     command,
     input,
     output: {
-      path: target.base === null ? null : target.name + suffix,
-      format: target.format,
-      bytes: audit?.bytes ?? opened.at(-1)?.length ?? null,
+      ...outputPlace(target, suffix),
+      bytes: audit === null ? (opened.at(-1)?.length ?? null) : audit.bytes,
       rows: audit?.rows ?? summed.input.rows,
       sha256: audit?.sha256 ?? null,
       ...notedPrefix(job.plan.settings.prefix),
     },
     ...counts,
     ended_at: new Date(clock.now()).toISOString(),
-    ...(tooMany ? endingOfTooMany : endingOfRows(settings.failOn, summed.statuses)),
+    ...(suffix === "" ? endingOfRows(settings.failOn, summed.statuses) : endingOfTooMany),
   };
-  for (const each of opened) await each.finish(suffix);
+  await finishJoined(opened, staged, suffix);
   const inputPath = job.plan.input.absolute;
   const source = inputPath === null ? { stream: null } : { path: inputPath };
   const { signal, onWarning } = job;

@@ -1,29 +1,116 @@
 import { FatalError } from "../../core/errors.js";
 import { formats } from "../../formats/registry.js";
 import type { EncoderOptions, SinkFormat } from "../../formats/types.js";
-import { partPath } from "../../outputs/file-destination.js";
+import {
+  openFileDestination,
+  partPath,
+  streamDestination,
+} from "../../outputs/file-destination.js";
+import type { Publication, PublishedAudit } from "../../outputs/publication.js";
+import { stageUpTo } from "../../outputs/publish/staged-sink.js";
+import { stagePath } from "../../outputs/stage.js";
 import type { Destination } from "../../outputs/types.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { wrongCounts } from "../../run/finish/wrong-counts.js";
 import { hashFile } from "./chunk-result.js";
-import { type FileJoin, TextJoin } from "./join-text.js";
+import { TextJoin } from "./join-text.js";
+import type { MergeJob } from "./merge-job.js";
 import type { SummedChunks } from "./merge-manifest.js";
 import type { WorkPlan } from "./work-plan.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
 
-/** Joins the outputs of chunks in the format of the target. */
-export async function outputJoin(
-  plan: WorkPlan,
-  target: OutputTarget,
-  destination: Destination,
-): Promise<FileJoin> {
-  if (target.warehouse !== null) {
-    const { ParquetJoin } = await import("./join-parquet.js");
-    return new ParquetJoin(destination, plan);
+/** The joined rows of all chunks, ready to be published. */
+export interface JoinedOutput {
+  readonly audit: Audit | null;
+  /** Appended to the names of the files. */
+  readonly suffix: string;
+  /** The files, the rows last. */
+  readonly opened: readonly Destination[];
+  /** Null for text. */
+  readonly staged: StagedMerge | null;
+}
+
+/** Staged rows and where they will be published. */
+export interface StagedMerge {
+  prepare(suffix: string): Promise<PublishedAudit | null>;
+  commit(suffix: string): Promise<void>;
+}
+
+interface OpenedMerge {
+  readonly publication: Publication;
+  readonly stateFolder: string;
+}
+
+/** Checks where staged rows will be published; null for text. @throws ReputeError */
+export async function openMerged(
+  { plan, signal, clock, onWarning }: Pick<MergeJob, "plan" | "signal" | "clock" | "onWarning">,
+  { warehouse, base }: OutputTarget,
+  stateFolder: string | null,
+): Promise<OpenedMerge | null> {
+  if (warehouse === null || stateFolder === null || base === null) return null;
+  const publication = await warehouse.open({
+    columns: plan.columns,
+    prefix: plan.settings.prefix,
+    runId: plan.plan_id,
+    stateFolder,
+    base,
+    signal,
+    ...(clock && { clock }),
+    ...(onWarning && { onWarning }),
+  });
+  return { publication, stateFolder };
+}
+
+/** Opens the file or stream into which the rows of all chunks are joined. */
+export async function openJoined(
+  { stdout }: MergeJob,
+  { warehouse, file, name }: OutputTarget,
+  stateFolder: string | null,
+): Promise<Destination> {
+  if (warehouse !== null && stateFolder !== null) {
+    return openFileDestination(stagePath(stateFolder), null);
   }
-  const header = formats[target.format].write(encoderOptions(plan, target.format)).header;
-  return new TextJoin({ destination, header, gzip: target.gzip });
+  return file === null ? streamDestination(stdout, name) : openFileDestination(file, null);
+}
+
+/** Joins the outputs of chunks. Staged rows have no header. */
+export function outputJoin(
+  plan: WorkPlan,
+  { warehouse, format, gzip }: OutputTarget,
+  destination: Destination,
+): TextJoin {
+  if (warehouse !== null) return new TextJoin({ destination, header: "", gzip: false });
+  const { header } = formats[format].write(encoderOptions(plan, format));
+  return new TextJoin({ destination, header, gzip });
+}
+
+/** The joined rows as a stage. */
+export async function stageJoined(
+  { publication, stateFolder }: OpenedMerge,
+  joined: Destination,
+  rows: number,
+): Promise<StagedMerge> {
+  await joined.sync();
+  const checksum = joined.checksum();
+  const position = { length: joined.length, rows, ...(checksum && { checksum }) };
+  const stage = stageUpTo(publication, stateFolder, position);
+  return {
+    prepare: (suffix) => publication.prepare(stage, suffix),
+    commit: (suffix) => publication.commit(stage, suffix),
+  };
+}
+
+/** Gives the files their names, and publishes staged rows. */
+export async function finishJoined(
+  opened: readonly Destination[],
+  staged: StagedMerge | null,
+  suffix: string,
+): Promise<void> {
+  const files = staged === null ? opened : opened.slice(0, -1);
+  for (const each of files) await each.finish(suffix);
+  await staged?.commit(suffix);
+  if (staged !== null) await opened.at(-1)?.abandon();
 }
 
 /** Start of every file of rejected rows. */
@@ -42,22 +129,17 @@ function encoderOptions({ columns, settings }: WorkPlan, format: SinkFormat): En
 }
 
 /**
- * Reads the output back. Text has to be what was written: the rows of each chunk were counted by its
- * run, and its bytes compared with that run's checksum. Rows of Parquet are counted.
+ * Reads text back, which has to be what was written: the rows of each chunk were counted by its run,
+ * and its bytes compared with that run's checksum.
  *
  * @throws FatalError `rows_lost`
  */
 export async function auditMergedPart(
-  plan: WorkPlan,
-  { warehouse, name }: OutputTarget,
+  name: string,
   file: string,
   written: Destination,
 ): Promise<Audit> {
   const path = partPath(file);
-  if (warehouse !== null) {
-    const { readBack } = await import("../../outputs/parquet/read-back.js");
-    return readBack(path, { prefix: plan.settings.prefix });
-  }
   const found = await hashFile(path).catch((error: unknown) => {
     throw outputFault(path, error);
   });

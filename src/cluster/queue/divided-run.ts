@@ -75,13 +75,12 @@ async function oneText(input: RunInput): Promise<SourceInput> {
 /** Format of the chunks; null if they cannot be joined into the output. */
 function formatOf({ warehouse, format, base }: OutputTarget): WorkPlan["settings"]["to"] | null {
   if (base?.endsWith("/") === true || format === "stix") return null;
-  if (warehouse === null) return format;
-  return format === "parquet" ? "parquet" : null;
+  return warehouse === null ? format : "parquet";
 }
 
 function needsFile({ name }: OutputTarget): UsageError {
   return new UsageError("workers_need_file", `--workers cannot write ${name}`, {
-    hint: "write to a text file or FILE.parquet, or leave out --workers",
+    hint: "write to a text file, FILE.parquet or a table, or leave out --workers",
   });
 }
 

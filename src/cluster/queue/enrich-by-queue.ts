@@ -5,6 +5,7 @@ import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { mergeWork } from "../chunks/merge-work.js";
+import { openMerged } from "../chunks/merged-output.js";
 import { openWork } from "../chunks/open-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
@@ -88,6 +89,8 @@ async function coordinate(
     const plan = await planOf(ending, work, rowsPerChunk);
     if (isNew) await lease.take(ending.job, plan.plan_id);
     const resumed = isNew ? 0 : await countResume(work);
+    // What would otherwise fail after the last request.
+    await openMerged({ ...job, plan }, target, target.base);
     await writeRunRecord(work, plan.plan_id, job);
     await doChunks({ job, queue: queueOf(plan), work, plan, lease, signal, resumed });
     return { plan, resumed };

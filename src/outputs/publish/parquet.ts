@@ -94,7 +94,7 @@ export async function openParquetWriter(
   });
   const batch = new ColumnBatch(columns.length, groupBounds);
   const endGroup = async (): Promise<void> => {
-    await destination.write(encoder.encode(batch.columns).bytes);
+    await destination.write(encoder.encode(batch.columns));
     batch.clear();
   };
   const end = async (): Promise<void> => {

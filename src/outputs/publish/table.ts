@@ -1,9 +1,8 @@
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { type Clock, systemClock } from "../../core/clock.js";
-import { RowCounter } from "../../core/row.js";
 import { renamePart } from "../file-destination.js";
-import type { Stage, StagedRow } from "../stage.js";
+import type { Stage } from "../stage.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import {
   type DialectName,
@@ -24,6 +23,7 @@ import type {
 import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
 import { cellsEncoder } from "./parquet.js";
+import { countStaged } from "./rows.js";
 import type { Publication, PublicationOptions, PublishedAudit } from "../publication.js";
 
 /**
@@ -47,7 +47,7 @@ export async function publishTable<T extends TableTarget>(
     encoder: cellsEncoder(schema, options),
     takesParts: true,
     prepare: (stage, suffix) =>
-      suffix === "" ? countStaged(stage, schema) : keepFailed(stage, schema, failedPath(suffix)),
+      suffix === "" ? countedTable(stage, schema) : keepFailed(stage, schema, failedPath(suffix)),
     async commit(stage, suffix) {
       if (suffix !== "") return renamePart(failedPath(suffix));
       const database = await openPatiently(connect, target, options);
@@ -181,22 +181,6 @@ async function insertRows(
   await session.query(`DROP TABLE ${from}`);
 }
 
-async function countStaged(stage: Stage, schema: TableSchema): Promise<PublishedAudit> {
-  const counter = new RowCounter();
-  const [status, verdict] = ["status", "verdict"].map((name) => indexOf(schema, name));
-  for await (const rows of stage.rows()) {
-    for (const row of rows) {
-      const fault = counter.count(cell(row, status), cell(row, verdict));
-      if (fault !== null) throw new FatalError("output_corrupt", `staged rows have ${fault}`);
-    }
-  }
-  return { bytes: null, sha256: null, ...counter.found() };
-}
-
-function indexOf({ columns, prefix }: TableSchema, name: string): number {
-  return columns.findIndex((column) => column.name === prefix + name);
-}
-
-function cell(row: StagedRow, index = -1): unknown {
-  return row[index] ?? null;
+async function countedTable(stage: Stage, schema: TableSchema): Promise<PublishedAudit> {
+  return { bytes: null, sha256: null, ...(await countStaged(stage, schema)) };
 }

@@ -26,8 +26,7 @@ export async function* writeParquet(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new RowGroupEncoder(await loadParquetWriter(), { columns, metadata: [] });
   for (const [family, part] of families(list)) {
-    for (const ips of groups(part))
-      yield encoder.encode(cells(ips, BigInt(family), metadata)).bytes;
+    for (const ips of groups(part)) yield encoder.encode(cells(ips, BigInt(family), metadata));
   }
   yield encoder.footer();
 }

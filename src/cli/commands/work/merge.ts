@@ -41,7 +41,8 @@ export const mergeCommand = defineCommand({
     "repute merge work -o enriched.csv": "write the output and its manifest",
     "repute merge work -o enriched.csv.gz --rejects left.csv":
       "compress it, and write the rows without an answer to a separate file",
-    "repute merge work -o enriched.parquet": "join the chunks of repute split --to parquet",
+    "repute merge work -o enriched.parquet":
+      "publish the chunks of repute split --to parquet; a table works, too",
     "repute merge work | head": "write the rows to stdout",
   },
   exitCodes: jobExitCodes().filter(([code]) => code !== "75"),

@@ -1,3 +1,4 @@
+import { queryDuckdb } from "../../../contract/warehouse-readers.js";
 import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -190,6 +191,25 @@ describe("a divided run", () => {
       items.push(...batch.map((record) => record.text("item")));
     }
     expect(items).toEqual(rows.map((_, n) => `192.0.2.${n}`));
+  });
+
+  it("publishes staged chunks in a table, once", async () => {
+    const run = await ChunkedRun.of("in.csv", csv, { intelUrl: service.intelUrl });
+    const { plan_id } = await run.split(4, "parquet");
+    await run.enrichAll();
+    const file = join(run.folder, "out.duckdb");
+    for (const _ of ["once", "twice"]) {
+      const { run_id, output } = await run.merge(`duckdb:${file}?table=t`);
+      expect([run_id, output.rows, output.format]).toEqual([plan_id, 10, "duckdb"]);
+    }
+    const found = await queryDuckdb("SELECT rep_run_id, rep_row, rep_item FROM t", file);
+    expect(found).toEqual(
+      rows.map((_, n) => ({
+        rep_run_id: plan_id,
+        rep_row: BigInt(n + 1),
+        rep_item: `192.0.2.${n}`,
+      })),
+    );
   });
 
   it("judges all chunks together by --max-failed", async () => {
