@@ -337,14 +337,18 @@ async function readManifest(path: string): Promise<unknown> {
     seconds: _seconds,
     resumed: _resumed,
     output,
+    input: read,
     ...rest
   } = manifest;
+  // The size of an earlier output depends on its times.
+  const { bytes: _read, ...facing } = read as Record<string, unknown>;
   const { bytes: _bytes, sha256: _hash, path: _path, ...facts } = output as Record<string, unknown>;
   const parts = facts["parts"] as
     | readonly { readonly name: string; readonly rows: number }[]
     | undefined;
   return {
     ...rest,
+    input: facing,
     output: { ...facts, parts: parts?.map(({ name, rows }) => [withoutId(name), rows]) },
   };
 }
