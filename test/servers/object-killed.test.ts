@@ -104,8 +104,8 @@ const everyNth = 20;
 
 const flags = "--local --synthetic 1 --bogons local --resume --quiet --fail-on never".split(" ");
 
-/** Requests of an upload at which a kill is aimed; smaller files have fewer. */
-const uploads = rows > 100_000 ? 6 : 2;
+/** Requests of an upload at which a kill is aimed; that of a small file has one. */
+const uploads = rows > 100_000 ? 6 : 1;
 
 async function putInput(cwd: string): Promise<void> {
   const itemOf = (n: number): string =>

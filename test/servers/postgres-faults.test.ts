@@ -347,7 +347,7 @@ async function terminate(which: string): Promise<void> {
 async function holdTable(table: string): Promise<() => Promise<void>> {
   const client = cluster.client();
   await client.connect();
-  await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+  await client.query(`BEGIN; LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
   return () => client.end();
 }
 
