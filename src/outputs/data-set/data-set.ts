@@ -31,8 +31,11 @@ export function withSuffix(base: string, suffix: string): string {
   return base.endsWith("/") ? `${base.slice(0, -1)}${suffix}/` : base + suffix;
 }
 
-/** Earlier versions wrote names without an identifier. */
+/** Other programs write such names without an identifier. */
 const partForm = /^part-\d{5,}(-[0-9a-f-]{36})?\.(csv|tsv|ndjson|parquet)(\.gz)?$/;
+
+/** A part that a run of repute has written. */
+const hasId = /^part-\d+-[0-9a-f-]{36}\./;
 
 /** File name of a part. @param id tells it from the parts of other runs. @default none */
 export function partName(number: number, format: PartFormat, gzip: boolean, id?: string): string {
@@ -54,7 +57,7 @@ export async function earlierParts(
   parts: readonly Pick<PartRecord, "name">[],
 ): Promise<readonly string[]> {
   const named = new Set(parts.map(({ name }) => name));
-  return (await partsIn(folder)).filter((name) => !named.has(name));
+  return (await partsIn(folder)).filter((name) => hasId.test(name) && !named.has(name));
 }
 
 /** Whether a folder holds a finished data set. */
