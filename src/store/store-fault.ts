@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { faultReason } from "../core/files/system-fault.js";
 
 /** Another process holds the lock; a retry may succeed. */
@@ -5,10 +6,23 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error) === codes.busy || codeOf(error) === codes.locked;
 }
 
-/** The file is damaged. A rejected statement (code 1) means that its tables have changed. */
-export function isCorrupt(error: unknown): boolean {
+/**
+ * The file is damaged. A rejected statement (code 1) means that its tables have changed; a file that
+ * is writable but read-only to SQLite has a header of an unknown version.
+ */
+export function isCorrupt(path: string, error: unknown): boolean {
   const code = codeOf(error);
+  if (code === codes.readOnly) return isWritable(path);
   return code === codes.corrupt || code === codes.notDatabase || code === codes.error;
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Why SQLite or the system refused an operation, as the end of a sentence. */

@@ -66,9 +66,9 @@ export function encodeEntry(key: string, finding: Finding, { kind, storedAt }: E
   return checksum(checked) + checked;
 }
 
-/** Reads an entry's head; null if the entry is damaged. */
-export function readEntryHead(entry: string): EntryHead | null {
-  if (entry.slice(0, at.time) !== checksum(entry.slice(at.time))) return null;
+/** Reads an entry's head; null if the entry is damaged, of which its type is part. */
+export function readEntryHead(entry: unknown): EntryHead | null {
+  if (typeof entry !== "string" || entry.slice(0, at.time) !== checksum(entry.slice(at.time))) return null;
   const letter = entry.charAt(at.kind);
   const kind = answerKinds.find((each) => each.startsWith(letter));
   if (kind === undefined || letter === "") return null;

@@ -104,7 +104,7 @@ export function cacheFault(
   error: unknown,
 ): ReputeError {
   if (error instanceof ReputeError) return error;
-  if (isCorrupt(error)) {
+  if (isCorrupt(pathIn(cache), error)) {
     return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${storeFault(error)}`, {
       cause: error,
       hint: `remove it with repute cache clear ${cache}`,

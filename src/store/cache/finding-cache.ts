@@ -2,7 +2,7 @@ import type { StatementSyncInstance as StatementSync } from "@photostructure/sql
 import type { Clock } from "../../core/clock.js";
 import type { Finding } from "../../core/finding.js";
 import { closeDatabase, type Database, lockTimeoutMs, transact } from "../sqlite.js";
-import { isBusy, isCorrupt } from "../store-fault.js";
+import { isBusy } from "../store-fault.js";
 import type { FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 import { answerKind, decodeEntry, encodeEntry, isFresh, readEntryHead } from "./cache-entry.js";
@@ -182,8 +182,9 @@ class FindingCache implements FindingStore {
           this.#timer = setTimeout(() => this.#write(), batching.busyDelayMs);
           return;
         }
-        if (isCorrupt(error)) this.#disable("write", error);
-        else this.#stopWriting(cacheFault(this.#options.folder, "write", error).message);
+        const { code, message } = cacheFault(this.#options.folder, "write", error);
+        if (code === "cache_damaged") this.#disable("write", error);
+        else this.#stopWriting(message);
       }
     }
     this.#unwritten.clear();

@@ -61,7 +61,7 @@ export class FolderQuotaStore implements QuotaStore {
     try {
       changeQuotaFile(this.#path, (counts) => counts);
     } catch (error) {
-      if (!hasLostCounts(error) && !isBusy(error)) throw error;
+      if (!hasLostCounts(this.#path, error) && !isBusy(error)) throw error;
     }
   }
 
@@ -96,7 +96,7 @@ export class FolderQuotaStore implements QuotaStore {
         this.#failedTries = 0;
         return changed;
       } catch (error) {
-        if (hasLostCounts(error)) {
+        if (hasLostCounts(this.#path, error)) {
           makeQuotaFile(this.#path, lostCounts(this.#path, this.#options.onWarning), "replacement");
         } else if (!isBusy(error)) return this.#warnUnwritable(error);
         else if (performance.now() >= until) return this.#warnBusy();
@@ -136,7 +136,7 @@ export function readQuotaCounts(
   try {
     return readQuotaFile(path) ?? emptyCounts;
   } catch (error) {
-    if (hasLostCounts(error)) return lostCounts(path, options.onWarning);
+    if (hasLostCounts(path, error)) return lostCounts(path, options.onWarning);
     throw error;
   }
 }

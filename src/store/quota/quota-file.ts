@@ -53,8 +53,8 @@ export function quotaFileName(service: string): string {
 class DamagedCounts extends Error {}
 
 /** Whether the error means that a file's counts are lost. */
-export function hasLostCounts(error: unknown): boolean {
-  return error instanceof DamagedCounts || isCorrupt(error);
+export function hasLostCounts(path: string, error: unknown): boolean {
+  return error instanceof DamagedCounts || isCorrupt(path, error);
 }
 
 /**
