@@ -1,18 +1,15 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { FatalError } from "../../src/core/errors.js";
+import { RowCounter } from "../../src/core/row.js";
 import { addedMemberName } from "../../src/formats/added-names.js";
 import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-writer.js";
 import { openFileDestination } from "../../src/outputs/file-destination.js";
 import { outputFault } from "../../src/outputs/output-fault.js";
-import type {
-  Publication,
-  PublicationOptions,
-  PublishedAudit,
-} from "../../src/outputs/publication.js";
+import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
 import type { FindWarehouse } from "../../src/outputs/registry.js";
 import { type Stage, stageEncoder } from "../../src/outputs/stage.js";
-import type { Destination } from "../../src/outputs/types.js";
-import { auditCounts, type OutcomeCount } from "../../src/outputs/warehouse/run-rows.js";
+import type { Audit, Destination } from "../../src/outputs/types.js";
 
 // A custom output: `-o chunks:FOLDER` writes the rows as NDJSON files of some thousand rows each,
 // which appear by rename, for loaders that watch a folder. In `src/outputs` it takes only this file
@@ -28,10 +25,8 @@ export const chunkFolder: FindWarehouse = (output) => {
   return {
     target: { kind: "chunks", display: output, file: null, base: folder },
     open: (options) => Promise.resolve(publishChunks(folder, options)),
-    recount: ({ runId, prefix }) => countRows(textsOf(folder, runId), prefix),
-    // Its rows are neither compared with others nor filled in.
-    rows: () => Promise.resolve(null),
-    fill: null,
+    // Not a table: its rows are neither read back nor filled in.
+    rows: null,
   };
 };
 
@@ -80,26 +75,16 @@ async function* stagedTexts(stage: Stage): AsyncGenerator<readonly string[]> {
   for await (const rows of stage.rows()) yield rows.map(([text]) => text as string);
 }
 
-/** The lines in the chunks of a run; none if the folder does not exist. */
-async function* textsOf(folder: string, runId: string): AsyncGenerator<readonly string[]> {
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names.filter((each) => each.startsWith(`${runId}-`))) {
-    yield (await readFile(join(folder, name), "utf8")).trimEnd().split("\n");
-  }
-}
-
-async function countRows(
-  texts: AsyncIterable<readonly string[]>,
-  prefix: string,
-): Promise<PublishedAudit> {
+async function countRows(texts: AsyncIterable<readonly string[]>, prefix: string): Promise<Audit> {
   const member = addedMemberName(prefix, []);
-  const counts: OutcomeCount[] = [];
+  const counter = new RowCounter();
   for await (const lines of texts) {
     for (const line of lines) {
-      const row = JSON.parse(line) as Readonly<Record<string, Partial<OutcomeCount>>>;
-      const { status = null, verdict = null } = row[member] ?? {};
-      counts.push({ status, verdict, rows: 1 });
+      const row = JSON.parse(line) as Readonly<Record<string, Record<string, string | null>>>;
+      const { status, verdict = null } = row[member] ?? {};
+      const fault = counter.count(status, verdict);
+      if (fault !== null) throw new FatalError("output_corrupt", `the staged rows have ${fault}`);
     }
   }
-  return auditCounts(counts, "the chunks");
+  return { ...counter.found(), bytes: null, sha256: null };
 }

@@ -4,34 +4,27 @@ import { pipeline } from "node:stream/promises";
 import { crc32, createGunzip } from "node:zlib";
 import { FatalError } from "../core/errors.js";
 import { formats } from "../formats/registry.js";
-import type { Counted, CountOptions, SinkFormat } from "../formats/types.js";
-import type { PartRecord } from "./types.js";
+import type { CountOptions, SinkFormat } from "../formats/types.js";
+import type { Audit, PartFormat } from "./types.js";
 
-export interface AuditOptions extends CountOptions {
-  readonly format: SinkFormat;
+/** How an output is read. */
+interface AuditOptions extends CountOptions {
+  readonly format: PartFormat;
   readonly gzip: boolean;
-}
-
-/** What an output holds of a run. */
-export interface Audit extends Counted {
-  /** CRC-32 of the file, where one was read. */
-  readonly crc?: number;
-  /** Size of the file; null for a database, which holds more than this run. */
-  readonly bytes: number | null;
-  /** SHA-256 of the file, hex; null for a database. */
-  readonly sha256: string | null;
-  /** Of a data set: its files. */
-  readonly parts?: readonly PartRecord[];
 }
 
 /**
  * Reads a whole output file and counts its rows by status and verdict, or its indicators.
  *
- * @throws FatalError `output_corrupt` if a row has an unknown status or verdict, or a bundle is
- *   malformed
+ * @throws FatalError `output_corrupt` if a row has an unknown status or verdict, or a file is
+ *   malformed; what reading fails with
  */
-export async function auditOutput(path: string, options: AuditOptions): Promise<Audit> {
-  return countOutput(path, options).catch((error: unknown) => {
+export async function auditOutput(
+  path: string,
+  { format, ...reading }: AuditOptions,
+): Promise<Audit> {
+  if (format === "parquet") return (await import("./parquet/read-back.js")).readBack(path, reading);
+  return countOutput(path, { format, ...reading }).catch((error: unknown) => {
     const { code, message } = error as Partial<NodeJS.ErrnoException>;
     const isDamaged = code === "output_corrupt";
     // Error codes of zlib, such as Z_BUF_ERROR at a premature end.
@@ -44,7 +37,10 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
   });
 }
 
-async function countOutput(path: string, options: AuditOptions): Promise<Audit> {
+async function countOutput(
+  path: string,
+  options: AuditOptions & { readonly format: SinkFormat },
+): Promise<Audit> {
   const hash = createHash("sha256");
   let bytes = 0;
   let crc = 0;

@@ -3,9 +3,9 @@ import { UsageError } from "../core/errors.js";
 import { parseDataSetTarget } from "./data-set/data-set.js";
 import { localPath } from "./staged-output.js";
 import type { TableInput } from "./tables/types.js";
-import type { FoundRows } from "./warehouse/fill-rows.js";
+import type { FoundRows } from "./warehouse/saved-rows.js";
 import type { Connect, TableTarget } from "./warehouse/table-database.js";
-import type { Publication, PublicationOptions, PublishedAudit } from "./publication.js";
+import type { Publication, PublicationOptions } from "./publication.js";
 import {
   addressScheme,
   namesTable,
@@ -13,28 +13,19 @@ import {
   parseParquetTarget,
   parsePostgresTarget,
 } from "./warehouse/target.js";
-import type {
-  SavedRows,
-  SavedRowsOptions,
-  RunIdentity,
-  WarehouseTarget,
-} from "./warehouse/types.js";
+import type { WarehouseTarget } from "./warehouse/types.js";
 
 /** An output other than a text file: Parquet, a data set or a table. */
 export interface Warehouse {
   readonly target: WarehouseTarget;
   /** Checks that a run's rows can be published here. @throws ReputeError */
   open(options: PublicationOptions): Promise<Publication>;
-  /** Counts a finished run's rows; null if the kind can't. @throws ReputeError */
-  recount(run: RunIdentity): Promise<PublishedAudit | null>;
-  /** Opens the saved rows for reading; null where the kind cannot. @throws ReputeError */
-  rows(options: SavedRowsOptions): Promise<SavedRows | null>;
-  /** Null where rows cannot be changed. */
-  readonly fill: TableFill | null;
+  /** The rows of a table; null for files. */
+  readonly rows: TableRows | null;
 }
 
-/** Fills in rows of a table. */
-export interface TableFill {
+/** The rows that a table has. */
+export interface TableRows {
   /** Finds a run, and what selects its rows. @throws ReputeError */
   find(options: {
     readonly prefix: string;
@@ -46,7 +37,7 @@ export interface TableFill {
   /** What a query on the table's database reads. */
   input(query: string): Promise<TableInput>;
   /** Checks that the rows of a run can be filled in. @throws ReputeError */
-  open(options: PublicationOptions): Promise<Publication>;
+  fill(options: PublicationOptions): Promise<Publication>;
 }
 
 /** Parses `-o`: a warehouse of one kind, or null. */
@@ -66,10 +57,7 @@ export const warehouses: readonly FindWarehouse[] = [
         target,
         open: async (options) =>
           (await import("./publish/parquet.js")).publishParquet(target, options),
-        recount: async (run) => (await import("./parquet/read-back.js")).readBack(target.file, run),
-        rows: async (options) =>
-          (await import("./parquet/saved-rows.js")).parquetRows(target.file, options),
-        fill: null,
+        rows: null,
       }
     );
   },
@@ -80,9 +68,7 @@ export const warehouses: readonly FindWarehouse[] = [
         target,
         open: async (options) =>
           (await import("./publish/data-set.js")).publishDataSet(target, options),
-        recount: () => Promise.resolve(null),
-        rows: () => Promise.resolve(null),
-        fill: null,
+        rows: null,
       }
     );
   },
@@ -125,7 +111,6 @@ function defineTable<T extends TableTarget>(
   inputOf: (target: T, query: string) => Promise<TableInput>,
 ): FindWarehouse {
   const saved = () => import("./warehouse/saved-rows.js");
-  const fills = () => import("./warehouse/fill-rows.js");
   return (output) => {
     const target = namesTable(output, parse(output));
     return (
@@ -133,13 +118,11 @@ function defineTable<T extends TableTarget>(
         target,
         open: async (options) =>
           (await import("./publish/table.js")).publishTable(connect, target, options),
-        recount: async (run) => (await saved()).recountRows(connect, target, run),
-        rows: async (options) => (await saved()).tableRows(connect, target, options),
-        fill: {
-          find: async (options) => (await fills()).findSavedRun(connect, target, options),
-          items: async (options) => (await fills()).savedItemsQuery(connect, target, options),
+        rows: {
+          find: async (options) => (await saved()).findSavedRun(connect, target, options),
+          items: async (options) => (await saved()).savedItemsQuery(connect, target, options),
           input: (query) => inputOf(target, query),
-          open: async (options) =>
+          fill: async (options) =>
             (await import("./publish/fill-table.js")).fillTable(connect, target, options),
         },
       }

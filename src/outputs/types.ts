@@ -1,6 +1,6 @@
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
-import type { Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
+import type { Counted, Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
 export interface SinkPosition {
@@ -25,6 +25,18 @@ export interface PartRecord {
 
 /** Format of the files of a data set. */
 export type PartFormat = SinkFormat | "parquet";
+
+/** What an output holds of a run. */
+export interface Audit extends Counted {
+  /** Size of the file; null if the output holds more than this run. */
+  readonly bytes: number | null;
+  /** SHA-256 of the file, hex; null if the output holds more than this run. */
+  readonly sha256: string | null;
+  /** CRC-32 of the file, where one was read. */
+  readonly crc?: number;
+  /** Of a data set: its files, whose names are decided. */
+  readonly parts?: readonly PartRecord[];
+}
 
 /** How the files of a data set are written. */
 export interface PartOptions {

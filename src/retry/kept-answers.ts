@@ -10,7 +10,7 @@ import {
 import { asObject } from "../core/json-members.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { combineFindings } from "../lookup/combine.js";
-import type { EarlierRow } from "./earlier-record.js";
+import type { EarlierRow } from "../earlier/earlier-row.js";
 
 /** Adds the answers of an earlier row whose lookups were not retried. */
 export function withKept({ earlier, record }: EarlierRow, now: Finding): Finding {

@@ -1,15 +1,20 @@
+import { createHash } from "node:crypto";
 import { UsageError } from "../core/errors.js";
+import { failedSuffix } from "../core/files/output-names.js";
+import { realPath } from "../core/files/real-path.js";
+import { openFiles, openForm } from "../earlier/earlier-files.js";
+import { asOutputName, type OutputFiles, outputFiles } from "../earlier/output-files.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
+import type { SinkSettings } from "../outputs/options.js";
 import { findWarehouse } from "../outputs/registry.js";
-import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import { checkOutputName } from "../run/destination/check-paths.js";
 import { execute } from "../run/execute.js";
-import { copyingEncoder } from "./copying-encoder.js";
-import { asOutputName } from "./data-set-rows.js";
-import { earlierShape, openEarlierOutput, shapeRefused } from "./earlier-output.js";
-import { retryStart, withOutput } from "./retry-start.js";
+import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
-import { withoutFailed } from "../core/files/output-names.js";
+import { isObjectAddress } from "../s3/address.js";
+import type { LocalCopy } from "../earlier/local-copy.js";
+import { shapeRefused } from "../earlier/text-form.js";
+import { retryStart } from "./retry-row.js";
 
 /** Which rows of an earlier output to look up again. */
 interface RowsToRetry {
@@ -20,11 +25,12 @@ interface RowsToRetry {
 }
 
 /**
- * Looks up the failed and partial rows of an earlier output again and fills them in place. Every
- * other row, and every row that does not improve, is copied verbatim.
+ * Looks up the failed and partial rows of an earlier output again. The result is a new output, or
+ * replaces the earlier one; it keeps the run and its numbers of rows. Every other row, and every row
+ * that does not improve, keeps all it has. In a table, only the rows that improve are changed.
  *
- * @throws UsageError `not_an_output`, `retry_needs_file`,
- *   `retry_cannot_read_shape`, `retry_keeps_format`; as `enrich`
+ * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_cannot_read_shape`,
+ *   `retry_keeps_format`, `manifest_missing`; as `enrich`
  */
 export async function retryOutput(
   job: EnrichJob,
@@ -35,88 +41,118 @@ export async function retryOutput(
   }
   const path = asOutputName(job.input.path);
   const warehouse = findWarehouse(path);
-  const fill = warehouse?.fill ?? null;
-  if (warehouse !== null && fill !== null) {
+  if (warehouse !== null && warehouse.rows !== null) {
     const { retryTable } = await import("./retry-table.js");
-    const { output } = job.settings.output;
-    const { base, display } = warehouse.target;
-    if (output !== "-" && findWarehouse(output)?.target.base !== base) throw fillsInPlace(display);
-    return retryTable(job, warehouse, fill, run);
+    return retryTable(job, { ...warehouse, rows: warehouse.rows }, run);
   }
   if (run !== null) {
     throw new UsageError("run_of_table", `--run names a run in a table, and ${path} is a file`, {
       hint: "leave out --run",
     });
   }
-  const manifest = await findManifest(path).catch(() => null);
-  const own = withOutput(job, { prefix: prefixOfOutput(prefix, manifest) });
-  const isSynthetic = manifest?.synthetic === true;
-  if (warehouse?.target.kind === "data set") {
-    const { retryDataSet } = await import("./retry-data-set.js");
-    return retryDataSet(own, path, isSynthetic);
+  const copy = isObjectAddress(path)
+    ? await (await import("../earlier/local-copy.js")).copyOutput(path)
+    : null;
+  try {
+    return await retryFiles(job, path, { copy, asked: prefix });
+  } finally {
+    await copy?.remove();
   }
-  if (warehouse?.target.kind !== "parquet") return retryText(own, path, isSynthetic);
-  const { retryParquet } = await import("./retry-parquet.js");
-  return retryParquet(own, path, isSynthetic);
 }
 
-async function retryText(job: EnrichJob, path: string, synthetic: boolean): Promise<Manifest> {
-  const { output, to, prefix } = job.settings.output;
-  refuseWarehouse(path, output);
-  if (to === undefined) await checkOutputName(output);
-  const detected = detectSinkFormat(withoutFailed(path));
-  if (to === "parquet") throw notParquet(path);
-  const format = to ?? detected.format ?? "csv";
-  if (formats[format].earlier === undefined) throw shapeRefused(`--to ${format}`);
-  const target = output === "-" ? null : detectSinkFormat(output).format;
-  if (target !== null && target !== format) {
-    throw new UsageError(
-      "retry_keeps_format",
-      `${path} is ${format}, but ${output} would be ${target}`,
-      { hint: "retry fills rows in place: give the output the format of the input" },
-    );
-  }
-  const options = { path, format, gzip: detected.gzip, prefix };
-  const before = await earlierShape(options);
-  return execute(withOutput(job, { to: format, shape: before.shape }), {
-    inputFormat: () => Promise.resolve(before.reading.format),
-    options: { retry: true },
-    synthetic,
-    optional: before.optional,
-    // Retry exists to complete partial answers.
-    partialsFromCache: false,
-    open: (resume) => openEarlierOutput(options, before, resume),
-    start: retryStart,
-    encoder: (encoder) => copyingEncoder(encoder, before, { prefix }),
-  });
-}
-
-/** The error for a retry of a table into anything else. */
-function fillsInPlace(display: string): UsageError {
-  return new UsageError(
-    "retry_keeps_format",
-    `the rows of ${display} are filled in where they are`,
+async function retryFiles(
+  job: EnrichJob,
+  path: string,
+  { copy, asked }: { readonly copy: LocalCopy | null; readonly asked: string | undefined },
+): Promise<Manifest> {
+  const { output, to } = job.settings.output;
+  const found = copy?.path ?? path;
+  const manifest = await findManifest(found);
+  const prefix = prefixOfOutput(asked, manifest);
+  const set = outputFiles(found, manifest, to);
+  const isSet = path.endsWith("/");
+  const inPlace = placeOf(output) === placeOf(path);
+  const keepsName = inPlace && !path.endsWith(failedSuffix);
+  if (to === undefined && !isSet && !keepsName) await checkOutputName(output);
+  const form = await openForm(set, prefix);
+  checkFormat(path, set, { output, to });
+  const own: Partial<SinkSettings> = {
+    ...form.settings,
+    prefix,
+    to: set.format,
+    ...(isSet && {
+      gzip: set.files.some(({ gzip }) => gzip),
+      rowsPerFile: set.files.reduce((most, { part }) => Math.max(most, part?.rows ?? 0), 1),
+    }),
+  };
+  // A limit protects an output from losing rows that have answers; these stay.
+  const limits = inPlace ? { maxFailed: { percent: 100 } } : {};
+  const settings = {
+    ...job.settings,
+    output: { ...job.settings.output, ...own },
+    run: { ...job.settings.run, ...limits },
+  };
+  const runId = form.runId ?? manifest?.run_id;
+  return execute(
+    { ...job, settings },
     {
-      hint: "leave out -o",
+      inputFormat: () => Promise.resolve(form.reading.format),
+      options: { retry: true, run: runId ?? null, ...(inPlace ? {} : pinned(set)) },
+      synthetic: manifest?.synthetic === true,
+      optional: form.optional,
+      inPlace,
+      copiedObjects: inPlace ? copy?.parts : undefined,
+      ...(runId === undefined ? {} : { runId }),
+      // Retry exists to complete partial answers.
+      partialsFromCache: false,
+      open: (resume) => openFiles(set, form, resume),
+      start: retryStart,
+      encoder: form.encoder,
     },
   );
 }
 
-function notParquet(path: string): UsageError {
-  return new UsageError("retry_keeps_format", `--to parquet, but ${path} is text`, {
-    hint: "leave out --to",
-  });
+/** Where an output is, in its only spelling. */
+function placeOf(output: string): string {
+  const name = asOutputName(output);
+  return isObjectAddress(name) ? name : (findWarehouse(name)?.target.base ?? realPath(name));
 }
 
-/** Refuses text that would become a table. */
-function refuseWarehouse(path: string, output: string): void {
-  const to = output === "-" ? undefined : findWarehouse(output)?.target.display;
-  if (to === undefined) return;
-  throw new UsageError(
-    "retry_keeps_format",
-    `retry keeps the format of ${path}, and ${to} is not text`,
-    {
-      hint: "retry into a text file, or enrich the file of --rejects into the table",
-    },
-  );
+/**
+ * What a resumed retry of a data set must find again. One that is replaced is locked meanwhile, and has
+ * other parts once it is.
+ */
+function pinned({ files }: OutputFiles): { readonly parts?: string } {
+  const hash = createHash("sha256");
+  for (const { part } of files) {
+    if (part === null) return {};
+    hash.update(`${part.name} ${part.sha256}\n`);
+  }
+  return { parts: hash.digest("hex") };
+}
+
+/**
+ * Refuses an output of another kind or format.
+ *
+ * @throws UsageError `retry_keeps_format`, `retry_cannot_read_shape`
+ */
+function checkFormat(
+  path: string,
+  { format }: OutputFiles,
+  { output, to }: Pick<SinkSettings, "output" | "to">,
+): void {
+  if (to !== undefined && to !== "parquet" && formats[to].earlier === undefined) {
+    throw shapeRefused(`--to ${to}`);
+  }
+  const isSet = path.endsWith("/");
+  const kind = isSet ? "data set" : format === "parquet" ? "parquet" : undefined;
+  const target = output === "-" ? undefined : findWarehouse(output)?.target.kind;
+  const named = output === "-" || target !== undefined ? null : detectSinkFormat(output).format;
+  if (kind === target && (to ?? format) === format && (named ?? format) === format) return;
+  const what = isSet ? `a data set of ${format}` : format;
+  throw new UsageError("retry_keeps_format", `${path} is ${what}, and so is its retry`, {
+    hint: isSet
+      ? "leave out -o and --to to replace the data set, or name another folder: -o DIR/"
+      : "leave out -o and --to to replace it, or name a file of the same format",
+  });
 }

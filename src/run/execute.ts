@@ -79,7 +79,7 @@ async function targetOf(
       : await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, handling));
   const partsId = handling.runId === undefined ? undefined : randomUUID();
   const target = { ...chosen, name: staged?.name ?? chosen.name, staged, partsId };
-  if (output.onlyNew && (target.warehouse?.fill ?? null) === null) {
+  if (output.onlyNew && (target.warehouse?.rows ?? null) === null) {
     throw (await import("./rows/known-items.js")).needsTable(target.name);
   }
   return target;
@@ -89,7 +89,11 @@ async function targetOf(
  * The files that the output must not replace. Reading a database file ends
  * before it is written, so the output may be another of its tables.
  */
-function inputFiles({ input, settings }: EnrichJob, { copied }: RowHandling): readonly string[] {
+function inputFiles(
+  { input, settings }: EnrichJob,
+  { copied, inPlace }: RowHandling,
+): readonly string[] {
+  if (inPlace === true) return [];
   if (copied === undefined) return inputPaths(input);
   const writesDuckdb = /^duckdb:/i.test(settings.output.output);
   const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
@@ -116,13 +120,13 @@ async function prepare(
   isResumed: boolean,
 ): Promise<ReadyJob> {
   await copied?.make(copyPlace(job, place), isResumed);
-  const fill = place.target.warehouse?.fill ?? null;
+  const table = place.target.warehouse?.rows ?? null;
   const { output } = job.settings;
-  if (!output.onlyNew || fill === null) return { job, handling };
+  if (!output.onlyNew || table === null) return { job, handling };
   const { KnownItems, readKnownItems, withoutKnown } = await import("./rows/known-items.js");
   const known = isResumed
     ? await KnownItems.restore(place.folder)
-    : await readKnownItems({ ...job, settings: output }, fill, place.folder);
+    : await readKnownItems({ ...job, settings: output }, table, place.folder);
   return { job, handling: withoutKnown(handling, known) };
 }
 

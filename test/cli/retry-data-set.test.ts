@@ -154,7 +154,7 @@ it("refuses other formats, shapes, and damaged data sets", async () => {
   await writeFile(join(cwd, "none", "a.csv"), "a\n");
   const cases = [
     [["set", "-o", "again.csv"], "name another folder"],
-    [["set", "--to", "parquet"], "the files of set/ are csv"],
+    [["set", "--to", "parquet"], "set/ is a data set of csv"],
     [["bulk"], "retry neither reads nor writes"],
     [["none/"], "there is no none/_manifest.json"],
   ] as const;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { openCopiedFile } from "../../src/outputs/parquet/copied-file.js";
+import { openParquetOutput } from "../../src/outputs/parquet/output-rows.js";
 import type { Manifest } from "../../src/run/types.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
@@ -120,7 +120,7 @@ it("starts anew, with the answers so far, where the file has changed in the midd
 it("ends when the file is replaced while it is read", async () => {
   const { cwd } = await prepared("--lookups", "query");
   const path = join(cwd, "out.parquet");
-  const file = await openCopiedFile(path, "rep_");
+  const file = await openParquetOutput(path, { prefix: "rep_" });
   await writeFile(`${path}.new`, await readFile(path));
   await rename(`${path}.new`, path);
   const reading = file.cells(0).next();
@@ -141,12 +141,11 @@ it("refuses another format, and files that are not outputs", async () => {
   await query("COPY (SELECT 1 AS item) TO other.parquet");
   await query("COPY (SELECT * REPLACE (1 AS n) FROM out.parquet) TO typed.parquet");
   const cases = [
-    [["out.parquet"], "give another file: -o FILE.parquet"],
-    [["out.parquet", "-o", "again.csv"], "and so is the output of its retry"],
-    [["out.parquet", "-o", "out.parquet"], "would overwrite the input"],
-    [["in.csv", "-o", "again.parquet"], "not text"],
-    [["other.parquet", "-o", "again.parquet"], "has no column rep_item"],
-    [["typed.parquet", "-o", "again.parquet"], "its column n is not text"],
+    [["out.parquet", "-o", "-"], "out.parquet is parquet, and so is its retry"],
+    [["out.parquet", "-o", "again.csv"], "out.parquet is parquet, and so is its retry"],
+    [["in.csv", "-o", "again.parquet"], "in.csv does not have the columns"],
+    [["other.parquet", "-o", "again.parquet"], "has no column rep_run_id"],
+    [["typed.parquet", "-o", "again.parquet"], "has a column n that is not text"],
     [["none.parquet", "-o", "again.parquet"], "there is no file none.parquet"],
   ] as const;
   for (const [args, said] of cases) {

@@ -77,7 +77,7 @@ describe("a run with too many failed rows", () => {
     const { run, failing } = await prepared();
     failing(7);
     const line =
-      "repute: warning: 7 failed of 120 rows, most often http_404 (7); to retry the failed rows: repute retry out.csv -o out.2.csv\n";
+      "repute: warning: 7 failed of 120 rows, most often http_404 (7); to retry the failed rows: repute retry out.csv\n";
     const quiet = ["enrich", "in.csv", "-o", "out.csv", "--quiet"];
     expect(await run(...quiet)).toMatchObject({ code: 3, stdout: "", stderr: line });
     expect(await run(...quiet, "--json")).toMatchObject({ code: 3, stderr: line });
@@ -215,7 +215,7 @@ test("a table stays as it was, and the rows are in a file that retry reads", asy
   const failed = "w.db.t.failed.ndjson";
   expect(code).toBe(1);
   expect(stderr).toContain(`the rows are in ${join(cwd, failed)}, and ${output} is unchanged`);
-  const advised = `repute retry ${join(cwd, failed)} -o ${join(cwd, "w.db.t.failed.2.ndjson")}`;
+  const advised = `repute retry ${join(cwd, failed)}`;
   expect(stderr).toContain(advised);
   expect(await manifest(failed)).toMatchObject({
     output: { path: join(cwd, failed), format: "ndjson", rows },

@@ -141,7 +141,7 @@ describe("a retry", () => {
     const before = await query(place, own);
     await query(place, "UPDATE enriched SET rep_status = 'failed' WHERE rep_row > 3");
     const options = await someOptions(place.folder, { runId: "night" });
-    const publication = await findWarehouse(place.output)!.fill!.open(options);
+    const publication = await findWarehouse(place.output)!.rows!.fill(options);
     const sink = await openStage(publication, options.stateFolder, null);
     for (let number = 4; number <= 4_500; number++) {
       await sink.write([anEnrichedRow({ number: number - 3, savedNumber: number })]);
@@ -158,7 +158,7 @@ describe("a retry", () => {
     const place = await aPlace();
     await load(place, { runId: "night" }, 3);
     const options = await someOptions(place.folder, { runId: "night" });
-    const publication = await findWarehouse(place.output)!.fill!.open(options);
+    const publication = await findWarehouse(place.output)!.rows!.fill(options);
     const sink = await openStage(publication, options.stateFolder, null);
     await sink.write(
       [2, 4].map((savedNumber) => anEnrichedRow({ savedNumber }, { status: "failed" })),
@@ -339,7 +339,7 @@ describe("an unusable file", () => {
     ] as const) {
       await writeFile(file, "ip,note\n192.0.2.1,\n".repeat(1_000));
       await expect(open(each)).rejects.toMatchObject({ code: "output_not_duckdb" });
-      const find = findWarehouse(each.output)!.fill!.find({ prefix: "rep_", runId: null });
+      const find = findWarehouse(each.output)!.rows!.find({ prefix: "rep_", runId: null });
       await expect(find).rejects.toMatchObject({ code: "output_not_duckdb" });
     }
   });

@@ -79,9 +79,7 @@ export function describePublication(place: PublicationPlace): void {
         verdicts: { malicious: 2, suspicious: 0, listed: 0, none: 1 },
       };
       expect(audit).toMatchObject(counts);
-      const run = { runId: "run 1", prefix: "rep_" };
-      const recounted = await findWarehouse(output(folder))!.recount(run);
-      expect(recounted ?? counts).toMatchObject(counts);
+      expect(await read(folder)).toHaveLength(4);
     });
 
     it("is the same whichever step is repeated", async () => {

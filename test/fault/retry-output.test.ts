@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { takeLock } from "../../src/core/files/run-lock.js";
 import { enrich } from "../../src/run/execute.js";
 import { retryOutput } from "../../src/retry/retry-output.js";
-import type { EnrichJob } from "../../src/run/types.js";
-import { verifyOutput } from "../../src/retry/verify-output.js";
+import type { EnrichJob, Manifest } from "../../src/run/types.js";
+import { verifyOutput } from "../../src/earlier/verify-output.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -52,6 +52,22 @@ describe.each(forms)("retry of $output", (form) => {
     expect(after).toHaveLength(before.length);
     expect(changed.every((line) => /gone|part/.test(line))).toBe(true);
     expect(changed).toHaveLength(2);
+  });
+
+  it("replaces the output, which keeps its run and the order of its rows", async () => {
+    const { server, job, first } = await enriched(form, ["gone.example.com"]);
+    const before = await linesOf(first);
+    const earlier = JSON.parse(await readFile(`${first}.manifest.json`, "utf8")) as Manifest;
+
+    server.absent.clear();
+    server.partial.clear();
+    const manifest = await retryOutput(job({ path: first }, first, flags));
+
+    const { path, rows } = earlier.output;
+    expect(manifest).toMatchObject({ run_id: earlier.run_id, output: { path, rows } });
+    const changed = (await linesOf(first)).filter((line, n) => line !== before[n]);
+    expect([changed.length, changed.every((line) => /gone|part/.test(line))]).toEqual([2, true]);
+    expect((await verifyOutput(first, undefined)).differences).toEqual([]);
   });
 
   it("plans lookups only for the rows it asks about again", async () => {

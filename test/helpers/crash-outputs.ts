@@ -50,14 +50,19 @@ export const retries: Readonly<Record<string, CrashCase>> = {
     retry: ["out.csv", "-o", "again.csv"],
     read: (folder) => readText(join(folder, "again.csv")),
   },
-  Parquet: {
+  "CSV.gz in place": {
+    args: ["-o", "out.csv.gz"],
+    retry: ["out.csv.gz"],
+    read: (folder) => readText(join(folder, "out.csv.gz")),
+  },
+  "Parquet in place": {
     args: ["-o", "out.parquet"],
-    retry: ["out.parquet", "-o", "again.parquet"],
-    read: async (folder) => (await readParquet(join(folder, "again.parquet"))).map(lasting),
+    retry: ["out.parquet"],
+    read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
   },
   "a data set": {
     args: ["-o", "set/", "--to", "csv", "--rows-per-file", "10"],
-    retry: ["set/", "-o", "set/"],
+    retry: ["set/"],
     read: (folder) => partsOf(join(folder, "set"), readText),
   },
   "a DuckDB table": { ...duckdb, retry: ["duckdb:out.duckdb?table=t"] },

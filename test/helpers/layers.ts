@@ -64,7 +64,11 @@ export const layers: Readonly<Record<string, Layer>> = {
     content: "a run: rows, lookup, output, state, audit, manifest; its plan",
     mayImport: belowRuns,
   },
-  retry: { content: "failed and partial rows again", mayImport: [...belowRuns, "run"] },
+  earlier: {
+    content: "outputs that are read again: rows, records, audit against the manifest",
+    mayImport: [...belowRuns, "run"],
+  },
+  retry: { content: "failed and partial rows again", mayImport: [...belowRuns, "run", "earlier"] },
   cluster: {
     content: "a run in chunks: split, merge, workers",
     mayImport: [...belowRuns, "run"],

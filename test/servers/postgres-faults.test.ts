@@ -120,7 +120,7 @@ describe("a lost connection", () => {
     const url = cluster.url({ parameters: { table: "filled" } });
     const clock = hurried();
     const options = await someOptions(await temporaryFolder(), { runId: "run of filled", clock });
-    const publication = await findWarehouse(url)!.fill!.open(options);
+    const publication = await findWarehouse(url)!.rows!.fill(options);
     const sink = await openStage(publication, options.stateFolder, null);
     await sink.write(rows(1, 5_000));
     const client = cluster.client();

@@ -6,11 +6,10 @@ import {
   partPath,
   streamDestination,
 } from "../../outputs/file-destination.js";
-import type { Publication, PublishedAudit } from "../../outputs/publication.js";
+import type { Publication } from "../../outputs/publication.js";
 import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { stagePath } from "../../outputs/stage.js";
-import type { Destination } from "../../outputs/types.js";
-import type { Audit } from "../../outputs/audit-output.js";
+import type { Audit, Destination } from "../../outputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { wrongCounts } from "../../run/finish/wrong-counts.js";
 import { hashFile } from "./chunk-result.js";
@@ -33,7 +32,7 @@ export interface JoinedOutput {
 
 /** Staged rows and where they will be published. */
 export interface StagedMerge {
-  prepare(suffix: string): Promise<PublishedAudit | null>;
+  prepare(suffix: string): Promise<Audit | null>;
   commit(suffix: string): Promise<void>;
 }
 

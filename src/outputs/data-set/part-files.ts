@@ -4,12 +4,9 @@ import { dirname } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { syncFolder } from "../../core/files/make-folder.js";
-import type { EncoderOptions } from "../../formats/types.js";
-import { type Audit, auditOutput } from "../audit-output.js";
 import { partPath } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
-import { readBack } from "../parquet/read-back.js";
-import type { PartFormat, PartRecord } from "../types.js";
+import type { PartRecord } from "../types.js";
 
 /** Moves a part to its final path. Does nothing if that has happened. @throws FatalError `output_*` */
 export async function placePart(from: string, path: string): Promise<void> {
@@ -29,23 +26,6 @@ export function keptName(
   if (earlier === undefined || sha256 === null || earlier.sha256 !== sha256) return null;
   const formOf = (part: string): string => part.slice(part.indexOf("."));
   return formOf(earlier.name) === formOf(name) ? earlier.name : null;
-}
-
-/** What tells how a part is read. */
-export interface PartReading {
-  readonly format: PartFormat;
-  readonly gzip: boolean;
-  readonly prefix: string;
-  readonly shape: EncoderOptions["shape"];
-  readonly inputColumns: number;
-}
-
-/** Reads a part and counts its rows. @throws FatalError `output_corrupt` */
-export async function auditPart(path: string, { format, ...reading }: PartReading): Promise<Audit> {
-  if (format === "parquet") return readBack(path, reading);
-  return auditOutput(path, { format, ...reading }).catch((error: unknown) => {
-    throw error instanceof FatalError ? error : outputFault(path, error);
-  });
 }
 
 function gone(path: string): FatalError {

@@ -1,63 +1,38 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { crc32 } from "node:zlib";
-import type { AsyncBuffer, FileMetaData } from "hyparquet";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
-import { loadDriver } from "../../core/load-driver.js";
-import type { PublishedAudit } from "../publication.js";
-import type { RunIdentity } from "../warehouse/types.js";
+import { openParquetOutput } from "./output-rows.js";
+import type { Audit } from "../types.js";
 
 /**
  * Reads a whole Parquet file: its footer, every row's status and verdict and, for the hash, every
  * byte.
+ *
  * @throws FatalError `output_corrupt` if it cannot be read or a row has an unknown status or
- *   verdict; UsageError `not_an_output`
+ *   verdict; as `openParquetOutput`
  */
 export async function readBack(
   path: string,
-  { prefix }: Omit<RunIdentity, "runId">,
-): Promise<PublishedAudit> {
-  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await loadDriver(
-    "hyparquet",
-    () => import("hyparquet"),
-  );
-  const [statusName, verdictName] = [`${prefix}status`, `${prefix}verdict`];
-  const names = [statusName, verdictName];
+  { prefix }: { readonly prefix: string },
+): Promise<Audit> {
   const hashes = await hashFile(path);
-  let file: AsyncBuffer;
-  let metadata: FileMetaData;
-  try {
-    file = await asyncBufferFromFile(path);
-    metadata = await parquetMetadataAsync(file);
-  } catch (error) {
-    throw corrupt(path, "its footer cannot be read", error);
-  }
-  const missing = names.find((column) => !metadata.schema.some(({ name }) => name === column));
-  if (missing !== undefined) {
-    throw new UsageError("not_an_output", `${path} has no column ${missing}`, {
-      hint: "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
-    });
-  }
+  const output = await openParquetOutput(path, { prefix, only: ["status", "verdict"] });
+  const [status = -1, verdict = -1] = ["status", "verdict"].map((name) =>
+    output.columns.findIndex((column) => column.name === prefix + name),
+  );
   const counter = new RowCounter();
-  for (const { num_rows: size } of metadata.row_groups) {
-    const rowStart = counter.rows;
-    const rowEnd = rowStart + Number(size);
-    const found = await parquetReadObjects({
-      file,
-      metadata,
-      columns: names,
-      rowStart,
-      rowEnd,
-    }).catch((error: unknown) => {
-      throw corrupt(path, `its rows from ${rowStart + 1} to ${rowEnd} cannot be read`, error);
-    });
-    for (const record of found) {
-      const fault = counter.count(record[statusName], record[verdictName] ?? null);
-      if (fault !== null) throw corrupt(path, `row ${counter.rows} has ${fault}`);
+  for await (const rows of output.cells(0)) {
+    for (const row of rows) {
+      const fault = counter.count(row[status], row[verdict]);
+      if (fault === null) continue;
+      throw new FatalError(
+        "output_corrupt",
+        `${path} is damaged: row ${counter.rows} has ${fault}`,
+      );
     }
-    if (counter.rows !== rowEnd) throw corrupt(path, `row ${counter.rows + 1} is missing`);
   }
   return { ...hashes, ...counter.found() };
 }
@@ -75,9 +50,4 @@ async function hashFile(path: string): Promise<{ sha256: string; crc: number; by
     throw outputFault(path, error);
   }
   return { sha256: hash.digest("hex"), crc, bytes: file.bytesRead };
-}
-
-/** The error for a Parquet file that cannot be read back. */
-export function corrupt(path: string, what: string, cause?: unknown): FatalError {
-  return new FatalError("output_corrupt", `${path} is damaged: ${what}`, { cause });
 }

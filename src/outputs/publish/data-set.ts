@@ -5,14 +5,15 @@ import { syncFolder } from "../../core/files/make-folder.js";
 import { RowCounter } from "../../core/row.js";
 import { formats } from "../../formats/registry.js";
 import { type DataSetTarget, namedParts, partName, withSuffix } from "../data-set/data-set.js";
-import { auditPart, keptName, placePart } from "../data-set/part-files.js";
+import { auditOutput } from "../audit-output.js";
+import { keptName, placePart } from "../data-set/part-files.js";
 import { checkWritable, openFileDestination } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
 import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { textWriter } from "../text-sink.js";
-import type { PartOptions, PartRecord } from "../types.js";
+import type { Audit, PartOptions, PartRecord } from "../types.js";
 import { openParquetWriter, parquetForm } from "./parquet.js";
-import type { Publication, PublicationOptions, PublishedAudit } from "../publication.js";
+import type { Publication, PublicationOptions } from "../publication.js";
 
 /**
  * Prepares to publish a data set. Its parts are made in the state folder and moved to their folder
@@ -151,13 +152,13 @@ async function nameParts(
   { format, gzip, id, encoder: { prefix, shape, columns } }: PartOptions,
   pathOf: (index: number) => string,
   count: number,
-): Promise<PublishedAudit & { readonly parts: readonly PartRecord[] }> {
+): Promise<Audit & { readonly parts: readonly PartRecord[] }> {
   const earlier = await namedParts(base);
   const parts: PartRecord[] = [];
   const total = new RowCounter();
   for (let index = 0; index < count; index++) {
     const reading = { format, gzip, prefix, shape, inputColumns: columns.length };
-    const found = await auditPart(pathOf(index), reading);
+    const found = await auditOutput(pathOf(index), reading);
     total.add(found);
     const next = partName(index, format, gzip, id);
     const name = keptName(earlier[index], { name: next, sha256: found.sha256 }) ?? next;

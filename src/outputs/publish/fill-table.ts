@@ -1,7 +1,7 @@
 import { FatalError } from "../../core/errors.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
-import { placeOf } from "../warehouse/fill-rows.js";
+import { placeOf } from "../warehouse/saved-rows.js";
 import { isFilledIn } from "../warehouse/row-cells.js";
 import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
 import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";

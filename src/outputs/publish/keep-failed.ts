@@ -5,7 +5,7 @@ import { openFileDestination, partPath } from "../file-destination.js";
 import type { Stage } from "../stage.js";
 import { timeText } from "../tables/values.js";
 import type { TableSchema } from "../warehouse/table-schema.js";
-import type { PublishedAudit } from "../publication.js";
+import type { Audit } from "../types.js";
 
 /**
  * Writes the rows of a run with too many failures, which its table does not take, as flat NDJSON.
@@ -16,7 +16,7 @@ export async function keepFailed(
   stage: Stage,
   { columns, prefix }: TableSchema,
   path: string,
-): Promise<PublishedAudit> {
+): Promise<Audit> {
   const file = await openFileDestination(path, null);
   // Run and number are not columns of text.
   const kept = columns.map(({ from }) => from.kind === "input" || from.kind === "added");
@@ -41,8 +41,7 @@ export async function keepFailed(
     shape: "flat",
     inputColumns: 0,
   } as const;
-  const audit = await auditOutput(partPath(path), reading);
-  return audit as PublishedAudit;
+  return auditOutput(partPath(path), reading);
 }
 
 function jsonValue(value: CellValue, type: ColumnType): unknown {

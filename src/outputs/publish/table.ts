@@ -11,7 +11,7 @@ import {
   type TableName,
 } from "../warehouse/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
-import { RunRows } from "../warehouse/run-rows.js";
+import { countRun } from "../warehouse/count-run.js";
 import type {
   Batches,
   Connect,
@@ -24,7 +24,8 @@ import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
 import { cellsEncoder } from "./parquet.js";
 import { countStaged } from "./rows.js";
-import type { Publication, PublicationOptions, PublishedAudit } from "../publication.js";
+import type { Publication, PublicationOptions } from "../publication.js";
+import type { Audit } from "../types.js";
 
 /**
  * Prepares to publish rows in a table, all of them in one transaction. A missing table is created
@@ -139,13 +140,13 @@ async function load(
   const { kind, display } = target;
   const table = await prepareTable(kind, session, target.table, schema);
   await session.lock(`run ${runId}`);
-  const run = new RunRows(kind, table, { runId, prefix });
-  const mayExist = (await run.count(session.query)) > 0;
+  const count = () => countRun(session, kind, table, { runId, prefix });
+  const mayExist = (await count()) > 0;
   if (stage.exists) {
     const batches = stagedBatches(stage, schema.columns.length);
     await insertRows(session, kind, { table, schema, batches, mayExist });
   }
-  const stored = await run.count(session.query);
+  const stored = await count();
   if (stored === stage.count) return;
   if (stored > stage.count) {
     throw new FatalError(
@@ -181,6 +182,6 @@ async function insertRows(
   await session.query(`DROP TABLE ${from}`);
 }
 
-async function countedTable(stage: Stage, schema: TableSchema): Promise<PublishedAudit> {
+async function countedTable(stage: Stage, schema: TableSchema): Promise<Audit> {
   return { bytes: null, sha256: null, ...(await countStaged(stage, schema)) };
 }

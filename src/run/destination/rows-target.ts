@@ -12,9 +12,7 @@ export function rowsTarget(file: string): WarehouseOutputTarget {
       target: { kind: "rows", display: file, file, base: file },
       open: async (options) =>
         (await import("../../outputs/publish/rows.js")).publishRows(file, options),
-      recount: () => Promise.resolve(null),
-      rows: () => Promise.resolve(null),
-      fill: null,
+      rows: null,
     },
   };
 }

@@ -5,9 +5,8 @@ import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/jso
 import { programInfo } from "../../core/program.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import type { SinkPosition } from "../../outputs/types.js";
+import type { Audit, SinkPosition } from "../../outputs/types.js";
 import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
-import type { Audit } from "../../outputs/audit-output.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { defaultPrefix } from "../../outputs/options.js";
 import { manifestPath } from "../destination/check-paths.js";

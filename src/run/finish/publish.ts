@@ -2,20 +2,20 @@ import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
-import { outputFault } from "../../outputs/output-fault.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import { endingOfRows, exitCodes, type RunEnding } from "../exit-reason.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
 import type { OpenRun } from "../open-run.js";
-import { type Audit, auditOutput } from "../../outputs/audit-output.js";
+import { auditOutput } from "../../outputs/audit-output.js";
+import type { Audit } from "../../outputs/types.js";
 import { wrongCounts } from "./wrong-counts.js";
 import { tooManyFailed } from "../failure-limits.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { realPath } from "../../core/files/real-path.js";
 import { failedSuffix } from "../../core/files/output-names.js";
 import type { CountedWarning } from "../counted-warning.js";
-import type { OutputTarget, TextOutputTarget } from "../destination/output-target.js";
+import type { OutputTarget } from "../destination/output-target.js";
 
 /** A run whose last row is written. */
 export interface WrittenRun extends OpenRun {
@@ -71,27 +71,13 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
 }
 
 async function auditTarget(run: WrittenRun, suffix: string): Promise<Audit | null> {
-  const { target, staged } = run;
+  const { target, staged, encoder } = run;
   if (target.warehouse !== null) return staged?.prepare(suffix) ?? null;
-  return target.file === null ? null : auditText(partPath(target.file), target, run);
-}
-
-async function auditText(
-  path: string,
-  target: TextOutputTarget,
-  { encoder }: WrittenRun,
-): Promise<Audit> {
-  try {
-    return await auditOutput(path, {
-      format: target.format,
-      gzip: target.gzip,
-      inputColumns: encoder.columns.length,
-      prefix: encoder.prefix,
-      shape: encoder.shape,
-    });
-  } catch (error) {
-    throw error instanceof FatalError ? error : outputFault(path, error);
-  }
+  if (target.file === null) return null;
+  const { format, gzip } = target;
+  const { prefix, shape, columns } = encoder;
+  const reading = { format, gzip, prefix, shape, inputColumns: columns.length };
+  return auditOutput(partPath(target.file), reading);
 }
 
 /**

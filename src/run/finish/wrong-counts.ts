@@ -1,5 +1,5 @@
 import { findingStatuses, verdicts } from "../../core/finding.js";
-import type { Audit } from "../../outputs/audit-output.js";
+import type { Audit } from "../../outputs/types.js";
 import type { Manifest } from "../types.js";
 
 /** Counts as a run recorded them. */

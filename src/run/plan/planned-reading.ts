@@ -29,10 +29,10 @@ export interface PlanJob {
 export async function openPlannedReading(job: PlanJob, stack: ResourceStack): Promise<RowHandling> {
   const { output, onlyNew } = job.settings;
   if (!onlyNew) return readingFor(job, stack);
-  const fill = findWarehouse(output)?.fill ?? null;
-  if (fill === null) throw needsTable(output);
+  const table = findWarehouse(output)?.rows ?? null;
+  if (table === null) throw needsTable(output);
   const handling = await readingFor(job, stack);
-  return withoutKnown(handling, await readKnownItems(job, fill, await scratch(stack)));
+  return withoutKnown(handling, await readKnownItems(job, table, await scratch(stack)));
 }
 
 /** Opens the input. What has to be copied goes to a temporary folder. */

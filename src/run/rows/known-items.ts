@@ -7,7 +7,7 @@ import type { Item } from "../../core/item/item.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { cellOf } from "../../outputs/tables/values.js";
 import type { TableInput, TableReadOptions } from "../../outputs/tables/types.js";
-import type { TableFill } from "../../outputs/registry.js";
+import type { TableRows } from "../../outputs/registry.js";
 import type { EnrichJob } from "../types.js";
 import { skipped } from "./skipped.js";
 import type { RowHandling } from "./row-handling.js";
@@ -100,17 +100,17 @@ export class KnownItems {
 /** The items of the table that a run writes to. @throws as reading a table does */
 export async function readKnownItems(
   { settings, signal, clock, onWarning = () => undefined }: KnownItemsJob,
-  fill: TableFill,
+  rows: TableRows,
   folder: string,
 ): Promise<KnownItems> {
-  const query = await fill.items(settings);
-  const table = query === null ? null : await fill.input(query);
+  const query = await rows.items(settings);
+  const table = query === null ? null : await rows.input(query);
   const options = { signal, onWarning, ...(clock === undefined ? {} : { clock }) };
   return KnownItems.read(folder, table, options);
 }
 
 type KnownItemsJob = Pick<EnrichJob, "signal" | "clock" | "onWarning"> & {
-  readonly settings: Parameters<TableFill["items"]>[0];
+  readonly settings: Parameters<TableRows["items"]>[0];
 };
 
 /** The error for `--only-new` with another output. */

@@ -23,9 +23,7 @@ const memory: FindWarehouse = (output) => {
       opened.push(`${name} for ${runId}`);
       return Promise.resolve(publication);
     },
-    recount: () => Promise.resolve(null),
-    rows: () => Promise.resolve(null),
-    fill: null,
+    rows: null,
   };
 };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
-import { asOutputName } from "../../../retry/data-set-rows.js";
+import { asOutputName } from "../../../earlier/output-files.js";
 import { statePath } from "../../../run/state/state-folder.js";
 import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../outputs/options.js";
 import { sourceOptions } from "../../../inputs/open-input.js";
@@ -10,7 +10,7 @@ import { jobExitCodes, runEnrichJob, runGroups } from "./enrich-job.js";
 import { withServices } from "../../services/services.js";
 import { retrySuffix } from "../../../core/files/output-names.js";
 
-const { output, unordered, tagIps, report } = runGroups.Output;
+const { unordered, tagIps, report } = runGroups.Output;
 const { to, rejects, formulaGuard } = sinkOptions.shape;
 
 const groups = {
@@ -21,7 +21,22 @@ const groups = {
       value: "ID",
     }),
   },
-  Output: { output, to, rejects, prefix: earlierPrefix, formulaGuard, unordered, tagIps, report },
+  Output: {
+    output: option(z.string().min(1).optional(), {
+      common: true,
+      description:
+        "Output: a file or DIR/ of the same format, or - for stdout [default: OUT is replaced]",
+      value: "OUT2",
+      alias: "o",
+    }),
+    to,
+    rejects,
+    prefix: earlierPrefix,
+    formulaGuard,
+    unordered,
+    tagIps,
+    report,
+  },
 };
 
 /** Repeats the failed and partial lookups of an earlier run. */
@@ -31,9 +46,9 @@ export const retryCommand = defineCommand({
   usage: "OUT [-o OUT2] [flags]",
   summary: "repeat the failed and partial lookups of an earlier output",
   description: [
-    "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged.",
-    "A data set (a folder with _manifest.json) is replaced, unless -o names another folder: its files with improved rows are written again, and the others stay.",
-    "The rows of a table are filled in where they are, without -o: those of the newest run, or of the one that --run names. What is filled in stays, whatever interrupts the retry.",
+    "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged. So are the identifier of the run and the numbers of rows.",
+    "The output is replaced when the retry ends, unless -o names another one. Of a data set (a folder with _manifest.json), the files with improved rows are written again, and the others stay.",
+    "The rows of a table are filled in where they are, always without -o: those of the newest run, or of the one that --run names. What is filled in stays, whatever interrupts the retry.",
   ],
   operands: [
     [
@@ -44,15 +59,14 @@ export const retryCommand = defineCommand({
   onlyOperand: { what: "an earlier output" },
   groups,
   examples: {
-    "repute retry enriched.csv -o enriched.2.csv": "retry in the morning what failed at night",
+    "repute retry enriched.csv": "retry in the morning what failed at night",
     "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
       "retry only the query, and write what still fails to a separate file",
-    "repute retry enriched.parquet -o enriched.2.parquet":
-      "retry a Parquet output; its rows keep their run and number",
-    "repute retry enriched/": "retry a data set and replace it",
+    "repute retry enriched.csv -o enriched.2.csv": "write a new file, and keep the earlier one",
+    "repute retry enriched/": "retry a data set",
     "repute retry 'duckdb:intel.duckdb?table=enriched'":
       "fill in the rows of a table where they are",
-    "repute retry enriched.csv -o enriched.2.csv --resume": "continue an interrupted retry",
+    "repute retry enriched.csv --resume": "continue an interrupted retry",
   },
   exitCodes: jobExitCodes(),
   run: retry,
@@ -63,7 +77,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   const path = call.operand;
   const isTable = /^(?:duckdb|postgres(?:ql)?):/i.test(path);
   const replaced = isTable ? path : asOutputName(path);
-  const output = own.output === "-" && (isTable || replaced.endsWith("/")) ? replaced : own.output;
+  const output = own.output ?? replaced;
   const settings = {
     ...sourceOptions.parse({}),
     gzip: false,

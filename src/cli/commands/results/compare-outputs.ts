@@ -1,5 +1,5 @@
 import { abortable } from "../../../core/abort.js";
-import { readOutput } from "../../../retry/output-rows.js";
+import { readOutput } from "../../../earlier/read-output.js";
 import { diffOutputs, type OutputDiff } from "../../../report/diff/diff-outputs.js";
 import { comparedColumns } from "../../../report/diff/observation.js";
 import type { Changes } from "../../../report/types.js";

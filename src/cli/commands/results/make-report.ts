@@ -7,7 +7,8 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { namesDataSet, withSuffix } from "../../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import type { FlatSettings } from "../../../run/options.js";
-import { readableFormat, readOutput } from "../../../retry/output-rows.js";
+import { outputFiles } from "../../../earlier/output-files.js";
+import { readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
 import type { Manifest } from "../../../run/types.js";
 import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";
@@ -94,7 +95,8 @@ export function checkRunReport({ report = "", output, to }: RunReportSettings): 
       },
     );
   }
-  if (findWarehouse(output) === null) readableFormat(output, to);
+  if (findWarehouse(output) !== null) return;
+  refuseUnreadable(output, to ?? outputFiles(output, null).format);
 }
 
 /** Writes the report of a run that has ended. */

@@ -10,7 +10,8 @@ import {
   type Verdict,
   verdicts,
 } from "../../../../src/core/finding.js";
-import { type Audit, auditOutput } from "../../../../src/outputs/audit-output.js";
+import { auditOutput } from "../../../../src/outputs/audit-output.js";
+import type { Audit } from "../../../../src/outputs/types.js";
 import { csvEncoder } from "../../../../src/formats/csv/csv-writer.js";
 import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-writer.js";
 import { stix } from "../../../../src/formats/shapes/stix.js";

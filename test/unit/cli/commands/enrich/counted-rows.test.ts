@@ -25,7 +25,7 @@ function line(level: string, { path = "out.csv", ...facts }: Facts): string {
 test("names the rows, the commonest code and the command that retries them", () => {
   const errors = { timeout: 200, http_500: 1_000, invalid_item: 5_000 };
   expect(line("failed", { statuses: { failed: 1_200, invalid: 5_000 }, errors })).toBe(
-    "1,200 failed of 1,200 rows, most often http_500 (1,000); to retry the failed rows: repute retry out.csv -o out.2.csv",
+    "1,200 failed of 1,200 rows, most often http_500 (1,000); to retry the failed rows: repute retry out.csv",
   );
 });
 

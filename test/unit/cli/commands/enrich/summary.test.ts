@@ -1,9 +1,6 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { formatSummary } from "../../../../../src/cli/commands/enrich/summary.js";
 import type { Manifest } from "../../../../../src/run/types.js";
-import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
 
 const manifest: Manifest = {
   schema_version: 2,
@@ -119,8 +116,10 @@ test("says what a retry improved", () => {
 });
 
 test.each([
-  ["out.csv", "rep_", "repute retry out.csv -o out.2.csv"],
-  ["my out.ndjson.gz", "x_", "repute retry 'my out.ndjson.gz' -o 'my out.2.ndjson.gz' --prefix x_"],
+  ["out.csv", "rep_", "repute retry out.csv"],
+  ["set/", "rep_", "repute retry set/"],
+  ["s3://bucket/out.csv", "rep_", "repute retry s3://bucket/out.csv"],
+  ["my out.ndjson.gz", "x_", "repute retry 'my out.ndjson.gz' --prefix x_"],
 ])("ends with the command that retries failed rows of %s", (path, prefix, command) => {
   const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
   expect(formatSummary(failed, 60, { prefix }).split("\n").at(-1)).toBe(
@@ -128,23 +127,10 @@ test.each([
   );
 });
 
-test("the proposed output is one that does not exist yet", async () => {
-  const folder = await temporaryFolder();
-  const path = join(folder, "out.csv");
-  await writeFile(join(folder, "out.2.csv"), "");
-  await mkdir(join(folder, "out.3.csv.state"));
-  const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
-  expect(formatSummary(failed, 60, { prefix: "rep_" })).toContain(
-    `-o ${join(folder, "out.4.csv")}`,
-  );
-});
-
 test.each([
   ["rows failed but do not count", { path: "out.csv" }, 0],
   ["the output is stdout", { path: null }, 3],
-  ["the output is a table", { path: "duckdb:x.duckdb?table=t" }, 3],
-  ["the output is an object", { path: "s3://bucket/out.csv" }, 3],
-  ["the output is a data set", { path: "set/" }, 3],
+  ["the output is a table", { path: "duckdb:x.duckdb?table=t", format: "duckdb" }, 3],
   ["retry cannot read the format", { path: "out.ecs.ndjson", format: "ecs" }, 3],
 ])("proposes no retry if %s", (_, output, exit_code) => {
   const given = { ...manifest, output: { ...manifest.output, ...output }, exit_code };

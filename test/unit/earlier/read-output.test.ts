@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { EarlierRecord } from "../../../../src/formats/types.js";
-import { findWarehouse } from "../../../../src/outputs/registry.js";
-import type { SavedRowsOptions } from "../../../../src/outputs/warehouse/types.js";
-import { publishRows } from "../../../contract/publishing.js";
-import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import type { EarlierRecord } from "../../../src/formats/types.js";
+import { readOutput } from "../../../src/earlier/read-output.js";
+import { publishRows } from "../../contract/publishing.js";
+import { anEnrichedRow, fullIpResult } from "../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const rowCount = 10_001;
 
@@ -19,9 +18,8 @@ async function write(output: string, runId: string, rows: number): Promise<void>
   await publishRows(output, await temporaryFolder(), batch, { runId });
 }
 
-async function read(output: string, options: Partial<SavedRowsOptions> = {}) {
-  const rows = await findWarehouse(output)?.rows({ prefix: "rep_", ...options });
-  if (!rows) throw new Error(`${output} cannot be read`);
+async function read(output: string, prefix?: string, only?: readonly string[]) {
+  const rows = await readOutput(output, prefix, only);
   const records: EarlierRecord[] = [];
   for await (const list of rows.records) records.push(...list);
   return { columns: rows.columns, records };
@@ -51,14 +49,14 @@ it("reads the newest run of a table unless told which", async () => {
   await write(output, "a", 3);
   await write(output, "bb", 2);
   expect((await read(output)).records).toHaveLength(2);
-  expect((await read(output, { runId: "a" })).records).toHaveLength(3);
-  await expect(read(output, { runId: "c" })).rejects.toThrow("has no rows of the run c");
+  expect((await read(`${output}&run=a`)).records).toHaveLength(3);
+  await expect(read(`${output}&run=c`)).rejects.toThrow("has no rows of the run c");
 });
 
 it("reads only the columns asked for", async () => {
   const output = join(await temporaryFolder(), "out.parquet");
   await write(output, "a", 1);
-  const { columns, records } = await read(output, { only: ["item", "verdict"] });
+  const { columns, records } = await read(output, undefined, ["item", "status", "verdict"]);
   expect([columns, records[0]?.cells]).toEqual([[], []]);
   expect(records[0]?.text("verdict")).toBe("malicious");
 });
@@ -66,5 +64,5 @@ it("reads only the columns asked for", async () => {
 it("names the column that is missing", async () => {
   const output = join(await temporaryFolder(), "out.parquet");
   await write(output, "a", 1);
-  await expect(read(output, { prefix: "x_" })).rejects.toThrow("has no column x_item");
+  await expect(read(output, "x_")).rejects.toThrow("has no column x_run_id");
 });

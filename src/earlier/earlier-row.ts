@@ -1,13 +1,11 @@
 import type { ErrorCode } from "../core/error-codes.js";
+import { FatalError } from "../core/errors.js";
 import {
   type Finding,
-  type FindingStatus,
   findingStatuses,
   type JsonObject,
-  type LookupEndpoint,
   unasked,
   type Verdict,
-  verdictOf,
   verdicts,
 } from "../core/finding.js";
 import { type Item, itemKinds } from "../core/item/item.js";
@@ -15,9 +13,9 @@ import type { Row } from "../core/row.js";
 import { answeredLookups } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";
 
-/** A record of an earlier output, with its text. */
+/** A row of an earlier output. */
 export interface EarlierRow extends Row {
-  /** The record verbatim, including its line ending. */
+  /** The record of a text verbatim, including its line ending; "" for typed values. */
   readonly text: string;
   /** All that the record says. */
   readonly record: EarlierRecord;
@@ -26,8 +24,45 @@ export interface EarlierRow extends Row {
   readonly earlier: Finding;
 }
 
+/** Where a record is, and what a retry that keeps it writes. */
+export type EarlierPlace = Pick<EarlierRow, "number" | "line" | "end" | "endLine" | "saved"> & {
+  readonly text?: string;
+};
+
+/**
+ * The row of a record.
+ *
+ * @param where names it in messages
+ * @throws FatalError `output_corrupt` if its status or verdict is unknown
+ */
+export function earlierRow(
+  record: EarlierRecord | null,
+  place: EarlierPlace,
+  where: string,
+): EarlierRow {
+  const earlier = record && earlierFinding(record);
+  if (record === null || earlier === null) {
+    throw new FatalError("output_corrupt", `${where}: not a row of an output`);
+  }
+  const file = record.text("file");
+  return {
+    ...(file === "" ? {} : { file }),
+    cells: record.cells,
+    extra: record.extra,
+    json: record.json,
+    itemText: record.text("item"),
+    kindText: record.text("kind"),
+    fault: null,
+    text: "",
+    ...place,
+    record,
+    item: earlierItem(record),
+    earlier,
+  };
+}
+
 /** Rebuilds the earlier finding. @returns null if its status or verdict is unknown */
-export function earlierFinding(record: EarlierRecord): Finding | null {
+function earlierFinding(record: EarlierRecord): Finding | null {
   const status = findingStatuses.find((known) => known === record.text("status"));
   const verdict = verdicts.find((known) => known === record.text("verdict"));
   if (status === undefined || (verdict === undefined && record.text("verdict") !== "")) return null;
@@ -60,43 +95,11 @@ const leastAnswer: Readonly<Record<Verdict, JsonObject>> = {
 };
 
 /** The item that was looked up, or null if there was none. */
-export function earlierItem(record: EarlierRecord): Item | null {
+function earlierItem(record: EarlierRecord): Item | null {
   const kind = itemKinds.find((known) => known === record.text("kind"));
   return kind === undefined || record.text("item") === ""
     ? null
     : { kind, value: record.text("item") };
 }
-
-/** True if another lookup may improve the row. */
-export function shouldRetry({ item, earlier }: EarlierRow): boolean {
-  return item !== null && (earlier.status === "failed" || earlier.status === "partial");
-}
-
-/** True if the new finding tells at least as much as the earlier one. */
-export function isNoWorse(earlier: Finding, now: Finding): boolean {
-  if (rank[now.status] < rank[earlier.status]) return false;
-  const isWhole = now.status !== "failed" && now.status !== "partial";
-  if (isWhole) return true;
-  if (verdictOf(now) === null && verdictOf(earlier) !== null) return false;
-  // A failed row can still hold the answer of one of its two lookups.
-  const endpoints = Object.keys(earlier.answers) as LookupEndpoint[];
-  if (endpoints.some((endpoint) => now.answers[endpoint] === undefined)) return false;
-  if (endpoints.includes("query") && now.missing.length > earlier.missing.length) return false;
-  return now.status === "partial" || severity(now) >= severity(earlier);
-}
-
-/** Ranks verdicts. */
-function severity(finding: Finding): number {
-  const verdict = verdictOf(finding);
-  return verdict === null ? 0 : verdicts.length - verdicts.indexOf(verdict);
-}
-
-const rank: Readonly<Record<FindingStatus, number>> = {
-  complete: 3,
-  partial: 2,
-  invalid: 1,
-  unsupported: 0,
-  failed: 0,
-};
 
 const sources = ["live", "cache", "duplicate", "local"] as const;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Finding, unasked } from "../../../src/core/finding.js";
-import { isNoWorse } from "../../../src/retry/earlier-record.js";
+import { isNoWorse } from "../../../src/retry/retry-row.js";
 
 const none = { query: { result: { intent: "none" } } };
 const bad = { "quick-check": { result: { intent: "malicious" } } };

@@ -2,20 +2,19 @@ import { schemaVersion } from "../core/columns.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { realPath } from "../core/files/real-path.js";
 import { RowCounter } from "../core/row.js";
-import { auditPart } from "../outputs/data-set/part-files.js";
-import { isObjectAddress } from "../s3/address.js";
-import { findWarehouse, type Warehouse } from "../outputs/registry.js";
-import { manifestPath, recordBase } from "../run/destination/check-paths.js";
 import { formats } from "../formats/registry.js";
-import { sinkFormats } from "../formats/types.js";
 import { unfinishedHint } from "../inputs/verify-input.js";
+import { auditOutput } from "../outputs/audit-output.js";
+import { findWarehouse, type TableRows } from "../outputs/registry.js";
+import type { Audit, PartFormat } from "../outputs/types.js";
+import { manifestPath, recordBase } from "../run/destination/check-paths.js";
 import { prefixOfOutput, readManifest } from "../run/finish/manifest.js";
-import { type Audit, type AuditOptions, auditOutput } from "../outputs/audit-output.js";
 import { wrongCounts } from "../run/finish/wrong-counts.js";
-import { asOutputName, dataSetParts } from "./data-set-rows.js";
-import { type EarlierOutputOptions, earlierShape } from "./earlier-output.js";
 import type { Manifest } from "../run/types.js";
-import { withoutFailed } from "../core/files/output-names.js";
+import { isObjectAddress } from "../s3/address.js";
+import { asOutputName, type OutputFile, outputFiles } from "./output-files.js";
+import { tableRecords } from "./read-output.js";
+import { textLayout } from "./text-form.js";
 
 /** Result of verifying an output: what the file holds, and every difference from the manifest. */
 export interface Verification {
@@ -46,80 +45,59 @@ export async function verifyOutput(
       await copy.remove();
     }
   }
-  const warehouse = findWarehouse(asOutputName(path));
-  if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, asked);
-  if (warehouse !== null) return verifyWarehouse(warehouse, asked, stateDir);
-  const file = realPath(path);
-  const manifest = await manifestOfOutput(file);
-  const format = sinkFormats.find((known) => known === manifest.output.format);
-  if (format === undefined) {
-    throw new UsageError(
-      "not_an_output",
-      `${path} is ${manifest.output.format}, which verify cannot check`,
-    );
-  }
-  const gzip = withoutFailed(file).toLowerCase().endsWith(".gz");
-  const prefix = prefixOfOutput(asked, manifest);
-  const { shape, inputColumns } = await layoutOf({ path: file, format, gzip, prefix });
-  const audit = await auditOutput(file, { format, gzip, inputColumns, prefix, shape });
-  return { audit, differences: differencesOf(manifest, audit) };
-}
-
-/** Layout of an output's rows by its first record. Formats that retry cannot read have just one. */
-async function layoutOf(
-  options: EarlierOutputOptions,
-): Promise<Pick<AuditOptions, "shape" | "inputColumns">> {
-  if (formats[options.format].earlier === undefined) return { shape: "nested", inputColumns: 0 };
-  const { shape, inputColumns } = await earlierShape(options);
-  return { shape, inputColumns: inputColumns.length };
-}
-
-async function verifyWarehouse(
-  warehouse: Warehouse,
-  asked: string | undefined,
-  stateDir: string | undefined,
-): Promise<Verification> {
-  const { kind, display } = warehouse.target;
-  const base = recordBase(warehouse.target, stateDir);
+  const name = asOutputName(path);
+  const warehouse = findWarehouse(name);
+  const base = warehouse === null ? realPath(name) : recordBase(warehouse.target, stateDir);
   const manifest = await manifestOfOutput(base);
-  const audit = await warehouse.recount({
-    runId: manifest.run_id,
-    prefix: prefixOfOutput(asked, manifest),
-  });
-  if (audit === null) {
-    throw new UsageError("not_an_output", `${display} is ${kind}, which verify cannot check`);
-  }
-  return {
-    audit,
-    differences: differencesOf(manifest, audit, kind === "parquet" ? "file" : "table"),
-  };
-}
-
-/** Verifies each part of a data set, and the counts of all of them. */
-async function verifyDataSet(folder: string, asked: string | undefined): Promise<Verification> {
-  const manifest = await manifestOfOutput(folder);
   const prefix = prefixOfOutput(asked, manifest);
-  const { parts, format } = dataSetParts(folder, manifest);
+  if (warehouse !== null && warehouse.rows !== null) {
+    const audit = await countTable(warehouse.rows, manifest.run_id, prefix);
+    return { audit, differences: differencesOf(manifest, audit, "table") };
+  }
+  const { format, files } = outputFiles(base, manifest);
   const counter = new RowCounter();
   const differences: string[] = [];
   let bytes = 0;
-  for (const { path, gzip, ...part } of parts) {
-    const { shape, inputColumns } =
-      format === "parquet"
-        ? { shape: "flat" as const, inputColumns: 0 }
-        : await layoutOf({ path, format, gzip, prefix });
-    const found = await auditPart(path, { format, gzip, prefix, shape, inputColumns });
-    bytes += found.bytes ?? 0;
+  for (const file of files) {
+    const audit = await auditFile(file, format, prefix);
+    if (file.part === null) return { audit, differences: differencesOf(manifest, audit) };
     for (const what of ["bytes", "sha256", "rows"] as const) {
-      if (found[what] === part[what]) continue;
+      const [recorded, found] = [file.part[what], audit[what]];
+      if (found === recorded) continue;
       differences.push(
-        `${part.name}: ${what}: the manifest says ${part[what]}, the file has ${found[what]}`,
+        `${file.part.name}: ${what}: the manifest says ${recorded}, the file has ${found}`,
       );
     }
-    counter.add(found);
+    bytes += audit.bytes ?? 0;
+    counter.add(audit);
   }
   const audit = { ...counter.found(), bytes, sha256: null };
   return { audit, differences: [...differences, ...differencesOf(manifest, audit, "data set")] };
+}
+
+/** Counts the rows of a file. Formats that cannot be read back have just one layout. */
+async function auditFile(file: OutputFile, format: PartFormat, prefix: string): Promise<Audit> {
+  const { path, gzip } = file;
+  const isRead = format !== "parquet" && formats[format].earlier !== undefined;
+  const { shape, inputColumns } = isRead
+    ? (await textLayout(file, format, prefix)).layout
+    : { shape: "nested" as const, inputColumns: [] };
+  const reading = { format, gzip, prefix, shape, inputColumns: inputColumns.length };
+  return auditOutput(path, reading);
+}
+
+async function countTable(table: TableRows, runId: string, prefix: string): Promise<Audit> {
+  const counter = new RowCounter();
+  const only = ["status", "verdict"];
+  const { records } = await tableRecords(table, { runId, prefix, only });
+  for await (const rows of records) {
+    for (const row of rows) {
+      const fault = counter.count(row.text("status"), row.text("verdict") || null);
+      if (fault !== null)
+        throw new FatalError("output_corrupt", `the table has rows with ${fault}`);
+    }
+  }
+  return { ...counter.found(), bytes: null, sha256: null };
 }
 
 function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readonly string[] {

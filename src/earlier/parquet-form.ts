@@ -1,0 +1,110 @@
+import { open } from "node:fs/promises";
+import { FatalError } from "../core/errors.js";
+import type { ChecksumState } from "../core/files/running-checksum.js";
+import type { CellValue } from "../formats/typed-column.js";
+import type { InputReading } from "../formats/types.js";
+import { verifyInput } from "../inputs/verify-input.js";
+import {
+  openParquetOutput,
+  type OutputColumns,
+  type ParquetOutput,
+} from "../outputs/parquet/output-rows.js";
+import { type InputValue, timeText } from "../outputs/tables/values.js";
+import type { EarlierForm, Place } from "./types.js";
+import { earlierRow, type EarlierRow } from "./earlier-row.js";
+import type { OutputFiles } from "./output-files.js";
+import { typedRecord } from "./typed-record.js";
+
+/** How Parquet is read. @throws as `openParquetOutput` */
+export async function formOfParquet(
+  { files }: OutputFiles,
+  options: OutputColumns,
+): Promise<EarlierForm> {
+  const { path = "" } = files[0] ?? {};
+  const first = await openParquetOutput(path, options);
+  const namesOf = ({ columns }: ParquetOutput): string => columns.map((c) => c.name).join("\n");
+  return {
+    columns: first.own,
+    kind: "parquet",
+    reading: rejectsReading(options.prefix),
+    optional: first.optional,
+    runId: first.runId,
+    settings: {},
+    async open(file, { place, skip, before }) {
+      const output = await openParquetOutput(file.path, options);
+      if (namesOf(output) !== namesOf(first)) {
+        throw new FatalError("output_corrupt", `${file.path} has other columns than ${path}`, {
+          hint: "restore the data set from a copy",
+        });
+      }
+      const checksum = before === undefined ? undefined : await verifyFile(file.path, before);
+      const { rows, bytes } = output;
+      const start = place.row - skip;
+      return {
+        rows: rowsIn(file.path, output, { place, skip, prefix: options.prefix }),
+        bytesRead: () => (rows === 0 ? bytes : Math.round((bytes * (place.row - start)) / rows)),
+        checksum: () => checksum,
+        close: () => Promise.resolve(),
+      };
+    },
+  };
+}
+
+/** How rows of typed values are told: rejected rows are written as CSV. */
+export function rejectsReading(prefix: string): InputReading {
+  return {
+    format: "csv",
+    delimiter: ",",
+    comment: null,
+    spaced: false,
+    header: "record",
+    item: { name: `${prefix}item`, index: -1, by: "format", sample: null },
+    kind: null,
+  };
+}
+
+/** Compares a file with what earlier sessions read. @throws FatalError `input_changed` */
+async function verifyFile(path: string, before: ChecksumState | null): Promise<ChecksumState> {
+  const handle = await open(path);
+  try {
+    const { size } = await handle.stat();
+    return (await verifyInput({ name: path, handle }, before, size)).state();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* rowsIn(
+  path: string,
+  output: ParquetOutput,
+  {
+    place,
+    skip,
+    prefix,
+  }: { readonly place: Place; readonly skip: number; readonly prefix: string },
+): AsyncGenerator<readonly EarlierRow[]> {
+  const { columns, own } = output;
+  const added = columns.filter(({ from }) => from.kind === "added").map(({ name }) => name);
+  const names = added.map((name) => name.slice(prefix.length));
+  const places = [...added, ...own].map((name) => columns.findIndex((c) => c.name === name));
+  for await (const batch of output.cells(skip)) {
+    yield batch.map((saved) => {
+      const values = places.map((at) => inputValue(saved[at] ?? null, columns[at]?.type));
+      const record = typedRecord(names, values);
+      const number = ++place.row;
+      place.end += sizeOf(saved);
+      const at = { number, line: number, end: place.end, endLine: number, saved };
+      return earlierRow(record, at, `${path}, row ${number}`);
+    });
+  }
+}
+
+/** Times as text, as databases and text outputs have them. */
+function inputValue(cell: CellValue, type: string | undefined): InputValue {
+  return type === "timestamp" && typeof cell === "bigint" ? timeText(cell, 6) : cell;
+}
+
+/** About how much memory a row takes. */
+function sizeOf(cells: readonly CellValue[]): number {
+  return cells.reduce((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
+}

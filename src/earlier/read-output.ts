@@ -1,0 +1,157 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { UsageError } from "../core/errors.js";
+import { addedColumns } from "../core/columns.js";
+import { formats } from "../formats/registry.js";
+import type { EarlierRecord } from "../formats/types.js";
+import { isObjectAddress } from "../s3/address.js";
+import { findWarehouse, type TableRows } from "../outputs/registry.js";
+import type { TableInput, TableReceiver } from "../outputs/tables/types.js";
+import type { InputValue } from "../outputs/tables/values.js";
+import type { PartFormat } from "../outputs/types.js";
+import type { Manifest } from "../run/types.js";
+import { recordBase } from "../run/destination/check-paths.js";
+import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
+import { openForm, rowsOf } from "./earlier-files.js";
+import { asOutputName, outputFiles } from "./output-files.js";
+import { typedRecord } from "./typed-record.js";
+
+/** The rows of an output, and the record of the run that wrote them. */
+export interface OutputReading {
+  /** The input's own columns; none for NDJSON, whose records bring their members. */
+  readonly columns: readonly string[];
+  readonly records: AsyncIterable<readonly EarlierRecord[]>;
+  /** Null where there is none beside the output. */
+  readonly manifest: Partial<Manifest> | null;
+}
+
+/**
+ * Opens an output to read its rows once, in order.
+ *
+ * @param path as `-o` names it; a table may have `run=ID` among its parameters, for a run other than
+ * that of its manifest
+ * @param asked prefix of the added columns. Default the one that the manifest notes
+ * @param only added columns to read of Parquet files and tables, without the prefix. Default all
+ * @param stateDir the folder of `--state-dir`, for the manifest of a table
+ * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `manifest_unreadable`;
+ * what reading fails with. Reading the records throws FatalError `output_corrupt`.
+ */
+export async function readOutput(
+  path: string,
+  asked: string | undefined,
+  only?: readonly string[],
+  stateDir?: string,
+): Promise<OutputReading> {
+  if (isObjectAddress(path)) return readCopy(path, asked, only);
+  const { address, run } = takeRun(asOutputName(path));
+  const warehouse = findWarehouse(address);
+  const base = warehouse === null ? address : recordBase(warehouse.target, stateDir);
+  const found = await findManifest(base);
+  const prefix = prefixOfOutput(asked, found);
+  if (warehouse !== null && warehouse.rows !== null) {
+    const runId = run ?? found?.run_id ?? null;
+    const manifest = found?.run_id === runId ? found : null;
+    return { ...(await tableRecords(warehouse.rows, { runId, prefix, only })), manifest };
+  }
+  const set = outputFiles(base, found);
+  refuseUnreadable(path, set.format);
+  const form = await openForm(set, prefix, only);
+  const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
+    for (const file of set.files) {
+      for await (const rows of rowsOf(file, form)) yield rows.map(({ record }) => record);
+    }
+  };
+  return { columns: form.columns, records: records(), manifest: found };
+}
+
+/** Reads a temporary copy of an output in object storage. */
+async function readCopy(
+  address: string,
+  asked: string | undefined,
+  only: readonly string[] | undefined,
+): Promise<OutputReading> {
+  const copy = await (await import("./local-copy.js")).copyOutput(address);
+  try {
+    const { records, ...rest } = await readOutput(copy.path, asked, only);
+    const read = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
+      try {
+        yield* records;
+      } finally {
+        await copy.remove();
+      }
+    };
+    return { ...rest, records: read() };
+  } catch (error) {
+    await copy.remove();
+    throw error;
+  }
+}
+
+interface RowsOfTable {
+  /** Null for the newest run. */
+  readonly runId: string | null;
+  readonly prefix: string;
+  /** Added columns to read, without the prefix. @default all, and the table's own */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** The rows of a run in a table. @throws ReputeError */
+export async function tableRecords(
+  table: TableRows,
+  { runId, prefix, only }: RowsOfTable,
+): Promise<Omit<OutputReading, "manifest">> {
+  const found = await table.find({ prefix, runId });
+  const added = only ?? addedColumns(found.optional).map(({ name }) => name);
+  const columns = only === undefined ? found.own : [];
+  const input = await table.input(found.select(added, columns));
+  const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
+    for await (const rows of pulled(input)) yield rows.map((row) => typedRecord(added, row));
+  };
+  return { columns, records: records() };
+}
+
+type Batch = readonly (readonly InputValue[])[];
+
+/** The rows of a table in a fixed order, as they are asked for. */
+async function* pulled(input: TableInput): AsyncGenerator<Batch> {
+  const over = new AbortController();
+  const { signal } = over;
+  const batches = new PassThrough({ objectMode: true, highWaterMark: 1 });
+  let [read, handed] = [0, 0];
+  const receiver: TableReceiver = {
+    begin: async () => void (read = 0),
+    async rows(batch) {
+      // After a lost connection, all rows come again.
+      const fresh = batch.slice(Math.max(0, handed - read));
+      read += batch.length;
+      handed = Math.max(handed, read);
+      if (fresh.length > 0 && !batches.write(fresh)) await once(batches, "drain", { signal });
+    },
+  };
+  const reading = input.read(receiver, { signal, onWarning: () => undefined }).then(
+    () => void batches.end(),
+    (error: Error) => void batches.destroy(error),
+  );
+  try {
+    yield* batches as AsyncIterable<Batch>;
+  } finally {
+    over.abort();
+    await reading;
+  }
+}
+
+/** Separates `run=ID` from the other parameters of a table. */
+function takeRun(output: string): { readonly address: string; readonly run: string | null } {
+  const parts = /^([a-z]+:.*[?&])run=([^&]*)&?(.*)$/i.exec(output);
+  if (parts === null) return { address: output, run: null };
+  const [, before = "", run = "", after = ""] = parts;
+  return { address: (before + after).replace(/[?&]$/, ""), run: decodeURIComponent(run) };
+}
+
+/** Refuses a format that cannot be read back. @throws UsageError `report_cannot_read_shape` */
+export function refuseUnreadable(path: string, format: PartFormat): void {
+  if (format === "parquet" || formats[format].earlier !== undefined) return;
+  throw new UsageError("report_cannot_read_shape", `the rows of ${path} cannot be read back`, {
+    hint: "write CSV, NDJSON, Parquet or a table, and report on that",
+  });
+}
