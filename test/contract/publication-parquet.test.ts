@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { expect, it } from "vitest";
 import { schemaVersion } from "../../src/core/columns.js";
-import { findWarehouse } from "../../src/outputs/registry.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { openRun, publishRows, someRows } from "./publishing.js";

@@ -5,6 +5,7 @@ import type { RunInput, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
 import { realPath } from "../../core/files/real-path.js";
+import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
 
 /** Number of bytes hashed at each end of an input file to recognise it. */
@@ -32,7 +33,12 @@ export interface Fingerprint {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-async function identifyInputs(input: RunInput): Promise<InputIdentity> {
+async function identifyInputs(input: RunInput, inPlace: boolean): Promise<InputIdentity> {
+  if (inPlace && "path" in input) {
+    // When it is replaced, it is another one.
+    const file = isObjectAddress(input.path) ? input.path : realPath(input.path);
+    return { path: input.path, file, bytes: null, head: null, tail: null };
+  }
   if (!("inputs" in input)) return identifyInput(input);
   const files: InputIdentity[] = [];
   for (const one of input.inputs) files.push(await identifyInput(one.input));
@@ -94,7 +100,7 @@ interface Destination {
 /** Identifies a run: its input, and every option that its output depends on. */
 export async function takeFingerprint(
   { settings, input, session }: EnrichJob,
-  reading: Pick<Fingerprint, "options">,
+  { inPlace = false, ...reading }: Pick<RowHandling, "options" | "inPlace">,
   target: Destination,
 ): Promise<Fingerprint> {
   const { output, lookup } = settings;
@@ -116,7 +122,7 @@ export async function takeFingerprint(
     rejects: output.rejects ?? null,
     "intel-url": session.service.name,
   };
-  return { schemaVersion, input: await identifyInputs(input), options };
+  return { schemaVersion, input: await identifyInputs(input, inPlace), options };
 }
 
 /** Result of a comparison: a phrase for each difference, and whether the input grew. */
