@@ -3,12 +3,9 @@ import { join, resolve } from "node:path";
 import { addedMemberName } from "../../src/formats/added-names.js";
 import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-writer.js";
 import { openFileDestination } from "../../src/outputs/file-destination.js";
+import type { Audit } from "../../src/outputs/audit-output.js";
 import { outputFault } from "../../src/outputs/output-fault.js";
-import type {
-  Publication,
-  PublicationOptions,
-  PublishedAudit,
-} from "../../src/outputs/publication.js";
+import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
 import type { FindWarehouse } from "../../src/outputs/registry.js";
 import { type Stage, stageEncoder } from "../../src/outputs/stage.js";
 import type { Destination } from "../../src/outputs/types.js";
@@ -88,10 +85,7 @@ async function* textsOf(folder: string, runId: string): AsyncGenerator<readonly 
   }
 }
 
-async function countRows(
-  texts: AsyncIterable<readonly string[]>,
-  prefix: string,
-): Promise<PublishedAudit> {
+async function countRows(texts: AsyncIterable<readonly string[]>, prefix: string): Promise<Audit> {
   const member = addedMemberName(prefix, []);
   const counts: OutcomeCount[] = [];
   for await (const lines of texts) {

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.js";
 import type { OptionalColumns } from "../core/columns.js";
-import type { RowCounts } from "../core/row.js";
 import type { Encoder } from "../formats/types.js";
+import type { Audit } from "./audit-output.js";
 import type { Stage } from "./stage.js";
 import type { PartOptions, PartRecord } from "./types.js";
 import type { TypedColumn } from "../formats/typed-column.js";
@@ -18,7 +18,7 @@ export interface Publication {
    * @param suffix appended to its name: the run has too many failures
    * @throws ReputeError
    */
-  prepare(stage: Stage, suffix: string): Promise<PublishedAudit | null>;
+  prepare(stage: Stage, suffix: string): Promise<Audit | null>;
   /**
    * Lets it appear.
    *
@@ -52,16 +52,4 @@ export interface PublicationOptions {
   readonly parts?: PartOptions | undefined;
   /** Of a finished run that is published again: the files of its data set. */
   readonly finished?: readonly PartRecord[] | undefined;
-}
-
-/** What an output holds of a run. */
-export interface PublishedAudit extends RowCounts {
-  /** Size of the file in bytes; null if the output holds more than this run. */
-  readonly bytes: number | null;
-  /** SHA-256 of the file in hexadecimal; null if the output holds more than this run. */
-  readonly sha256: string | null;
-  /** CRC-32 of the file, where one was read. */
-  readonly crc?: number;
-  /** Of a data set: its files, whose names are decided. */
-  readonly parts?: readonly PartRecord[];
 }

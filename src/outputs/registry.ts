@@ -5,7 +5,8 @@ import { localPath } from "./staged-output.js";
 import type { TableInput } from "./tables/types.js";
 import type { FoundRows } from "./warehouse/fill-rows.js";
 import type { Connect, TableTarget } from "./warehouse/table-database.js";
-import type { Publication, PublicationOptions, PublishedAudit } from "./publication.js";
+import type { Audit } from "./audit-output.js";
+import type { Publication, PublicationOptions } from "./publication.js";
 import {
   addressScheme,
   namesTable,
@@ -26,7 +27,7 @@ export interface Warehouse {
   /** Checks that a run's rows can be published here. @throws ReputeError */
   open(options: PublicationOptions): Promise<Publication>;
   /** Counts a finished run's rows; null if the kind can't. @throws ReputeError */
-  recount(run: RunIdentity): Promise<PublishedAudit | null>;
+  recount(run: RunIdentity): Promise<Audit | null>;
   /** Opens the saved rows for reading; null where the kind cannot. @throws ReputeError */
   rows(options: SavedRowsOptions): Promise<SavedRows | null>;
   /** Null where rows cannot be changed. */

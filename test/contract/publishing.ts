@@ -3,12 +3,9 @@ import { join } from "node:path";
 import { addedColumns } from "../../src/core/columns.js";
 import { dataSetManifest } from "../../src/core/files/output-names.js";
 import type { EnrichedRow } from "../../src/core/row.js";
+import type { Audit } from "../../src/outputs/audit-output.js";
 import { openStage, type StagedSink } from "../../src/outputs/publish/staged-sink.js";
-import type {
-  Publication,
-  PublicationOptions,
-  PublishedAudit,
-} from "../../src/outputs/publication.js";
+import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
 import type { PartFormat, PartOptions, SinkPosition } from "../../src/outputs/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
@@ -54,7 +51,7 @@ export async function publishRows(
   folder: string,
   rows: readonly EnrichedRow[],
   members: Partial<PublicationOptions> = {},
-): Promise<PublishedAudit | null> {
+): Promise<Audit | null> {
   const { sink } = await openRun(output, folder, members);
   await sink.write(rows);
   const audit = await sink.prepare("");
@@ -64,7 +61,7 @@ export async function publishRows(
 }
 
 /** Writes what the manifest of a data set says of its files. */
-export async function recordParts(output: string, audit: PublishedAudit | null): Promise<void> {
+export async function recordParts(output: string, audit: Audit | null): Promise<void> {
   if (audit?.parts === undefined) return;
   const record = { output: { parts: audit.parts } };
   await writeFile(join(output, dataSetManifest), JSON.stringify(record));

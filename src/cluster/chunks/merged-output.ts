@@ -6,7 +6,7 @@ import {
   partPath,
   streamDestination,
 } from "../../outputs/file-destination.js";
-import type { Publication, PublishedAudit } from "../../outputs/publication.js";
+import type { Publication } from "../../outputs/publication.js";
 import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { stagePath } from "../../outputs/stage.js";
 import type { Destination } from "../../outputs/types.js";
@@ -33,7 +33,7 @@ export interface JoinedOutput {
 
 /** Staged rows and where they will be published. */
 export interface StagedMerge {
-  prepare(suffix: string): Promise<PublishedAudit | null>;
+  prepare(suffix: string): Promise<Audit | null>;
   commit(suffix: string): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
 import { loadDriver } from "../../core/load-driver.js";
-import type { PublishedAudit } from "../publication.js";
+import type { Audit } from "../audit-output.js";
 import type { RunIdentity } from "../warehouse/types.js";
 
 /**
@@ -18,7 +18,7 @@ import type { RunIdentity } from "../warehouse/types.js";
 export async function readBack(
   path: string,
   { prefix }: Omit<RunIdentity, "runId">,
-): Promise<PublishedAudit> {
+): Promise<Audit> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await loadDriver(
     "hyparquet",
     () => import("hyparquet"),

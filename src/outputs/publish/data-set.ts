@@ -12,7 +12,8 @@ import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { textWriter } from "../text-sink.js";
 import type { PartOptions, PartRecord } from "../types.js";
 import { openParquetWriter, parquetForm } from "./parquet.js";
-import type { Publication, PublicationOptions, PublishedAudit } from "../publication.js";
+import type { Audit } from "../audit-output.js";
+import type { Publication, PublicationOptions } from "../publication.js";
 
 /**
  * Prepares to publish a data set. Its parts are made in the state folder and moved to their folder
@@ -151,7 +152,7 @@ async function nameParts(
   { format, gzip, id, encoder: { prefix, shape, columns } }: PartOptions,
   pathOf: (index: number) => string,
   count: number,
-): Promise<PublishedAudit & { readonly parts: readonly PartRecord[] }> {
+): Promise<Audit & { readonly parts: readonly PartRecord[] }> {
   const earlier = await namedParts(base);
   const parts: PartRecord[] = [];
   const total = new RowCounter();

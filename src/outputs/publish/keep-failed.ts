@@ -1,11 +1,10 @@
 import type { ColumnType } from "../../core/columns.js";
 import type { CellValue } from "../../formats/typed-column.js";
-import { auditOutput } from "../audit-output.js";
+import { type Audit, auditOutput } from "../audit-output.js";
 import { openFileDestination, partPath } from "../file-destination.js";
 import type { Stage } from "../stage.js";
 import { timeText } from "../tables/values.js";
 import type { TableSchema } from "../warehouse/table-schema.js";
-import type { PublishedAudit } from "../publication.js";
 
 /**
  * Writes the rows of a run with too many failures, which its table does not take, as flat NDJSON.
@@ -16,7 +15,7 @@ export async function keepFailed(
   stage: Stage,
   { columns, prefix }: TableSchema,
   path: string,
-): Promise<PublishedAudit> {
+): Promise<Audit> {
   const file = await openFileDestination(path, null);
   // Run and number are not columns of text.
   const kept = columns.map(({ from }) => from.kind === "input" || from.kind === "added");
@@ -41,8 +40,7 @@ export async function keepFailed(
     shape: "flat",
     inputColumns: 0,
   } as const;
-  const audit = await auditOutput(partPath(path), reading);
-  return audit as PublishedAudit;
+  return auditOutput(partPath(path), reading);
 }
 
 function jsonValue(value: CellValue, type: ColumnType): unknown {

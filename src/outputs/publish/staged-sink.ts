@@ -3,12 +3,13 @@ import { openFileDestination, partPath } from "../file-destination.js";
 import { readStage, type Stage, stagePath } from "../stage.js";
 import { textSink } from "../text-sink.js";
 import type { Sink, SinkPosition } from "../types.js";
-import type { Publication, PublishedAudit } from "../publication.js";
+import type { Audit } from "../audit-output.js";
+import type { Publication } from "../publication.js";
 
 /** A sink whose rows wait in the state folder until the run ends. */
 export interface StagedSink extends Sink {
   /** Makes what is going to appear, and counts what it holds. No row can be written afterwards. */
-  prepare(suffix: string): Promise<PublishedAudit | null>;
+  prepare(suffix: string): Promise<Audit | null>;
   /** Publishes the rows so far, where the output takes parts of a run. */
   publishSoFar(): Promise<void>;
 }

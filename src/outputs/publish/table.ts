@@ -24,7 +24,8 @@ import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
 import { cellsEncoder } from "./parquet.js";
 import { countStaged } from "./rows.js";
-import type { Publication, PublicationOptions, PublishedAudit } from "../publication.js";
+import type { Audit } from "../audit-output.js";
+import type { Publication, PublicationOptions } from "../publication.js";
 
 /**
  * Prepares to publish rows in a table, all of them in one transaction. A missing table is created
@@ -181,6 +182,6 @@ async function insertRows(
   await session.query(`DROP TABLE ${from}`);
 }
 
-async function countedTable(stage: Stage, schema: TableSchema): Promise<PublishedAudit> {
+async function countedTable(stage: Stage, schema: TableSchema): Promise<Audit> {
   return { bytes: null, sha256: null, ...(await countStaged(stage, schema)) };
 }

@@ -2,7 +2,7 @@ import { FatalError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
 import { type DialectName, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import type { Query } from "./table-database.js";
-import type { PublishedAudit } from "../publication.js";
+import type { Audit } from "../audit-output.js";
 import type { RunIdentity } from "./types.js";
 
 /** A run's rows in a table. */
@@ -23,7 +23,7 @@ export class RunRows {
    * @param display name of the table for messages
    * @throws FatalError `output_corrupt` if rows have an unknown status or verdict
    */
-  async audit(query: Query, display: string): Promise<PublishedAudit> {
+  async audit(query: Query, display: string): Promise<Audit> {
     const counts = await query(
       `SELECT ${this.#column("status")}, ${this.#column("verdict")}, count(*)
        FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 GROUP BY 1, 2`,
@@ -61,7 +61,7 @@ export interface OutcomeCount {
  * @param display name of the table for messages
  * @throws FatalError `output_corrupt` if rows have an unknown status or verdict
  */
-export function auditCounts(counts: readonly OutcomeCount[], display: string): PublishedAudit {
+export function auditCounts(counts: readonly OutcomeCount[], display: string): Audit {
   const counter = new RowCounter();
   for (const { status, verdict, rows } of counts) {
     const fault = counter.count(status, verdict, rows);

@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { joinedEntries } from "../../formats/joined-entries.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import { quoteIdentifier, quoteTable } from "./dialect.js";
-import type { PublishedAudit } from "../publication.js";
+import type { Audit } from "../audit-output.js";
 import { RunRows } from "./run-rows.js";
 import type { Connect, TableDatabase, TableSession, TableTarget } from "./table-database.js";
 import type { RunIdentity, SavedRows, SavedRowsOptions } from "./types.js";
@@ -163,7 +163,7 @@ export async function recountRows<T extends TableTarget>(
   connect: Connect<T>,
   target: T,
   run: RunIdentity,
-): Promise<PublishedAudit> {
+): Promise<Audit> {
   const { kind, display, file, table } = target;
   if (file !== null && !existsSync(file)) throw missing(display);
   const database = await connect(target, { access: "read", onWarning: () => undefined });

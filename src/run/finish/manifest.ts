@@ -25,7 +25,7 @@ export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tall
 /** The result of a run whose rows are written. */
 export interface RunEnd {
   /** What was written, as counted by the sink. */
-  readonly written: Pick<SinkPosition, "rows" | "indicators">;
+  readonly written: Pick<SinkPosition, "rows">;
   /** Bytes written to a stream; null for a file, which the audit counts, and for a database. */
   readonly bytes: number | null;
   /** Appended to the output's name. */
@@ -82,7 +82,7 @@ export function manifestOf(
       rows: audit?.rows ?? written.rows,
       sha256: audit?.sha256 ?? null,
       ...notedPrefix(output.prefix),
-      ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
+      ...(audit?.indicators === undefined ? {} : { indicators: audit.indicators }),
       ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
     ...(output.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
