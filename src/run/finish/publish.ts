@@ -49,7 +49,7 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
     const { keepEarlier } = await import("./keep-earlier.js");
     await keepEarlier(target, 0);
   }
-  const position = await sink.checkpoint();
+  await sink.checkpoint();
   const { maxFailed, failOn } = job.settings.run;
   const isTooMany = tooManyFailed(maxFailed, tally.snapshot());
   const suffix = isTooMany ? failedSuffix : "";
@@ -60,9 +60,9 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
     const { bytes } = await sink.finish(suffix);
-    return manifestOf(job, run, { written: position, bytes, suffix, audit, ending });
+    return manifestOf(job, run, { bytes, suffix, audit, ending });
   }
-  const manifest = manifestOf(job, run, { written: position, bytes: null, suffix, audit, ending });
+  const manifest = manifestOf(job, run, { bytes: null, suffix, audit, ending });
   await state.markFinished({ checkpoint, manifest, suffix });
   await sink.finish(suffix);
   await saveRecord(job, target, manifest, suffix);
