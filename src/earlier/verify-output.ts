@@ -106,7 +106,8 @@ function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readon
   return [
     { what: "bytes", recorded: output.bytes, found: audit.bytes },
     { what: "sha256", recorded: output.sha256, found: audit.sha256 },
-    ...wrongCounts({ rows, indicators, statuses, verdicts }, audit),
+    { what: "indicators", recorded: indicators, found: audit.indicators },
+    ...wrongCounts({ rows, statuses, verdicts }, audit),
   ]
     .filter(({ recorded, found }) => recorded !== found)
     .map(

@@ -166,14 +166,6 @@ export interface Encoder {
   readonly header: string;
   /** The text of the rows, in most formats one line each. */
   encode(rows: readonly EnrichedRow[]): string;
-  /** End of the output, after the last row. @default none */
-  readonly footer?: string;
-  /**
-   * Indicators written so far, including earlier sessions; undefined for formats that write rows.
-   */
-  readonly indicators?: number;
-  /** Reads a line that an earlier session wrote, for formats where rows depend on earlier ones. */
-  reread?(line: string): void;
 }
 
 export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {

@@ -71,14 +71,14 @@ export async function openFileDestination(
     handle = await open(part, isNew ? newFile : existingFile, 0o666);
   } catch (error) {
     const isGone = !isNew && (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (isGone) throw (await reread()).partGone(part);
+    if (isGone) throw (await verification()).partGone(part);
     const facts = await lstat(part).catch(() => null);
-    if (facts?.isSymbolicLink()) throw (await reread()).partIsLink(part);
+    if (facts?.isSymbolicLink()) throw (await verification()).partIsLink(part);
     throw outputFault(part, error);
   }
   if (isNew) return fileDestination(path, handle, new RunningChecksum());
   try {
-    const { verifyPart } = await reread();
+    const { verifyPart } = await verification();
     const checksum = await verifyPart(part, handle, resume);
     await handle.truncate(resume.length);
     return fileDestination(path, handle, checksum);
@@ -89,7 +89,7 @@ export async function openFileDestination(
 }
 
 /** Needed to resume only. */
-const reread = () => import("./reread-output.js");
+const verification = () => import("./verify-part.js");
 
 /** Windows has no O_NOFOLLOW; links are followed there. */
 const noLink = constants.O_NOFOLLOW ?? 0;

@@ -60,21 +60,6 @@ export function textSink(
   const writer = textWriter(destination, isCompressed);
   if (resumeRows === null) writer.add(encoder.header);
   let rows = resumeRows ?? 0;
-  let beforeEnd: SinkPosition | null = null;
-
-  const position = (): SinkPosition => {
-    const { length } = destination;
-    const checksum = destination.checksum();
-    return { length, rows, ...(checksum === null ? {} : { checksum }), ...written(encoder) };
-  };
-
-  const end = async (): Promise<void> => {
-    if (beforeEnd !== null || encoder.footer === undefined) return;
-    await writer.flush();
-    beforeEnd = position();
-    writer.add(encoder.footer);
-    await writer.flush();
-  };
 
   return {
     async write(batch: readonly EnrichedRow[]): Promise<void> {
@@ -90,22 +75,18 @@ export function textSink(
         await destination.write(await compress(new Uint8Array(0)));
       }
       await destination.sync();
-      return beforeEnd ?? position();
+      const { length } = destination;
+      const checksum = destination.checksum();
+      return { length, rows, ...(checksum === null ? {} : { checksum }) };
     },
-    end,
     async finish(suffix): Promise<SinkResult> {
-      await end();
       await writer.flush();
       await destination.finish(suffix);
       const { path, length: bytes } = destination;
-      return { path, bytes, rows, crc: destination.checksum()?.crc, ...written(encoder) };
+      return { path, bytes, rows };
     },
     abandon: () => destination.abandon(),
   };
-}
-
-function written({ indicators }: Encoder): { readonly indicators?: number } {
-  return indicators === undefined ? {} : { indicators };
 }
 
 /** Statuses of rejected rows. */
@@ -122,10 +103,6 @@ export function withRejects(sink: Sink, rejects: Sink): Sink {
     async checkpoint() {
       const apart = await rejects.checkpoint();
       return { ...(await sink.checkpoint()), rejects: apart };
-    },
-    async end() {
-      await rejects.end?.();
-      await sink.end?.();
     },
     async finish(suffix) {
       await rejects.finish(suffix);

@@ -10,8 +10,6 @@ export interface SinkPosition {
   readonly rows: number;
   /** Files: checksum of that length, verified on resume. */
   readonly checksum?: ChecksumState;
-  /** Indicators within that length, for formats that write those instead of rows (STIX). */
-  readonly indicators?: number;
   readonly rejects?: SinkPosition;
 }
 
@@ -56,10 +54,6 @@ export interface SinkResult {
   readonly path: string | null;
   readonly bytes: number;
   readonly rows: number;
-  /** CRC-32 of the bytes; undefined for streams and tables. */
-  readonly crc?: number | undefined;
-  /** Number of indicators, for formats that write those instead of rows (STIX). */
-  readonly indicators?: number;
 }
 
 /** Writes enriched rows to their destination. */
@@ -68,8 +62,6 @@ export interface Sink {
   write(rows: readonly EnrichedRow[]): Promise<void>;
   /** Makes all rows written so far durable and returns the position. */
   checkpoint(): Promise<SinkPosition>;
-  /** Writes the footer. Positions stay before it, which is where a resume continues. */
-  end?(): Promise<void>;
   /**
    * Completes the output and moves it to its final name.
    * @param suffix appended to the final names of the output and its rejects. @default none

@@ -145,7 +145,7 @@ function copyPlace(job: EnrichJob, { target, folder }: Place): CopyPlace {
   return { folder, format, keepsNulls, signal, clock, onWarning, onNotice };
 }
 
-/** The run cannot be resumed, so its journal goes to a temporary folder. */
+/** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
 function runToStream(
   job: EnrichJob,
   handling: RowHandling,
@@ -160,10 +160,9 @@ function runToStream(
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     const place = { target, folder };
     const ready = await prepare(withCopies(job, handling, place), place, handling.copied, false);
-    const journalPath = join(folder, "journal");
     const { recordStream } = await import("./finish/stream-record.js");
     return recordStream(ready.job, (recorded) =>
-      runRows(recorded, ready.handling, { target, state: null, journalPath }),
+      runRows(recorded, ready.handling, { target, state: null, folder }),
     );
   });
 }
@@ -195,8 +194,7 @@ export async function runResumably(
     if (!isResumed) await staged?.begin();
     const own = { ...placed, job: noted.job };
     const ready = await prepare(own, place, handling.copied, isResumed);
-    const { journalPath } = state;
-    return runRows(ready.job, ready.handling, { target, state, journalPath, inputGrew });
+    return runRows(ready.job, ready.handling, { ...place, state, inputGrew });
   };
   try {
     const manifest =

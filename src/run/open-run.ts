@@ -10,7 +10,7 @@ import { openFileDestination } from "../outputs/file-destination.js";
 import { textSink, withRejects } from "../outputs/text-sink.js";
 import type { Sink, SinkPosition } from "../outputs/types.js";
 import { encoderOptions } from "./destination/encoder-options.js";
-import { openSink } from "./destination/open-output.js";
+import { openBundle, openSink } from "./destination/open-output.js";
 import { realPath } from "../core/files/real-path.js";
 import { openPublication } from "./destination/open-publication.js";
 import { openStage, type StagedSink } from "../outputs/publish/staged-sink.js";
@@ -28,8 +28,8 @@ export interface RunPlace {
   readonly target: OutputTarget;
   /** Null if the run cannot be resumed. */
   readonly state: StateFolder | null;
-  /** Folder of the journal. */
-  readonly journalPath: string;
+  /** Folder of the journal and of staged rows. */
+  readonly folder: string;
   /** The input has grown since the run was interrupted. @default false */
   readonly inputGrew?: boolean;
 }
@@ -45,7 +45,7 @@ export interface OpenRun extends RunPlace {
   /** Checkpoint to continue from; null for a new run. */
   readonly before: Checkpoint | null;
   readonly source: OpenedSource;
-  /** The sink, if the rows wait to be published; null if the output is text. */
+  /** The sink, if the rows wait to be published; null if it writes the output. */
   readonly staged: StagedSink | null;
   readonly tally: Tally;
   readonly encoder: EncoderOptions;
@@ -86,33 +86,28 @@ export async function openRun(
   return { ...opened, staged, sink: await openRunSink(job, handling, opened, staged) };
 }
 
-/** Opens the stage of an output that is no text. */
+/** Opens the stage of an output that is not written row by row. */
 async function openRunStage(
   job: EnrichJob,
   handling: RowHandling,
-  {
-    target,
-    state,
-    source,
-    before,
-    runId,
-    optional,
-    clock,
-    tally,
-  }: Omit<OpenRun, "sink" | "staged">,
+  run: Omit<OpenRun, "sink" | "staged">,
 ): Promise<StagedSink | null> {
-  if (target.warehouse === null) return null;
-  if (state === null) throw new TypeError("staged rows need a state folder");
-  const publication = await openPublication(job, target, {
-    columns: source.columns,
-    runId,
-    optional,
-    clock,
-    stateFolder: state.path,
-    wrapEncoder: handling.encoder,
-    onWarning: warnOnce(job, tally),
-  });
-  return openStage(publication, state.path, before?.sink ?? null);
+  const { target, folder, source, before, runId, optional, clock, tally, encoder } = run;
+  const { stdout } = job;
+  if (target.warehouse === null && target.format !== "stix") return null;
+  const publication =
+    target.warehouse === null
+      ? await openBundle(target, { encoder, stdout, folder })
+      : await openPublication(job, target, {
+          columns: source.columns,
+          runId,
+          optional,
+          clock,
+          stateFolder: folder,
+          wrapEncoder: handling.encoder,
+          onWarning: warnOnce(job, tally),
+        });
+  return openStage(publication, folder, before?.sink ?? null);
 }
 
 /** Counts each warning, and tells it once: the same one may occur for every row. */

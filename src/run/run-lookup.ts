@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { syntheticHeader } from "../api/endpoints.js";
 import type { LookupRecord } from "../core/attempt.js";
 import type { ResourceStack } from "../core/resource-stack.js";
@@ -13,7 +14,7 @@ import { endpointOf } from "../lookup/lookup-key.js";
 /** What the lookup of a run depends on. */
 export interface RunLookupOptions extends Pick<
   OpenRun,
-  "clock" | "tally" | "journalPath" | "before" | "state" | "fingerprint"
+  "clock" | "tally" | "folder" | "before" | "state" | "fingerprint"
 > {
   /** Whether rows contain results as received. */
   readonly asReceived: boolean;
@@ -84,15 +85,16 @@ interface RunJournal {
  */
 async function openRunJournal(
   { onWarning }: EnrichJob,
-  { journalPath, before, asReceived, tally }: RunLookupOptions,
+  { folder, before, asReceived, tally }: RunLookupOptions,
 ): Promise<RunJournal> {
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: LookupRecord): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
   };
-  const isResumed = existsSync(journalPath);
+  const journal = join(folder, "journal");
+  const isResumed = existsSync(journal);
   const store = await openJournal({
-    folder: journalPath,
+    folder: journal,
     durableBytes: before?.journalBytes ?? 0,
     asReceived,
     onReplay(key, record) {

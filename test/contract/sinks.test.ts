@@ -12,25 +12,17 @@ import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import type { TextOutputTarget } from "../../src/run/destination/output-target.js";
 
-const variants = sinkFormats.flatMap((format) =>
-  [false, true].map((gzip) => ({ format, gzip, name: gzip ? `${format}.gz` : format })),
-);
-
-/** Lines that aren't rows: the header of a table; a bundle's start, identity and end. */
-const frame: Readonly<Record<SinkFormat, number>> = {
-  csv: 1,
-  tsv: 1,
-  ndjson: 0,
-  ecs: 0,
-  ocsf: 0,
-  stix: 3,
-  "es-bulk": 0,
-  "splunk-hec": 0,
-};
+const variants = sinkFormats
+  // A bundle is made from staged rows.
+  .filter((format) => format !== "stix")
+  .flatMap((format) =>
+    [false, true].map((gzip) => ({ format, gzip, name: gzip ? `${format}.gz` : format })),
+  );
 
 describe.each(variants)("every file sink keeps the contract: $name", ({ format, gzip }) => {
   const perRow = format === "es-bulk" ? 2 : 1;
-  const lines = (rows: number): number => rows * perRow + frame[format];
+  const headers = format === "csv" || format === "tsv" ? 1 : 0;
+  const lines = (rows: number): number => rows * perRow + headers;
 
   it("shows nothing under the final name before finish", async () => {
     const { sink, target } = await open(format, gzip);
@@ -47,20 +39,6 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
     await sink.write(rows(1, 5));
     const result = await sink.finish();
     expect(result.bytes).toBe((await readFile(target)).length);
-  });
-
-  it("is complete after end, and still resumes from before its footer", async () => {
-    const first = await open(format, gzip);
-    await first.sink.write(rows(1, 3));
-    await first.sink.checkpoint();
-    await first.sink.end?.();
-    expect(await textOf(`${first.target}.part`, gzip)).toHaveLength(lines(3));
-    const position = await first.sink.checkpoint();
-    await first.sink.abandon();
-    const second = await open(format, gzip, position, first.target);
-    await second.sink.write(rows(4, 5));
-    await second.sink.finish();
-    expect(await textOf(first.target, gzip)).toHaveLength(lines(5));
   });
 
   it("leaves nothing under the final name when abandoned", async () => {
@@ -194,11 +172,7 @@ function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
 async function textOf(path: string, gzip: boolean): Promise<string[]> {
   const bytes = await readFile(path);
   const text = (gzip ? gunzipSync(bytes) : bytes).toString();
-  // A bundle's own identifier differs in every run.
-  return text
-    .replace(/"bundle--[^"]+"/, '"bundle"')
-    .split("\n")
-    .slice(0, -1);
+  return text.split("\n").slice(0, -1);
 }
 
 // A sink never reads the file under the final name: an older output stays until the new one is

@@ -14,6 +14,11 @@ export const outputs: Readonly<Record<string, CrashCase>> = {
     args: ["-o", "out.ndjson.gz"],
     read: (folder) => readText(join(folder, "out.ndjson.gz")),
   },
+  "STIX.gz": {
+    args: ["-o", "out.json.gz", "--to", "stix"],
+    read: async (folder) =>
+      (await readText(join(folder, "out.json.gz"))).replace(/"bundle--[^"]+"/, '"bundle"'),
+  },
   Parquet: {
     args: ["-o", "out.parquet"],
     read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),

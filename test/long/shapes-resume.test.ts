@@ -63,22 +63,6 @@ describe("a bundle", () => {
     const { objects } = JSON.parse(await readFile(out, "utf8")) as { objects: unknown[] };
     expect(await indicatorsSaidOf(out)).toBe(objects.length - 1);
   });
-
-  it("is not continued from a part that differs from what was written", async () => {
-    const { server, folder, input } = await prepared();
-    const out = join(folder, "out.json");
-    const args = ["enrich", input, "-o", out, "--to", "stix", "--intel-url", server.url];
-    const flags = ["--lookups", "query", "--rate", "1000000/s"];
-    const stopped = await runRepute([...args, ...flags, "--max-requests", "2000"]);
-    expect(stopped.code).toBe(75);
-    const part = `${out}.part`;
-    const text = await readFile(part, "utf8");
-    await writeFile(part, text.replaceAll('"type":"indicator"', '"type":"indicatoR"'));
-    const { code, stderr } = await runRepute([...args, ...flags, "--resume"]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/out\.json\.part is damaged between byte 0 and byte \d+/);
-    expect(stderr).toContain("--restart");
-  });
 });
 
 interface Prepared {

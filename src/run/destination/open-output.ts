@@ -1,14 +1,11 @@
 import { createWriteStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Writable } from "node:stream";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/real-path.js";
-import {
-  openFileDestination,
-  partPath,
-  streamDestination,
-} from "../../outputs/file-destination.js";
+import { openFileDestination, streamDestination } from "../../outputs/file-destination.js";
+import type { Publication } from "../../outputs/publication.js";
 import { type SinkSettings } from "../../outputs/options.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
@@ -179,33 +176,33 @@ export interface OpenSinkOptions {
   readonly resume: SinkPosition | null;
 }
 
+/** Checks where a STIX bundle will be published, which rows are staged for. @throws ReputeError */
+export async function openBundle(
+  { file, gzip, name }: TextOutputTarget,
+  { encoder, stdout, folder }: Pick<OpenSinkOptions, "encoder" | "stdout"> & { folder: string },
+): Promise<Publication> {
+  const { publishStix } = await import("../../outputs/publish/stix.js");
+  const stream = file === null ? await openStream({ name }, stdout) : null;
+  return publishStix({ file: file ?? join(folder, "bundle"), gzip, stream }, encoder);
+}
+
 /** Opens the sink for a target, truncated to the checkpoint when resuming. */
 export async function openSink(target: TextOutputTarget, options: OpenSinkOptions): Promise<Sink> {
   const plain = formats[target.format].write(options.encoder);
   const encoder = options.wrapEncoder?.(plain) ?? plain;
   const { resume } = options;
-  const { file, gzip } = target;
-  const destination = await openDestination(target, options.stdout, resume);
-  try {
-    if (file !== null && resume !== null) {
-      const { rereadOutput } = await import("../../outputs/reread-output.js");
-      await rereadOutput(encoder, partPath(file), { position: resume, gzip });
-    }
-  } catch (error) {
-    await destination.abandon();
-    throw error;
-  }
-  return textSink(encoder, destination, { gzip, resumeRows: resume?.rows ?? null });
+  const destination =
+    target.file === null
+      ? await openStream(target, options.stdout)
+      : await openFileDestination(target.file, resume);
+  return textSink(encoder, destination, { gzip: target.gzip, resumeRows: resume?.rows ?? null });
 }
 
-async function openDestination(
-  target: TextOutputTarget,
+async function openStream(
+  { name }: Pick<TextOutputTarget, "name">,
   stdout: Writable,
-  resume: SinkPosition | null,
 ): Promise<Destination> {
-  if (target.file !== null) return openFileDestination(target.file, resume);
-  const stream = target.name === "stdout" ? stdout : await openDevice(target.name);
-  return streamDestination(stream, target.name);
+  return streamDestination(name === "stdout" ? stdout : await openDevice(name), name);
 }
 
 async function openDevice(path: string): Promise<Writable> {

@@ -5,7 +5,7 @@ import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/jso
 import { programInfo } from "../../core/program.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import type { Audit, SinkPosition } from "../../outputs/types.js";
+import type { Audit } from "../../outputs/types.js";
 import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { defaultPrefix } from "../../outputs/options.js";
@@ -23,8 +23,6 @@ export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tall
 
 /** The result of a run whose rows are written. */
 export interface RunEnd {
-  /** What was written, as counted by the sink. */
-  readonly written: Pick<SinkPosition, "rows" | "indicators">;
   /** Bytes written to a stream; null for a file, which the audit counts, and for a database. */
   readonly bytes: number | null;
   /** Appended to the output's name. */
@@ -54,7 +52,7 @@ export function prefixOfOutput(
 export function manifestOf(
   job: EnrichJob,
   { source, inputGrew, target, checkpointer, ...run }: StartedRun,
-  { written, bytes, suffix, audit, ending }: RunEnd,
+  { bytes, suffix, audit, ending }: RunEnd,
 ): Manifest {
   const tally = run.tally.snapshot();
   const { clock = systemClock } = job;
@@ -78,10 +76,10 @@ export function manifestOf(
     output: {
       ...outputPlace(target, suffix),
       bytes: audit === null ? bytes : audit.bytes,
-      rows: audit?.rows ?? written.rows,
+      rows: audit?.rows ?? tally.rows,
       sha256: audit?.sha256 ?? null,
       ...notedPrefix(output.prefix),
-      ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
+      ...(audit?.indicators === undefined ? {} : { indicators: audit.indicators }),
       ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
     ...(output.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
@@ -109,9 +107,7 @@ export function manifestOf(
 
 /** The manifest of a run so far, as a killed process leaves it behind. */
 export function manifestSoFar(job: EnrichJob, run: StartedRun): Manifest {
-  const written = { rows: run.tally.rows };
   return manifestOf(job, run, {
-    written,
     bytes: null,
     suffix: "",
     audit: null,

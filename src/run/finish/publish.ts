@@ -49,21 +49,20 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
     const { keepEarlier } = await import("./keep-earlier.js");
     await keepEarlier(target, 0);
   }
-  const position = await sink.checkpoint();
-  await sink.end?.();
+  await sink.checkpoint();
   const { maxFailed, failOn } = job.settings.run;
   const isTooMany = tooManyFailed(maxFailed, tally.snapshot());
   const suffix = isTooMany ? failedSuffix : "";
   const audit = await auditTarget(run, suffix);
-  checkCounts(run, audit, position.indicators);
+  checkCounts(run, audit);
   const ending = isTooMany ? endingOfTooMany : endingOfRows(failOn, tally.statuses);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
     const { bytes } = await sink.finish(suffix);
-    return manifestOf(job, run, { written: position, bytes, suffix, audit, ending });
+    return manifestOf(job, run, { bytes, suffix, audit, ending });
   }
-  const manifest = manifestOf(job, run, { written: position, bytes: null, suffix, audit, ending });
+  const manifest = manifestOf(job, run, { bytes: null, suffix, audit, ending });
   await state.markFinished({ checkpoint, manifest, suffix });
   await sink.finish(suffix);
   await saveRecord(job, target, manifest, suffix);
@@ -72,8 +71,8 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
 
 async function auditTarget(run: WrittenRun, suffix: string): Promise<Audit | null> {
   const { target, staged, encoder } = run;
-  if (target.warehouse !== null) return staged?.prepare(suffix) ?? null;
-  if (target.file === null) return null;
+  if (staged !== null) return staged.prepare(suffix);
+  if (target.warehouse !== null || target.file === null) return null;
   const { format, gzip } = target;
   const { prefix, shape, columns } = encoder;
   const reading = { format, gzip, prefix, shape, inputColumns: columns.length };
@@ -82,14 +81,9 @@ async function auditTarget(run: WrittenRun, suffix: string): Promise<Audit | nul
 
 /**
  * Checks that rows read = rows written (and skipped) = sum of the statuses, in memory and in the file, and that
- * the verdicts in the file match those counted. A bundle does not hold its rows one by one, so its
- * indicators are compared instead.
+ * the verdicts in the file match those counted.
  */
-function checkCounts(
-  { rowsRead, tally, target }: WrittenRun,
-  audit: Audit | null,
-  indicators: number | undefined,
-): void {
+function checkCounts({ rowsRead, tally, target }: WrittenRun, audit: Audit | null): void {
   const { rows, skipped, statuses, verdicts } = tally;
   const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
   const faults: string[] = [];
@@ -98,11 +92,9 @@ function checkCounts(
     faults.push(`${rowsRead} rows read, ${rows} written${also}`);
   }
   if (counted !== rows) faults.push(`${rows} rows written, ${counted} with a status`);
-  const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts, indicators }, audit);
-  for (const { what, phrase, recorded, found } of wrong) {
-    faults.push(
-      `${recorded} ${phrase}, ${found} in the ${what === "indicators" ? "file" : "output"}`,
-    );
+  const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts }, audit);
+  for (const { phrase, recorded, found } of wrong) {
+    faults.push(`${recorded} ${phrase}, ${found} in the output`);
   }
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {

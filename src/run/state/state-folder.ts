@@ -90,8 +90,6 @@ export async function openStateFolder(
 /** State kept beside a growing output: checkpoint, journal and lock. */
 export class StateFolder {
   readonly path: string;
-  /** Folder of the lookup journal. */
-  readonly journalPath: string;
   /** Progress of the interrupted run; null for a new run. */
   checkpoint: Checkpoint | null = null;
   /** A run that was killed after its rows were complete; null if there is none to resume. */
@@ -110,7 +108,6 @@ export class StateFolder {
   constructor(folder: string, release: () => Promise<void>, mark: string) {
     this.path = folder;
     this.#markBeside = mark;
-    this.journalPath = join(folder, "journal");
     this.release = release;
   }
 

@@ -14,7 +14,7 @@ import { auditOutput } from "../../../../src/outputs/audit-output.js";
 import type { Audit } from "../../../../src/outputs/types.js";
 import { csvEncoder } from "../../../../src/formats/csv/csv-writer.js";
 import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-writer.js";
-import { stix } from "../../../../src/formats/shapes/stix.js";
+import { bundleEnd, stix } from "../../../../src/formats/shapes/stix.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -172,7 +172,7 @@ describe("auditOutput of a STIX bundle", () => {
       anEnrichedRow({}, { query: { intent: "none" } }),
       anEnrichedRow({}, { query: { intent: "suspicious" } }, { kind: "ip", value: "192.0.2.2" }),
     ]) +
-    String(encoder.footer);
+    bundleEnd;
   const lines = text.split("\n");
   const audited = async (changed: string): Promise<Audit> => {
     const path = join(await temporaryFolder(), "out.json");

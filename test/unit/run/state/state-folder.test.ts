@@ -163,8 +163,8 @@ describe("a state folder's name that is already in use", () => {
     const output = join(await temporaryFolder(), "out.csv");
     const state = await openStateFolder(output, start);
     await state.save(aCheckpoint());
-    await mkdir(state.journalPath);
-    await writeFile(join(state.journalPath, "records"), "");
+    await mkdir(join(state.path, "journal"));
+    await writeFile(join(state.path, "journal", "records"), "");
     await writeFile(join(state.path, "notes.txt"), "mine");
     await state.remove();
     expect(await readdir(state.path, { recursive: true })).toEqual(["notes.txt"]);

@@ -1,56 +1,8 @@
-import { createReadStream } from "node:fs";
-import type { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
-import { outputFault } from "./output-fault.js";
-import type { Encoder } from "../formats/types.js";
 import type { SinkPosition } from "./types.js";
 import type { FileHandle } from "node:fs/promises";
 import { FatalError } from "../core/errors.js";
 import { startOver } from "../core/error-codes/remedies.js";
 import { type Damage, RunningChecksum } from "../core/files/running-checksum.js";
-
-export interface RereadOptions {
-  /** Position to read up to; later bytes will be written again. */
-  readonly position: SinkPosition;
-  readonly gzip: boolean;
-}
-
-/**
- * Feeds the lines of a resumed output, up to its checkpoint, to the encoder. Does nothing for
- * formats whose rows are independent.
- * @param path the part file
- * @throws FatalError `output_part_gone` if it differs from the checkpoint, `output_*` if it cannot
- *   be read
- */
-export async function rereadOutput(
-  encoder: Encoder,
-  path: string,
-  { position, gzip }: RereadOptions,
-): Promise<void> {
-  if (encoder.reread === undefined) return;
-  if (position.length > 0) {
-    for await (const line of linesOf(path, position.length, gzip)) encoder.reread(line);
-  }
-  if (encoder.indicators !== position.indicators) throw partGone(path);
-}
-
-async function* linesOf(path: string, length: number, gzip: boolean): AsyncGenerator<string> {
-  const file = createReadStream(path, { end: length - 1 });
-  const bytes: Readable = gzip ? file.pipe(createGunzip()) : file;
-  file.on("error", (error) => bytes.destroy(error));
-  let rest = "";
-  try {
-    for await (const chunk of bytes.setEncoding("utf8")) {
-      const lines = (rest + String(chunk)).split("\n");
-      rest = lines.pop() ?? "";
-      yield* lines;
-    }
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw code.startsWith("Z_") ? partGone(path) : outputFault(path, error);
-  }
-  yield rest;
-}
 
 /** Read size in bytes. */
 const readBytes = 1024 * 1024;

@@ -1,0 +1,189 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import type { EnrichedRow } from "../../src/core/row.js";
+import { streamDestination } from "../../src/outputs/file-destination.js";
+import { openStage, type StagedSink, stageUpTo } from "../../src/outputs/publish/staged-sink.js";
+import { type BundleTarget, publishStix } from "../../src/outputs/publish/stix.js";
+import type { Publication } from "../../src/outputs/publication.js";
+import type { SinkPosition } from "../../src/outputs/types.js";
+import { anEnrichedRow } from "../helpers/enriched-rows.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const options = { columns: ["ip"], prefix: "rep_", shape: "flat", formulaGuard: true } as const;
+
+describe.each([
+  ["plain", false],
+  ["compressed", true],
+])("a bundle, %s", (_, gzip) => {
+  it("appears when it is committed, with each indicator once and in order", async () => {
+    const { folder, file } = await aPlace();
+    const { sink } = await open(folder, { gzip });
+    await sink.write([...accused(1, 3), harmless(4)]);
+    await sink.write([...accused(2, 5), ...accused(1, 1)]);
+    await sink.checkpoint();
+    expect(await readdir(folder)).toEqual(["state"]);
+    const audit = await sink.prepare("");
+    expect(audit).toMatchObject({ rows: null, indicators: 5 });
+    expect(existsSync(file)).toBe(false);
+    expect(await sink.finish()).toMatchObject({ rows: 9 });
+    expect(await namesIn(file, gzip)).toEqual(names(1, 5));
+    expect((await readFile(file)).length).toBe(audit?.bytes);
+  });
+
+  it("is complete without indicators", async () => {
+    const { folder, file } = await aPlace();
+    const { sink } = await open(folder, { gzip });
+    await sink.write([harmless(1)]);
+    expect(await sink.prepare("")).toMatchObject({ indicators: 0 });
+    await sink.finish();
+    expect(await namesIn(file, gzip)).toEqual([]);
+  });
+
+  it("has an item once that occurs before and after an interruption", async () => {
+    const { folder, file } = await aPlace();
+    const first = await open(folder, { gzip });
+    await first.sink.write(accused(1, 700));
+    const position = await first.sink.checkpoint();
+    await first.sink.write(accused(701, 900));
+    await first.sink.publishSoFar();
+    await first.sink.abandon();
+    expect(await readdir(folder)).toEqual(["state"]);
+    const second = await open(folder, { gzip }, position);
+    await second.sink.write(accused(650, 720));
+    expect(await second.sink.prepare("")).toMatchObject({ indicators: 720 });
+    expect(await second.sink.finish()).toMatchObject({ rows: 771 });
+    expect(await namesIn(file, gzip)).toEqual(names(1, 720));
+  });
+
+  it("is the same whichever step is repeated", async () => {
+    const { folder, file } = await aPlace();
+    const { publication, sink } = await open(folder, { gzip });
+    await sink.write(accused(1, 1_500));
+    const position = await sink.checkpoint();
+    const audit = await sink.prepare("");
+    expect(await sink.prepare("")).toEqual(audit);
+    // A process that finds the run finished, and one that does not know it yet.
+    const again = await publishStix({ file, gzip, stream: null }, options);
+    const stage = stageUpTo(again, join(folder, "state"), position);
+    await again.commit(stage, "");
+    const bytes = await readFile(file);
+    await publication.commit(stage, "");
+    expect(await readFile(file)).toEqual(bytes);
+    await again.prepare(stage, "");
+    await again.commit(stage, "");
+    await sink.abandon();
+    expect(await namesIn(file, gzip)).toEqual(names(1, 1_500));
+  });
+});
+
+it("has another name if too many rows failed", async () => {
+  const { folder, file } = await aPlace();
+  await writeFile(file, "before");
+  const { sink } = await open(folder);
+  await sink.write(accused(1, 2));
+  await sink.prepare(".failed");
+  await sink.finish(".failed");
+  expect(await namesIn(`${file}.failed`)).toEqual(names(1, 2));
+  expect(await readFile(file, "utf8")).toBe("before");
+});
+
+it("stays the one before if a staged row was changed meanwhile", async () => {
+  const { folder, file } = await aPlace();
+  await writeFile(file, "before");
+  const { sink } = await open(folder);
+  await sink.write(accused(1, 20));
+  await sink.checkpoint();
+  const staged = join(folder, "state", "rows.part");
+  const bytes = await readFile(staged);
+  bytes[bytes.indexOf("192.0.2.19")] = 0x32;
+  await writeFile(staged, bytes);
+  await expect(sink.prepare("")).rejects.toMatchObject({ code: "output_part_damaged" });
+  await sink.abandon();
+  expect(await readFile(file, "utf8")).toBe("before");
+});
+
+it("reports a missing folder before the first row", async () => {
+  const { folder } = await aPlace();
+  const file = join(folder, "absent", "out.json");
+  await expect(open(folder, { file })).rejects.toMatchObject({ code: "output_folder_missing" });
+});
+
+describe("a bundle on a stream", () => {
+  it("is written when the run ends, and as a whole", async () => {
+    const { folder } = await aPlace();
+    const stdout = new PassThrough();
+    const { sink } = await open(folder, { stream: streamDestination(stdout, "stdout") });
+    await sink.write([...accused(1, 3), ...accused(1, 1)]);
+    const audit = await sink.prepare("");
+    expect(audit).toMatchObject({ indicators: 3 });
+    expect(stdout.read()).toBeNull();
+    await sink.finish();
+    const bytes = stdout.read() as Buffer;
+    expect(namesOf(bytes)).toEqual(names(1, 3));
+    expect(bytes.length).toBe(audit?.bytes);
+  });
+
+  it("ends if the reader has closed it", async () => {
+    const { folder } = await aPlace();
+    const stdout = new PassThrough();
+    const { sink } = await open(folder, { stream: streamDestination(stdout, "stdout") });
+    await sink.write(accused(1, 3));
+    await sink.prepare("");
+    stdout.destroy();
+    await expect(sink.finish()).rejects.toMatchObject({ code: "output_closed" });
+    await sink.abandon();
+  });
+});
+
+async function aPlace(): Promise<{ folder: string; file: string }> {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, "state"));
+  return { folder, file: join(folder, "out.json") };
+}
+
+async function open(
+  folder: string,
+  members: Partial<BundleTarget> = {},
+  resume: SinkPosition | null = null,
+): Promise<{ publication: Publication; sink: StagedSink }> {
+  const target = { file: join(folder, "out.json"), gzip: false, stream: null, ...members };
+  const publication = await publishStix(target, options);
+  return { publication, sink: await openStage(publication, join(folder, "state"), resume) };
+}
+
+/** Rows whose items become indicators. */
+function accused(from: number, to: number): readonly EnrichedRow[] {
+  return names(from, to).map((value, index) =>
+    anEnrichedRow(
+      { number: from + index },
+      { query: { intent: "malicious" } },
+      { kind: "ip", value },
+    ),
+  );
+}
+
+function harmless(number: number): EnrichedRow {
+  return anEnrichedRow({ number }, { query: { intent: "none" } });
+}
+
+function names(from: number, to: number): readonly string[] {
+  return Array.from(
+    { length: to - from + 1 },
+    (_, index) => `192.0.${2 + Math.floor((from + index) / 250)}.${(from + index) % 250}`,
+  );
+}
+
+async function namesIn(file: string, gzip = false): Promise<readonly string[]> {
+  const bytes = await readFile(file);
+  return namesOf(gzip ? gunzipSync(bytes) : bytes);
+}
+
+/** Names of the indicators. */
+function namesOf(bytes: Buffer): readonly string[] {
+  const { objects } = JSON.parse(bytes.toString()) as { objects: { type: string; name: string }[] };
+  return objects.filter(({ type }) => type === "indicator").map(({ name }) => name);
+}
