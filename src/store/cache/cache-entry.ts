@@ -68,7 +68,8 @@ export function encodeEntry(key: string, finding: Finding, { kind, storedAt }: E
 
 /** Reads an entry's head; null if the entry is damaged, of which its type is part. */
 export function readEntryHead(entry: unknown): EntryHead | null {
-  if (typeof entry !== "string" || entry.slice(0, at.time) !== checksum(entry.slice(at.time))) return null;
+  if (typeof entry !== "string" || entry.slice(0, at.time) !== checksum(entry.slice(at.time)))
+    return null;
   const letter = entry.charAt(at.kind);
   const kind = answerKinds.find((each) => each.startsWith(letter));
   if (kind === undefined || letter === "") return null;
