@@ -7,13 +7,13 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * The file is damaged. A rejected statement (code 1) means that its tables have changed; a file that
- * is writable but read-only to SQLite has a header of an unknown version.
+ * The file is damaged. A rejected statement (code 1) or value means that its tables have changed; a
+ * file that is writable but read-only to SQLite has a header of an unknown version.
  */
 export function isCorrupt(path: string, error: unknown): boolean {
   const code = codeOf(error);
   if (code === codes.readOnly) return isWritable(path);
-  return code === codes.corrupt || code === codes.notDatabase || code === codes.error;
+  return damaged.has(code);
 }
 
 function isWritable(path: string): boolean {
@@ -39,8 +39,16 @@ const codes = {
   ioError: 10,
   corrupt: 11,
   full: 13,
+  constraint: 19,
   notDatabase: 26,
 } as const;
+
+const damaged: ReadonlySet<number | null> = new Set([
+  codes.corrupt,
+  codes.notDatabase,
+  codes.error,
+  codes.constraint,
+]);
 
 /** SQLite's primary result code; null for any other error. */
 function codeOf(error: unknown): number | null {

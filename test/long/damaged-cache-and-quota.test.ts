@@ -9,8 +9,8 @@ test("damage to a cache or quota count never makes a row wrong", async () => {
 });
 
 test("a damaged cache or quota count costs requests or time, never a wrong row", async () => {
-  // Those behind the range change a column's name, a value's type, and the file's write version.
-  const changes = [1_026_035_311, 77_000_358, 77_002_406, 77_002_051];
+  // Those behind the range change a column's name, types of values and columns, and the file's write version.
+  const changes = [1_026_035_311, 77_000_358, 77_002_406, 77_002_051, 123_001_384];
   const seeds = [...Array.from({ length: 60 }, (_, n) => 1_000 + n), ...changes];
   const rounds = await damageRounds(seeds);
   expect(rounds).toHaveLength(seeds.length);
