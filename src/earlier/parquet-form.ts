@@ -9,11 +9,10 @@ import {
   type OutputColumns,
   type ParquetOutput,
 } from "../outputs/parquet/output-rows.js";
-import { type InputValue, timeText } from "../outputs/tables/values.js";
 import type { EarlierForm, Place } from "./types.js";
 import { earlierRow, type EarlierRow } from "./earlier-row.js";
 import type { OutputFiles } from "./output-files.js";
-import { typedRecord } from "./typed-record.js";
+import { cellsReader } from "./typed-record.js";
 
 /** How Parquet is read. @throws as `openParquetOutput` */
 export async function formOfParquet(
@@ -83,25 +82,15 @@ async function* rowsIn(
     prefix,
   }: { readonly place: Place; readonly skip: number; readonly prefix: string },
 ): AsyncGenerator<readonly EarlierRow[]> {
-  const { columns, own } = output;
-  const added = columns.filter(({ from }) => from.kind === "added").map(({ name }) => name);
-  const names = added.map((name) => name.slice(prefix.length));
-  const places = [...added, ...own].map((name) => columns.findIndex((c) => c.name === name));
+  const recordOf = cellsReader(output.columns, prefix);
   for await (const batch of output.cells(skip)) {
     yield batch.map((saved) => {
-      const values = places.map((at) => inputValue(saved[at] ?? null, columns[at]?.type));
-      const record = typedRecord(names, values);
       const number = ++place.row;
       place.end += sizeOf(saved);
       const at = { number, line: number, end: place.end, endLine: number, saved };
-      return earlierRow(record, at, `${path}, row ${number}`);
+      return earlierRow(recordOf(saved), at, `${path}, row ${number}`);
     });
   }
-}
-
-/** Times as text, as databases and text outputs have them. */
-function inputValue(cell: CellValue, type: string | undefined): InputValue {
-  return type === "timestamp" && typeof cell === "bigint" ? timeText(cell, 6) : cell;
 }
 
 /** About how much memory a row takes. */

@@ -1,6 +1,8 @@
 import { joinedEntries } from "../formats/joined-entries.js";
 import type { EarlierRecord } from "../formats/types.js";
-import { cellOf, type InputValue } from "../outputs/tables/values.js";
+import type { CellValue } from "../formats/typed-column.js";
+import { cellOf, type InputValue, timeText } from "../outputs/tables/values.js";
+import type { TableColumn } from "../outputs/warehouse/table-schema.js";
 
 /**
  * A record of the typed values of a row.
@@ -23,4 +25,26 @@ export function typedRecord(
 
 function textOf(value: InputValue): string {
   return Array.isArray(value) ? value.map(textOf).join("|") : cellOf(value);
+}
+
+/** Returns a function that makes a record of a row's cells. @param columns of the cells */
+export function cellsReader(
+  columns: readonly TableColumn[],
+  prefix: string,
+): (cells: readonly CellValue[]) => EarlierRecord {
+  const placesOf = (kind: string): readonly number[] =>
+    columns.flatMap(({ from }, place) => (from.kind === kind ? [place] : []));
+  const added = placesOf("added");
+  const names = added.map((place) => (columns[place]?.name ?? "").slice(prefix.length));
+  const places = [...added, ...placesOf("input")];
+  return (cells) =>
+    typedRecord(
+      names,
+      places.map((place) => inputValue(cells[place] ?? null, columns[place]?.type)),
+    );
+}
+
+/** Times as text, as databases and text outputs have them. */
+function inputValue(cell: CellValue, type: string | undefined): InputValue {
+  return type === "timestamp" && typeof cell === "bigint" ? timeText(cell, 6) : cell;
 }

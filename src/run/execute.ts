@@ -8,6 +8,7 @@ import { withResources } from "../core/resource-stack.js";
 import { raceAbort } from "../core/abort.js";
 import { noteRecord, recordEnding } from "./finish/record-ending.js";
 import { finishEarlier } from "./finish/finished-run.js";
+import { publishedRun } from "./finish/published-run.js";
 import { removeParts } from "./finish/publish.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { StagedRun } from "./destination/staged-run.js";
@@ -204,6 +205,7 @@ export async function runResumably(
         return start();
       }));
     if (staged !== undefined) await state.markPublished(manifest);
+    await job.onPublished?.(publishedRun(placed, target, state, manifest));
     await state.tidy();
     onFinished(() => {
       staged?.clean();

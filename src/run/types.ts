@@ -1,12 +1,14 @@
 import type { InputRecord, SharedFacts, SkippedInputs } from "./input-records.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
+import type { OptionalColumns } from "../core/columns.js";
 import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { RunInput } from "../inputs/types.js";
 import type { RetriedRows } from "./tally.js";
 import type { Throttling } from "../lookup/pace/request-pace.js";
-import type { PartRecord } from "../outputs/types.js";
+import type { PartRecord, SinkPosition } from "../outputs/types.js";
+import type { NamingName } from "../outputs/warehouse/column-names.js";
 import type { Session } from "../session/session.js";
 import type { RunEnding } from "./exit-reason.js";
 import type { EnrichSettings } from "./options.js";
@@ -52,6 +54,8 @@ export interface EnrichJob {
    * that returns the manifest of the run so far.
    */
   readonly onStart?: (progress: () => RunProgress, record: () => Manifest) => void;
+  /** Called when the rows are published, before the run removes its files. */
+  readonly onPublished?: (run: PublishedRun) => Promise<void>;
   /**
    * Receives the last step of a finished run: removing the mark that a resume would find. A program
    * calls it right before it exits. Without this, `enrich` does it before it resolves.
@@ -61,6 +65,25 @@ export interface EnrichJob {
   readonly onWarning?: (message: string) => void;
   /** Called with choices that the user may want to check, such as the item column. */
   readonly onNotice?: (message: string) => void;
+}
+
+/** A run whose rows are published. */
+export interface PublishedRun {
+  readonly manifest: Manifest;
+  /** The output in this machine's files: of objects, those that were uploaded. */
+  readonly local: string;
+  /** What a reader needs to know of the staged rows; null where they are not the cells of a table. */
+  readonly staged: StagedCells | null;
+}
+
+/** The staged rows of a run into a table or a Parquet file. */
+export interface StagedCells {
+  readonly kind: NamingName;
+  readonly folder: string;
+  readonly position: SinkPosition;
+  /** The input's column names. */
+  readonly columns: readonly string[];
+  readonly optional: OptionalColumns;
 }
 
 /** Progress of a run. */

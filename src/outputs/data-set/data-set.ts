@@ -16,7 +16,7 @@ export interface DataSetTarget extends WarehouseTarget {
 export const defaultRowsPerFile = 1_000_000;
 
 /** Whether an output is a folder of files: its name ends in `/`. */
-export function namesDataSet(output: string): boolean {
+function namesDataSet(output: string): boolean {
   return output.endsWith("/") && !/^[a-z][a-z0-9+.-]+:/i.test(output);
 }
 

@@ -81,9 +81,15 @@ async function runWith(
   const reports = settings.report === undefined ? null : await import("../results/make-report.js");
   reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
+  let reported: Promise<void> | undefined;
   const manifest = await runJob(call, load, {
     ...jobOf(call, session),
     ...what,
+    onPublished: async (run) => {
+      // The run has ended well, whatever becomes of its report.
+      reported = reports?.reportRun(settings, run);
+      await reported?.catch(() => undefined);
+    },
     onFinished: (step) => void (lastStep = step),
   });
   watch?.finish(manifest);
@@ -91,7 +97,7 @@ async function runWith(
   const over = async (): Promise<void> => {
     (context.beforeExit ?? ((step) => step()))(lastStep);
     watch?.over();
-    await reports?.reportRun(settings, manifest);
+    await reported;
   };
   if (manifest.exit_reason === "too_many_failed") {
     const { tooManyFailedError } = await import("./too-many-failed-error.js");

@@ -4,17 +4,16 @@ import { realPath } from "../../../core/files/real-path.js";
 import { replaceFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../outputs/output-fault.js";
 import { isObjectAddress } from "../../../s3/address.js";
-import { namesDataSet, withSuffix } from "../../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
-import { readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
-import type { Manifest } from "../../../run/types.js";
+import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
+import { readStaged } from "../../../earlier/read-staged.js";
+import type { Manifest, PublishedRun } from "../../../run/types.js";
 import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";
 import type { Report, RunFacts } from "../../../report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
-import { failedSuffix } from "../../../core/files/output-names.js";
 
 /** What a report compares the output with. */
 export interface ComparedWith {
@@ -24,6 +23,8 @@ export interface ComparedWith {
   readonly history?: string | undefined;
   /** The folder of `--state-dir`. */
   readonly stateDir?: string | undefined;
+  /** The output, if it is open already. */
+  readonly reading?: OutputReading | undefined;
   /** Called for each file of `history` that is not a manifest. */
   readonly onWarning?: (message: string) => void;
   /** Ends the reading. */
@@ -40,7 +41,7 @@ export interface ComparedWith {
 export async function makeReport(
   output: string,
   prefix: string | undefined,
-  { against, history, stateDir, onWarning, signal }: ComparedWith = {},
+  { against, history, stateDir, reading, onWarning, signal }: ComparedWith = {},
 ): Promise<Report> {
   const changes =
     against === undefined
@@ -48,7 +49,8 @@ export async function makeReport(
       : await (
           await import("./compare-outputs.js")
         ).changesSince(against, output, { prefix, stateDir, signal });
-  const { manifest, columns, records } = await readOutput(output, prefix, undefined, stateDir);
+  const { manifest, columns, records } =
+    reading ?? (await readOutput(output, prefix, undefined, stateDir));
   const nights =
     history === undefined
       ? null
@@ -99,16 +101,19 @@ export function checkRunReport({ report = "", output, to }: RunReportSettings): 
   refuseUnreadable(output, to ?? outputFiles(output, null).format);
 }
 
-/** Writes the report of a run that has ended. */
+/** Writes the report of a run whose rows are published, from its staged rows or its file. */
 export async function reportRun(
   { output, prefix, report, stateDir }: RunReportSettings,
-  { exit_reason }: Manifest,
+  run: PublishedRun,
 ): Promise<void> {
   if (report === undefined) return;
-  const isFile = findWarehouse(output) === null || namesDataSet(output);
-  const isKept = exit_reason === "too_many_failed" && isFile;
-  const rows = isKept ? withSuffix(output, failedSuffix) : output;
-  await writeReportPage(report, await makeReport(rows, prefix, { stateDir }));
+  const { manifest, local, staged } = run;
+  const reading =
+    staged === null
+      ? await readOutput(local, prefix, undefined, stateDir)
+      : readStaged(staged, run, prefix);
+  const { path } = manifest.output;
+  await writeReportPage(report, await makeReport(path ?? output, prefix, { reading }));
 }
 
 type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix"> & {
