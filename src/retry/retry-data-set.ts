@@ -57,7 +57,7 @@ export async function retryDataSet(
         synthetic: isSynthetic,
         optional: reading.optional,
         inPlace,
-        copiedObjects: inPlace ? copy?.parts : undefined,
+        replacedVersion: inPlace ? copy?.version : undefined,
         ...(manifest?.run_id === undefined ? {} : { runId: manifest.run_id }),
         // Retry exists to complete partial answers.
         partialsFromCache: false,

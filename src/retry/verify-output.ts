@@ -5,7 +5,7 @@ import { RowCounter } from "../core/row.js";
 import { auditPart } from "../outputs/data-set/part-files.js";
 import { isObjectAddress } from "../s3/address.js";
 import { findWarehouse, type Warehouse } from "../outputs/registry.js";
-import { manifestPath, recordBase } from "../run/destination/check-paths.js";
+import { recordBase } from "../run/destination/check-paths.js";
 import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
 import { unfinishedHint } from "../inputs/verify-input.js";
@@ -15,7 +15,7 @@ import { wrongCounts } from "../run/finish/wrong-counts.js";
 import { asOutputName, dataSetParts } from "./data-set-rows.js";
 import { type EarlierOutputOptions, earlierShape } from "./earlier-output.js";
 import type { Manifest } from "../run/types.js";
-import { withoutFailed } from "../core/files/output-names.js";
+import { manifestPath, withoutFailed } from "../core/files/output-names.js";
 
 /** Result of verifying an output: what the file holds, and every difference from the manifest. */
 export interface Verification {
