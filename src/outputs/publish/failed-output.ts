@@ -22,23 +22,26 @@ export interface OutputFiles {
  *
  * @param failed path of the rows, with the suffix
  * @param rejects path of this run's rejected rows
+ * @returns whether there is nothing left of it
  */
 export async function removeFailed(
   { readManifest, remove }: OutputFiles,
   failed: string,
   rejects: string | undefined,
   inputs: readonly string[],
-): Promise<void> {
+): Promise<boolean> {
   const manifest = manifestPath(failed);
   const found = await readManifest(manifest);
-  if (found?.exit_reason !== "too_many_failed") return;
+  if (found?.exit_reason !== "too_many_failed") return false;
   const isSet = failed.endsWith("/");
   // A data set that was retried into this one.
-  if (isSet && inputs.includes(failed)) return;
+  if (isSet && inputs.includes(failed)) return false;
   const parts = found.output?.parts ?? [];
   const rows = isSet ? parts.map(({ name }) => failed + basename(name)) : [failed];
   const left = rejects === undefined ? rows : [...rows, rejects + failedSuffix];
   for (const path of left) if (!inputs.includes(path)) await remove(path);
   // Remove the manifest last: the other files can be recognised only by it.
-  if (!inputs.includes(failed)) await remove(manifest);
+  if (inputs.includes(failed)) return false;
+  await remove(manifest);
+  return true;
 }

@@ -133,15 +133,16 @@ async function removeFailedOutput(
 ): Promise<void> {
   const failed = resultBase({ file, base }, failedSuffix);
   const { rejects } = job.settings.output;
-  const isSet = failed.endsWith("/");
-  const inputs = inputPaths(job.input).map((path) => realPath(path) + (isSet ? "/" : ""));
+  const inputs = inputPaths(job.input)
+    .map(realPath)
+    .flatMap((path) => [path, `${path}/`]);
   const place: OutputFiles = {
     readManifest: (path) => readJsonFile(path).catch(() => null) as Promise<FoundManifest | null>,
     remove: (path) => rm(path, { force: true }),
   };
   try {
-    await removeFailed(place, failed, rejects && realPath(rejects), inputs);
-    if (isSet) await rmdir(failed).catch(() => undefined);
+    const isRemoved = await removeFailed(place, failed, rejects && realPath(rejects), inputs);
+    if (isRemoved && failed.endsWith("/")) await rmdir(failed).catch(() => undefined);
   } catch (error) {
     job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
   }
