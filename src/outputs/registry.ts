@@ -1,7 +1,7 @@
 import { didYouMean } from "../core/text/did-you-mean.js";
 import { UsageError } from "../core/errors.js";
 import { parseDataSetTarget } from "./data-set/data-set.js";
-import { localPath } from "./staged-output.js";
+import { localPath } from "./object-files.js";
 import type { TableInput } from "./tables/types.js";
 import type { FoundRows } from "./warehouse/saved-rows.js";
 import type { Connect, TableTarget } from "./warehouse/table-database.js";

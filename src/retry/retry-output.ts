@@ -101,7 +101,7 @@ async function retryFiles(
       synthetic: manifest?.synthetic === true,
       optional: form.optional,
       inPlace,
-      copiedObjects: inPlace ? copy?.parts : undefined,
+      replacedVersion: inPlace ? copy?.version : undefined,
       ...(runId === undefined ? {} : { runId }),
       // Retry exists to complete partial answers.
       partialsFromCache: false,

@@ -15,7 +15,7 @@ import type { OutputTarget } from "./destination/output-target.js";
  * @throws ReputeError
  */
 export async function discardRun(target: OutputTarget, found: AnyCheckpoint | null): Promise<void> {
-  await target.staged?.abort();
+  await target.upload?.withdraw();
   const rejects = found?.fingerprint?.options["rejects"];
   if (typeof rejects === "string") await removePart(realPath(rejects));
 }

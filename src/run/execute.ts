@@ -11,8 +11,7 @@ import { finishEarlier } from "./finish/finished-run.js";
 import { publishedRun } from "./finish/published-run.js";
 import { removeParts } from "./finish/publish.js";
 import { isObjectAddress } from "../s3/address.js";
-import type { StagedRun } from "./destination/staged-run.js";
-import { chooseOutput } from "./destination/open-output.js";
+import { chooseOutput } from "./destination/choose-output.js";
 import { inputReading } from "./copy/find-table-input.js";
 import { type AnyCheckpoint, openStateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Manifest } from "./types.js";
@@ -21,7 +20,7 @@ import { rowsTarget } from "./destination/rows-target.js";
 import { inputPaths } from "../inputs/types.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopiedInput, CopyPlace } from "./rows/row-handling.js";
-import type { OutputTarget } from "./destination/output-target.js";
+import { localSettings, type OutputTarget } from "./destination/output-target.js";
 
 /**
  * The main job: reads every row of the input, looks up its item and writes the enriched row.
@@ -41,49 +40,30 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
  *   InterruptedError
  */
 export async function execute(given: EnrichJob, handling: RowHandling): Promise<Manifest> {
-  const { job, staged } = await staging(given, handling);
+  const target = await targetOf(given, handling);
+  const { settings } = given;
+  const output = localSettings(settings.output, target);
+  const job = { ...given, settings: { ...settings, output } };
   try {
-    const target = await targetOf(job, handling, staged);
+    if (output.onlyNew && (target.warehouse?.rows ?? null) === null) {
+      throw (await import("./rows/known-items.js")).needsTable(target.name);
+    }
     return target.base === null
       ? await runToStream(job, handling, target)
       : await runResumably(job, handling, target, target.base);
   } finally {
-    staged?.cleanEmpty();
+    target.upload?.cleanEmpty();
   }
 }
 
-/** Of a run that writes to object storage, the job writes local files, which are uploaded at the end. */
-async function staging(
-  job: EnrichJob,
-  handling: RowHandling,
-): Promise<{ readonly job: EnrichJob; readonly staged?: StagedRun }> {
-  const { output } = job.settings;
-  if (![output.output, output.rejects ?? ""].some(isObjectAddress)) return { job };
-  const { stageRun } = await import("./destination/staged-run.js");
-  const inputs = handling.inPlace === true ? [] : inputPaths(job.input);
-  const staged = await stageRun(output, inputs, handling.copiedObjects);
-  if (staged === null) return { job };
-  const settings = { ...job.settings, output: { ...output, ...staged.settings } };
-  return { job: { ...job, settings }, staged };
-}
-
-async function targetOf(
-  job: EnrichJob,
-  handling: RowHandling,
-  staged?: StagedRun,
-): Promise<OutputTarget> {
+async function targetOf(job: EnrichJob, handling: RowHandling): Promise<OutputTarget> {
   const { output, run } = job.settings;
   const inputFormat = () => raceAbort(handling.inputFormat(), job.signal);
-  const chosen =
+  const target =
     job.chunk === true && output.to === undefined
       ? rowsTarget(output.output)
       : await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, handling));
-  const partsId = handling.runId === undefined ? undefined : randomUUID();
-  const target = { ...chosen, name: staged?.name ?? chosen.name, staged, partsId };
-  if (output.onlyNew && (target.warehouse?.rows ?? null) === null) {
-    throw (await import("./rows/known-items.js")).needsTable(target.name);
-  }
-  return target;
+  return handling.runId === undefined ? target : { ...target, partsId: randomUUID() };
 }
 
 /**
@@ -98,7 +78,7 @@ function inputFiles(
   if (copied === undefined) return inputPaths(input);
   const writesDuckdb = /^duckdb:/i.test(settings.output.output);
   const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
-  return kept.flatMap(({ file }) => file ?? []);
+  return [...inputPaths(input).filter(isObjectAddress), ...kept.flatMap(({ file }) => file ?? [])];
 }
 
 /** Where a run writes, and the folder of what it keeps meanwhile. */
@@ -181,8 +161,8 @@ export async function runResumably(
   base: string,
 ): Promise<Manifest> {
   const { settings, onFinished = (lastStep) => lastStep() } = job;
-  const { name, staged } = target;
-  const opening = { ...settings.run, name, within: staged?.folder };
+  const { name, upload } = target;
+  const opening = { ...settings.run, name, within: upload?.folder };
   const state = await openStateFolder(base, opening, (found) =>
     discardForRestart(job, target, found),
   );
@@ -192,7 +172,7 @@ export async function runResumably(
   const start = async (): Promise<Manifest> => {
     const inputGrew = await discardUnlessSame(placed.job, placed.handling, target, state);
     const isResumed = state.checkpoint !== null;
-    if (!isResumed) await staged?.begin();
+    if (!isResumed) await upload?.begin(handling.replacedVersion);
     const own = { ...placed, job: noted.job };
     const ready = await prepare(own, place, handling.copied, isResumed);
     return runRows(ready.job, ready.handling, { ...place, state, inputGrew });
@@ -204,12 +184,12 @@ export async function runResumably(
         await discardIfReplaced(error, placed.job, target, state);
         return start();
       }));
-    if (staged !== undefined) await state.markPublished(manifest);
+    if (upload !== undefined) await state.markPublished(manifest);
     await job.onPublished?.(publishedRun(placed, target, state, manifest));
     await state.tidy();
     onFinished(() => {
-      staged?.clean();
-      state.removeMark(() => staged?.cleanEmpty());
+      upload?.clean(state.path);
+      state.removeMark(() => upload?.cleanEmpty());
     });
     return manifest;
   } catch (error) {
@@ -217,7 +197,7 @@ export async function runResumably(
     if (state.resumable) await recordEnding(state.path, error, noted);
     else await removeParts(target, settings.output.rejects);
     await (state.resumable ? state.release() : state.remove());
-    if (!state.resumable) staged?.clean();
+    if (!state.resumable) upload?.clean();
     throw error;
   }
 }

@@ -1,7 +1,8 @@
 import { UsageError } from "../core/errors.js";
 import { isObjectAddress } from "../s3/address.js";
 import { readManifest } from "./finish/manifest.js";
-import { manifestPath, outputBase } from "./destination/check-paths.js";
+import { outputBase } from "./destination/check-paths.js";
+import { manifestPath } from "../core/files/output-names.js";
 import { otherNames } from "./tally.js";
 import type { Manifest } from "./types.js";
 

@@ -92,11 +92,22 @@ export async function* readObject(
 
 /** The text of an object; null if there is none. @throws ReputeError */
 export async function readText(address: string): Promise<string | null> {
-  try {
-    return (await buffer(readObject(await pinObject(address)))).toString();
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
+  return (await readVersion(address))?.text ?? null;
+}
+
+/** The same with the ETag of its version. */
+export async function readVersion(
+  address: string,
+): Promise<{ readonly text: string; readonly etag: string } | null> {
+  for (;;) {
+    try {
+      const pinned = await pinObject(address);
+      return { text: (await buffer(readObject(pinned))).toString(), etag: pinned.etag };
+    } catch (error) {
+      if (isMissing(error)) return null;
+      const isReplaced = error instanceof FatalError && error.code === "input_changed";
+      if (!isReplaced) throw error;
+    }
   }
 }
 

@@ -1,14 +1,13 @@
 import { rm, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { FatalError } from "../core/errors.js";
-import { writeJsonFile } from "../core/files/json-file.js";
+import { readJsonFile, writeJsonFile } from "../core/files/json-file.js";
 import { parseObjectAddress } from "./address.js";
 import { type ObjectStore, withStore } from "./client.js";
 import { type WriteCondition, writeIf } from "./conditional-write.js";
 import { statusOf } from "./fault.js";
 import { checksumOf, encoded, readBytes } from "./file-bytes.js";
 import { compareObject, etagAt, hasContent, partBytesOf } from "./stored-object.js";
-import { type UploadJournal, readUploadJournal } from "./upload-journal.js";
 
 /** Parts sent at a time. */
 const parallel = 3;
@@ -61,7 +60,7 @@ export async function uploadObject(options: UploadOptions): Promise<string | nul
 
 /** Removes the parts of an upload that will not be continued. */
 export async function abortUpload(journal: string): Promise<void> {
-  const found = await readUploadJournal(journal);
+  const found = await readJournal(journal);
   if (found !== null) await withStore(found.address, "write", (store) => abort(store, found));
   await rm(journal, { force: true });
 }
@@ -174,6 +173,24 @@ async function complete(
   );
 }
 
+/** Progress of a multipart upload. */
+interface UploadJournal {
+  readonly address: string;
+  readonly uploadId: string;
+  readonly size: number;
+  readonly crc: number;
+  readonly partBytes: number;
+  /** ETag of each part that the store has, by its number. */
+  readonly parts: Record<string, string>;
+}
+
+/** The progress that a file holds; null if it holds none. */
+async function readJournal(path: string): Promise<UploadJournal | null> {
+  const found = (await readJsonFile(path).catch(() => null)) as Partial<UploadJournal> | null;
+  const isJournal = typeof found?.uploadId === "string" && typeof found.parts === "object";
+  return isJournal ? (found as UploadJournal) : null;
+}
+
 /** Continues the upload in the journal if it is of the same file, else begins one. */
 async function openUpload(
   store: ObjectStore,
@@ -183,7 +200,7 @@ async function openUpload(
   const { sdk, client } = store;
   const { bucket, key } = parseObjectAddress(options.address);
   const crc = await checksumOf(options.path);
-  const found = await readUploadJournal(options.journal);
+  const found = await readJournal(options.journal);
   if (found !== null) {
     const isSame = found.address === options.address && found.size === size && found.crc === crc;
     if (isSame) return { journal: found, isContinued: true };

@@ -28,8 +28,8 @@ export interface CrashCase {
   readonly takesOver?: boolean;
   /** Arguments of a retry, which is killed; the rows of the run before it have all failed. */
   readonly retry?: readonly string[];
-  /** Database whose commits count as operations. */
-  readonly commits?: "duckdb" | "postgres";
+  /** Database whose commits count as operations, or objects whose writes do. */
+  readonly commits?: "duckdb" | "objects" | "postgres";
   /** Copies the database at each operation, if it is not in the run's folder. */
   readonly database?: KeptDatabase;
   /** Arguments that differ from run to run. */
@@ -164,12 +164,12 @@ class Bench {
 
   /** Runs the program once, then restores the folder as it was at each operation in turn. */
   async *moments(): AsyncGenerator<Moment> {
+    const { database } = this.#case;
+    await database?.restore(0);
     await rm(this.#folder, { recursive: true });
     await this.#prepare();
     const copies = `${this.#folder}-copies`;
     await mkdir(copies);
-    const { database } = this.#case;
-    await database?.restore(0);
     await this.#program({
       CRASH_COPIES: copies,
       ...(database === undefined ? {} : { CRASH_KEEP: JSON.stringify(database.keep) }),
@@ -213,11 +213,12 @@ class Bench {
     const own = this.#case.takesOver === true ? ["--resume"] : flags;
     const { code, stderr } = await this.#here(own);
     if (code !== 0 && code !== 3) throw new Error(`the run ended with ${code}: ${stderr}`);
+    const written = await this.#case.read(this.#folder, basename(this.#folder));
     const files = (await readdir(this.#folder, { recursive: true })).sort();
     const manifest = files.find((name) => name.endsWith("manifest.json"));
     return {
       code,
-      written: await this.#case.read(this.#folder, basename(this.#folder)),
+      written,
       manifest: await readManifest(join(this.#folder, manifest ?? "")),
       files: files
         .filter((name) => !isGeneration(name))

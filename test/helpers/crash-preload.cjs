@@ -45,9 +45,10 @@ function copyFolder(half) {
   const copy = path.join(copies, String(count));
   const folder = process.cwd();
   copyUnchanging(folder, copy);
-  if (half !== undefined) {
+  const name = half && path.relative(folder, readlinkSync(`/proc/self/fd/${half.fd}`));
+  // Temporary files are not copied.
+  if (half !== undefined && !name.startsWith("..")) {
     const { size } = fstatSync(half.fd);
-    const name = path.relative(folder, readlinkSync(`/proc/self/fd/${half.fd}`));
     const copied = openSync(path.join(copy, name), "r+");
     // A write without a position appends: the program never seeks.
     writeSync(copied, half.bytes, 0, half.bytes.length, half.at ?? size);
@@ -159,6 +160,7 @@ if (isMainThread) {
   });
   if (process.env.CRASH_COMMITS === "duckdb") patchDuckdb();
   if (process.env.CRASH_COMMITS === "postgres") patchPostgres();
+  if (process.env.CRASH_COMMITS === "objects") patchRequests();
 }
 
 function patchHandle(prototype) {
@@ -170,6 +172,19 @@ function patchHandle(prototype) {
   for (const name of ["appendFile", "datasync", "sync", "truncate", "writeFile", "writev"]) {
     wrap(prototype, name);
   }
+}
+
+/** Counts before each request that writes an object; lookups are made otherwise. */
+function patchRequests() {
+  const http = require("node:http");
+  const { request } = http;
+  http.request = function (...args) {
+    const made = request.apply(this, args);
+    if (made.method === "GET" || made.method === "HEAD") return made;
+    step();
+    statements += 1;
+    return made.once("response", () => (statements += 1));
+  };
 }
 
 /** Counts before and after each COMMIT. */

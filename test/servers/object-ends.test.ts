@@ -1,5 +1,4 @@
-import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/run/types.js";
@@ -7,8 +6,6 @@ import { type AnsweringServer, startAnsweringServer } from "../helpers/answering
 import { type RunReputeOptions, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { done, type ObjectTests, useObjectStore } from "./object-tests.js";
-
-const preload = fileURLToPath(new URL("../helpers/crash-preload.cjs", import.meta.url));
 
 let tests: ObjectTests;
 let service: AnsweringServer;
@@ -62,38 +59,6 @@ async function published(kind: keyof typeof outputs): Promise<Manifest> {
   expect(await run(["verify", `s3://lake/${key}/${name}`])).toMatchObject({ code: 0 });
   return manifest;
 }
-
-test.each(kinds)(
-  "%s: killed at any operation after the last lookup, asks nothing again",
-  async (kind) => {
-    const args = await prepared(kind);
-    expect(await run(args)).toMatchObject(done);
-    const [cwd, copies] = [join(tests.cwd, "own"), await temporaryFolder()];
-    await mkdir(cwd);
-    const env = { ...tests.store.env, NODE_OPTIONS: `--require ${preload}`, CRASH_COPIES: copies };
-    const { child, result } = startRepute(args, { cwd, env });
-    child.stdin?.end();
-    expect(await result).toMatchObject(done);
-    const { run_id } = await published(kind);
-    const asked = service.total;
-    const points = (await readdir(copies)).filter((name) => /^\d+$/.test(name)).map(Number);
-    let resumed = 0;
-    for (const point of points.sort((a, b) => b - a)) {
-      const copy = join(copies, String(point));
-      const names = await readdir(copy, { recursive: true });
-      if (!names.some((name) => /\.finished$|\/finished\.json$/.test(name))) break;
-      resumed++;
-      await rm(cwd, { recursive: true });
-      await cp(copy, cwd, { recursive: true });
-      const ended = await run([...args, "--resume"], { cwd });
-      expect({ point, ...ended }).toMatchObject({ point, ...done });
-      expect(await readdir(cwd)).toEqual([]);
-      expect(await published(kind)).toMatchObject({ run_id });
-    }
-    expect(service.total).toBe(asked);
-    expect(resumed).toBeGreaterThan(20);
-  },
-);
 
 test.each(kinds)("%s: killed at any request of the upload, is published whole", async (kind) => {
   const { store, cwd } = tests;

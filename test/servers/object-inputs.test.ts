@@ -124,6 +124,11 @@ test("an input without rows does not replace an object that has rows", async () 
   const empty = await enrich("empty.csv", out, "--item-column", "ip");
   expect(empty).toMatchObject({ code: 1, stderr: expect.stringContaining("keeps the 24 rows") });
   expect((await store.get("kept/rows.csv")).toString().split("\n")).toHaveLength(26);
+  // Nor a file beside rejects that are an object.
+  const left = ["--rejects", "s3://lake/kept/left.csv"];
+  expect(await enrich(indicators, "rows.csv", ...left)).toMatchObject(done);
+  const kept = await enrich("empty.csv", "rows.csv", "--item-column", "ip", ...left);
+  expect(kept).toMatchObject({ code: 1, stderr: expect.stringContaining("keeps the 24 rows") });
   await store.remove("kept/rows.csv");
   expect(await enrich("empty.csv", out, "--item-column", "ip", "--restart")).toMatchObject({
     code: 0,

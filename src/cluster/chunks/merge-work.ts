@@ -11,7 +11,7 @@ import { saveRecord } from "../../run/finish/finished-run.js";
 import { keepEarlier } from "../../run/finish/keep-earlier.js";
 import { notedPrefix, outputPlace } from "../../run/finish/manifest.js";
 import { realPath } from "../../core/files/real-path.js";
-import { chooseOutput } from "../../run/destination/open-output.js";
+import { chooseOutput } from "../../run/destination/choose-output.js";
 import { tooManyFailed } from "../../run/failure-limits.js";
 import { timeWarning } from "../../run/counted-warning.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
@@ -32,7 +32,7 @@ import {
 } from "./merged-output.js";
 import { runWarnings, sumChunks, type SummedChunks } from "./merge-manifest.js";
 import type { MergeJob } from "./merge-job.js";
-import type { OutputTarget } from "../../run/destination/output-target.js";
+import { localSettings, type OutputTarget } from "../../run/destination/output-target.js";
 import { failedSuffix } from "../../core/files/output-names.js";
 
 /**
@@ -42,22 +42,14 @@ import { failedSuffix } from "../../core/files/output-names.js";
  *   `state_exists`, `output_locked`; as `chooseOutput`
  */
 export async function mergeWork(job: MergeJob): Promise<Manifest> {
-  const { output, rejects = "" } = job.settings;
-  const isStaged = [output, rejects].some(isObjectAddress) && job.target === undefined;
-  const staged = isStaged
-    ? await (
-        await import("../../run/destination/staged-run.js")
-      ).stageRun(job.settings, plannedPaths(job.plan))
-    : null;
-  if (staged === null) return mergeLocally(job, job.target ?? (await mergeTarget(job)));
+  const target = job.target ?? (await mergeTarget(job));
   try {
-    const local = { ...job, settings: { ...job.settings, ...staged.settings } };
-    const target = { ...(await mergeTarget(local)), name: staged.name, staged };
-    const manifest = await mergeLocally(local, target);
-    staged.clean();
+    const settings = localSettings(job.settings, target);
+    const manifest = await mergeLocally({ ...job, settings }, target);
+    target.upload?.clean();
     return manifest;
   } finally {
-    staged.cleanEmpty();
+    target.upload?.cleanEmpty();
   }
 }
 

@@ -9,7 +9,7 @@ import { isMissing, pinObject, readObject, readText } from "../../s3/read-object
 import { removeObject } from "../../s3/remove-object.js";
 import { uploadObject } from "../../s3/upload-object.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { stagingFolder } from "../../s3/staging-folder.js";
+import { objectFolder } from "../../outputs/object-files.js";
 import type { WorkFolder } from "./work-folder.js";
 
 /**
@@ -20,7 +20,7 @@ import type { WorkFolder } from "./work-folder.js";
  */
 export function objectWork(given: string): WorkFolder {
   const work = given.replace(/\/+$/, "");
-  const folder = stagingFolder(work);
+  const folder = objectFolder(work);
   const address = (name: string): string => `${work}/${name}`;
   const pathOf = (name: string): string => join(folder, name);
   const removeLocal = (name: string) => rm(pathOf(name), { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import { manifestPath } from "../../core/files/output-names.js";
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
@@ -5,7 +6,6 @@ import { isObjectAddress } from "../../s3/address.js";
 import { execute } from "../../run/execute.js";
 import { readingOf } from "../../run/rows/reading.js";
 import type { EnrichJob, Manifest } from "../../run/types.js";
-import { manifestPath } from "../../run/destination/check-paths.js";
 import { attemptSettings } from "./attempt-settings.js";
 import {
   attemptNames,

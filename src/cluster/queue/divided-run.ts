@@ -1,11 +1,10 @@
 import { UsageError } from "../../core/errors.js";
 import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
-import { isObjectAddress } from "../../s3/address.js";
 import { splitWork } from "../chunks/split-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { findTableInput } from "../../run/copy/find-table-input.js";
-import { chooseOutput } from "../../run/destination/open-output.js";
+import { chooseOutput } from "../../run/destination/choose-output.js";
 import { readingOf } from "../../run/rows/reading.js";
 import {
   compareFingerprints,
@@ -13,7 +12,7 @@ import {
   takeFingerprint,
 } from "../../run/state/fingerprint.js";
 import type { EnrichJob } from "../../run/types.js";
-import type { OutputTarget } from "../../run/destination/output-target.js";
+import { localSettings, type OutputTarget } from "../../run/destination/output-target.js";
 
 /** A run whose input and output can be divided. */
 export interface DividedRun {
@@ -28,7 +27,7 @@ export interface DividedRun {
 /**
  * Of an output in object storage, the job names the local files.
  *
- * @throws UsageError `workers_need_file`, `chunk_option`; as `stageRun` and `chooseOutput`
+ * @throws UsageError `workers_need_file`, `chunk_option`; as `chooseOutput`
  */
 export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
   const job = { ...given, input: await oneText(given.input) };
@@ -38,28 +37,16 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
     const hint = "leave out one of them";
     throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
   }
-  const paths = inputPaths(input);
-  const staged = [output.output, output.rejects ?? ""].some(isObjectAddress)
-    ? await (await import("../../run/destination/staged-run.js")).stageRun(output, paths)
-    : null;
-  const local = { ...output, ...staged?.settings };
-  try {
-    const reading = readingOf(input, settings.input, job.clock);
-    const inputFormat = () => reading.inputFormat();
-    const chosen = await chooseOutput({ ...local, ...run }, inputFormat, paths);
-    const target = staged === null ? chosen : { ...chosen, name: staged.name, staged };
-    const to = formatOf(target);
-    if (target.base === null || to === null) throw needsFile(target);
-    return {
-      job: { ...job, settings: { ...settings, output: local } },
-      target,
-      base: target.base,
-      to,
-    };
-  } catch (error) {
-    staged?.cleanEmpty();
-    throw error;
+  const reading = readingOf(input, settings.input, job.clock);
+  const inputFormat = () => reading.inputFormat();
+  const target = await chooseOutput({ ...output, ...run }, inputFormat, inputPaths(input));
+  const to = formatOf(target);
+  if (target.base === null || to === null) {
+    target.upload?.cleanEmpty();
+    throw needsFile(target);
   }
+  const local = { ...settings, output: localSettings(output, target) };
+  return { job: { ...job, settings: local }, target, base: target.base, to };
 }
 
 /** The input, which has to be a single one of text. */

@@ -42,7 +42,7 @@ export async function enrichByQueue(given: EnrichJob, options: QueueOptions): Pr
   try {
     return await enrichAt(path, run, options);
   } finally {
-    run.target.staged?.cleanEmpty();
+    run.target.upload?.cleanEmpty();
   }
 }
 
@@ -56,7 +56,7 @@ async function enrichAt(path: string, run: DividedRun, options: QueueOptions): P
   try {
     const manifest = await coordinate(run, options, work, link, lease);
     await clearWork(work, run.job);
-    run.target.staged?.clean();
+    run.target.upload?.clean();
     await removeMark(work, run.job);
     return manifest;
   } finally {

@@ -8,13 +8,13 @@ import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";
-import { localPath } from "../../outputs/staged-output.js";
+import { localPath } from "../../outputs/object-files.js";
 import { findWarehouse } from "../../outputs/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { userStateFolder } from "../../core/files/user-folders.js";
-import { dataSetManifest, failedSuffix } from "../../core/files/output-names.js";
+import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 
 /**
  * Checks that a file can be created at a path.
@@ -229,9 +229,4 @@ export function makeStateFolder(path: string): void {
   } catch (error) {
     throw outputFault(path, error);
   }
-}
-
-/** Path of the manifest beside an output, or within a data set. */
-export function manifestPath(base: string): string {
-  return base.endsWith("/") ? base + dataSetManifest : `${base}.manifest.json`;
 }

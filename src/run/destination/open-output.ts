@@ -21,23 +21,23 @@ import {
   checkInputIsSafe,
   checkOutputName,
   checkRejects,
-  manifestPath,
   makeStateFolder,
   recordBase,
 } from "./check-paths.js";
+import { manifestPath } from "../../core/files/output-names.js";
 import type { OutputTarget, TextOutputTarget, WarehouseOutputTarget } from "./output-target.js";
 
 /** What names an output. */
 export type OutputChoice = SinkSettings & { readonly stateDir?: string | undefined };
 
 /**
- * Resolves `-o` to a target, and checks that `--rejects` does not collide with it.
+ * Resolves `-o` to a file, a table or a stream, and checks that `--rejects` does not collide with it.
  *
  * @param inputFormat called only if neither `--to` nor the output's name tells the format
  * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
  *   `checkOutputName`, `chooseWarehouse` and `checkRejects`
  */
-export async function chooseOutput(
+export async function chooseFile(
   settings: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],

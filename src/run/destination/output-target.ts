@@ -1,6 +1,7 @@
 import type { SinkFormat } from "../../formats/types.js";
 import type { Warehouse } from "../../outputs/registry.js";
-import type { StagedRun } from "./staged-run.js";
+import type { ObjectUpload } from "../../outputs/publish/object.js";
+import type { SinkSettings } from "../../outputs/options.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 
 /** Destination of the rows. */
@@ -13,10 +14,18 @@ interface AnyOutputTarget {
   readonly base: string | null;
   /** Name for messages, without a password. */
   readonly name: string;
-  /** Of objects, which are written to files first. */
-  readonly staged?: StagedRun | undefined;
+  /** Of objects, which are uploaded from files. */
+  readonly upload?: ObjectUpload;
   /** Of a retry, which has the identifier of the run before: names the files of its data set. */
   readonly partsId?: string | undefined;
+}
+
+/** Settings that name the local files of objects. */
+export function localSettings<T extends Pick<SinkSettings, "output" | "rejects">>(
+  settings: T,
+  { upload }: Pick<OutputTarget, "upload">,
+): T {
+  return { ...settings, ...upload?.settings };
 }
 
 /** Whether the output is a table, which has no files of its own. */

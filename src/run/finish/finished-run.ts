@@ -1,5 +1,5 @@
 import { rm, rmdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
@@ -10,12 +10,16 @@ import type { SinkSettings } from "../../outputs/options.js";
 import { renamePart } from "../../outputs/file-destination.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import { realPath } from "../../core/files/real-path.js";
-import { manifestPath } from "../destination/check-paths.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { openPublication } from "../destination/open-publication.js";
+import {
+  type OutputFiles,
+  type FoundManifest,
+  removeFailed,
+} from "../../outputs/publish/failed-output.js";
 import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { writeManifest } from "./manifest.js";
 import type { FinishedRun } from "../state/checkpoint.js";
@@ -92,7 +96,7 @@ export async function saveRecord(
   if (parts !== undefined) await removeEarlierParts(job, base, parts);
   if (suffix === "") await removeFailedOutput(job, target, target.base);
   const { signal, onWarning } = job;
-  await target.staged?.upload(manifest, {
+  await target.upload?.publish(manifest, {
     suffix,
     signal,
     inputs: inputPaths(job.input),
@@ -121,39 +125,24 @@ interface RecordedJob {
   readonly input: NamedFiles;
 }
 
-/**
- * Removes the `OUT.failed` files of an earlier run of the same output: rows, rejected rows and
- * manifest. Needs that manifest to say that they are a run's, and never removes this run's input.
- *
- * @param base path from which the names of the run's files derive
- */
+/** Removes the `OUT.failed` files of an earlier run of the same output. */
 async function removeFailedOutput(
   job: RecordedJob,
   { file }: OutputTarget,
   base: string,
 ): Promise<void> {
   const failed = resultBase({ file, base }, failedSuffix);
-  const manifest = manifestPath(failed);
-  const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
-  if (found?.exit_reason !== "too_many_failed") return;
   const { rejects } = job.settings.output;
-  const inputs = new Set(inputPaths(job.input).map(realPath));
-  // A data set that was retried into this one.
-  if (failed.endsWith("/") && inputs.has(failed.slice(0, -1))) return;
-  const output = failed.endsWith("/") ? null : failed;
-  const parts = found.output?.parts ?? [];
-  const left = [
-    output,
-    rejects === undefined ? null : realPath(rejects) + failedSuffix,
-    ...parts.map(({ name }) => join(failed, basename(name))),
-  ];
+  const inputs = inputPaths(job.input)
+    .map(realPath)
+    .flatMap((path) => [path, `${path}/`]);
+  const place: OutputFiles = {
+    readManifest: (path) => readJsonFile(path).catch(() => null) as Promise<FoundManifest | null>,
+    remove: (path) => rm(path, { force: true }),
+  };
   try {
-    for (const path of left) {
-      if (path !== null && !inputs.has(path)) await rm(path, { force: true });
-    }
-    // Remove the manifest last: the other files can be recognised only by it.
-    if (output === null || !inputs.has(output)) await rm(manifest, { force: true });
-    if (failed.endsWith("/")) await rmdir(failed).catch(() => undefined);
+    const isRemoved = await removeFailed(place, failed, rejects && realPath(rejects), inputs);
+    if (isRemoved && failed.endsWith("/")) await rmdir(failed).catch(() => undefined);
   } catch (error) {
     job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
   }

@@ -1,8 +1,8 @@
+import { manifestPath } from "../../core/files/output-names.js";
 import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { counted } from "../../core/text/quantity.js";
-import { manifestPath } from "../destination/check-paths.js";
 import type { Manifest } from "../types.js";
 import type { OutputTarget } from "../destination/output-target.js";
 
@@ -14,12 +14,12 @@ import type { OutputTarget } from "../destination/output-target.js";
  * @throws FatalError `input_empty`
  */
 export async function keepEarlier(
-  target: Pick<OutputTarget, "base" | "file" | "name" | "staged">,
+  target: Pick<OutputTarget, "base" | "file" | "name" | "upload">,
   rows: number,
 ): Promise<void> {
   if (rows > 0) return;
-  const { name, staged } = target;
-  const earlier = (await staged?.earlierRows()) ?? (await rowsOf(target));
+  const { name, upload } = target;
+  const earlier = (await upload?.earlierRows()) ?? (await rowsOf(target));
   if (earlier === 0) return;
   const kept = `${name} keeps the ${counted(earlier, "row")} of the run before`;
   throw new FatalError("input_empty", `the input has no rows; ${kept}`, {

@@ -1,3 +1,4 @@
+import { manifestPath } from "../../core/files/output-names.js";
 import { systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
@@ -9,7 +10,6 @@ import type { Audit } from "../../outputs/types.js";
 import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { defaultPrefix } from "../../outputs/options.js";
-import { manifestPath } from "../destination/check-paths.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenRun } from "../open-run.js";
 import { type RunEnding, unknownEnding } from "../exit-reason.js";

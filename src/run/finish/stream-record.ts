@@ -1,8 +1,8 @@
+import { manifestPath } from "../../core/files/output-names.js";
 import { join } from "node:path";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import { manifestPath } from "../destination/check-paths.js";
 import { endingOfError } from "../exit-reason.js";
 import { writeManifest } from "./manifest.js";
 import { noteRecord } from "./record-ending.js";

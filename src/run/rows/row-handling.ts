@@ -6,7 +6,6 @@ import type { Row } from "../../core/row.js";
 import type { Encoder, SourceFormat } from "../../formats/types.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
-import type { CopiedObjects } from "../../outputs/download-object.js";
 import type { EnrichSettings } from "../options.js";
 
 /** Settings that determine how the rows of an input are read. */
@@ -47,8 +46,8 @@ export interface RowHandling {
   readonly encoder?: ((encoder: Encoder) => Encoder) | undefined;
   /** The output replaces the input. @default false */
   readonly inPlace?: boolean;
-  /** The objects of the output that is replaced. */
-  readonly copiedObjects?: CopiedObjects | undefined;
+  /** ETag of what an output in object storage replaces, as it was read. @default any */
+  readonly replacedVersion?: string | undefined;
   /** Set for tables, which are copied to the run's folder before the input is opened. */
   readonly copied?: CopiedInput;
 }

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { retryFailedRows } from "./retry-advice.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
-import { manifestPath, recordBase } from "../../../run/destination/check-paths.js";
+import { recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";
 import type { Manifest, RequestCounts } from "../../../run/types.js";
 import { withSuffix } from "../../../outputs/data-set/data-set.js";
@@ -16,7 +16,7 @@ import {
   formatSpeed,
   wrapText,
 } from "../../../core/text/quantity.js";
-import { failedSuffix } from "../../../core/files/output-names.js";
+import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 
 /** Maximum entries per list; the manifest has all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };

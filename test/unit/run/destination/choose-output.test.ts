@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { chooseOutput } from "../../../../src/run/destination/open-output.js";
+import { chooseOutput } from "../../../../src/run/destination/choose-output.js";
 import { sinkOptions } from "../../../../src/outputs/options.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 

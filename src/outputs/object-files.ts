@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { basename, join, resolve } from "node:path";
+import { isObjectAddress, objectAddress, parseObjectAddress } from "../s3/address.js";
+
+/** An object, and the file that it is uploaded from. */
+export interface ObjectFile {
+  readonly address: string;
+  /** Has the name of the object. */
+  readonly path: string;
+  readonly folder: string;
+}
+
+/**
+ * The file of an object's address; null for any other name.
+ *
+ * @throws UsageError `bad_object_address`
+ */
+export function objectFile(address: string): ObjectFile | null {
+  if (!isObjectAddress(address)) return null;
+  const { key } = parseObjectAddress(address);
+  const folder = objectFolder(address);
+  return { address, folder, path: join(folder, basename(key)) + (key.endsWith("/") ? "/" : "") };
+}
+
+/** The path that an output is written to: its own, or that of the file that is uploaded. */
+export function localPath(output: string): string {
+  return objectFile(output)?.path ?? output;
+}
+
+/**
+ * The folder in the working directory for the files of an address.
+ *
+ * @throws UsageError `bad_object_address`
+ */
+export function objectFolder(address: string): string {
+  const { bucket, key } = parseObjectAddress(address);
+  const hash = createHash("sha256").update(objectAddress({ bucket, key })).digest("hex");
+  const word = `${bucket}-${basename(key)}`.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(0, 80);
+  return resolve(`repute-s3-${word}-${hash.slice(0, 8)}`);
+}

@@ -1,0 +1,47 @@
+import { basename } from "node:path";
+import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
+import type { PartRecord } from "../types.js";
+
+/** A manifest of any program: each member may be missing. */
+export interface FoundManifest {
+  readonly run_id?: string;
+  readonly ended_at?: string;
+  readonly exit_reason?: string;
+  readonly output?: { readonly rows?: number; readonly parts?: readonly PartRecord[] };
+}
+
+/** How the files of an output are read and removed. */
+export interface OutputFiles {
+  readonly readManifest: (path: string) => Promise<FoundManifest | null>;
+  readonly remove: (path: string) => Promise<void>;
+}
+
+/**
+ * Removes what an earlier run with too many failures left: rows, rejected rows and manifest. Needs
+ * that manifest to say that they are a run's, and never removes this run's input.
+ *
+ * @param failed path of the rows, with the suffix
+ * @param rejects path of this run's rejected rows
+ * @returns whether there is nothing left of it
+ */
+export async function removeFailed(
+  { readManifest, remove }: OutputFiles,
+  failed: string,
+  rejects: string | undefined,
+  inputs: readonly string[],
+): Promise<boolean> {
+  const manifest = manifestPath(failed);
+  const found = await readManifest(manifest);
+  if (found?.exit_reason !== "too_many_failed") return false;
+  const isSet = failed.endsWith("/");
+  // A data set that was retried into this one.
+  if (isSet && inputs.includes(failed)) return false;
+  const parts = found.output?.parts ?? [];
+  const rows = isSet ? parts.map(({ name }) => failed + basename(name)) : [failed];
+  const left = rejects === undefined ? rows : [...rows, rejects + failedSuffix];
+  for (const path of left) if (!inputs.includes(path)) await remove(path);
+  // Remove the manifest last: the other files can be recognised only by it.
+  if (inputs.includes(failed)) return false;
+  await remove(manifest);
+  return true;
+}

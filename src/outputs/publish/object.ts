@@ -1,0 +1,194 @@
+import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { writeJsonFile } from "../../core/files/json-file.js";
+import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
+import { checkStore } from "../../s3/check-store.js";
+import { removeObject } from "../../s3/remove-object.js";
+import { etagAt } from "../../s3/stored-object.js";
+import { abortUpload } from "../../s3/upload-object.js";
+import { withSuffix } from "../data-set/data-set.js";
+import { type ObjectFile, objectFile } from "../object-files.js";
+import type { SinkSettings } from "../options.js";
+import { removeFailed } from "./failed-output.js";
+import { outputReplaced, sendObjects, type UploadedRun } from "./send-objects.js";
+import {
+  keepRecord,
+  manifestAt,
+  partsOf,
+  readRecord,
+  currentRecord,
+  removeRecord,
+  setRecord,
+} from "./upload-record.js";
+
+/** The settings that name the files of a run. */
+type UploadSettings = Pick<SinkSettings, "output" | "rejects">;
+
+interface PublishOptions {
+  /** Appended to the names of the objects. */
+  readonly suffix: string;
+  readonly signal: AbortSignal | undefined;
+  /** What the run reads, which stays. */
+  readonly inputs: readonly string[];
+  readonly onWarning: ((message: string) => void) | undefined;
+}
+
+/**
+ * Prepares the local folders of a run that writes to object storage.
+ *
+ * @throws UsageError `bad_object_address`; as `checkStore`
+ */
+export async function openUpload(settings: UploadSettings): Promise<ObjectUpload> {
+  const upload = new ObjectUpload(settings);
+  for (const { address } of upload.files) await checkStore(address);
+  for (const { folder } of upload.files) await mkdir(folder, { recursive: true, mode: 0o700 });
+  return upload;
+}
+
+/**
+ * The objects of a run, which are uploaded from files when it is complete. What another run has
+ * written since this one began stays.
+ */
+export class ObjectUpload {
+  readonly files: readonly ObjectFile[];
+  /** Names the local files instead of the objects. */
+  readonly settings: UploadSettings;
+  /** The local folder that the state is in; undefined if only the rejects are uploaded. */
+  readonly folder: string | undefined;
+  readonly #rows: ObjectFile | null;
+  readonly #rejects: ObjectFile | null;
+
+  constructor({ output, rejects }: UploadSettings) {
+    this.#rows = objectFile(output);
+    this.#rejects = rejects === undefined ? null : objectFile(rejects);
+    this.files = [this.#rows, this.#rejects].filter((file) => file !== null);
+    this.settings = {
+      output: this.#rows?.path ?? output,
+      rejects: this.#rejects?.path ?? rejects,
+    };
+    this.folder = this.#rows?.folder;
+  }
+
+  /**
+   * Notes which version of the output a new run replaces. Called under its lock.
+   *
+   * @param version ETag of what the run has read to replace it. @default any
+   * @throws FatalError `output_replaced`, `object_*`
+   */
+  async begin(version = ""): Promise<void> {
+    const { address, path, folder } = this.#main;
+    await removeRecord(folder);
+    if (!address.endsWith("/")) {
+      // As in the check of the store, a fault may have passed when the output is complete.
+      const found = await currentRecord(address).catch(() => null);
+      if (version !== "" && found?.etag !== version) throw outputReplaced(address);
+      if (found !== null) await keepRecord(folder, found);
+      return;
+    }
+    const note = manifestPath(address);
+    const found = await manifestAt(note);
+    if (version !== "" && found.etag !== version) throw outputReplaced(note);
+    // Parts whose content stays the same keep their names.
+    await mkdir(path, { recursive: true });
+    await writeJsonFile(manifestPath(path), found.manifest);
+    await keepRecord(folder, setRecord(note, found));
+  }
+
+  /**
+   * Uploads what the run wrote, and removes what it supersedes, `KEY.failed` of an earlier run among
+   * them. May be repeated.
+   *
+   * @throws FatalError `output_replaced`: nothing of this run is left then, and the next attempt
+   *   replaces what is there; `object_*`
+   */
+  async publish(run: UploadedRun, options: PublishOptions): Promise<void> {
+    const { suffix, signal, inputs, onWarning } = options;
+    const [rows, rejects, { folder }] = [this.#rows, this.#rejects, this.#main];
+    try {
+      await sendObjects(run, { rows, rejects, folder, journal: this.#journal, suffix, signal });
+    } catch (error) {
+      if (error instanceof FatalError && error.code === "output_replaced") {
+        await this.withdraw().catch((failed: Error) => {
+          onWarning?.(`cannot remove the parts of this run: ${failed.message}`);
+        });
+      }
+      throw resumable(error);
+    }
+    if (suffix !== "" || rows === null) return;
+    const failed = withSuffix(rows.address, failedSuffix);
+    const readManifest = async (path: string) => (await manifestAt(path)).manifest;
+    const place = { readManifest, remove: removeObject };
+    await removeFailed(place, failed, rejects?.address, inputs).catch((error: Error) => {
+      onWarning?.(`cannot remove KEY${failedSuffix} of an earlier run: ${error.message}`);
+    });
+  }
+
+  /** Removes what a run that is given up has uploaded, unless readers use it. @throws ReputeError */
+  async withdraw(): Promise<void> {
+    const { folder } = this.#main;
+    await abortUpload(this.#journal);
+    const { address = "", own = [], replaced = [] } = (await readRecord(folder)) ?? {};
+    if (own.length > 0) {
+      const named = partsOf(address, (await manifestAt(address)).manifest);
+      const unused = own.every((part) => named.includes(part)) ? replaced : own;
+      for (const part of unused) if (!named.includes(part)) await removeObject(part);
+    }
+    await removeRecord(folder);
+  }
+
+  /**
+   * Rows of the object that will be replaced, by its manifest; null if the rows stay local.
+   *
+   * @throws ReputeError
+   */
+  async earlierRows(): Promise<number | null> {
+    if (this.#rows === null) return null;
+    const { address } = this.#rows;
+    const rows = (await manifestAt(manifestPath(address))).manifest?.output?.rows ?? 0;
+    const isGone = rows > 0 && !address.endsWith("/") && (await etagAt(address)) === null;
+    return isGone ? 0 : rows;
+  }
+
+  /** Removes the local files, and their folders unless a state folder is still in them. */
+  clean(state?: string): void {
+    for (const { folder } of this.files) {
+      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+        const path = join(folder, name);
+        if (path !== state) rmSync(path, { recursive: true, force: true });
+      }
+    }
+    this.cleanEmpty();
+  }
+
+  /** Removes the local folders if nothing is in them. */
+  cleanEmpty(): void {
+    for (const { folder } of this.files) {
+      try {
+        rmdirSync(folder);
+      } catch {
+        // Something is still in it, or it is gone.
+      }
+    }
+  }
+
+  /** The file whose folder keeps what a resume needs. */
+  get #main(): ObjectFile {
+    const [main] = this.files;
+    if (main === undefined) throw new TypeError("an upload needs an object");
+    return main;
+  }
+
+  /** File that keeps the progress of a multipart upload. */
+  get #journal(): string {
+    return join(this.#main.folder, "upload.json");
+  }
+}
+
+/** Credentials and buckets may be gone when a run ends. Its files are kept, and it can be resumed. */
+function resumable(error: unknown): unknown {
+  if (!(error instanceof UsageError)) return error;
+  const { code, message, hint } = error;
+  return new FatalError(code, message, { cause: error, ...(hint === null ? {} : { hint }) });
+}

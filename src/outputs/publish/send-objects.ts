@@ -1,0 +1,129 @@
+import { basename } from "node:path";
+import { FatalError } from "../../core/errors.js";
+import { manifestPath } from "../../core/files/output-names.js";
+import { removeObject } from "../../s3/remove-object.js";
+import { etagAt } from "../../s3/stored-object.js";
+import { type UploadOptions, uploadObject } from "../../s3/upload-object.js";
+import { withSuffix } from "../data-set/data-set.js";
+import type { ObjectFile } from "../object-files.js";
+import type { PartRecord } from "../types.js";
+import {
+  keepRecord,
+  manifestAt,
+  readRecord,
+  currentRecord,
+  type UploadRecord,
+} from "./upload-record.js";
+
+/** What an upload needs to know of the run's manifest. */
+export interface UploadedRun {
+  readonly run_id: string;
+  readonly ended_at: string;
+  readonly output: { readonly parts?: readonly PartRecord[] };
+}
+
+/** The files of a run. */
+interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {
+  readonly rows: ObjectFile | null;
+  readonly rejects: ObjectFile | null;
+  /** Folder of the record. */
+  readonly folder: string;
+  /** Appended to the names of the objects. */
+  readonly suffix: string;
+}
+
+/**
+ * Uploads the files of a run and removes the parts that it replaces. One object tells readers which
+ * run is there: the rows, or the manifest of a data set. The others follow, or precede it, only while
+ * it is the version that is expected.
+ *
+ * @throws FatalError `output_replaced`, `object_*`
+ */
+export async function sendObjects(
+  run: UploadedRun,
+  { rows, rejects, folder, suffix, ...options }: SentFiles,
+): Promise<void> {
+  const named = ({ path, address }: ObjectFile): UploadOptions => ({
+    path: withSuffix(path, suffix),
+    address: withSuffix(address, suffix),
+    ...options,
+  });
+  const files = [rows, rejects].filter((file) => file !== null).map(named);
+  const [first] = files;
+  if (first === undefined) return;
+  const { path, address } = first;
+  const note = { ...first, path: manifestPath(path), address: manifestPath(address) };
+  if (rows !== null) files.push(note);
+  const isSet = rows !== null && address.endsWith("/");
+  if (isSet) files.shift();
+  const main = isSet ? note : first;
+  const record = await findRecord(folder, main.address);
+  let expected = isSet ? await replaceable(record, run) : record.etag;
+  const mustBeExpected = async (): Promise<void> => {
+    const there = await etagAt(main.address);
+    // The store may refuse to tell.
+    if (![there, expected].includes(undefined) && there !== expected) {
+      throw outputReplaced(main.address);
+    }
+  };
+  const parts = isSet ? (run.output.parts ?? []).map(({ name }) => address + name) : [];
+  if (isSet) {
+    await mustBeExpected();
+    const isKept = (part: string): boolean => record.replaced.includes(part);
+    await keepRecord(folder, { ...record, own: parts.filter((part) => !isKept(part)) });
+    for (const part of parts) {
+      // It keeps its name because its content is the same.
+      if (isKept(part) && (await etagAt(part)) !== null) continue;
+      const file = path + basename(part);
+      await mustReplace({ ...options, path: file, address: part, replaces: null });
+    }
+  }
+  for (const file of files) {
+    if (file === main) expected = await mustReplace({ ...main, replaces: expected });
+    else await sendWhile(mustBeExpected, file);
+  }
+  for (const part of record.replaced) if (!parts.includes(part)) await removeObject(part);
+}
+
+/** The record of an object: of the run's start, else of now. */
+async function findRecord(folder: string, address: string): Promise<UploadRecord> {
+  const found = await readRecord(folder);
+  if (found?.address === address) return found;
+  const record = await currentRecord(address);
+  await keepRecord(folder, record);
+  return record;
+}
+
+/** The version of a manifest that may be replaced: that found at the start, or this run's. */
+async function replaceable(
+  { address, etag }: UploadRecord,
+  { run_id, ended_at }: UploadedRun,
+): Promise<string | null | undefined> {
+  const now = await manifestAt(address);
+  const isOwn = now.manifest?.run_id === run_id && now.manifest.ended_at === ended_at;
+  return isOwn ? now.etag : etag;
+}
+
+/** Uploads a file. @returns its ETag @throws FatalError `output_replaced` */
+async function mustReplace(options: UploadOptions): Promise<string | undefined> {
+  const etag = await uploadObject(options);
+  if (etag === null) throw outputReplaced(options.address);
+  return etag === "" ? undefined : etag;
+}
+
+/** Uploads a file that goes with another object, as long as that is the expected version. */
+async function sendWhile(mustBeExpected: () => Promise<void>, file: UploadOptions): Promise<void> {
+  for (;;) {
+    const replaces = await etagAt(file.address);
+    await mustBeExpected();
+    if ((await uploadObject({ ...file, replaces })) !== null) return;
+  }
+}
+
+/** The error for an output that another run has written. */
+export function outputReplaced(address: string): FatalError {
+  const message = `another run has written ${address} since this one began`;
+  return new FatalError("output_replaced", message, {
+    hint: "its output stays; to replace it with the rows of this run, repeat the command, a run with --resume: nothing is asked again",
+  });
+}
