@@ -76,7 +76,11 @@ const cases: readonly (readonly [name: string, output: CrashCase])[] = [
   ...Object.entries(files).map(([name, output]) => [`a retry of ${name}`, output] as const),
 ];
 
-test.each(cases)("%s in object storage resumes after a kill at any point", async (name, output) => {
-  kept.clear();
-  expect(await faultsOf(`${name} in object storage`, stored(output))).toEqual([]);
-});
+test.each(cases)(
+  "%s in object storage resumes after a kill at any point",
+  { timeout: 600_000 },
+  async (name, output) => {
+    kept.clear();
+    expect(await faultsOf(`${name} in object storage`, stored(output))).toEqual([]);
+  },
+);

@@ -11,7 +11,7 @@ export interface FoundManifest {
 }
 
 /** How the files of an output are read and removed. */
-export interface OutputFiles {
+export interface FilePlace {
   readonly readManifest: (path: string) => Promise<FoundManifest | null>;
   readonly remove: (path: string) => Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface OutputFiles {
  * @returns whether there is nothing left of it
  */
 export async function removeFailed(
-  { readManifest, remove }: OutputFiles,
+  { readManifest, remove }: FilePlace,
   failed: string,
   rejects: string | undefined,
   inputs: readonly string[],
