@@ -11,7 +11,7 @@ export interface FoundManifest {
 }
 
 /** How the files of an output are read and removed. */
-export interface FilePlace {
+export interface FailedPlace {
   readonly readManifest: (path: string) => Promise<FoundManifest | null>;
   readonly remove: (path: string) => Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface FilePlace {
  * @returns whether there is nothing left of it
  */
 export async function removeFailed(
-  { readManifest, remove }: FilePlace,
+  { readManifest, remove }: FailedPlace,
   failed: string,
   rejects: string | undefined,
   inputs: readonly string[],

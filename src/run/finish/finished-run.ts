@@ -16,7 +16,7 @@ import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { openPublication } from "../destination/open-publication.js";
 import {
-  type FilePlace,
+  type FailedPlace,
   type FoundManifest,
   removeFailed,
 } from "../../outputs/publish/failed-output.js";
@@ -136,7 +136,7 @@ async function removeFailedOutput(
   const inputs = inputPaths(job.input)
     .map(realPath)
     .flatMap((path) => [path, `${path}/`]);
-  const place: FilePlace = {
+  const place: FailedPlace = {
     readManifest: (path) => readJsonFile(path).catch(() => null) as Promise<FoundManifest | null>,
     remove: (path) => rm(path, { force: true }),
   };
