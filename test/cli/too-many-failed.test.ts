@@ -211,7 +211,8 @@ test("a table stays as it was, and the rows are in a file that retry reads", asy
   const output = "duckdb:w.db?table=t";
   expect(await run("enrich", "in.csv", "-o", output)).toMatchObject({ code: 0 });
   failing(100);
-  const { code, stderr } = await run("enrich", "in.csv", "-o", output, "--rejects", "left.csv");
+  const beside = ["--rejects", "left.csv", "--report", "night.html"];
+  const { code, stderr } = await run("enrich", "in.csv", "-o", output, ...beside);
   const failed = "w.db.t.failed.ndjson";
   expect(code).toBe(1);
   expect(stderr).toContain(`the rows are in ${join(cwd, failed)}, and ${output} is unchanged`);
@@ -221,6 +222,8 @@ test("a table stays as it was, and the rows are in a file that retry reads", asy
     output: { path: join(cwd, failed), format: "ndjson", rows },
     exit_reason: "too_many_failed",
   });
+  // The report is that of the night, not of the table.
+  expect(await readFile(join(cwd, "night.html"), "utf8")).toContain("100 (83.3%) could not be checked");
   for (const name of [output, failed]) {
     expect(await runRepute(["verify", name], { cwd })).toMatchObject({ code: 0 });
   }
