@@ -150,7 +150,15 @@ class Bench {
     if (this.#case.retry === undefined) return;
     const failing = ["--intel-url", `${this.#service.intelUrl}x`, "--retries", "0"];
     const { code, stderr } = await runRepute(
-      ["enrich", "in.csv", ...this.#named(this.#case.args), ...failing, "--max-failed", "100%", "--quiet"],
+      [
+        "enrich",
+        "in.csv",
+        ...this.#named(this.#case.args),
+        ...failing,
+        "--max-failed",
+        "100%",
+        "--quiet",
+      ],
       { cwd: this.#folder, env: this.#environment(), clock: new HurriedClock() },
     );
     if (code !== 3) throw new Error(`the run to retry ended with ${code}: ${stderr}`);
