@@ -386,9 +386,9 @@ async function countedDuring(table: string, run: Promise<RunReputeResult>) {
     const { count } = found.rows[0]!;
     if (count !== seen.at(-1)) seen.push(count);
   };
-  let isOver = false;
-  const ended = run.finally(() => (isOver = true));
-  while (!isOver) {
+  const over = new AbortController();
+  const ended = run.finally(() => over.abort());
+  while (!over.signal.aborted) {
     await count();
     await delay(10);
   }
