@@ -57,33 +57,6 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(await query(cwd, countOf)).toEqual([{ n: 1_200n, keys: 1_200n, last: 1_200n }]);
   });
 
-  it("accepts one run at a time, which says how to continue when interrupted", async () => {
-    const { cwd, server, enrich } = await prepared(2_000);
-    const asked = new Promise<void>((resolve) => {
-      server.onRequest = (total) => {
-        if (total === 20) resolve();
-        return true;
-      };
-    });
-    const { child, result } = startRepute(
-      ["enrich", "in.csv", "-o", output, "--intel-url", server.url, "--rate", "100/s"],
-      { cwd },
-    );
-    await Promise.race([asked, result]);
-    const { code, stderr } = await enrich(["in.csv", "-o", output, "--resume"]);
-    expect({ code, stderr }).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`another run (process ${child.pid}) is writing this output`),
-    });
-    child.kill("SIGINT");
-    expect(await result).toMatchObject({
-      code: 130,
-      stderr: expect.stringMatching(
-        /repute: stopped by SIGINT\n {2}.*progress is saved; to continue, repeat the command with --resume\n/,
-      ) as string,
-    });
-  });
-
   it("completes a run that was interrupted before its manifest", async () => {
     const { cwd, enrich } = await prepared(10);
     await mkdir(join(cwd, `${base}.manifest.json`));

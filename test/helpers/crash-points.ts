@@ -19,7 +19,10 @@ const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
 const concurrency = 4;
 
 export interface CrashCase {
-  /** `-o` and further arguments; paths are relative to the run's folder. */
+  /**
+   * `-o` and further arguments; paths are relative to the run's folder. `RUN` is the name of the run,
+   * for what is not in its folder.
+   */
   readonly args: readonly string[];
   /**
    * The run takes over the answers of an interrupted one over another dump; it is killed until it
@@ -32,8 +35,6 @@ export interface CrashCase {
   readonly commits?: "duckdb" | "objects" | "postgres";
   /** Copies the database at each operation, if it is not in the run's folder. */
   readonly database?: KeptDatabase;
-  /** Arguments that differ from run to run. */
-  readonly argsOf?: (run: string) => readonly string[];
   /** Everything the run wrote, with the values that differ from run to run replaced. */
   readonly read: (folder: string, run: string) => Promise<unknown>;
 }
@@ -41,7 +42,7 @@ export interface CrashCase {
 interface KeptDatabase {
   /** Command that copies it; `POINT` in its last argument is the number of the operation. */
   readonly keep: readonly string[];
-  /** Returns it to what it was at an operation. */
+  /** Returns it to what it was at an operation; 0 is before everything. */
   readonly restore: (point: number) => Promise<unknown>;
 }
 
@@ -81,7 +82,7 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
     if (fault !== null) faults.push(`killed at operation ${point}: ${fault}`);
   };
   const kill = async (point: number): Promise<void> => {
-    const victim = await Bench.open(folder, crashCase, `at-${point}`);
+    const victim = await Bench.open(folder, crashCase, `at${point}`);
     if (await victim.killed(point)) {
       const answered = (await victim.requests()) - before;
       note(point, await victim.resumed(expected, asked - answered));
@@ -149,7 +150,15 @@ class Bench {
     if (this.#case.retry === undefined) return;
     const failing = ["--intel-url", `${this.#service.intelUrl}x`, "--retries", "0"];
     const { code, stderr } = await runRepute(
-      ["enrich", "in.csv", ...this.#case.args, ...failing, "--max-failed", "100%", "--quiet"],
+      [
+        "enrich",
+        "in.csv",
+        ...this.#named(this.#case.args),
+        ...failing,
+        "--max-failed",
+        "100%",
+        "--quiet",
+      ],
       { cwd: this.#folder, env: this.#environment(), clock: new HurriedClock() },
     );
     if (code !== 3) throw new Error(`the run to retry ended with ${code}: ${stderr}`);
@@ -240,12 +249,15 @@ class Bench {
   }
 
   #command(): string[] {
-    const { args, argsOf, retry } = this.#case;
-    const own = argsOf?.(basename(this.#folder)) ?? [];
+    const { args, retry } = this.#case;
     const service = ["--intel-url", this.#service.intelUrl, "--partial-retries", "1", "--quiet"];
     const pace = ["--concurrency", String(concurrency), "--rate", "900/s"];
     const command = retry === undefined ? ["enrich", "in.csv", ...args] : ["retry", ...retry];
-    return [...command, ...own, ...service, ...pace];
+    return [...this.#named(command), ...service, ...pace];
+  }
+
+  #named(args: readonly string[]): string[] {
+    return args.map((each) => each.replace("RUN", basename(this.#folder)));
   }
 
   #environment(): Record<string, string> {
@@ -341,8 +353,8 @@ async function readManifest(path: string): Promise<unknown> {
     input: read,
     ...rest
   } = manifest;
-  // The size of an earlier output depends on its times.
-  const { bytes: _read, ...facing } = read as Record<string, unknown>;
+  // The size of an earlier output depends on its times; the name of a table, on the run.
+  const { bytes: _read, path: _from, ...facing } = read as Record<string, unknown>;
   const { bytes: _bytes, sha256: _hash, path: _path, ...facts } = output as Record<string, unknown>;
   const parts = facts["parts"] as
     | readonly { readonly name: string; readonly rows: number }[]

@@ -38,28 +38,25 @@ const copies = `
 
 /** Runs into separate tables. */
 function postgres(prefix: string): CrashCase {
-  const tableOf = (run: string): string => `${prefix}_${run.replaceAll("-", "_")}`;
-  const table = tableOf("run");
+  const table = `${prefix}_run`;
   return {
-    args: [],
+    // Each run has a folder of its own, which is checked for leftovers.
+    args: ["-o", addressOf(prefix), "--state-dir", "."],
     database: {
       keep: cluster.psql(`SELECT keep('${table}', POINT)`),
       restore: (point) => cluster.query("SELECT restore($1, $2)", [table, point]),
     },
-    argsOf: (run) => [
-      "-o",
-      cluster.url({ parameters: { table: tableOf(run) } }),
-      // Each run has a folder of its own, which is checked for leftovers.
-      "--state-dir",
-      ".",
-    ],
     commits: "postgres",
     read: async (_, run) => [
       await cluster.query(
-        `SELECT to_jsonb(t) - 'rep_run_id' - 'rep_looked_up_at' AS row FROM ${tableOf(run)} t ORDER BY rep_row`,
+        `SELECT to_jsonb(t) - 'rep_run_id' - 'rep_looked_up_at' AS row FROM ${prefix}_${run} t ORDER BY rep_row`,
       ),
     ],
   };
+}
+
+function addressOf(prefix: string): string {
+  return cluster.url({ parameters: { table: `${prefix}_RUN` } });
 }
 
 test("a run into PostgreSQL resumes after a kill at any point", { timeout: 600_000 }, async () => {
@@ -75,3 +72,8 @@ test(
     ).toEqual([]);
   },
 );
+
+test("a retry in PostgreSQL resumes after a kill at any point", { timeout: 600_000 }, async () => {
+  const retry = [addressOf("retried"), "--state-dir", "."];
+  expect(await faultsOf("retry in PostgreSQL", { ...postgres("retried"), retry })).toEqual([]);
+});

@@ -119,6 +119,21 @@ describe("enrich into a table", () => {
     expect(runs).toEqual([{ n: rows }, { n: "12000" }]);
   });
 
+  it("shows a reader no row, then those of a run that stopped early, then all", async () => {
+    const { cwd, output, server } = await prepared("watched", 12_000);
+    const run = (...flags: readonly string[]) =>
+      enrichKilled({ server, cwd, args: ["in.csv", "-o", output, ...flags], kill: null });
+    const early = await countedDuring("watched", run("--max-requests", "5000"));
+    expect(early).toEqual({ code: 75, seen: ["0", expect.any(String)] });
+    const [, sofar = ""] = early.seen;
+    const { output: written } = await manifestOf(output, "state/manifest.json");
+    expect([Number(sofar) > 4_000, Number(sofar)]).toEqual([true, written.rows]);
+    const rest = await countedDuring("watched", run("--resume"));
+    expect(rest).toEqual({ code: 0, seen: [sofar, "12000"] });
+    const whole = await countedDuring("watched", run());
+    expect(whole).toEqual({ code: 0, seen: ["12000", "24000"] });
+  });
+
   it("takes over the answers of a killed run whose dump was replaced", async () => {
     const { cwd, output, server } = await prepared("replaced", 12_000);
     const args = ["in.csv", "-o", output, "--resume"];
@@ -356,9 +371,35 @@ async function countsOf(table: string): Promise<Record<"rows" | "keys" | "last",
   return counts!;
 }
 
+/** The row counts that a reader sees while a run goes on and after it, without repetitions. */
+async function countedDuring(table: string, run: Promise<RunReputeResult>) {
+  const reader = cluster.client();
+  await reader.connect();
+  const seen: string[] = [];
+  const count = async (): Promise<void> => {
+    const found = await reader
+      .query<{ count: string }>(`SELECT count(*) FROM ${table}`)
+      .catch((error: { readonly code?: string }) => {
+        if (error.code === "42P01") return { rows: [{ count: "0" }] };
+        throw error;
+      });
+    const { count } = found.rows[0]!;
+    if (count !== seen.at(-1)) seen.push(count);
+  };
+  const over = new AbortController();
+  const ended = run.finally(() => over.abort());
+  while (!over.signal.aborted) {
+    await count();
+    await delay(10);
+  }
+  await count();
+  await reader.end();
+  return { code: (await ended).code, seen };
+}
+
 /** The manifest of a table, which is in the state folder. */
-async function manifestOf(output: string): Promise<Manifest> {
-  return JSON.parse(await readFile(`${outputBase(output)}.manifest.json`, "utf8")) as Manifest;
+async function manifestOf(output: string, name = "manifest.json"): Promise<Manifest> {
+  return JSON.parse(await readFile(`${outputBase(output)}.${name}`, "utf8")) as Manifest;
 }
 
 /** The text of every file in the working folder and the state folder. */

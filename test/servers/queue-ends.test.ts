@@ -1,20 +1,16 @@
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
 import { serveQueue } from "../../src/cluster/queue/serve-queue.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { runCopied } from "../helpers/crash-copies.js";
 import { RedisServer } from "../helpers/redis-server.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-
-const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
-const preload = fileURLToPath(new URL("../helpers/crash-preload.cjs", import.meta.url));
 
 const items = 60;
 const chunks = 3;
@@ -80,24 +76,14 @@ test("a run that is killed while it merges or empties its work folder is complet
   const worker = workHere();
   service.partial.add("item-7.example.com");
   const flags = ["--fail-on", "partial", "--partial-retries", "0", "--quiet"];
-  const copies = join(parent, "copies");
-  await mkdir(copies);
-  const args = ["--require", preload, program, ...enrich(...flags)];
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    env: { ...process.env, CRASH_COPIES: copies },
-    stdio: "inherit",
-  });
-  const code = await new Promise((resolve) => child.once("close", resolve));
+  const { code, copies } = await runCopied(enrich(...flags), folder);
   expect(code).toBe(3);
   const [asked, rows] = [service.total, await readFile(join(folder, "out.csv"), "utf8")];
   expect(await readdir(join(folder, "work"))).toEqual([]);
   const files = (await readdir(folder)).toSorted();
-  const { length: points } = (await readFile(join(copies, "moments"), "utf8")).trim().split("\n");
   const faults: unknown[] = [];
   let [merging, cleaning] = [0, 0];
-  for (let point = 1; point <= points; point++) {
-    const copy = join(copies, String(point));
+  for (const [point, copy] of copies.entries()) {
     if (existsSync(join(copy, "out.csv.manifest.json"))) cleaning++;
     else if (!existsSync(join(copy, `work/chunk-0000${chunks - 1}.json`))) continue;
     else merging++;

@@ -70,7 +70,7 @@ async function checkTablePlace<T extends TableTarget>(
   options: PublicationOptions,
 ): Promise<void> {
   const { kind } = target;
-  const database = await connect(target, connecting(options, "check"));
+  const database = await openPatiently(connect, target, options, "check");
   try {
     await database.transaction(async (session) => {
       const table = await prepareTable(kind, session, target.table, schema);
@@ -89,21 +89,22 @@ export function connecting(
 }
 
 /** How often to try, a second apart, to open a file that another program has open. */
-const attempts = 60;
+const attempts = { check: 10, write: 60 };
 
 /** Opens a database whose file another run may be publishing to. */
 export async function openPatiently<T extends TableTarget>(
   connect: Connect<T>,
   target: T,
   options: PublicationOptions,
+  access: keyof typeof attempts = "write",
 ): Promise<TableDatabase> {
   const { clock = systemClock, signal }: { clock?: Clock; signal?: AbortSignal } = options;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await connect(target, connecting(options, "write"));
+      return await connect(target, connecting(options, access));
     } catch (error) {
       const isLocked = error instanceof FatalError && error.code === "output_locked";
-      if (!isLocked || attempt === attempts) throw error;
+      if (!isLocked || attempt === attempts[access]) throw error;
     }
     await clock.sleep(1_000, signal);
   }
