@@ -12,7 +12,6 @@ import { localPath } from "../../outputs/object-files.js";
 import { findWarehouse } from "../../outputs/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";
 import { hash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { userStateFolder } from "../../core/files/user-folders.js";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 
@@ -201,8 +200,7 @@ export function outputBase(output: string, stateDir?: string): string {
 
 /**
  * The same for a warehouse. A table has no file of its own to keep them beside: they are in the state
- * folder, for DuckDB beside the database unless `stateDir` says otherwise. Files in the working
- * folder, where earlier releases kept those of servers, are used as long as they are there.
+ * folder, for DuckDB beside the database unless `stateDir` says otherwise.
  *
  * @param stateDir the folder of `--state-dir`
  */
@@ -216,10 +214,7 @@ export function recordBase({ kind, base, file }: WarehouseTarget, stateDir?: str
   }
   if (file !== null) return base;
   const folder = userStateFolder(process.env);
-  const isHere = [`${base}.state`, manifestPath(base), manifestPath(base + failedSuffix)].some(
-    (path) => existsSync(path),
-  );
-  return folder === null || isHere ? base : join(folder, name);
+  return folder === null ? base : join(folder, name);
 }
 
 /** Creates the folder of a run's state. @throws FatalError `output_*` */
