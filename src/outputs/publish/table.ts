@@ -88,7 +88,10 @@ export function connecting(
   return { access, onWarning, ...(signal && { signal }), ...(clock && { clock }) };
 }
 
-/** How often to try, a second apart, to open a file that another program has open. */
+/**
+ * How often to try, a second apart, to open a file that another program has open: less often at the
+ * start of a run, where a person may be waiting.
+ */
 const attempts = { check: 10, write: 60 };
 
 /** Opens a database whose file another run may be publishing to. */
