@@ -67,10 +67,14 @@ async function retryFiles(
 ): Promise<Manifest> {
   const { output, to } = job.settings.output;
   const found = copy?.path ?? path;
-  const manifest = await findManifest(found);
+  const isSet = path.endsWith("/");
+  const manifest = await findManifest(found).catch((error: unknown) => {
+    // A file is an output without it.
+    if (isSet) throw error;
+    return null;
+  });
   const prefix = prefixOfOutput(asked, manifest);
   const set = outputFiles(found, manifest, to);
-  const isSet = path.endsWith("/");
   const inPlace = placeOf(output) === placeOf(path);
   const keepsName = inPlace && !path.endsWith(failedSuffix);
   if (to === undefined && !isSet && !keepsName) await checkOutputName(output);
