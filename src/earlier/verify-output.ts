@@ -1,5 +1,5 @@
 import { schemaVersion } from "../core/columns.js";
-import { FatalError, UsageError } from "../core/errors.js";
+import { FatalError, type ReputeError, UsageError } from "../core/errors.js";
 import { realPath } from "../core/files/real-path.js";
 import { RowCounter } from "../core/row.js";
 import { formats } from "../formats/registry.js";
@@ -90,8 +90,11 @@ async function auditFile(file: OutputFile, format: PartFormat, prefix: string): 
 async function countTable(table: TableRows, runId: string, prefix: string): Promise<Audit> {
   const counter = new RowCounter();
   const only = ["status", "verdict"];
-  const { records } = await tableRecords(table, { runId, prefix, only });
-  for await (const rows of records) {
+  const found = await tableRecords(table, { runId, prefix, only }).catch((error: unknown) => {
+    if ((error as Partial<ReputeError>).code === "no_such_run") return null;
+    throw error;
+  });
+  for await (const rows of found?.records ?? []) {
     for (const row of rows) {
       const fault = counter.count(row.text("status"), row.text("verdict") || null);
       if (fault !== null)

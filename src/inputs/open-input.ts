@@ -46,7 +46,8 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
     const seeks = options.offset > 0 || inRange;
     const sought = seeks ? await seekPlain(stored, options) : null;
     if (sought === null && inRange) throw notSeekableError(stored.name);
-    return sought ?? (await decode(stored, options));
+    const isCopy = "path" in input && input.copyOf !== undefined;
+    return sought ?? (await decode(stored, options, isCopy));
   } catch (error) {
     await stored.close();
     throw error;
@@ -81,7 +82,11 @@ async function seekPlain(stored: StoredInput, options: InputOptions): Promise<In
   };
 }
 
-async function decode(stored: StoredInput, options: InputOptions): Promise<InputBytes> {
+async function decode(
+  stored: StoredInput,
+  options: InputOptions,
+  isCopy: boolean,
+): Promise<InputBytes> {
   const { name } = stored;
   const warnings = new Warnings();
   let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
@@ -101,7 +106,8 @@ async function decode(stored: StoredInput, options: InputOptions): Promise<Input
   }
 
   ({ head, chunks } = await peek(chunks, showsLineEnd));
-  refuseBinary(head.subarray(mark), name);
+  // Where a copy of a table tells null from an empty text, it has bytes that text does not have.
+  if (!isCopy) refuseBinary(head.subarray(mark), name);
   const start = Math.max(mark, options.offset);
   return {
     ...storedMembers(stored),

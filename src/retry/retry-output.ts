@@ -14,15 +14,7 @@ import type { EnrichJob, Manifest } from "../run/types.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { LocalCopy } from "../earlier/local-copy.js";
 import { shapeRefused } from "../earlier/text-form.js";
-import { retryStart } from "./retry-row.js";
-
-/** Which rows of an earlier output to look up again. */
-interface RowsToRetry {
-  /** Of a table: `rep_run_id` of the rows. @default the newest run */
-  readonly run?: string | null;
-  /** Prefix of the added columns. @default the one that the manifest notes */
-  readonly prefix?: string | undefined;
-}
+import { type RowsToRetry, retryStart } from "./retry-row.js";
 
 /**
  * Looks up the failed and partial rows of an earlier output again. The result is a new output, or
@@ -32,10 +24,7 @@ interface RowsToRetry {
  * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_cannot_read_shape`,
  *   `retry_keeps_format`, `manifest_missing`; as `enrich`
  */
-export async function retryOutput(
-  job: EnrichJob,
-  { run = null, prefix }: RowsToRetry = {},
-): Promise<Manifest> {
+export async function retryOutput(job: EnrichJob, which: RowsToRetry = {}): Promise<Manifest> {
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
@@ -43,8 +32,9 @@ export async function retryOutput(
   const warehouse = findWarehouse(path);
   if (warehouse !== null && warehouse.rows !== null) {
     const { retryTable } = await import("./retry-table.js");
-    return retryTable(job, { ...warehouse, rows: warehouse.rows }, run);
+    return retryTable(job, { ...warehouse, rows: warehouse.rows }, which);
   }
+  const { run = null, prefix } = which;
   if (run !== null) {
     throw new UsageError("run_of_table", `--run names a run in a table, and ${path} is a file`, {
       hint: "leave out --run",

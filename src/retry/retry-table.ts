@@ -14,25 +14,24 @@ import { copyOnce, copyPath } from "../run/copy/copied-table.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import type { WarehouseOutputTarget } from "../run/destination/output-target.js";
 import { runResumably } from "../run/execute.js";
-import { findManifest } from "../run/finish/manifest.js";
+import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import type { RowHandling } from "../run/rows/row-handling.js";
 import { readAnyCheckpoint } from "../run/state/read-checkpoint.js";
 import { statePath } from "../run/state/state-folder.js";
 import type { EnrichJob, Manifest } from "../run/types.js";
-import { retryStart } from "./retry-row.js";
+import { type RowsToRetry, retryStart } from "./retry-row.js";
 
 /**
  * Looks up the failed and partial rows of one run in a table again and fills them in. Nothing
  * else changes.
  *
- * @param run `rep_run_id` of the rows; null for the newest run
  * @throws FatalError `output_missing`,
  *   `no_such_run`; UsageError `retry_keeps_format`; as `enrich`
  */
 export async function retryTable(
   job: EnrichJob,
   warehouse: Warehouse & { readonly rows: TableRows },
-  run: string | null,
+  { run = null, prefix: asked }: RowsToRetry,
 ): Promise<Manifest> {
   const { target, rows } = warehouse;
   const { display } = target;
@@ -44,13 +43,13 @@ export async function retryTable(
       { hint: "leave out -o" },
     );
   }
-  const { prefix } = output;
   const { resume, stateDir } = howToRun;
   const base = recordBase(target, stateDir);
+  const earlier = await findManifest(base);
+  const prefix = prefixOfOutput(asked, earlier);
   const stateBase = base + retrySuffix;
   const saved = resume ? await readAnyCheckpoint(statePath(stateBase)) : null;
   const found = await rows.find({ prefix, runId: run ?? saved?.runId ?? null });
-  const earlier = await findManifest(base);
   // The manifest of another run in the table stays.
   const isItsRun = earlier === null || earlier.run_id === found.runId;
   const place: WarehouseOutputTarget = {
@@ -64,7 +63,11 @@ export async function retryTable(
   const input = await rows.input(found.query);
   const handling = { ...tableRows({ ...input, name: display }, found, prefix) };
   // A limit protects an earlier output from being replaced; nothing is replaced here.
-  const settings = { ...job.settings, run: { ...howToRun, maxFailed: { percent: 100 } } };
+  const settings = {
+    ...job.settings,
+    output: { ...output, prefix },
+    run: { ...howToRun, maxFailed: { percent: 100 } },
+  };
   const synthetic = isItsRun && earlier?.synthetic === true;
   return runResumably({ ...job, settings }, { ...handling, synthetic }, place, stateBase);
 }

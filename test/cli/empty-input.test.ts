@@ -86,3 +86,13 @@ test("rows that no manifest counts are replaced", async () => {
   expect(await enrich("ip\n")).toMatchObject({ code: 0 });
   expect(await readFile(join(cwd, "out.csv"), "utf8")).not.toContain("made by hand");
 });
+
+test("a table without rows of its run matches its manifest", async () => {
+  const table = "duckdb:out.duckdb?table=t";
+  const { cwd, enrich } = await prepared(table);
+  expect(await enrich("ip\n")).toMatchObject({ code: 0 });
+  expect(await runRepute(["verify", table], { cwd })).toMatchObject({
+    code: 0,
+    stdout: `${table}: 0 rows, matches its manifest\n`,
+  });
+});

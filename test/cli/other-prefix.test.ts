@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
@@ -16,13 +16,9 @@ it.each(["again.csv", "again.parquet", "duckdb:again.duckdb?table=t", "again/"])
     expect(await runRepute(["verify", output], { cwd })).toMatchObject({ code: 0 });
     const report = await runRepute(["report", output], { cwd });
     expect(report.stdout).toContain("Of 1 row, 1 is malicious.");
-    if (to.length > 0 || output.startsWith("duckdb:")) return;
-    const again = output.replace("again", "third");
-    const retried = await runRepute(["retry", output, "-o", again, "--local"], { cwd });
+    const retried = await runRepute(["retry", output, "--local"], { cwd });
     expect(retried.code, retried.stderr).toBe(0);
-    expect(await readFile(join(cwd, again))).toHaveLength(
-      (await readFile(join(cwd, output))).length,
-    );
+    expect(await runRepute(["verify", output], { cwd })).toMatchObject({ code: 0 });
   },
 );
 

@@ -111,6 +111,16 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(Object.keys(row ?? {})).toHaveLength(2 + hostileNames.length + 36);
   });
 
+  it("takes a table with an empty text in every row, which stays one", async () => {
+    const cwd = await temporaryFolder();
+    const rows = "SELECT '192.0.2.' || n AS ip, '' AS note, NULL AS owner FROM range(9) t(n)";
+    await queryDuckdb(`COPY (${rows}) TO '${join(cwd, "in.parquet")}'`);
+    const args = ["enrich", "in.parquet", "-o", output, "--local"];
+    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
+    const found = await query(cwd, (from) => `SELECT DISTINCT note, owner FROM ${from}`);
+    expect(found).toEqual([{ note: "", owner: null }]);
+  });
+
   it("replaces and counts NDJSON values that a database cannot store", async () => {
     const { cwd, enrich } = await prepared(0);
     const large = "ä".repeat(512 * 1024);
