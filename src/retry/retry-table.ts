@@ -60,7 +60,7 @@ export async function retryTable(
     gzip: false,
     warehouse: { ...warehouse, open: (options) => rows.fill(options) },
   };
-  const input = await rows.input(found.query);
+  const input = await rows.input(found.toRetry());
   const handling = { ...tableRows({ ...input, name: display }, found, prefix) };
   // A limit protects an earlier output from being replaced; nothing is replaced here.
   const settings = {

@@ -14,8 +14,8 @@ export interface FoundRows {
   readonly optional: OptionalColumns;
   /** Its columns besides the added ones. */
   readonly own: readonly string[];
-  /** What selects all that a retry needs of them. */
-  readonly query: string;
+  /** Returns what selects all that a retry needs of them. */
+  toRetry(): string;
   /** What selects these added columns, without their prefix, and these others. */
   select(added: readonly string[], own: readonly string[]): string;
 }
@@ -51,7 +51,7 @@ export async function findSavedRun<T extends TableTarget>(
       const id = runId ?? (await newestRun(session, target, table, prefix));
       if ((await countRun(session, kind, table, { runId: id, prefix })) === 0) {
         throw new FatalError("no_such_run", `${display} has no rows of the run ${id}`, {
-          hint: "leave out the run to take the newest",
+          hint: "name another run, or none to take the newest",
         });
       }
       const ours = new Set(schema.columns.map(({ name }) => name));
@@ -63,7 +63,7 @@ export async function findSavedRun<T extends TableTarget>(
         runId: id,
         optional,
         own: names.filter((name) => !ours.has(name)),
-        query: `SELECT ${columnsToRetry(prefix, optional, quoted)} ${rows}`,
+        toRetry: () => `SELECT ${columnsToRetry(prefix, optional, quoted)} ${rows}`,
         select: (added, own) =>
           `SELECT ${[...added.map((name) => prefix + name), ...own].map(quoted).join(", ")} ${rows}`,
       };

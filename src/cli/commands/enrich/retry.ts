@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
+import { findWarehouse } from "../../../outputs/registry.js";
 import { asOutputName } from "../../../earlier/output-files.js";
 import { statePath } from "../../../run/state/state-folder.js";
 import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../outputs/options.js";
@@ -75,8 +76,8 @@ export const retryCommand = defineCommand({
 async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { run = null, ...own } = call.settings;
   const path = call.operand;
-  const isTable = /^(?:duckdb|postgres(?:ql)?):/i.test(path);
-  const replaced = isTable ? path : asOutputName(path);
+  const replaced = asOutputName(path);
+  const isTable = (findWarehouse(replaced)?.rows ?? null) !== null;
   const output = own.output ?? replaced;
   const settings = {
     ...sourceOptions.parse({}),
