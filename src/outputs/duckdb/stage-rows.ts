@@ -34,6 +34,8 @@ export async function stageRows(
       chunk.setColumnValues(index, valuesOf(driver, type, batch.columns[index]!));
     });
     appender.appendDataChunk(chunk);
+    // The appender keeps up to 204,800 rows outside DuckDB's memory limit.
+    appender.flushSync();
   }
   appender.closeSync();
 }

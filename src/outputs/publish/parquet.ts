@@ -14,7 +14,7 @@ import type { ParquetTarget } from "../warehouse/target.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
 /** Large enough for readers to skip by group, small enough to buffer. */
-const groupBounds: BatchBounds = { rows: 20_000, characters: 16 * 1024 * 1024 };
+const groupBounds: BatchBounds = { rows: 10_000, characters: 8 * 1024 * 1024 };
 
 /**
  * Prepares to publish a Parquet file, which appears by rename.
