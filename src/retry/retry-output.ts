@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../core/errors.js";
-import { failedSuffix } from "../core/files/output-names.js";
+import { failedSuffix, withoutFailed } from "../core/files/output-names.js";
 import { realPath } from "../core/files/real-path.js";
 import { openFiles, openForm } from "../earlier/earlier-files.js";
 import { asOutputName, type OutputFiles, outputFiles } from "../earlier/output-files.js";
@@ -21,7 +21,7 @@ import { type RowsToRetry, retryStart } from "./retry-row.js";
  * replaces the earlier one; it keeps the run and its numbers of rows. Every other row, and every row
  * that does not improve, keeps all it has. In a table, only the rows that improve are changed.
  *
- * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_cannot_read_shape`,
+ * @throws UsageError `not_an_output`, `unknown_output`, `retry_needs_file`, `retry_cannot_read_shape`,
  *   `retry_keeps_format`, `manifest_missing`; as `enrich`
  */
 export async function retryOutput(job: EnrichJob, which: RowsToRetry = {}): Promise<Manifest> {
@@ -66,8 +66,8 @@ async function retryFiles(
   const prefix = prefixOfOutput(asked, manifest);
   const set = outputFiles(found, manifest, to);
   const inPlace = placeOf(output) === placeOf(path);
-  const keepsName = inPlace && !path.endsWith(failedSuffix);
-  if (to === undefined && !isSet && !keepsName) await checkOutputName(output);
+  if (inPlace && path.endsWith(failedSuffix)) throw keepsFailed(path);
+  if (to === undefined && !isSet && !inPlace) await checkOutputName(output);
   const form = await openForm(set, prefix);
   checkFormat(path, set, { output, to });
   const own: Partial<SinkSettings> = {
@@ -104,6 +104,14 @@ async function retryFiles(
       encoder: form.encoder,
     },
   );
+}
+
+/** The error for a retry in place of a file that the next run into its output removes. */
+function keepsFailed(path: string): UsageError {
+  const message = `${path} holds a run with too many failures, which is not retried in place`;
+  return new UsageError("unknown_output", message, {
+    hint: `name the output that takes them: -o ${withoutFailed(path)}`,
+  });
 }
 
 /** Where an output is, in its only spelling. */

@@ -176,6 +176,10 @@ describe("the files of such a run", () => {
     await run("enrich", "in.csv", "-o", "out.csv");
     const left = await read("out.csv.failed");
     failing(0);
+    expect(await run("retry", "out.csv.failed")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("name the output that takes them: -o out.csv\n"),
+    });
     expect(await run("retry", "out.csv.failed", "-o", "out.csv")).toMatchObject({ code: 0 });
     expect(await read("out.csv.failed")).toBe(left);
     expect(await runRepute(["verify", "out.csv.failed"], { cwd })).toMatchObject({ code: 0 });

@@ -88,7 +88,7 @@ const introduction = `# Errors
 Every error has a stable code. Compare the code, never the message: messages may be reworded.
 
 - A row without a full answer carries its code in \`rep_error_code\` and its message in \`rep_error\`. Such a
-  row never ends the run. \`repute retry OUT -o OUT2\` asks again for the failed ones.
+  row never ends the run. \`repute retry OUT\` asks again for the failed ones.
 - Errors that end a command print a message and a hint to stderr and set the
   exit code. In the library they are thrown, with \`code\`, \`message\` and \`hint\`.
 
