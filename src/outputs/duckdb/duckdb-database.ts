@@ -15,7 +15,7 @@ import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
 import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
 import { limited, VectorLimit } from "./large-rows.js";
-import { staging, stageRows } from "./stage-rows.js";
+import { appendRows, createStaging, staging } from "./stage-rows.js";
 
 interface DuckdbParts extends OpenDuckdb {
   readonly driver: DuckdbDriver;
@@ -143,14 +143,43 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   }
 
   async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
-    const { driver, connection, display, explain } = this.#parts;
-    const limit = new VectorLimit(display);
-    await stageRows(driver, connection, columns, limited(batches, limit)).catch(
-      (error: unknown) => {
-        throw explain(error);
-      },
+    await this.#append(staging, columns, batches, () =>
+      createStaging(this.#parts.connection, columns),
     );
     return staging;
+  }
+
+  async append(
+    table: TableName,
+    columns: readonly TypedColumn[],
+    batches: Batches,
+  ): Promise<boolean> {
+    // An appender needs every column, in table order.
+    const found = await this.columnsOf(table);
+    const same = ({ name }: FoundColumn, index: number): boolean =>
+      name.toLowerCase() === columns[index]?.name.toLowerCase();
+    if (found.length !== columns.length || !found.every(same)) return false;
+    await this.#append(table, columns, batches);
+    return true;
+  }
+
+  async #append(
+    { schema, name }: TableName,
+    columns: readonly TypedColumn[],
+    batches: Batches,
+    create?: () => Promise<void>,
+  ): Promise<void> {
+    const { driver, connection, display, explain } = this.#parts;
+    try {
+      await create?.();
+      const appender =
+        schema === staging.schema
+          ? await connection.createAppender(name, "main", schema)
+          : await connection.createAppender(name, schema);
+      await appendRows(driver, appender, columns, limited(batches, new VectorLimit(display)));
+    } catch (error) {
+      throw explain(error);
+    }
   }
 
   async settle(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import type { ColumnType } from "../../core/columns.js";
 import type { CellValue, TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
@@ -11,18 +11,24 @@ const name = "repute_staging";
 /** The same with its schema. */
 export const staging: TableName = { schema: "temp", name };
 
-/** Makes the temporary table and appends rows to it. Errors are those of DuckDB. */
-export async function stageRows(
-  driver: DuckdbDriver,
+/** Makes the temporary table. Errors are those of DuckDB. */
+export async function createStaging(
   connection: DuckDBConnection,
   columns: readonly TypedColumn[],
-  batches: AsyncIterable<ColumnBatch>,
 ): Promise<void> {
   const definitions = columns.map(
     (column) => `${quoteIdentifier("duckdb", column.name)} ${sqlType("duckdb", column.type)}`,
   );
   await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
-  const appender = await connection.createAppender(name, "main", "temp");
+}
+
+/** Appends rows to a table that has exactly these columns. Errors are those of DuckDB. */
+export async function appendRows(
+  driver: DuckdbDriver,
+  appender: DuckDBAppender,
+  columns: readonly TypedColumn[],
+  batches: AsyncIterable<ColumnBatch>,
+): Promise<void> {
   const types = columns.map((_, index) => appender.columnType(index));
   // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected in
   // time.

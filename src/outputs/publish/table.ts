@@ -177,6 +177,7 @@ async function insertRows(
   kind: DialectName,
   { table, schema: { columns, key }, batches, mayExist }: RowsToInsert,
 ): Promise<void> {
+  if (!mayExist && (await session.append?.(table, columns, batches)) === true) return;
   const list = (names: readonly string[]): string =>
     names.map((name) => quoteIdentifier(kind, name)).join(", ");
   const names = list(columns.map(({ name }) => name));

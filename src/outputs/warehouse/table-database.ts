@@ -39,6 +39,12 @@ export interface TableSession {
   columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
   /** Whether these columns are a unique key. */
   hasKey(table: TableName, key: readonly [string, string]): Promise<boolean>;
+  /**
+   * Adds new rows without a copy, if the table has these columns and no others; where that is cheaper.
+   *
+   * @returns whether it did; otherwise no row was read
+   */
+  append?(table: TableName, columns: readonly TypedColumn[], batches: Batches): Promise<boolean>;
   /** Makes a temporary table of these rows. @returns its name */
   loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName>;
 }
