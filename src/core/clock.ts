@@ -77,3 +77,25 @@ export function parseTimestamp(text: string): bigint | null {
 }
 
 type Six = [number, number, number, number, number, number];
+
+/**
+ * A time in RFC 3339, UTC, with as many decimals as it needs.
+ *
+ * @param units time since 1970-01-01T00:00:00Z
+ * @param decimals decimals of a second in `units`: 3 for milliseconds
+ */
+export function timeText(units: bigint, decimals: number): string {
+  const perSecond = 10n ** BigInt(decimals);
+  const within = ((units % perSecond) + perSecond) % perSecond;
+  const date = new Date(Number((units - within) / perSecond) * 1000);
+  // Beyond the years that Date covers, and beyond those that RFC 3339 can write.
+  if (Number.isNaN(date.getTime())) return String(units);
+  return `${date.toISOString().replace(/\.000Z$/, "")}${fractionText(within, decimals)}Z`;
+}
+
+/** `.25` of 250 milliseconds; "" for none. */
+export function fractionText(within: bigint, decimals: number): string {
+  if (decimals === 0) return "";
+  const digits = String(within).padStart(decimals, "0").replace(/0+$/, "");
+  return digits === "" ? "" : `.${digits}`;
+}

@@ -1,35 +1,9 @@
 import { isTimestamp } from "./clock.js";
 import { type LookupEndpoint, memberOf as resultMember, verdictOf } from "./finding.js";
+import { type Column, columnOf, memberIn, type Origin, stringIn } from "./column.js";
 import type { EnrichedRow } from "./row.js";
 
-/** Types of the added columns; each output maps them to its own. */
-export type ColumnType = "text" | "boolean" | "count" | "timestamp" | "text[]";
-
-export type ColumnValue = string | number | boolean | readonly string[] | null;
-
-/** A column that repute adds. */
-export interface Column {
-  /** Name without the prefix, e.g. `item` for `rep_item`. */
-  readonly name: string;
-  readonly type: ColumnType;
-  /** Shown in the documentation and by `repute schema`. */
-  readonly description: string;
-  readonly value: (enriched: EnrichedRow) => ColumnValue;
-}
-
-/** Reads a column's value from an enriched row; a value of the wrong type becomes null. */
-type Read = (enriched: EnrichedRow) => unknown;
-
-const text = columnsOf("text", stringIn);
-const time = columnsOf("timestamp", stringIn);
-const bool = columnsOf("boolean", (value) => (typeof value === "boolean" ? value : null));
-/** Counts a list's entries. */
-const count = columnsOf("count", (value) =>
-  Array.isArray(value) ? value.length : typeof value === "number" ? value : null,
-);
-const list = columnsOf("text[]", (value) =>
-  Array.isArray(value) ? (value.every(isString) ? value : value.filter(isString)) : null,
-);
+const { text, time, bool, count, list } = columnOf;
 
 /** The added columns, in output order. The header never depends on the data. */
 export const columns: readonly Column[] = [
@@ -47,7 +21,7 @@ export const columns: readonly Column[] = [
   list("tags", "Tags of threat activity", query("tags")),
   time("first_seen", "First seen", query("firstSeen")),
   time("last_seen", "Last seen", query("lastSeen")),
-  list("reverse_dns", "Current reverse DNS names", reverseDns),
+  list("reverse_dns", "Current reverse DNS names", reverseDns()),
   text("abuse_email", "Abuse contact", query("abuseContact", "email")),
   text("abuse_status", "Whether the abuse contact works", query("abuseContact", "status")),
   time(
@@ -73,17 +47,13 @@ export const columns: readonly Column[] = [
     "Mail blocklist status, from the quick check",
     blocklist("quick-check"),
   ),
-  text("quick_intent", "Intent, from the quick check", member("quick-check", "intent")),
+  text("quick_intent", "Intent, from the quick check", quickCheck("intent")),
   bool(
     "quick_bogon",
     "The address is in a reserved range, from the quick check",
-    member("quick-check", "bogon"),
+    quickCheck("bogon"),
   ),
-  bool(
-    "quick_activity",
-    "Activity was observed, from the quick check",
-    member("quick-check", "activity"),
-  ),
+  bool("quick_activity", "Activity was observed, from the quick check", quickCheck("activity")),
   text("source", "live, cache, duplicate or local; empty if nothing was looked up", (e) =>
     e.item === null ? null : e.finding.source,
   ),
@@ -138,16 +108,6 @@ export function optionalColumnsIn(names: readonly string[], prefix: string): Opt
 /** Version of the column table. Any change to a column needs a new version. */
 export const schemaVersion = 2;
 
-/** Returns a function that makes columns of one type. */
-function columnsOf(type: ColumnType, valueIn: (value: unknown) => ColumnValue) {
-  return (name: string, description: string, read: Read): Column => ({
-    name,
-    type,
-    description,
-    value: (enriched) => valueIn(read(enriched)),
-  });
-}
-
 /** The result of an endpoint as received. */
 function raw(endpoint: LookupEndpoint, what: string): Column {
   const description = `With --raw: the result of the ${what} as received, as JSON`;
@@ -157,49 +117,43 @@ function raw(endpoint: LookupEndpoint, what: string): Column {
   });
 }
 
-function isString(value: unknown): value is string {
-  return typeof value === "string";
+function query(...path: readonly string[]): Origin {
+  return { endpoint: "query", path };
 }
 
-function stringIn(value: unknown): string | null {
-  return isString(value) ? value : null;
+function quickCheck(...path: readonly string[]): Origin {
+  return { endpoint: "quick-check", path };
 }
 
-/** Reads the member at a path in an endpoint's result. */
-function member(endpoint: LookupEndpoint, ...path: readonly string[]): Read {
-  return ({ finding }) => {
-    let value: unknown = finding.answers[endpoint]?.result;
-    for (const name of path) value = memberOf(value, name);
-    return value;
-  };
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
-}
-
-function query(...path: readonly string[]): Read {
-  return member("query", ...path);
-}
-
-function honeypot(name: string): Read {
+function honeypot(name: string): Origin {
   return query("observedActivity", "honeypotInteractions", name);
 }
 
-function spamtrap(name: string): Read {
+function spamtrap(name: string): Origin {
   return query("observedActivity", "spamtrapInteractions", name);
 }
 
-/** Reads the specified member, or the one that deployed services send instead. */
-function blocklist(endpoint: LookupEndpoint): Read {
-  const specified = member(endpoint, "serviceMailBlocklist");
-  const deployed = member(endpoint, "abusixMailBlocklist");
-  return (enriched) => stringIn(specified(enriched)) ?? deployed(enriched);
+/** The specified member, or the one that deployed services send instead. */
+function blocklist(endpoint: LookupEndpoint): Origin {
+  return {
+    endpoint,
+    path: ["serviceMailBlocklist"],
+    read: (specified, result) => stringIn(specified) ?? result["abusixMailBlocklist"],
+  };
 }
 
-function reverseDns({ finding }: EnrichedRow): unknown {
-  const current = memberOf(finding.answers.query?.result["reverseDns"], "current");
-  return Array.isArray(current) ? current.map((entry) => memberOf(entry, "entry")) : null;
+/** The names in the entries of `reverseDns.current`. */
+function reverseDns(): Origin {
+  return {
+    endpoint: "query",
+    path: ["reverseDns"],
+    read: (member) => {
+      const current = memberIn(member, "current");
+      return Array.isArray(current) ? current.map((entry) => memberIn(entry, "entry")) : null;
+    },
+    restore: (names) =>
+      Array.isArray(names) && names.length > 0
+        ? { current: names.map((entry: string) => ({ entry })) }
+        : null,
+  };
 }

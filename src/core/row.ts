@@ -35,7 +35,7 @@ export interface Row {
   /** Its number in the run that wrote it, for a retry in a table. */
   readonly savedNumber?: number;
   /** Its cells in the Parquet file that a retry copies, in the order of the columns. */
-  readonly saved?: readonly (string | bigint | boolean | readonly string[] | null)[];
+  readonly saved?: readonly (string | bigint | number | boolean | readonly string[] | null)[];
   /** What an earlier run found, for a retry. */
   readonly earlier?: Finding;
   /** Offset in decompressed bytes just after this record's line end. */

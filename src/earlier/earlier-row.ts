@@ -1,9 +1,12 @@
 import type { ErrorCode } from "../core/error-codes.js";
+import { type Column, type ColumnValue, resultFrom } from "../core/column.js";
+import { columns } from "../core/columns.js";
 import { FatalError } from "../core/errors.js";
 import {
   type Finding,
   findingStatuses,
   type JsonObject,
+  type LookupEndpoint,
   unasked,
   type Verdict,
   verdicts,
@@ -11,6 +14,7 @@ import {
 import { type Item, itemKinds } from "../core/item/item.js";
 import type { Row } from "../core/row.js";
 import { answeredLookups } from "../formats/answered-lookups.js";
+import { columnTypes } from "../formats/column-types.js";
 import type { EarlierRecord } from "../formats/types.js";
 
 /** A row of an earlier output. */
@@ -78,6 +82,21 @@ function earlierFinding(record: EarlierRecord): Finding | null {
     missing: record.list("missing"),
     source,
   };
+}
+
+/**
+ * The result of a lookup as far as the columns of a row tell it.
+ *
+ * @param missing members that it lacks
+ */
+export function earlierResult(
+  record: EarlierRecord,
+  endpoint: LookupEndpoint,
+  missing: readonly string[],
+): JsonObject {
+  const valueOf = ({ name, type }: Column): ColumnValue =>
+    type === "text[]" ? record.list(name) : columnTypes[type].fromText(record.text(name));
+  return resultFrom(columns, endpoint, valueOf, missing);
 }
 
 /** Results of the endpoints that answered: enough to tell the verdict, and to count the tags. */

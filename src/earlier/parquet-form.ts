@@ -95,5 +95,5 @@ async function* rowsIn(
 
 /** About how much memory a row takes. */
 function sizeOf(cells: readonly CellValue[]): number {
-  return cells.reduce((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
+  return cells.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }

@@ -1,7 +1,9 @@
+import type { ColumnType } from "../core/column.js";
+import { columnTypes } from "../formats/column-types.js";
 import { joinedEntries } from "../formats/joined-entries.js";
 import type { EarlierRecord } from "../formats/types.js";
 import type { CellValue } from "../formats/typed-column.js";
-import { cellOf, type InputValue, timeText } from "../outputs/tables/values.js";
+import { cellOf, type InputValue, numberValue } from "../outputs/tables/values.js";
 import type { TableColumn } from "../outputs/warehouse/table-schema.js";
 
 /**
@@ -40,11 +42,11 @@ export function cellsReader(
   return (cells) =>
     typedRecord(
       names,
-      places.map((place) => inputValue(cells[place] ?? null, columns[place]?.type)),
+      places.map((place) => inputValue(cells[place] ?? null, columns[place]?.type ?? "text")),
     );
 }
 
-/** Times as text, as databases and text outputs have them. */
-function inputValue(cell: CellValue, type: string | undefined): InputValue {
-  return type === "timestamp" && typeof cell === "bigint" ? timeText(cell, 6) : cell;
+function inputValue(cell: CellValue, type: ColumnType): InputValue {
+  const value = cell === null ? null : columnTypes[type].toValue(cell);
+  return typeof value === "number" ? numberValue(String(value)) : value;
 }

@@ -1,4 +1,5 @@
-import { type Column, columns } from "../core/columns.js";
+import type { Column } from "../core/column.js";
+import { columns } from "../core/columns.js";
 import { UsageError } from "../core/errors.js";
 
 /**

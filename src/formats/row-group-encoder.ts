@@ -3,7 +3,7 @@ import type * as parquetWriter from "hyparquet-writer";
 import type { KeyValue, RowGroup, SchemaElement } from "hyparquet";
 import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { programInfo } from "../core/program.js";
-import type { ColumnType } from "../core/columns.js";
+import { columnTypes } from "./column-types.js";
 
 export type ParquetDriver = typeof parquetWriter;
 
@@ -86,26 +86,6 @@ function isLong(bound: unknown): boolean {
   return typeof bound === "string" && bound.length > maxStatisticLength;
 }
 
-type Leaf = Omit<SchemaElement, "name" | "repetition_type">;
-
-const text: Leaf = {
-  type: "BYTE_ARRAY",
-  converted_type: "UTF8",
-  logical_type: { type: "STRING" },
-};
-
-/** Physical and logical types (Parquet format, LogicalTypes.md). Times are UTC. */
-const leaves: Readonly<Record<Exclude<ColumnType, "text[]">, Leaf>> = {
-  text,
-  boolean: { type: "BOOLEAN" },
-  count: { type: "INT64" },
-  timestamp: {
-    type: "INT64",
-    converted_type: "TIMESTAMP_MICROS",
-    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
-  },
-};
-
 /** The table as Parquet's flattened schema tree. */
 function parquetSchema(columns: readonly TypedColumn[]): SchemaElement[] {
   return [{ name: "root", num_children: columns.length }, ...columns.flatMap(elements)];
@@ -113,7 +93,9 @@ function parquetSchema(columns: readonly TypedColumn[]): SchemaElement[] {
 
 function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {
   if (type !== "text[]") {
-    return [{ name, repetition_type: nullable ? "OPTIONAL" : "REQUIRED", ...leaves[type] }];
+    return [
+      { name, repetition_type: nullable ? "OPTIONAL" : "REQUIRED", ...columnTypes[type].parquet },
+    ];
   }
   // A list has three levels (Parquet format, LogicalTypes.md, Lists).
   return [
@@ -125,6 +107,6 @@ function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {
       num_children: 1,
     },
     { name: "list", repetition_type: "REPEATED", num_children: 1 },
-    { name: "element", repetition_type: "REQUIRED", ...text },
+    { name: "element", repetition_type: "REQUIRED", ...columnTypes[type].parquet },
   ];
 }

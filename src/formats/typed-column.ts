@@ -1,4 +1,4 @@
-import type { ColumnType } from "../core/columns.js";
+import type { ColumnType } from "../core/column.js";
 
 /** A column of a table or a Parquet file. */
 export interface TypedColumn {
@@ -9,7 +9,7 @@ export interface TypedColumn {
 }
 
 /**
- * A typed cell: text, lists of text, booleans, counts as bigint, times as microseconds since 1970
- * in UTC.
+ * A typed cell: text, lists of text, booleans, counts as bigint, other numbers, times as microseconds since
+ * 1970 in UTC.
  */
-export type CellValue = string | bigint | boolean | readonly string[] | null;
+export type CellValue = string | bigint | number | boolean | readonly string[] | null;

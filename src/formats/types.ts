@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.js";
-import type { Column, OptionalColumns } from "../core/columns.js";
+import type { Column } from "../core/column.js";
+import type { OptionalColumns } from "../core/columns.js";
 import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { EnrichedRow, Row } from "../core/row.js";
 import type { TextBytes, Warnings } from "./reading/lines.js";

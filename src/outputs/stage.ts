@@ -1,8 +1,9 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { ColumnType } from "../core/columns.js";
+import type { ColumnType } from "../core/column.js";
 import { FatalError } from "../core/errors.js";
 import type { EnrichedRow } from "../core/row.js";
+import { columnTypes } from "../formats/column-types.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/record-splitter.js";
 import type { CellValue, TypedColumn } from "../formats/typed-column.js";
@@ -57,7 +58,7 @@ export async function* readStage(
   if (position.length === 0) return;
   const path = partPath(stagePath(stateFolder));
   const splitter = splitLines();
-  const parsers = columns.map(({ type }) => cellParsers[type]);
+  const types = columns.map(({ type }) => type);
   const explain = (error: unknown): Error => {
     if (error instanceof FatalError) return error;
     const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
@@ -70,7 +71,7 @@ export async function* readStage(
     await verifyPart(path, file, position);
     const range = { start: 0, end: position.length - 1, highWaterMark: readBytes };
     for await (const chunk of file.createReadStream({ ...range, autoClose: false })) {
-      yield splitter.push(chunk as Buffer).map((line) => parseRow(line, parsers));
+      yield splitter.push(chunk as Buffer).map((line) => parseRow(line, types));
     }
   } catch (error) {
     throw explain(error);
@@ -81,20 +82,10 @@ export async function* readStage(
 
 const readBytes = 256 * 1024;
 
-type CellParser = (value: unknown) => CellValue;
-
-const asIs: CellParser = (value) => value as CellValue;
-const integer: CellParser = (value) => (value === null ? null : BigInt(value as string));
-
-const cellParsers: Readonly<Record<ColumnType, CellParser>> = {
-  text: asIs,
-  boolean: asIs,
-  count: integer,
-  timestamp: integer,
-  "text[]": asIs,
-};
-
-function parseRow(line: Buffer, parsers: readonly CellParser[]): StagedRow {
+function parseRow(line: Buffer, types: readonly ColumnType[]): StagedRow {
   const cells = JSON.parse(line.toString("utf8")) as readonly unknown[];
-  return parsers.map((parse, index) => parse(cells[index] ?? null));
+  return types.map((type, index) => {
+    const cell = cells[index] ?? null;
+    return cell === null ? null : (columnTypes[type].cellIn(cell) ?? null);
+  });
 }

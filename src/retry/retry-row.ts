@@ -1,14 +1,20 @@
 import {
   type Finding,
   type FindingStatus,
+  type JsonObject,
+  type LookupAnswer,
   type LookupEndpoint,
+  lookupEndpoints,
+  memberOf,
+  unasked,
   verdictOf,
   verdicts,
 } from "../core/finding.js";
-import type { EarlierRow } from "../earlier/earlier-row.js";
+import { asObject } from "../core/json-members.js";
+import { combineFindings } from "../lookup/combine.js";
+import { type EarlierRow, earlierResult } from "../earlier/earlier-row.js";
 import type { Lookup } from "../lookup/types.js";
 import type { StartRow } from "../run/rows/row-handling.js";
-import { withKept } from "./kept-answers.js";
 
 /** Which rows of an earlier output to look up again. */
 export interface RowsToRetry {
@@ -27,6 +33,43 @@ export function retryStart(lookup: Lookup): StartRow {
     const asked = lookup(item, { signal, row: row.number }).then((now) => withKept(before, now));
     return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
   };
+}
+
+/** Adds the answers of an earlier row whose lookups were not retried. */
+function withKept(row: EarlierRow, now: Finding): Finding {
+  const { earlier } = row;
+  // A lookup that failed again was retried.
+  if (now.status !== "complete" && now.status !== "partial") return now;
+  let whole = now;
+  for (const endpoint of lookupEndpoints) {
+    if (earlier.answers[endpoint] === undefined || now.answers[endpoint] !== undefined) continue;
+    const missing = endpoint === "query" ? earlier.missing : [];
+    const kept: Finding = {
+      ...unasked(missing.length > 0 ? "partial" : "complete", null),
+      answers: { [endpoint]: keptAnswer(row, endpoint) },
+      missing,
+      source: now.source,
+      httpStatus: missing.length > 0 ? 503 : 200,
+    };
+    whole = endpoint === "query" ? combineFindings(kept, whole) : combineFindings(whole, kept);
+  }
+  return whole;
+}
+
+/** The result as received, where the output has it, or what its columns say. */
+function keptAnswer({ record, earlier }: EarlierRow, endpoint: LookupEndpoint): LookupAnswer {
+  const text = record.text(memberOf(endpoint));
+  const received = parsed(text);
+  if (received !== null) return { result: received, text };
+  return { result: earlierResult(record, endpoint, endpoint === "query" ? earlier.missing : []) };
+}
+
+function parsed(text: string): JsonObject | null {
+  try {
+    return text === "" ? null : asObject(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
 
 /** True if another lookup may improve the row. */

@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ColumnType } from "../../src/core/columns.js";
+import type { ColumnType } from "../../src/core/column.js";
 import { openStage, type StagedSink, stageUpTo } from "../../src/outputs/publish/staged-sink.js";
 import type { Publication } from "../../src/outputs/publication.js";
 import { stageEncoder, type StagedRow } from "../../src/outputs/stage.js";

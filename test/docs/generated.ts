@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { groups, loadCommands } from "../../src/cli/command-list.js";
 import type { Command } from "../../src/cli/command.js";
-import { columns, type ColumnType } from "../../src/core/columns.js";
+import type { ColumnType } from "../../src/core/column.js";
+import { columns } from "../../src/core/columns.js";
 import { dialectNames, sqlType } from "../../src/outputs/warehouse/dialect.js";
 import { optionTable } from "../helpers/option-table.js";
 import { runEndRows } from "../helpers/run-ends.js";
@@ -80,6 +81,7 @@ const parquetTypes: Readonly<Record<ColumnType, string>> = {
   text: "string",
   boolean: "boolean",
   count: "64-bit integer",
+  number: "double",
   timestamp: "timestamp, microseconds, UTC",
   "text[]": "list of strings",
 };

@@ -1,8 +1,7 @@
+import type { Column, ColumnValue } from "../../core/column.js";
 import {
   addedColumns,
-  type Column,
   columns,
-  type ColumnValue,
   type OptionalColumns,
   optionalColumns,
 } from "../../core/columns.js";

@@ -1,4 +1,5 @@
-import { addedColumns, columns, type Column, optionalColumns } from "../../core/columns.js";
+import type { Column } from "../../core/column.js";
+import { addedColumns, columns, optionalColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/finding.js";
 import { asObject, memberTexts } from "../../core/json-members.js";

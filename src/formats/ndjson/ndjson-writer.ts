@@ -1,5 +1,6 @@
 import { toWellFormed } from "../../core/bytes.js";
-import { type Column, columns } from "../../core/columns.js";
+import type { Column } from "../../core/column.js";
+import { columns } from "../../core/columns.js";
 import { nestedFacts, nestedText } from "../../core/finding.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import { addedColumnNames, addedMemberName, freshNames } from "../added-names.js";

@@ -1,4 +1,5 @@
-import { columns, type ColumnValue } from "../../core/columns.js";
+import type { ColumnValue } from "../../core/column.js";
+import { columns } from "../../core/columns.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import { parseTimestamp } from "../../core/clock.js";
 import { nestedFacts, nestedText, type Verdict } from "../../core/finding.js";

@@ -1,6 +1,7 @@
 import type * as duckdb from "@duckdb/node-api";
 import type { DuckDBType, DuckDBValue } from "@duckdb/node-api";
 import { existsSync } from "node:fs";
+import { timeText } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
@@ -12,7 +13,6 @@ import {
   JsonText,
   numberValue,
   objectValue,
-  timeText,
 } from "../tables/values.js";
 import { quoteTable, type TableName } from "../warehouse/dialect.js";
 import type { DuckdbTarget } from "../warehouse/target.js";

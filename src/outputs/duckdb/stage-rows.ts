@@ -1,5 +1,5 @@
 import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
-import type { ColumnType } from "../../core/columns.js";
+import type { ColumnType } from "../../core/column.js";
 import type { CellValue, TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import { quoteIdentifier, sqlType, type TableName } from "../warehouse/dialect.js";
@@ -61,5 +61,5 @@ function valuesOf(
       value === null ? null : new driver.DuckDBListValue(value as readonly string[]),
     );
   }
-  return values as readonly (string | bigint | boolean | null)[];
+  return values as readonly (string | bigint | number | boolean | null)[];
 }

@@ -1,8 +1,8 @@
 import type { SchemaElement, SchemaTree } from "hyparquet";
+import { fractionText } from "../../core/clock.js";
 import {
   decimalText,
   floatText,
-  fractionText,
   type InputValue,
   JsonText,
   numberValue,

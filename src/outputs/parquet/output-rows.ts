@@ -1,14 +1,9 @@
 import type { ParquetParsers } from "hyparquet";
 import { stat } from "node:fs/promises";
-import {
-  addedColumns,
-  type ColumnType,
-  type OptionalColumns,
-  optionalColumnsIn,
-} from "../../core/columns.js";
+import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
-import type { CellValue } from "../../formats/typed-column.js";
+import { columnTypes } from "../../formats/column-types.js";
 import type { StagedRow } from "../stage.js";
 import { type TableColumn, tableSchema } from "../warehouse/table-schema.js";
 import {
@@ -126,37 +121,13 @@ async function* cellsFrom(
     await mustBeUnchanged();
     yield rows.map((row) =>
       columns.map(({ name, type }, index) => {
-        const cell = cellOf(row[index], type);
+        const value = row[index] ?? null;
+        const cell = value === null ? null : columnTypes[type].cellIn(value);
         if (cell === undefined) throw notAnOutput(path, `has a column ${name} that is not ${type}`);
         return cell;
       }),
     );
   }
-}
-
-/** A value as a cell of a type; undefined if it is not one. */
-function cellOf(value: unknown, type: ColumnType): CellValue | undefined {
-  if (value === null || value === undefined) return null;
-  switch (type) {
-    case "text":
-      return typeof value === "string" ? value : undefined;
-    case "boolean":
-      return typeof value === "boolean" ? value : undefined;
-    case "timestamp":
-      return typeof value === "bigint" ? value : undefined;
-    case "count":
-      return typeof value === "number"
-        ? BigInt(value)
-        : typeof value === "bigint"
-          ? value
-          : undefined;
-    case "text[]":
-      return isTexts(value) ? value : undefined;
-  }
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }
 
 /** Texts as they are, times as microseconds. */

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import type { FileMetaData, ParquetParsers, SchemaElement } from "hyparquet";
 import { UsageError } from "../../core/errors.js";
 import type { TableReadOptions, TableReceiver } from "../tables/types.js";
-import { type InputValue, JsonText, timeText } from "../tables/values.js";
+import { timeText } from "../../core/clock.js";
+import { type InputValue, JsonText } from "../tables/values.js";
 import { parquetValues } from "./input-values.js";
 import { compressorsFor, openFile, readRows, slices, textOf, unreadable } from "./parquet-file.js";
 

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import type { CellValue } from "../../formats/typed-column.js";
-import type { ColumnType } from "../../core/columns.js";
+import type { ColumnType } from "../../core/column.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 
 /** Encodes rows in COPY's text format (PostgreSQL manual, COPY, Text Format). */
@@ -41,6 +41,7 @@ function field(type: ColumnType, value: CellValue): string {
   if (value === null) return "\\N";
   if (typeof value === "string") return escaped(value);
   if (typeof value === "boolean") return value ? "t" : "f";
+  if (typeof value === "number") return String(value);
   if (typeof value === "bigint") return type === "timestamp" ? time(value) : String(value);
   // Array input syntax has its own escapes (PostgreSQL manual, section 8.15.6).
   const entries = value.map((entry) => `"${entry.replaceAll(/["\\]/g, "\\$&")}"`);

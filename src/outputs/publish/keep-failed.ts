@@ -1,9 +1,7 @@
-import type { ColumnType } from "../../core/columns.js";
-import type { CellValue } from "../../formats/typed-column.js";
+import { columnTypes } from "../../formats/column-types.js";
 import { auditOutput } from "../audit-output.js";
 import { openFileDestination, partPath } from "../file-destination.js";
 import type { Stage } from "../stage.js";
-import { timeText } from "../tables/values.js";
 import type { TableSchema } from "../warehouse/table-schema.js";
 import type { Audit } from "../types.js";
 
@@ -23,9 +21,11 @@ export async function keepFailed(
   try {
     for await (const rows of stage.rows()) {
       const lines = rows.map((row) => {
-        const members = columns.flatMap(({ name, type }, index) =>
-          kept[index] === true ? [[name, jsonValue(row[index] ?? null, type)] as const] : [],
-        );
+        const members = columns.flatMap(({ name, type }, index) => {
+          const cell = row[index] ?? null;
+          const value = cell === null ? null : columnTypes[type].toValue(cell);
+          return kept[index] === true ? [[name, value] as const] : [];
+        });
         return `${JSON.stringify(Object.fromEntries(members))}\n`;
       });
       await file.write(Buffer.from(lines.join("")));
@@ -42,9 +42,4 @@ export async function keepFailed(
     inputColumns: 0,
   } as const;
   return auditOutput(partPath(path), reading);
-}
-
-function jsonValue(value: CellValue, type: ColumnType): unknown {
-  if (typeof value !== "bigint") return value;
-  return type === "timestamp" ? timeText(value, 6) : Number(value);
 }

@@ -2,7 +2,7 @@ import type { CellValue } from "../../formats/typed-column.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { storedText, type TextFault } from "./stored-text.js";
 import type { TableColumn, TableSchema } from "./table-schema.js";
-import { parseTimestamp } from "../../core/clock.js";
+import { columnTypes } from "../../formats/column-types.js";
 
 export type CellReader = (enriched: EnrichedRow) => CellValue;
 
@@ -40,10 +40,7 @@ export function cellReaders(
         const { type, value: read } = from.column;
         return (enriched) => {
           const value = read(enriched);
-          if (value === null || typeof value === "boolean") return value;
-          if (typeof value === "number") return BigInt(value);
-          if (typeof value === "object") return value.map(text);
-          return type === "timestamp" ? parseTimestamp(value) : text(value);
+          return value === null ? null : columnTypes[type].toCell(value, text);
         };
       }
     }

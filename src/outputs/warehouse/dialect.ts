@@ -1,5 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
-import type { ColumnType } from "../../core/columns.js";
+import type { ColumnType } from "../../core/column.js";
+import { columnTypes } from "../../formats/column-types.js";
 import { UsageError } from "../../core/errors.js";
 
 /** Supported SQL dialects. */
@@ -13,36 +14,8 @@ export interface TableName {
   readonly name: string;
 }
 
-/**
- * Type names (PostgreSQL 16 manual, section 8.1; DuckDB, Data Types; BigQuery, Data types). Times
- * are UTC with microseconds in all three.
- */
-const types: Readonly<Record<DialectName, Readonly<Record<ColumnType, string>>>> = {
-  postgres: {
-    text: "text",
-    boolean: "boolean",
-    count: "bigint",
-    timestamp: "timestamptz",
-    "text[]": "text[]",
-  },
-  duckdb: {
-    text: "VARCHAR",
-    boolean: "BOOLEAN",
-    count: "BIGINT",
-    timestamp: "TIMESTAMPTZ",
-    "text[]": "VARCHAR[]",
-  },
-  bigquery: {
-    text: "STRING",
-    boolean: "BOOL",
-    count: "INT64",
-    timestamp: "TIMESTAMP",
-    "text[]": "ARRAY<STRING>",
-  },
-};
-
 export function sqlType(dialect: DialectName, type: ColumnType): string {
-  return types[dialect][type];
+  return columnTypes[type].sql[dialect];
 }
 
 /** The type's name in the database's catalogue, ignoring case. */

@@ -1,10 +1,5 @@
-import {
-  addedColumns,
-  type Column,
-  type ColumnType,
-  type OptionalColumns,
-  schemaVersion,
-} from "../../core/columns.js";
+import type { Column, ColumnType } from "../../core/column.js";
+import { addedColumns, type OptionalColumns, schemaVersion } from "../../core/columns.js";
 import {
   findingStatuses,
   type LookupEndpoint,
@@ -13,6 +8,7 @@ import {
   verdicts,
 } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
+import { columnTypes } from "../../formats/column-types.js";
 import { addedColumnNames, addedMemberName } from "../../formats/added-names.js";
 import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";
 
@@ -74,24 +70,16 @@ function flatProperties(names: readonly string[], columns: readonly Column[]): S
   );
 }
 
-const nullable: Readonly<Record<ColumnType, Schema>> = {
-  text: { type: ["string", "null"] },
-  boolean: { type: ["boolean", "null"] },
-  count: { type: ["integer", "null"], minimum: 0 },
-  timestamp: { type: ["string", "null"], format: "date-time" },
-  "text[]": { type: ["array", "null"], items: { type: "string" } },
-};
-
 function flatType(name: string, type: ColumnType): Schema {
   if (name === "status") return { enum: findingStatuses };
   if (name === "verdict") return { enum: [...verdicts, null] };
   if (name === "kind") return { enum: [...itemKinds, null] };
-  return nullable[type];
+  return columnTypes[type].jsonSchema;
 }
 
 /** Members that nested output always has. */
 const alwaysThere: Schema = {
-  item: nullable.text,
+  item: columnTypes.text.jsonSchema,
   kind: { enum: [...itemKinds, null] },
   status: { enum: findingStatuses },
   verdict: { enum: [...verdicts, null] },
@@ -100,9 +88,9 @@ const alwaysThere: Schema = {
     lookupEndpoints.map((endpoint) => [memberOf(endpoint), resultOf(endpoint)]),
   ),
   source: { enum: ["live", "cache", "duplicate", "local", null] },
-  http_status: nullable.count,
+  http_status: columnTypes.count.jsonSchema,
   attempts: { type: "integer", minimum: 0 },
-  looked_up_at: nullable.timestamp,
+  looked_up_at: columnTypes.timestamp.jsonSchema,
   error: {
     type: ["object", "null"],
     properties: { code: { type: "string" }, message: { type: "string" } },

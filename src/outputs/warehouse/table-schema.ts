@@ -1,5 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
-import { addedColumns, type Column, type OptionalColumns } from "../../core/columns.js";
+import type { Column } from "../../core/column.js";
+import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import { type NamingName, safeColumnNames } from "./column-names.js";
 
 export interface TableColumn extends TypedColumn {

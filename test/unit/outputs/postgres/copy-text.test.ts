@@ -1,6 +1,6 @@
 import type { CellValue } from "../../../../src/formats/typed-column.js";
 import { expect, it } from "vitest";
-import type { ColumnType } from "../../../../src/core/columns.js";
+import type { ColumnType } from "../../../../src/core/column.js";
 import { copyText } from "../../../../src/outputs/postgres/copy-text.js";
 import { ColumnBatch } from "../../../../src/outputs/warehouse/column-batch.js";
 

@@ -1,0 +1,121 @@
+import type { JsonObject, LookupEndpoint } from "./finding.js";
+import type { EnrichedRow } from "./row.js";
+
+/** Types of the added columns; `formats/column-types.ts` has what each output makes of them. */
+export type ColumnType = "text" | "boolean" | "count" | "number" | "timestamp" | "text[]";
+
+export type ColumnValue = string | number | boolean | readonly string[] | null;
+
+/** A column that repute adds. */
+export interface Column {
+  /** Name without the prefix, e.g. `item` for `rep_item`. */
+  readonly name: string;
+  readonly type: ColumnType;
+  /** Shown in the documentation and by `repute schema`. */
+  readonly description: string;
+  readonly value: (enriched: EnrichedRow) => ColumnValue;
+  /** Where in a lookup's result the value is from, if it is. */
+  readonly origin: Origin | null;
+}
+
+/** A place in the result of a lookup. */
+export interface Origin {
+  readonly endpoint: LookupEndpoint;
+  readonly path: readonly string[];
+  /** Reads the value at the path from the member there. @default as it is */
+  readonly read?: (member: unknown, result: JsonObject) => unknown;
+  /** The member that `read` reads the value from. @default as it is */
+  readonly restore?: (value: ColumnValue) => unknown;
+}
+
+/** Reads a column's value from an enriched row; a value of the wrong type becomes null. */
+type Read = (enriched: EnrichedRow) => unknown;
+
+/** Makes columns, by the type of their values. */
+export const columnOf = {
+  text: columnsOf("text", stringIn),
+  time: columnsOf("timestamp", stringIn),
+  bool: columnsOf("boolean", (value) => (typeof value === "boolean" ? value : null)),
+  /** Counts a list's entries. */
+  count: columnsOf("count", (value) => {
+    if (Array.isArray(value)) return value.length;
+    return isCount(value) ? value : null;
+  }),
+  number: columnsOf("number", (value) => (Number.isFinite(value) ? (value as number) : null)),
+  list: columnsOf("text[]", (value) =>
+    Array.isArray(value) ? (value.every(isString) ? value : value.filter(isString)) : null,
+  ),
+};
+
+/** Returns a function that makes columns of one type. */
+function columnsOf(type: ColumnType, valueIn: (value: unknown) => ColumnValue) {
+  return (name: string, description: string, from: Read | Origin): Column => {
+    const origin = typeof from === "function" ? null : from;
+    const read = typeof from === "function" ? from : readerOf(from);
+    return { name, type, description, value: (enriched) => valueIn(read(enriched)), origin };
+  };
+}
+
+function readerOf({ endpoint, path, read = asIs }: Origin): Read {
+  return ({ finding }) => {
+    const result = finding.answers[endpoint]?.result;
+    if (result === undefined) return undefined;
+    let value: unknown = result;
+    for (const name of path) value = memberIn(value, name);
+    return read(value, result);
+  };
+}
+
+function asIs(value: unknown): unknown {
+  return value;
+}
+
+/**
+ * The result of a lookup that yields these values in the columns that are from it; their other
+ * members are unknown.
+ *
+ * @param missing members that are null whatever the columns say
+ */
+export function resultFrom(
+  columns: readonly Column[],
+  endpoint: LookupEndpoint,
+  valueOf: (column: Column) => ColumnValue,
+  missing: readonly string[],
+): JsonObject {
+  const result: Record<string, unknown> = {};
+  for (const column of columns) {
+    if (column.origin?.endpoint !== endpoint) continue;
+    const { path, restore = asIs } = column.origin;
+    const [first = "", ...rest] = path;
+    const value = valueOf(column);
+    let [parent, name] = [result, first];
+    if (missing.includes(first)) {
+      result[first] = null;
+      continue;
+    }
+    for (const next of rest) {
+      parent = (parent[name] ??= {}) as Record<string, unknown>;
+      name = next;
+    }
+    parent[name] = value === null ? null : restore(value);
+  }
+  return result;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+export function stringIn(value: unknown): string | null {
+  return isString(value) ? value : null;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export function memberIn(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

@@ -1,0 +1,111 @@
+import type { SchemaElement } from "hyparquet";
+import { parseTimestamp, timeText } from "../core/clock.js";
+import type { ColumnType, ColumnValue } from "../core/column.js";
+import type { CellValue } from "./typed-column.js";
+
+/** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
+type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
+
+/** What outputs make of a column's type. */
+export interface ColumnTypeFacts {
+  /**
+   * Type names (PostgreSQL 16 manual, section 8.1; DuckDB, Data Types; BigQuery, Data types). Times
+   * are UTC with microseconds in all three.
+   */
+  readonly sql: Readonly<Record<"postgres" | "duckdb" | "bigquery", string>>;
+  /** Type of a value, or of each entry of a list. */
+  readonly parquet: ParquetLeaf;
+  /** JSON Schema of a value in flat NDJSON. */
+  readonly jsonSchema: Readonly<Record<string, unknown>>;
+  /** The cell of a value that is not null. @param text makes a text storable */
+  toCell(value: NonNullable<ColumnValue>, text: (value: string) => string): CellValue;
+  /** The cell of a value read from Parquet or a stage; undefined if it has another type. */
+  cellIn(value: unknown): CellValue | undefined;
+  /** The value of a cell that is not null. */
+  toValue(cell: NonNullable<CellValue>): ColumnValue;
+  /** The value of a text in CSV, flat NDJSON or a table; "" is null. Entries are joined with `|`. */
+  fromText(text: string): ColumnValue;
+}
+
+const text: ParquetLeaf = {
+  type: "BYTE_ARRAY",
+  converted_type: "UTF8",
+  logical_type: { type: "STRING" },
+};
+
+/** The types of columns. A new one is an entry here, and what a driver needs of it. */
+export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
+  text: {
+    sql: { postgres: "text", duckdb: "VARCHAR", bigquery: "STRING" },
+    parquet: text,
+    jsonSchema: { type: ["string", "null"] },
+    toCell: (value, storable) => storable(String(value)),
+    cellIn: (value) => (typeof value === "string" ? value : undefined),
+    toValue: String,
+    fromText: (value) => value || null,
+  },
+  boolean: {
+    sql: { postgres: "boolean", duckdb: "BOOLEAN", bigquery: "BOOL" },
+    parquet: { type: "BOOLEAN" },
+    jsonSchema: { type: ["boolean", "null"] },
+    toCell: (value) => value === true,
+    cellIn: (value) => (typeof value === "boolean" ? value : undefined),
+    toValue: (cell) => cell === true,
+    fromText: (value) => (value === "" ? null : value === "true"),
+  },
+  count: {
+    sql: { postgres: "bigint", duckdb: "BIGINT", bigquery: "INT64" },
+    parquet: { type: "INT64" },
+    jsonSchema: { type: ["integer", "null"], minimum: 0 },
+    toCell: (value) => BigInt(Number(value)),
+    cellIn: integerIn,
+    toValue: Number,
+    fromText: numberFrom,
+  },
+  number: {
+    sql: { postgres: "double precision", duckdb: "DOUBLE", bigquery: "FLOAT64" },
+    parquet: { type: "DOUBLE" },
+    jsonSchema: { type: ["number", "null"] },
+    toCell: Number,
+    cellIn: (value) => (typeof value === "number" ? value : undefined),
+    toValue: Number,
+    fromText: numberFrom,
+  },
+  timestamp: {
+    sql: { postgres: "timestamptz", duckdb: "TIMESTAMPTZ", bigquery: "TIMESTAMP" },
+    parquet: {
+      type: "INT64",
+      converted_type: "TIMESTAMP_MICROS",
+      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+    },
+    jsonSchema: { type: ["string", "null"], format: "date-time" },
+    toCell: (value) => parseTimestamp(String(value)),
+    cellIn: (value) => (typeof value === "number" ? undefined : integerIn(value)),
+    toValue: (cell) => timeText(cell as bigint, 6),
+    fromText: (value) => value || null,
+  },
+  "text[]": {
+    sql: { postgres: "text[]", duckdb: "VARCHAR[]", bigquery: "ARRAY<STRING>" },
+    parquet: text,
+    jsonSchema: { type: ["array", "null"], items: { type: "string" } },
+    toCell: (value, storable) => (Array.isArray(value) ? value.map(storable) : null),
+    cellIn: (value) => (isTexts(value) ? value : undefined),
+    toValue: (cell) => (isTexts(cell) ? cell : null),
+    fromText: (value) => (value === "" ? [] : value.split("|")),
+  },
+};
+
+/** Parquet has integers of two sizes; a stage has them as text, because JSON has no 64-bit ones. */
+function integerIn(value: unknown): bigint | undefined {
+  if (typeof value === "bigint") return value;
+  if (typeof value === "number") return BigInt(value);
+  return typeof value === "string" && /^-?\d+$/.test(value) ? BigInt(value) : undefined;
+}
+
+function numberFrom(value: string): number | null {
+  return value === "" ? null : Number(value);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
+}
