@@ -2,10 +2,9 @@ import { manifestPath } from "../core/files/output-names.js";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { readJsonFile } from "../core/files/json-file.js";
 import { isMissing } from "../s3/read-object.js";
 import { downloadObject } from "../outputs/download-object.js";
-import type { Manifest } from "../run/types.js";
+import { findManifest } from "../run/finish/manifest.js";
 
 /** A temporary copy of an output in object storage. */
 export interface LocalCopy {
@@ -31,7 +30,7 @@ export async function copyOutput(address: string): Promise<LocalCopy> {
     let { etag: version = "" } = note ?? {};
     if (!isSet) version = (await downloadObject(address, path)).etag;
     else {
-      const manifest = (await readJsonFile(manifestPath(path))) as Partial<Manifest> | null;
+      const manifest = await findManifest(path);
       for (const { name } of manifest?.output?.parts ?? []) {
         await downloadObject(address + basename(name), path + basename(name));
       }

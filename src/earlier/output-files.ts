@@ -1,3 +1,4 @@
+import type { PartRecord, FoundManifest } from "../core/manifest.js";
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { FatalError, UsageError } from "../core/errors.js";
@@ -5,8 +6,7 @@ import { dataSetManifest, withoutFailed } from "../core/files/output-names.js";
 import { detectSinkFormat } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
 import { findWarehouse } from "../outputs/registry.js";
-import type { PartFormat, PartRecord } from "../outputs/types.js";
-import type { Manifest } from "../run/types.js";
+import type { PartFormat } from "../outputs/types.js";
 
 /** `DIR` as `DIR/` if it is the folder of a data set; any other name unchanged. */
 export function asOutputName(path: string): string {
@@ -39,7 +39,7 @@ export interface OutputFiles {
  */
 export function outputFiles(
   path: string,
-  manifest: Partial<Manifest> | null,
+  manifest: FoundManifest | null,
   to?: PartFormat,
 ): OutputFiles {
   const { format: name, parts } = manifest?.output ?? {};
@@ -59,10 +59,10 @@ export function outputFiles(
       hint: "a data set without a manifest is not complete; name another folder",
     });
   }
-  if (noted === undefined || !Array.isArray(parts)) {
+  if (noted === undefined || parts === undefined) {
     throw new UsageError("manifest_unreadable", `${place} is not the manifest of a data set`);
   }
-  const files = (parts as readonly PartRecord[]).map((part): OutputFile => {
+  const files = parts.map((part): OutputFile => {
     const file = path + basename(part.name);
     if (!existsSync(file)) {
       throw new FatalError("output_corrupt", `${file} is missing: ${place} names it`, {

@@ -9,7 +9,7 @@ import { findWarehouse, type TableRows } from "../outputs/registry.js";
 import type { TableInput, TableReceiver } from "../outputs/tables/types.js";
 import type { InputValue } from "../outputs/tables/values.js";
 import type { PartFormat } from "../outputs/types.js";
-import type { Manifest } from "../run/types.js";
+import type { FoundManifest } from "../core/manifest.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import { openForm, rowsOf } from "./earlier-files.js";
@@ -22,7 +22,7 @@ export interface OutputReading {
   readonly columns: readonly string[];
   readonly records: AsyncIterable<readonly EarlierRecord[]>;
   /** Null where there is none beside the output. */
-  readonly manifest: Partial<Manifest> | null;
+  readonly manifest: FoundManifest | null;
 }
 
 /**

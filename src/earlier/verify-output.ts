@@ -11,7 +11,7 @@ import { manifestPath } from "../core/files/output-names.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { prefixOfOutput, readManifest } from "../run/finish/manifest.js";
 import { wrongCounts } from "../run/finish/wrong-counts.js";
-import type { Manifest } from "../run/types.js";
+import type { Manifest } from "../core/manifest.js";
 import { isObjectAddress } from "../s3/address.js";
 import { asOutputName, type OutputFile, outputFiles } from "./output-files.js";
 import { tableRecords } from "./read-output.js";

@@ -2,7 +2,8 @@ import type { Clock } from "../core/clock.js";
 import type { OptionalColumns } from "../core/columns.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
-import type { Audit, PartOptions, PartRecord } from "./types.js";
+import type { PartRecord } from "../core/manifest.js";
+import type { Audit, PartOptions } from "./types.js";
 import type { TypedColumn } from "../formats/typed-column.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */

@@ -1,3 +1,4 @@
+import type { PartRecord } from "../core/manifest.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import type { Counted, Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
@@ -11,14 +12,6 @@ export interface SinkPosition {
   /** Files: checksum of that length, verified on resume. */
   readonly checksum?: ChecksumState;
   readonly rejects?: SinkPosition;
-}
-
-/** A file of a data set, as its manifest lists it. */
-export interface PartRecord {
-  readonly name: string;
-  readonly bytes: number;
-  readonly rows: number;
-  readonly sha256: string;
 }
 
 /** Format of the files of a data set. */

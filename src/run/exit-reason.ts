@@ -6,6 +6,7 @@ import {
   stopSignals,
   UsageError,
 } from "../core/errors.js";
+import type { ExitReason, RunEnding } from "../core/manifest.js";
 import type { FindingStatus } from "../core/finding.js";
 import { redactAddress } from "../core/redaction/redact-address.js";
 import { OutputClosedError } from "../outputs/file-destination.js";
@@ -23,39 +24,6 @@ export const exitCodes = {
   SIGQUIT: 131,
   SIGTERM: 143,
 } as const;
-
-/** Why a run ended. */
-export const exitReasons = [
-  "done",
-  "rows_failed",
-  "too_many_failed",
-  "budget",
-  "deadline",
-  "quota",
-  "interrupted",
-  "refused",
-  "wrong_service",
-  "unreachable",
-  "io",
-  "usage",
-] as const;
-
-export type ExitReason = (typeof exitReasons)[number];
-
-/** How a run ended, as its manifest and `--json` say. */
-export interface RunEnding {
-  readonly exit_reason: ExitReason;
-  /** Exit code of the program; null as long as it is unknown: running, or killed. */
-  readonly exit_code: number | null;
-  /** The same command with `--resume` continues the run. */
-  readonly resumable: boolean;
-  /** The error that ended the run. Absent if there is none. */
-  readonly error?: {
-    readonly code: string;
-    readonly message: string;
-    readonly hint: string | null;
-  };
-}
 
 /** Ending of a run without an end: what a killed process leaves behind. */
 export const unknownEnding: RunEnding = {

@@ -1,31 +1,6 @@
+import type { InputRecord, Manifest, ReadingFacts, SharedFacts } from "../core/manifest.js";
 import { positionalName } from "../formats/columns/find-column.js";
 import type { OpenedSource, RunInput } from "../inputs/types.js";
-
-/** How an input was read: as the flags say, otherwise as detected. */
-export interface ReadingFacts {
-  readonly format: string;
-  /** Cell separator in CSV and TSV; null for other formats. */
-  readonly delimiter: string | null;
-  /** What names the columns: the first record, a comment line before it, or nothing. */
-  readonly header: "record" | "comment" | "none";
-  readonly item_column: string;
-  /** Chosen by a flag, a well-known name, the largest share of indicators, or as only column. */
-  readonly item_column_by: "flag" | "name" | "share" | "format";
-  /** Fraction of its sampled cells that are indicators; null if none were sampled. */
-  readonly item_column_share: number | null;
-  readonly kind_column: string | null;
-  readonly kind_column_by: "flag" | "neighbour" | null;
-}
-
-/** The same of several inputs: null where they differ. */
-export type SharedFacts = { readonly [Fact in keyof ReadingFacts]: ReadingFacts[Fact] | null };
-
-/** One of several inputs in a manifest. */
-export interface InputRecord extends ReadingFacts {
-  readonly path: string;
-  readonly bytes: number;
-  readonly rows: number;
-}
 
 /** One record per file of several inputs; undefined for a single input. */
 export function inputRecords(
@@ -50,18 +25,8 @@ export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
   return Object.fromEntries(shared) as SharedFacts;
 }
 
-/** A file of a folder that was not read. */
-interface SkippedRecord {
-  readonly path: string;
-  readonly reason: string;
-}
-
 /** Files of folders that were not read; absent for none. */
-export interface SkippedInputs {
-  readonly skipped_inputs?: readonly SkippedRecord[];
-}
-
-export function skippedInputs(input: RunInput): SkippedInputs {
+export function skippedInputs(input: RunInput): Pick<Manifest, "skipped_inputs"> {
   const skipped = "inputs" in input ? (input.skipped ?? []) : [];
   if (skipped.length === 0) return {};
   return { skipped_inputs: skipped.map(({ path, reason }) => ({ path, reason })) };

@@ -1,3 +1,4 @@
+import type { RetriedRows } from "../core/manifest.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { hasOtherTime } from "../core/columns.js";
 import {
@@ -21,11 +22,6 @@ type Counts = Map<string, number>;
 
 /** Name under which a counter sums up the names beyond its maximum. */
 export const otherNames = "(others)";
-
-/** Rows that a retry looked up again: status before → status now → rows. */
-export type RetriedRows = Partial<
-  Record<FindingStatus, Readonly<Partial<Record<FindingStatus, number>>>>
->;
 
 /** The counts of a run as plain JSON, stored in checkpoints. */
 export interface TallySnapshot {

@@ -1,16 +1,13 @@
-import type { InputRecord, SharedFacts, SkippedInputs } from "./input-records.js";
+import type { Manifest } from "../core/manifest.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { OptionalColumns } from "../core/columns.js";
 import type { FindingStatus, VerdictCounts } from "../core/finding.js";
-import type { ItemKind } from "../core/item/item.js";
 import type { RunInput } from "../inputs/types.js";
-import type { RetriedRows } from "./tally.js";
 import type { Throttling } from "../lookup/pace/request-pace.js";
-import type { PartRecord, SinkPosition } from "../outputs/types.js";
+import type { SinkPosition } from "../outputs/types.js";
 import type { NamingName } from "../outputs/warehouse/column-names.js";
 import type { Session } from "../session/session.js";
-import type { RunEnding } from "./exit-reason.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Everything a run needs besides its settings. */
@@ -124,105 +121,4 @@ export interface RunProgress {
   readonly bytesRead: number;
   /** Size of the input as stored; null if unknown (stdin). */
   readonly bytesTotal: number | null;
-}
-
-/** Requests to one endpoint: `total`, and a count per HTTP status or transport fault. */
-export interface RequestCounts {
-  readonly total: number;
-  readonly outcomes: Readonly<Record<string, number>>;
-}
-
-/** Result for one tag's list under `--tag-ips`. */
-export interface TagExportRecord {
-  readonly tag: string;
-  /** `unchanged`: exported, with the same addresses as before. */
-  readonly status: "exported" | "unchanged" | "failed";
-  /** Snapshot that the list was read from; null on failure. */
-  readonly snapshot: string | null;
-  /** Addresses in the list, and its changes against the previous export; null on failure. */
-  readonly total: number | null;
-  readonly added: number | null;
-  readonly removed: number | null;
-  /** Paths of its files; empty on failure. */
-  readonly files: readonly string[];
-  /** Why it failed; null otherwise. */
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
-
-/**
- * The record of a run: `OUT.manifest.json`, for an unfinished run `OUT.state/manifest.json`, and the
- * output of `--json`. Its `exit_reason` is `done` or `rows_failed` for rows in OUT, and
- * `too_many_failed` if they are kept as `OUT.failed` (see `--max-failed`).
- */
-export interface Manifest extends RunEnding, SkippedInputs {
-  readonly schema_version: number;
-  readonly program: { readonly name: string; readonly version: string };
-  /** Unique per run. A resumed run keeps it. */
-  readonly run_id: string;
-  readonly command: readonly string[];
-  readonly input: SharedFacts & {
-    /** Null for a stream, and for several inputs, which are in `inputs`. */
-    readonly path: string | null;
-    readonly bytes: number;
-    readonly rows: number;
-    readonly grew_while_interrupted: boolean;
-  };
-  /** Each of several inputs. */
-  readonly inputs?: readonly InputRecord[];
-  readonly output: {
-    /** As given, without a password; null for stdout. */
-    readonly path: string | null;
-    readonly format: string;
-    /** Null for a database, which holds more than this run. */
-    readonly bytes: number | null;
-    readonly rows: number;
-    /** Null for stdout and databases. */
-    readonly sha256: string | null;
-    /** Prefix of the added columns, if it is not `rep_`. */
-    readonly prefix?: string;
-    /** Indicators in a STIX bundle, which omits rows that accuse nothing. */
-    readonly indicators?: number;
-    /** Files of a data set, in order. */
-    readonly parts?: readonly PartRecord[];
-  };
-  /** With `--only-new`: rows that were read and not written, because the table has their item. */
-  readonly skipped?: number;
-  readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Rows by verdict; `unknown` counts those without one. */
-  readonly verdicts: Readonly<VerdictCounts>;
-  /** Of a retry: the failed and partial rows by status before, then by status now. */
-  readonly retried?: RetriedRows;
-  readonly kinds: Readonly<Record<ItemKind, number>>;
-  readonly requests: Readonly<Record<string, RequestCounts>>;
-  /** Rows by the origin of their finding. */
-  readonly sources: {
-    readonly live: number;
-    readonly cache: number;
-    readonly duplicate: number;
-    readonly local: number;
-  };
-  /** Answers taken over from an interrupted run that this one replaced; absent without one. */
-  readonly took_over?: number;
-  /** Reason code → rows, for `unsupported`. */
-  readonly unsupported: Readonly<Record<string, number>>;
-  /** Error code → rows, for `invalid` and `failed`. */
-  readonly errors: Readonly<Record<string, number>>;
-  /** Tag → rows that carry it. */
-  readonly tags: Readonly<Record<string, number>>;
-  /** With `--tag-ips`, one entry per tag; absent until the export has finished. */
-  readonly tag_exports?: readonly TagExportRecord[];
-  /** `member=value` → answers with a value that the interface does not list. */
-  readonly drift: Readonly<Record<string, number>>;
-  /** Message → number of times. */
-  readonly warnings: Readonly<Record<string, number>>;
-  /** Message of a warning about rows → the first of them. */
-  readonly warned_rows: Readonly<Record<string, number>>;
-  /** Set if the service said that its answers are invented. */
-  readonly synthetic?: true;
-  readonly started_at: string;
-  readonly ended_at: string;
-  /** Duration in seconds, excluding interruptions. */
-  readonly seconds: number;
-  /** Number of times the run was resumed. */
-  readonly resumed: number;
 }

@@ -93,9 +93,11 @@ test.each(["parquet", "duckdb"])("every column comes back from %s", async (kind)
   const folder = await temporaryFolder();
   const file = join(folder, `out.${kind}`);
   const output = kind === "parquet" ? file : `duckdb:${file}?table=nightly`;
-  const batch = fc
-    .sample(rows, 200)
-    .map((row, index) => ({ ...row, row: { ...row.row, number: index + 1 } }));
+  const batch = fc.sample(rows, 200).map(({ row, item, finding }, index) => ({
+    row: Object.assign(row, { number: index + 1 }),
+    item,
+    finding,
+  }));
   await publishRows(output, folder, batch);
   let read = 0;
   for await (const records of (await readOutput(output, undefined)).records) {

@@ -7,7 +7,7 @@ import { metricsText } from "../../src/cli/unattended/metrics-text.js";
 import { columns } from "../../src/core/columns.js";
 import { findingStatuses, verdicts } from "../../src/core/finding.js";
 import { itemKinds } from "../../src/core/item/item.js";
-import type { Manifest } from "../../src/run/types.js";
+import type { FoundManifest } from "../../src/core/manifest.js";
 import { type Service, startService } from "../../src/service/service.js";
 import { machineWithDump, readNights, runLine } from "./nights.js";
 
@@ -44,7 +44,7 @@ test.each(["prometheus-rules.yml", "grafana-dashboard.json"])(
         drift: {},
         requests: { query: { outcomes: { "200": 1 } } },
         tag_exports: [{ status: "done" }],
-      } as unknown as Partial<Manifest>,
+      } as unknown as FoundManifest,
       ended: { code: 0, reason: "done" },
       lastSuccess: 1,
       startedAt: 0,

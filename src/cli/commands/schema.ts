@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
+import { schemaVersion } from "../../core/columns.js";
+import { manifestSchema } from "../../core/manifest.js";
 import { option } from "../../core/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { sourceOptions } from "../../inputs/open-input.js";
@@ -20,11 +22,12 @@ const { from, itemColumn, header, comment } = sourceOptions.shape;
 /** Schemas that `repute schema` prints. */
 const schemaFormats = {
   openapi: "the API of the service, as an OpenAPI 3.1 document",
+  manifest: "the record of a run, as JSON Schema",
   "json-schema": "a row of NDJSON output, as JSON Schema",
   postgres: "the table and a view of the newest row per item, for PostgreSQL",
   duckdb: "the same for DuckDB",
   bigquery: "the same for BigQuery",
-} as const satisfies Readonly<Record<"openapi" | TableFormat, string>>;
+} as const satisfies Readonly<Record<"openapi" | "manifest" | TableFormat, string>>;
 
 const formatNames = Object.keys(schemaFormats) as (keyof typeof schemaFormats)[];
 
@@ -89,7 +92,9 @@ async function printSchema(call: Call): Promise<number> {
       hint: `add --format with one of ${formatNames.join(", ")}`,
     });
   }
-  if (format === "openapi") noOperands(`schema --format ${format}`, call.operands);
+  if (format === "openapi" || format === "manifest") {
+    noOperands(`schema --format ${format}`, call.operands);
+  }
   const { inputColumns, file } =
     call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
   const optional = { file, raw };
@@ -105,6 +110,14 @@ async function textOf(
   if (format === "openapi") {
     const { openApiDocument } = await import("../../api/openapi.js");
     return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+  }
+  if (format === "manifest") {
+    const { title, description } = {
+      title: `Manifest of repute, schema version ${schemaVersion}`,
+      description: "Record of a run: OUT.manifest.json, and what --json prints",
+    };
+    const schema = z.toJSONSchema(manifestSchema.meta({ title, description }));
+    return `${JSON.stringify(schema, null, 2)}\n`;
   }
   const { schemaText } = await import("../../outputs/warehouse/ddl.js");
   return schemaText(format, options);

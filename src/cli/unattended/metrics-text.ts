@@ -1,13 +1,12 @@
+import { type FoundManifest, type ExitReason, exitReasons } from "../../core/manifest.js";
 import { toWellFormed } from "../../core/bytes.js";
-import type { Manifest } from "../../run/types.js";
-import { type ExitReason, exitReasons } from "../../run/exit-reason.js";
 
 /** What the metrics of a run are made from. */
 export interface MeteredRun {
   /** Name of the command, and the output as given. Tell the files of several jobs apart. */
   readonly command: string;
   readonly output: string;
-  readonly record: Partial<Manifest>;
+  readonly record: FoundManifest;
   /** Null while the run is in progress. */
   readonly ended: { readonly code: number; readonly reason: ExitReason } | null;
   /** When a run of this file last succeeded, in seconds since 1970; null for never. */
@@ -99,7 +98,7 @@ function familiesOf(run: MeteredRun): readonly Family[] {
   ];
 }
 
-function rowFamilies({ statuses, verdicts, sources, drift }: Partial<Manifest>): readonly Family[] {
+function rowFamilies({ statuses, verdicts, sources, drift }: FoundManifest): readonly Family[] {
   return [
     { name: "rows", help: "Rows written, by status.", samples: counted("status", statuses) },
     {

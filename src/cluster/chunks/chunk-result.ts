@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { ReputeError } from "../../core/errors.js";
 import { crc32 } from "node:zlib";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
-import type { Manifest } from "../../run/types.js";
+import type { Manifest } from "../../core/manifest.js";
 import type { WorkFolder } from "./work-folder.js";
 import { chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
 

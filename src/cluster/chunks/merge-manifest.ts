@@ -3,8 +3,7 @@ import { programInfo } from "../../core/program.js";
 import { mostFrequentFirst } from "../../run/tally.js";
 import { noRows, unlikelyColumn } from "../../run/run-rows.js";
 import { readingFacts } from "../../run/input-records.js";
-import type { RunEnding } from "../../run/exit-reason.js";
-import type { Manifest } from "../../run/types.js";
+import type { RunEnding, Manifest } from "../../core/manifest.js";
 import type { WorkPlan } from "./work-plan.js";
 
 type Counts = Readonly<Record<string, number>>;

@@ -5,7 +5,8 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { execute } from "../../run/execute.js";
 import { readingOf } from "../../run/rows/reading.js";
-import type { EnrichJob, Manifest } from "../../run/types.js";
+import type { Manifest } from "../../core/manifest.js";
+import type { EnrichJob } from "../../run/types.js";
 import { attemptSettings } from "./attempt-settings.js";
 import {
   attemptNames,
@@ -207,12 +208,7 @@ async function publishFiles(
   { commit, signal }: ChunkJob,
   work: WorkFolder,
   plan: WorkPlan,
-  attempt: {
-    readonly chunk: PlannedChunk;
-    readonly manifest: Manifest;
-    readonly output: string;
-    readonly rejects: string;
-  },
+  attempt: Readonly<{ chunk: PlannedChunk; manifest: Manifest; output: string; rejects: string }>,
 ): Promise<ChunkEnd> {
   const { chunk, manifest, output, rejects } = attempt;
   for (const file of [output, rejects, manifestPath(output)]) await work.keep(file, signal);

@@ -5,7 +5,8 @@ import type { WorkPlan } from "../chunks/work-plan.js";
 import { unknownEnding } from "../../run/exit-reason.js";
 import { perSecond } from "../../session/connections.js";
 import { zeros } from "../../run/tally.js";
-import type { EnrichJob, Manifest, RequestCounts, RunProgress } from "../../run/types.js";
+import type { Manifest, RequestCounts } from "../../core/manifest.js";
+import type { EnrichJob, RunProgress } from "../../run/types.js";
 
 type ProgressJob = Pick<EnrichJob, "session" | "settings" | "command">;
 

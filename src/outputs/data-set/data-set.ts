@@ -2,7 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { realPath } from "../../core/files/real-path.js";
-import type { PartFormat, PartRecord } from "../types.js";
+import { parseManifest, type PartRecord } from "../../core/manifest.js";
+import type { PartFormat } from "../types.js";
 import type { WarehouseTarget } from "../warehouse/types.js";
 import { dataSetManifest } from "../../core/files/output-names.js";
 
@@ -67,9 +68,9 @@ export async function holdsDataSet(folder: string): Promise<boolean> {
 
 /** The parts in a folder's manifest; none if it has none. */
 export async function namedParts(folder: string): Promise<readonly PartRecord[]> {
-  const found = (await readJsonFile(join(folder, dataSetManifest)).catch(() => null)) as {
-    readonly output?: { readonly parts?: unknown };
-  } | null;
-  const parts = found?.output?.parts;
-  return Array.isArray(parts) ? (parts as readonly PartRecord[]) : [];
+  const path = join(folder, dataSetManifest);
+  const found = await readJsonFile(path)
+    .then((value) => parseManifest(value, path))
+    .catch(() => null);
+  return found?.output?.parts ?? [];
 }

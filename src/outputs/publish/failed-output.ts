@@ -1,14 +1,6 @@
 import { basename } from "node:path";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
-import type { PartRecord } from "../types.js";
-
-/** A manifest of any program: each member may be missing. */
-export interface FoundManifest {
-  readonly run_id?: string;
-  readonly ended_at?: string;
-  readonly exit_reason?: string;
-  readonly output?: { readonly rows?: number; readonly parts?: readonly PartRecord[] };
-}
+import type { FoundManifest } from "../../core/manifest.js";
 
 /** How the files of an output are read and removed. */
 export interface FailedPlace {

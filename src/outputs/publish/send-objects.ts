@@ -6,7 +6,7 @@ import { etagAt } from "../../s3/stored-object.js";
 import { type UploadOptions, uploadObject } from "../../s3/upload-object.js";
 import { withSuffix } from "../data-set/data-set.js";
 import type { ObjectFile } from "../object-files.js";
-import type { PartRecord } from "../types.js";
+import type { Manifest } from "../../core/manifest.js";
 import {
   keepRecord,
   manifestAt,
@@ -16,11 +16,9 @@ import {
 } from "./upload-record.js";
 
 /** What an upload needs to know of the run's manifest. */
-export interface UploadedRun {
-  readonly run_id: string;
-  readonly ended_at: string;
-  readonly output: { readonly parts?: readonly PartRecord[] };
-}
+export type UploadedRun = Pick<Manifest, "run_id" | "ended_at"> & {
+  readonly output: Pick<Manifest["output"], "parts">;
+};
 
 /** The files of a run. */
 interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {

@@ -4,7 +4,7 @@ import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { readVersion } from "../../s3/read-object.js";
 import { etagAt } from "../../s3/stored-object.js";
-import type { FoundManifest } from "./failed-output.js";
+import { type FoundManifest, parseManifest } from "../../core/manifest.js";
 
 /** What a run replaces in object storage, and which parts of a data set it adds. */
 export interface UploadRecord {
@@ -50,9 +50,7 @@ export function setRecord(address: string, { etag, manifest }: StoredManifest): 
 /** Addresses of the parts that the manifest of a data set names. */
 export function partsOf(address: string, manifest: FoundManifest | null): readonly string[] {
   const parts = manifest?.output?.parts;
-  return Array.isArray(parts)
-    ? parts.map(({ name }) => `${dirname(address)}/${basename(name)}`)
-    : [];
+  return parts?.map(({ name }) => `${dirname(address)}/${basename(name)}`) ?? [];
 }
 
 /** A manifest in object storage. */
@@ -67,7 +65,7 @@ export async function manifestAt(address: string): Promise<StoredManifest> {
   if (found === null) return { etag: null, manifest: null };
   const etag = found.etag === "" ? undefined : found.etag;
   try {
-    return { etag, manifest: JSON.parse(found.text) as FoundManifest | null };
+    return { etag, manifest: parseManifest(JSON.parse(found.text), address) };
   } catch {
     return { etag, manifest: null };
   }

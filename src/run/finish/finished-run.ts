@@ -5,7 +5,7 @@ import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { earlierParts } from "../../outputs/data-set/data-set.js";
-import type { PartRecord } from "../../outputs/types.js";
+import { type PartRecord, type Manifest, parseManifest } from "../../core/manifest.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import { renamePart } from "../../outputs/file-destination.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
@@ -13,13 +13,9 @@ import { realPath } from "../../core/files/real-path.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
-import type { EnrichJob, Manifest } from "../types.js";
+import type { EnrichJob } from "../types.js";
 import { openPublication } from "../destination/open-publication.js";
-import {
-  type FailedPlace,
-  type FoundManifest,
-  removeFailed,
-} from "../../outputs/publish/failed-output.js";
+import { type FailedPlace, removeFailed } from "../../outputs/publish/failed-output.js";
 import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { writeManifest } from "./manifest.js";
 import type { FinishedRun } from "../state/checkpoint.js";
@@ -137,7 +133,10 @@ async function removeFailedOutput(
     .map(realPath)
     .flatMap((path) => [path, `${path}/`]);
   const place: FailedPlace = {
-    readManifest: (path) => readJsonFile(path).catch(() => null) as Promise<FoundManifest | null>,
+    readManifest: (path) =>
+      readJsonFile(path)
+        .then((value) => parseManifest(value, path))
+        .catch(() => null),
     remove: (path) => rm(path, { force: true }),
   };
   try {

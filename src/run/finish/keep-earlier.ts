@@ -1,10 +1,8 @@
-import { manifestPath } from "../../core/files/output-names.js";
 import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
-import { readJsonFile } from "../../core/files/json-file.js";
 import { counted } from "../../core/text/quantity.js";
-import type { Manifest } from "../types.js";
 import type { OutputTarget } from "../destination/output-target.js";
+import { findManifest } from "./manifest.js";
 
 /**
  * Keeps an input without rows, which is mostly a failed export, from replacing an output that has
@@ -32,6 +30,6 @@ async function rowsOf({ base, file }: Pick<OutputTarget, "base" | "file">): Prom
   if (base === null) return 0;
   const isDataSet = base.endsWith("/");
   if (!isDataSet && (file === null || !existsSync(file))) return 0;
-  const found = await readJsonFile(manifestPath(base)).catch(() => null);
-  return (found as Partial<Manifest> | null)?.output?.rows ?? 0;
+  const found = await findManifest(base).catch(() => null);
+  return found?.output?.rows ?? 0;
 }

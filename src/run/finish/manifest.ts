@@ -1,3 +1,9 @@
+import {
+  type FoundManifest,
+  type Manifest,
+  parseManifest,
+  type RunEnding,
+} from "../../core/manifest.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";
@@ -12,8 +18,8 @@ import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { defaultPrefix } from "../../outputs/options.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenRun } from "../open-run.js";
-import { type RunEnding, unknownEnding } from "../exit-reason.js";
-import type { EnrichJob, Manifest } from "../types.js";
+import { unknownEnding } from "../exit-reason.js";
+import type { EnrichJob } from "../types.js";
 import { isTable, type OutputTarget, resultBase } from "../destination/output-target.js";
 
 /** A run that has a checkpointer, and so a start and a duration. */
@@ -41,10 +47,7 @@ export function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> 
  * Prefix of an output's added columns: the one that was asked for, else the one that its manifest
  * notes, else the default.
  */
-export function prefixOfOutput(
-  asked: string | undefined,
-  manifest: Partial<Manifest> | null,
-): string {
+export function prefixOfOutput(asked: string | undefined, manifest: FoundManifest | null): string {
   return asked ?? manifest?.output?.prefix ?? defaultPrefix;
 }
 
@@ -146,20 +149,21 @@ export async function writeManifest(base: string, manifest: Manifest): Promise<v
  * @param hint advice for a missing manifest
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
-export async function readManifest(base: string, hint: string): Promise<Partial<Manifest>> {
+export async function readManifest(base: string, hint: string): Promise<FoundManifest> {
   const found = await findManifest(base);
   if (found !== null) return found;
   throw new UsageError("manifest_missing", `there is no ${manifestPath(base)}`, { hint });
 }
 
 /** The same, but null where there is none. @throws UsageError `manifest_unreadable` */
-export async function findManifest(base: string): Promise<Partial<Manifest> | null> {
+export async function findManifest(base: string): Promise<FoundManifest | null> {
   const path = manifestPath(base);
   const text = isObjectAddress(path) ? await readObjectText(path) : undefined;
   try {
     const found = text === undefined ? await readJsonFile(path) : JSON.parse(text ?? "null");
-    return found as Partial<Manifest> | null;
+    return parseManifest(found, path);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
       cause: error,
       hint: "restore it from a copy",

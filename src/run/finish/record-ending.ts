@@ -1,6 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import { readUnfinished, saveUnfinished } from "../state/unfinished-record.js";
-import type { EnrichJob, Manifest } from "../types.js";
+import type { Manifest } from "../../core/manifest.js";
+import type { EnrichJob } from "../types.js";
 import { endingOfError } from "../exit-reason.js";
 
 /** A job, and the manifest of its run so far: null until rows flow. */

@@ -13,7 +13,7 @@ import {
   keepJournal,
   readEarlierRun,
 } from "./earlier-run.js";
-import type { Manifest } from "../types.js";
+import type { Manifest } from "../../core/manifest.js";
 import { saveUnfinished } from "./unfinished-record.js";
 import { lockFolder } from "./lock-folder.js";
 import {

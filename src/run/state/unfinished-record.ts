@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
-import type { Manifest } from "../types.js";
+import { type Manifest, manifestSchema } from "../../core/manifest.js";
 import { recordName } from "./read-checkpoint.js";
 
 /** Saves the manifest of an unfinished run in its state folder. Nothing relies on it, so failures are ignored. */
@@ -18,5 +18,6 @@ export async function saveUnfinished(folder: string, record: Manifest): Promise<
 
 /** The manifest of an unfinished run; null if there is none. */
 export async function readUnfinished(folder: string): Promise<Manifest | null> {
-  return (await readJsonFile(join(folder, recordName)).catch(() => null)) as Manifest | null;
+  const found = await readJsonFile(join(folder, recordName)).catch(() => null);
+  return manifestSchema.safeParse(found).data ?? null;
 }

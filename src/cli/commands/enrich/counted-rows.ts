@@ -1,7 +1,7 @@
 import { errorAreas } from "../../../core/error-codes.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
 import type { FailOn } from "../../../run/failure-limits.js";
-import type { Manifest } from "../../../run/types.js";
+import type { Manifest } from "../../../core/manifest.js";
 import { retryFailedRows } from "./retry-advice.js";
 
 /** One line about the rows that `--fail-on` counts: how many, the commonest code, what to do. */

@@ -1,6 +1,6 @@
 import { defaultPrefix } from "../../../outputs/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
-import type { Manifest } from "../../../run/types.js";
+import type { Manifest } from "../../../core/manifest.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
 import type { SummarySettings } from "./summary.js";

@@ -1,7 +1,7 @@
 import { shellWord } from "../../../core/text/quantity.js";
 import { earlierFormats } from "../../../formats/registry.js";
 import { findWarehouse } from "../../../outputs/registry.js";
-import type { Manifest } from "../../../run/types.js";
+import type { Manifest } from "../../../core/manifest.js";
 import { exitCodes } from "../../exit-code.js";
 
 /**

@@ -2,7 +2,7 @@ import { FatalError } from "../../../core/errors.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { lookedUp } from "../../../run/failure-limits.js";
 import { findWarehouse } from "../../../outputs/registry.js";
-import type { Manifest } from "../../../run/types.js";
+import type { Manifest } from "../../../core/manifest.js";
 import { formatCount } from "../../../core/text/quantity.js";
 import { retryAdvice } from "./retry-advice.js";
 

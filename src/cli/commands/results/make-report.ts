@@ -9,7 +9,8 @@ import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
 import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
 import { readStaged } from "../../../earlier/read-staged.js";
-import type { Manifest, PublishedRun } from "../../../run/types.js";
+import type { FoundManifest } from "../../../core/manifest.js";
+import type { PublishedRun } from "../../../run/types.js";
 import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";
 import type { Report, RunFacts } from "../../../report/types.js";
@@ -121,7 +122,7 @@ type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix"> & {
   readonly stateDir?: string | undefined;
 };
 
-function factsOf({ command = [], input, inputs, ...run }: Partial<Manifest>): RunFacts {
+function factsOf({ command = [], input, inputs, ...run }: FoundManifest): RunFacts {
   const paths = inputs?.map(({ path }) => path) ?? [input?.path ?? []].flat();
   const end = run.exit_reason ?? "done";
   return {

@@ -1,24 +1,23 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import type { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
 import { counted } from "../../../core/text/quantity.js";
-import type { Manifest } from "../../../run/types.js";
+import { type FoundManifest, manifestSchema } from "../../../core/manifest.js";
 import type { Night } from "../../../report/history.js";
 import { fileFault } from "../../terminal/reporter.js";
 import { withoutFailed } from "../../../core/files/output-names.js";
 
-const counts = z.record(z.string(), z.number());
-
-const nightSchema = z.object({
-  run_id: z.string(),
-  started_at: z.string(),
-  output: z.object({ path: z.string().nullish(), rows: z.number() }),
-  statuses: counts,
-  verdicts: counts.default({}),
-  requests: z.record(z.string(), z.object({ total: z.number() })),
-  seconds: z.number(),
-  drift: counts.default({}),
+/** What a history takes from a manifest. */
+const nightSchema = manifestSchema.pick({
+  run_id: true,
+  started_at: true,
+  output: true,
+  statuses: true,
+  verdicts: true,
+  requests: true,
+  seconds: true,
+  drift: true,
 });
 
 /**
@@ -31,7 +30,7 @@ const nightSchema = z.object({
  */
 export async function nightsIn(
   folder: string,
-  tonight: Partial<Manifest> | null,
+  tonight: FoundManifest | null,
   output: string,
   onWarning: (message: string) => void = () => undefined,
 ): Promise<readonly Night[]> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countedRows } from "../../../../../src/cli/commands/enrich/counted-rows.js";
 import { failOn } from "../../../../../src/run/failure-limits.js";
-import type { Manifest } from "../../../../../src/run/types.js";
+import type { Manifest } from "../../../../../src/core/manifest.js";
 
 type Facts = Partial<Pick<Manifest, "errors" | "unsupported">> & {
   readonly path?: string;

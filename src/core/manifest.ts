@@ -1,0 +1,244 @@
+import { z } from "zod";
+import { UsageError } from "./errors.js";
+import { countedVerdicts, findingStatuses } from "./finding.js";
+import { itemKinds } from "./item/item.js";
+
+/** Why a run ended. */
+export const exitReasons = [
+  "done",
+  "rows_failed",
+  "too_many_failed",
+  "budget",
+  "deadline",
+  "quota",
+  "interrupted",
+  "refused",
+  "wrong_service",
+  "unreachable",
+  "io",
+  "usage",
+] as const;
+
+export type ExitReason = (typeof exitReasons)[number];
+
+const count = z.int().nonnegative();
+
+/** Counts by a name that the data brings. */
+const counts = z.record(z.string(), count).readonly();
+
+const statuses = z.record(z.enum(findingStatuses), count).readonly();
+
+const requests = z
+  .object({ total: count, outcomes: counts })
+  .readonly()
+  .describe("Requests to one endpoint: `outcomes` counts them by HTTP status or transport fault");
+
+/** Requests to one endpoint: `total`, and a count per HTTP status or transport fault. */
+export type RequestCounts = z.infer<typeof requests>;
+
+const readingFacts = z.object({
+  format: z.string(),
+  delimiter: z
+    .string()
+    .nullable()
+    .describe("Cell separator in CSV and TSV; null for other formats"),
+  header: z
+    .enum(["record", "comment", "none"])
+    .describe("What names the columns: the first record, a comment line before it, or nothing"),
+  item_column: z.string(),
+  item_column_by: z
+    .enum(["flag", "name", "share", "format"])
+    .describe("Chosen by a flag, a well-known name, the share of indicators, or as only column"),
+  item_column_share: z
+    .number()
+    .nullable()
+    .describe("Fraction of its sampled cells that are indicators; null if none were sampled"),
+  kind_column: z.string().nullable(),
+  kind_column_by: z.enum(["flag", "neighbour"]).nullable(),
+});
+
+/** How an input was read: as the flags say, otherwise as detected. */
+export type ReadingFacts = Readonly<z.infer<typeof readingFacts>>;
+
+/** The same of several inputs: null where they differ. */
+export type SharedFacts = { readonly [Fact in keyof ReadingFacts]: ReadingFacts[Fact] | null };
+
+const { shape } = readingFacts;
+
+/** The facts of a single input or of several: null where those differ. */
+const sharedFacts = {
+  ...shape,
+  format: shape.format.nullable(),
+  header: shape.header.nullable(),
+  item_column: shape.item_column.nullable(),
+  item_column_by: shape.item_column_by.nullable(),
+};
+
+const inputRecord = readingFacts
+  .extend({ path: z.string(), bytes: count, rows: count })
+  .readonly()
+  .describe("One of several inputs");
+
+/** One of several inputs in a manifest. */
+export type InputRecord = z.infer<typeof inputRecord>;
+
+const part = z
+  .object({ name: z.string(), bytes: count, rows: count, sha256: z.string() })
+  .readonly();
+
+/** One file of a data set. */
+export type PartRecord = z.infer<typeof part>;
+
+const tagExport = z
+  .object({
+    tag: z.string(),
+    status: z
+      .enum(["exported", "unchanged", "failed"])
+      .describe("unchanged: exported, with the same addresses as before"),
+    snapshot: z.string().nullable().describe("Snapshot that was read; null on failure"),
+    total: count.nullable().describe("Addresses in the list; null on failure"),
+    added: count.nullable(),
+    removed: count.nullable(),
+    files: z.array(z.string()).readonly().describe("Paths of its files; empty on failure"),
+    error: z.object({ code: z.string(), message: z.string() }).readonly().nullable(),
+  })
+  .readonly();
+
+/** Result for one tag's list under `--tag-ips`. */
+export type TagExportRecord = z.infer<typeof tagExport>;
+
+const retried = z
+  .partialRecord(
+    z.enum(findingStatuses),
+    z.partialRecord(z.enum(findingStatuses), count).readonly(),
+  )
+  .readonly();
+
+/** Rows that a retry looked up again: status before → status now → rows. */
+export type RetriedRows = z.infer<typeof retried>;
+
+const ending = {
+  exit_reason: z.enum(exitReasons),
+  exit_code: z
+    .int()
+    .nullable()
+    .describe("Exit code of the program; null as long as it is unknown: running, or killed"),
+  resumable: z.boolean().describe("The same command with --resume continues the run"),
+  error: z
+    .object({ code: z.string(), message: z.string(), hint: z.string().nullable() })
+    .readonly()
+    .optional()
+    .describe("The error that ended the run"),
+};
+
+/** How a run ended, as its manifest and `--json` say. */
+export type RunEnding = Readonly<z.infer<z.ZodObject<typeof ending>>>;
+
+const output = z.object({
+  path: z.string().nullable().describe("As given, without a password; null for stdout"),
+  format: z.string(),
+  bytes: count.nullable().describe("Null for a database, which holds more than this run"),
+  rows: count,
+  sha256: z.string().nullable().describe("Null for stdout and databases"),
+  prefix: z.string().optional().describe("Prefix of the added columns, if it is not the default"),
+  indicators: count
+    .optional()
+    .describe("Indicators in a STIX bundle, which omits rows that accuse nothing"),
+  parts: z.array(part).readonly().optional().describe("Files of a data set, in order"),
+});
+
+/**
+ * The record of a run: `OUT.manifest.json`, for an unfinished run `OUT.state/manifest.json`, and the
+ * output of `--json`. Its `exit_reason` is `done` or `rows_failed` for rows in OUT, and
+ * `too_many_failed` if they are kept as `OUT.failed` (see `--max-failed`).
+ */
+export const manifestSchema = z.object({
+  schema_version: z.int(),
+  program: z.object({ name: z.string(), version: z.string() }).readonly(),
+  run_id: z.string().describe("Unique per run. A resumed run keeps it"),
+  command: z.array(z.string()).readonly().describe("The command line, without secrets"),
+  input: z
+    .object({
+      path: z
+        .string()
+        .nullable()
+        .describe("Null for a stream, and for several inputs, which are in `inputs`"),
+      ...sharedFacts,
+      bytes: count,
+      rows: count,
+      grew_while_interrupted: z.boolean(),
+    })
+    .readonly(),
+  inputs: z.array(inputRecord).readonly().optional().describe("Each of several inputs"),
+  skipped_inputs: z
+    .array(z.object({ path: z.string(), reason: z.string() }).readonly())
+    .readonly()
+    .optional()
+    .describe("Files of folders that were not read"),
+  output: output.readonly(),
+  skipped: count
+    .optional()
+    .describe("With --only-new: rows that were not written, because the table has their item"),
+  statuses: statuses.describe("Rows by status"),
+  verdicts: z
+    .record(z.enum(countedVerdicts), count)
+    .readonly()
+    .describe("Rows by verdict; `unknown` counts those without one"),
+  retried: retried
+    .optional()
+    .describe("Of a retry: the failed and partial rows by status before, then by status now"),
+  kinds: z.record(z.enum(itemKinds), count).readonly(),
+  requests: z.record(z.string(), requests).readonly(),
+  sources: z
+    .object({ live: count, cache: count, duplicate: count, local: count })
+    .readonly()
+    .describe("Rows by the origin of their finding"),
+  took_over: count
+    .optional()
+    .describe("Answers taken over from an interrupted run that this one replaced"),
+  unsupported: counts.describe("Rows that were not looked up, by error code"),
+  errors: counts.describe("Rows that are invalid or failed, by error code"),
+  tags: counts.describe("Rows by tag"),
+  tag_exports: z
+    .array(tagExport)
+    .readonly()
+    .optional()
+    .describe("With --tag-ips, one entry per tag; absent until the export has finished"),
+  drift: counts.describe("Answers with a value that the interface does not list, by member=value"),
+  warnings: counts.describe("Number of times that each warning was given"),
+  warned_rows: counts.describe("First row of each warning about rows"),
+  synthetic: z.literal(true).optional().describe("The service said that its answers are invented"),
+  started_at: z.string(),
+  ended_at: z.string(),
+  seconds: z.number().describe("Duration, excluding interruptions"),
+  resumed: count.describe("Number of times the run was resumed"),
+  ...ending,
+});
+
+export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
+
+const found = manifestSchema.extend({ output: output.partial().readonly() }).partial().readonly();
+
+/** A manifest that may be another program's: any member may be missing. */
+export type FoundManifest = z.infer<typeof found>;
+
+/**
+ * Reads a manifest.
+ *
+ * @param value parsed JSON; null for none
+ * @throws UsageError `manifest_unreadable` with the first member that is not as in the schema
+ */
+export function parseManifest(value: unknown, path: string): FoundManifest | null {
+  if (value === null) return null;
+  const { data, error } = found.safeParse(value);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const member = issue?.path.join(".") || "it";
+  throw new UsageError(
+    "manifest_unreadable",
+    `${path} is not a manifest: ${member}: ${issue?.message}`,
+    {
+      hint: "restore it from a copy",
+    },
+  );
+}
