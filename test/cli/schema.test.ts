@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -118,4 +118,28 @@ test("names a missing input", async () => {
   const { code, stderr } = await runRepute(["schema", "absent.csv", "--format", "duckdb"]);
   expect(code).not.toBe(0);
   expect(stderr).toContain("absent.csv");
+});
+
+test.each([
+  [["enrich", join(samples, "indicators.csv"), "--lookups", "query,quick-check"]],
+  [["enrich", join(samples, "events.ndjson"), "--item-column", "event.source.ip"]],
+  [["enrich", join(samples, "indicators.csv"), join(samples, "watchlist.txt")]],
+])("the schema of a manifest has every member that %s --json prints", async (args) => {
+  const text = await schemaOf("--format", "manifest");
+  const folder = await temporaryFolder();
+  const to = ["--local", "--tag-ips", join(folder, "tags"), "-o", join(folder, "out.csv")];
+  const { stdout } = await runRepute([...args, ...to, "--json", "--quiet"]);
+  const schema = z.fromJSONSchema(JSON.parse(text) as z.core.JSONSchema.JSONSchema);
+  expect(schema.safeParse(JSON.parse(stdout)).error).toBeUndefined();
+});
+
+test("a manifest with a member of another type is refused by its name", async () => {
+  const out = join(await temporaryFolder(), "out.csv");
+  await runRepute(["enrich", join(samples, "indicators.csv"), "--local", "--quiet", "-o", out]);
+  const path = `${out}.manifest.json`;
+  const manifest = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+  await writeFile(path, JSON.stringify({ ...manifest, resumed: "no" }));
+  const { code, stderr } = await runRepute(["verify", out]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`${path} is not a manifest: resumed: `);
 });
