@@ -63,14 +63,18 @@ function verdictOf(draw: Draw): Verdict {
 /** Most items without accusations were never seen. */
 const seenAnyway = 0.3;
 
-function invent(seed: number, item: Item, verdict: Verdict) {
+function invent(
+  seed: number,
+  item: Item,
+  verdict: Verdict,
+): { readonly intent: string; readonly result: QueryResult } {
   const draw = new Draw(seed, item.value);
   const isKnown = verdict !== "none" || draw.share(questions.known) < seenAnyway;
   const intent = intentOf(verdict, isKnown, draw);
   const serviceMailBlocklist = blocklistOf(verdict, isKnown, draw);
   const { kind, value } = item;
   if (kind !== "ip" && kind !== "domain") {
-    return { intent, result: { ...notListed(item), serviceMailBlocklist } as QueryResult };
+    return { intent, result: { ...notListed(item), serviceMailBlocklist } };
   }
   const span = isKnown ? spanOf(draw) : null;
   const isAccused = verdict === "malicious" || verdict === "suspicious";
@@ -81,11 +85,10 @@ function invent(seed: number, item: Item, verdict: Verdict) {
     intent,
     observedActivity: observedActivity(isAccused ? span : null, draw),
   };
-  const about = kind === "ip" ? hostFacts(seed, value, span, draw) : { type: "DOMAIN" };
-  return {
-    intent,
-    result: { item: value, serviceMailBlocklist, ...about, ...seen } as QueryResult,
-  };
+  const named = { item: value, serviceMailBlocklist };
+  return kind === "ip"
+    ? { intent, result: { ...named, ...hostFacts(seed, value, span, draw), ...seen } }
+    : { intent, result: { ...named, type: "DOMAIN", ...seen } };
 }
 
 function intentOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
@@ -136,8 +139,8 @@ function hostFacts(seed: number, address: string, span: Span | null, draw: Draw)
   const isNamed = draw.share(questions.name) < 0.6;
   const host = address.replaceAll(/[.:]+/g, "-");
   return {
-    type: "IP",
-    bogon: false,
+    type: "IP" as const,
+    bogon: false as const,
     reverseDns: { current: isNamed ? [{ entry: `host-${host}.${domain}` }] : null },
     abuseContact: {
       email: status === "UNKNOWN" ? null : `abuse@${domain}`,
