@@ -18,9 +18,6 @@ export interface CheckedFile {
   readonly base?: number;
 }
 
-/** Read size in bytes. */
-const readBytes = 1024 * 1024;
-
 /**
  * Verifies that a file still starts with the bytes read in earlier sessions.
  * @param before checksum of those bytes; null for none
@@ -75,17 +72,11 @@ async function readUpTo(
   checksum: RunningChecksum,
   length: number,
 ): Promise<void> {
-  const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(readBytes, length - checksum.bytes)));
-  while (checksum.bytes < length) {
-    const at = checksum.bytes;
-    const most = Math.min(buffer.length, length - at);
-    const { bytesRead } = await handle.read(buffer, 0, most, base + at).catch((error: unknown) => {
-      throw readError(name, at, error);
-    });
-    if (bytesRead === 0) throw tooShortError(name, length);
-    const damage = checksum.update(buffer.subarray(0, bytesRead));
-    if (damage !== null) throw inputChanged(name, damage);
-  }
+  const damage = await checksum.read(handle, length, base).catch((error: unknown) => {
+    throw readError(name, checksum.bytes, error);
+  });
+  if (damage !== null) throw inputChanged(name, damage);
+  if (checksum.bytes < length) throw tooShortError(name, length);
 }
 
 /** What to do about the missing output of an unfinished run; null if there is no such run. */

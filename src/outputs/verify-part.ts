@@ -4,9 +4,6 @@ import { FatalError } from "../core/errors.js";
 import { startOver } from "../core/error-codes/remedies.js";
 import { type Damage, RunningChecksum } from "../core/files/running-checksum.js";
 
-/** Read size in bytes. */
-const readBytes = 1024 * 1024;
-
 /**
  * Verifies what an interrupted run wrote, up to its checkpoint.
  * @returns the checksum, to be continued
@@ -21,14 +18,9 @@ export async function verifyPart(
   const { size } = await handle.stat();
   if (size < length) throw partShort(part, size, length);
   const checksum = new RunningChecksum(before);
-  const buffer = Buffer.allocUnsafe(Math.min(readBytes, length));
-  while (checksum.bytes < length) {
-    const most = Math.min(buffer.length, length - checksum.bytes);
-    const { bytesRead } = await handle.read(buffer, 0, most, checksum.bytes);
-    if (bytesRead === 0) throw partShort(part, checksum.bytes, length);
-    const damage = checksum.update(buffer.subarray(0, bytesRead));
-    if (damage !== null) throw partDamaged(part, damage);
-  }
+  const damage = await checksum.read(handle, length);
+  if (damage !== null) throw partDamaged(part, damage);
+  if (checksum.bytes < length) throw partShort(part, checksum.bytes, length);
   return checksum;
 }
 

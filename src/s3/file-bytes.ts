@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
-import { crc32 } from "node:zlib";
 import { FatalError } from "../core/errors.js";
+import { RunningChecksum } from "../core/files/running-checksum.js";
 
 /** Reads a part of a file. */
 export async function readBytes(path: string, start: number, length: number): Promise<Buffer> {
@@ -20,15 +20,11 @@ export async function readBytes(path: string, start: number, length: number): Pr
 
 /** The CRC-32 of a file. */
 export async function checksumOf(path: string): Promise<number> {
-  let crc = 0;
+  const checksum = new RunningChecksum();
   const handle = await open(path, "r");
   try {
-    const buffer = Buffer.allocUnsafeSlow(1024 * 1024);
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
-      if (bytesRead === 0) return crc;
-      crc = crc32(buffer.subarray(0, bytesRead), crc);
-    }
+    await checksum.read(handle, Infinity);
+    return checksum.state().crc;
   } finally {
     await handle.close();
   }

@@ -1,6 +1,7 @@
 import { counted } from "../core/text/quantity.js";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { hashBytes } from "../core/files/file-hash.js";
 import {
   type AddressList,
   countMapped,
@@ -57,7 +58,9 @@ export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTa
     const pieces = tagFormatWriters[format](list, metadata);
     files.push(await writeOne(format, `${stem}.${format}`, pieces, into));
   }
-  const sha256 = files.find(({ format }) => format === "txt")?.sha256 ?? textDigest(list);
+  const sha256 =
+    files.find(({ format }) => format === "txt")?.sha256 ??
+    (await hashBytes(writeText(list))).sha256;
   const old = before?.list ?? noAddresses;
   const added = difference(list, old);
   const removed = difference(old, list);
@@ -113,12 +116,6 @@ async function writeOne(
   into: string,
 ): Promise<ExportedFile> {
   return { format, file, ...(await writeFile(join(into, file), pieces)) };
-}
-
-function textDigest(list: AddressList): string {
-  const hash = createHash("sha256");
-  for (const piece of writeText(list)) hash.update(piece);
-  return hash.digest("hex");
 }
 
 function warnOfMapped(list: AddressList, { name, options }: FinishTagOptions): void {

@@ -1,11 +1,11 @@
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import stringWidth from "string-width";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commandNames, commandNamed } from "../../src/cli/command-list.js";
 import { runToEnd } from "../../src/cli/command-line/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
-import { displayWidth } from "../../src/cli/terminal/text-layout.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { fakeContext, FakeStream } from "../unit/cli/fake-context.js";
@@ -114,7 +114,7 @@ async function writeInputs(folder: string): Promise<void> {
 
 /** Lines that are wider than the terminal, but could have been wrapped. */
 function tooWide(text: string, columns: number): readonly string[] {
-  return text.split("\n").filter((line) => displayWidth(line) > columns && / \S+ /.test(line));
+  return text.split("\n").filter((line) => stringWidth(line) > columns && / \S+ /.test(line));
 }
 
 /** Runs a command at a terminal and returns what is on the screen afterwards. */

@@ -1,7 +1,8 @@
+import stringWidth from "string-width";
 import { printable } from "../../core/text/printable.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { type Paint, writePainted } from "./colors.js";
-import { cutLong, displayWidth, pad, wrapWords } from "./text-layout.js";
+import { cutLong, wrapWords } from "./text-layout.js";
 
 /** Fields under a heading. */
 export interface CardSection {
@@ -40,7 +41,7 @@ function valueColumn(sections: readonly CardSection[], room: number): number {
   const ends = sections.flatMap(({ title, fields }) =>
     fields.map(
       ([label]) =>
-        (title === "" ? 0 : indent.length) + displayWidth(printable(cutLong(label))) + gap,
+        (title === "" ? 0 : indent.length) + stringWidth(printable(cutLong(label))) + gap,
     ),
   );
   const near = ends.filter((end) => end <= room - narrowest);
@@ -60,11 +61,11 @@ function fieldLines(
   const lines = cutLong(text)
     .split("\n")
     .flatMap((line) => wrapWords(printable(line), Math.max(room - column, 1)))
-    .map((line) => (line === "" ? "" : pad("", column) + paint.cell(line, text)));
+    .map((line) => (line === "" ? "" : " ".repeat(column) + paint.cell(line, text)));
   const [head = ""] = labelLines;
   const [first = "", ...rest] = lines;
-  if (labelLines.length > 1 || displayWidth(head) + gap > column) {
+  if (labelLines.length > 1 || stringWidth(head) + gap > column) {
     return [...labelLines, ...lines.filter((line) => line !== "")];
   }
-  return [first === "" ? head : pad(head, column) + first.slice(column), ...rest];
+  return [first === "" ? head : head + first.slice(stringWidth(head)), ...rest];
 }

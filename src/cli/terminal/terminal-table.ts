@@ -1,7 +1,8 @@
+import stringWidth from "string-width";
 import { printable } from "../../core/text/printable.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { type Paint, writePainted } from "./colors.js";
-import { cutLong, displayWidth, pad, shorten, wrapWords } from "./text-layout.js";
+import { cutLong, shorten, wrapWords } from "./text-layout.js";
 
 /** Rows laid out together; the first batch sets the widths for all. */
 const batchRows = 500;
@@ -79,7 +80,7 @@ export class TerminalTable {
     const start = sum(columns.slice(0, -1).map(({ width }) => width + gap));
     return [
       joined(placed, (text) => this.#paint.cell(text, text)),
-      ...rest.map((line) => pad("", start) + line),
+      ...rest.map((line) => " ".repeat(start) + line),
     ];
   }
 
@@ -89,14 +90,14 @@ export class TerminalTable {
     cells: readonly string[],
     room: number,
   ): readonly string[] {
-    const label = Math.max(...columns.map(({ title }) => displayWidth(title))) + gap;
+    const label = Math.max(...columns.map(({ title }) => stringWidth(title))) + gap;
     const filled = columns.filter(({ index }) => (cells[index] ?? "") !== "");
     const lines = filled.flatMap(({ title, index }) => {
       const cell = cells[index] ?? "";
       return wrapWords(cell, Math.max(room - label, narrowest)).map((line, at) =>
         at === 0
           ? this.#paint.title(title) +
-            " ".repeat(label - displayWidth(title)) +
+            " ".repeat(label - stringWidth(title)) +
             this.#paint.cell(line, cell)
           : " ".repeat(label) + line,
       );
@@ -114,7 +115,8 @@ function joined(cells: readonly PlacedCell[], paint: (text: string) => string): 
   return cells
     .slice(0, last + 1)
     .map(([text, width, side], at) => {
-      const space = at === last && side === "left" ? "" : pad("", width - displayWidth(text));
+      const space =
+        at === last && side === "left" ? "" : " ".repeat(Math.max(0, width - stringWidth(text)));
       const painted = text === "" ? "" : paint(text);
       return side === "right" ? space + painted : painted + space;
     })
@@ -153,7 +155,7 @@ function layOut(
     (index) => more || rows.some((cells) => (cells[index] ?? "") !== ""),
   );
   const natural = kept.map((index) =>
-    [titles, ...rows].reduce((most, cells) => Math.max(most, displayWidth(cells[index] ?? "")), 1),
+    [titles, ...rows].reduce((most, cells) => Math.max(most, stringWidth(cells[index] ?? "")), 1),
   );
   const free = room - gap * (kept.length - 1);
   const fit = fitted(natural, free);

@@ -1,8 +1,6 @@
 import { counted } from "../../core/text/quantity.js";
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { ReputeError } from "../../core/errors.js";
-import { crc32 } from "node:zlib";
+import { hashBytes, hashFile } from "../../core/files/file-hash.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import type { Manifest } from "../../core/manifest.js";
 import type { WorkFolder } from "./work-folder.js";
@@ -117,29 +115,4 @@ export function fileDifference(
 export async function describeFile(work: WorkFolder, file: string): Promise<ResultFile> {
   const { bytes, sha256 } = await hashFile(work.pathOf(file));
   return { file, bytes, sha256 };
-}
-
-/** Size and checksums of a file. @throws the system's error */
-export function hashFile(path: string): Promise<FileHash> {
-  return hashBytes(createReadStream(path, { highWaterMark: 256 * 1024 }));
-}
-
-async function hashBytes(stream: AsyncIterable<Uint8Array>): Promise<FileHash> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  let crc = 0;
-  for await (const chunk of stream) {
-    hash.update(chunk);
-    crc = crc32(chunk, crc);
-    bytes += chunk.length;
-  }
-  return { bytes, crc, sha256: hash.digest("hex") };
-}
-
-interface FileHash {
-  readonly bytes: number;
-  /** CRC-32. */
-  readonly crc: number;
-  /** SHA-256, hex. */
-  readonly sha256: string;
 }

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { hashFile } from "../../core/files/file-hash.js";
 import type { Destination } from "../../outputs/types.js";
 import { fileDifference, type ResultFile } from "./chunk-result.js";
 
@@ -40,22 +39,15 @@ export class TextJoin {
    * @returns what is wrong with it, or null
    */
   async add(path: string, file: ResultFile): Promise<string | null> {
-    const hash = createHash("sha256");
     const header = this.#header;
     let head: Buffer = Buffer.alloc(0);
-    let bytes = 0;
-    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-      let rest = chunk as Buffer;
-      hash.update(rest);
-      bytes += rest.length;
-      if (head.length < header.length) {
-        const missing = header.length - head.length;
-        head = Buffer.concat([head, rest.subarray(0, missing)]);
-        rest = rest.subarray(missing);
-      }
+    const found = await hashFile(path, async (chunk) => {
+      const missing = header.length - head.length;
+      head = Buffer.concat([head, chunk.subarray(0, missing)]);
+      const rest = chunk.subarray(missing);
       if (rest.length > 0) await this.#write(rest);
-    }
-    const differs = fileDifference({ bytes, sha256: hash.digest("hex") }, file);
+    });
+    const differs = fileDifference(found, file);
     if (differs !== null) return differs;
     return head.equals(header) ? null : `${file.file} has another header`;
   }

@@ -12,7 +12,7 @@ import { stagePath } from "../../outputs/stage.js";
 import type { Audit, Destination } from "../../outputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { wrongCounts } from "../../run/finish/wrong-counts.js";
-import { hashFile } from "./chunk-result.js";
+import { hashFile } from "../../core/files/file-hash.js";
 import { TextJoin } from "./join-text.js";
 import type { MergeJob } from "./merge-job.js";
 import type { SummedChunks } from "./merge-manifest.js";

@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { crc32 } from "node:zlib";
+import { RunningChecksum } from "../../core/files/running-checksum.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import { limits } from "../../formats/reading/lines.js";
 import { looksGzipped, utf16Of } from "../../inputs/byte-reader.js";
@@ -85,16 +85,8 @@ async function hasRange(
   const file = await open(path, "r").catch(() => null);
   if (file === null) return false;
   try {
-    const buffer = Buffer.allocUnsafe(1024 * 1024);
-    let crc = 0;
-    for (let at = start; at < end;) {
-      const length = Math.min(buffer.length, end - at);
-      const { bytesRead } = await file.read(buffer, 0, length, at);
-      if (bytesRead === 0) return false;
-      crc = crc32(buffer.subarray(0, bytesRead), crc);
-      at += bytesRead;
-    }
-    return crc === checksum?.crc;
+    const found = new RunningChecksum(checksum);
+    return (await found.read(file, end - start, start)) === null && found.bytes === end - start;
   } finally {
     await file.close();
   }

@@ -1,3 +1,4 @@
+import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 
 /** The CRC-32 of the first `length` bytes of a file. */
@@ -21,6 +22,9 @@ export interface Damage {
 
 /** Maximum number of marks; beyond it, every other one is dropped. */
 const mostMarks = 128;
+
+/** Read size in bytes. */
+const readBytes = 1024 * 1024;
 
 /** Initial distance between marks in bytes; doubles whenever marks are dropped. */
 const firstSpacing = 64 * 1024;
@@ -71,6 +75,23 @@ export class RunningChecksum {
     this.#take(rest);
     const reached = this.#bytes;
     this.#expected = this.#expected.filter(([length]) => length > reached);
+    return null;
+  }
+
+  /**
+   * Adds a file's bytes until there are `length` of them or the file ends.
+   * @param base offset of the first of all bytes in the file
+   * @returns as `update`
+   */
+  async read(file: FileHandle, length: number, base = 0): Promise<Damage | null> {
+    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(readBytes, length - this.#bytes)));
+    while (this.#bytes < length) {
+      const most = Math.min(buffer.length, length - this.#bytes);
+      const { bytesRead } = await file.read(buffer, 0, most, base + this.#bytes);
+      if (bytesRead === 0) return null;
+      const damage = this.update(buffer.subarray(0, bytesRead));
+      if (damage !== null) return damage;
+    }
     return null;
   }
 

@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { crc32 } from "node:zlib";
 import { FatalError } from "../../core/errors.js";
+import { hashFile } from "../../core/files/file-hash.js";
 import { RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
 import { openParquetOutput } from "./output-rows.js";
@@ -18,7 +16,9 @@ export async function readBack(
   path: string,
   { prefix }: { readonly prefix: string },
 ): Promise<Audit> {
-  const hashes = await hashFile(path);
+  const hashes = await hashFile(path).catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
   const output = await openParquetOutput(path, { prefix, only: ["status", "verdict"] });
   const [status = -1, verdict = -1] = ["status", "verdict"].map((name) =>
     output.columns.findIndex((column) => column.name === prefix + name),
@@ -35,19 +35,4 @@ export async function readBack(
     }
   }
   return { ...hashes, ...counter.found() };
-}
-
-async function hashFile(path: string): Promise<{ sha256: string; crc: number; bytes: number }> {
-  const hash = createHash("sha256");
-  let crc = 0;
-  const file = createReadStream(path, { highWaterMark: 1024 * 1024 });
-  try {
-    for await (const chunk of file) {
-      hash.update(chunk as Buffer);
-      crc = crc32(chunk as Buffer, crc);
-    }
-  } catch (error) {
-    throw outputFault(path, error);
-  }
-  return { sha256: hash.digest("hex"), crc, bytes: file.bytesRead };
 }
