@@ -88,30 +88,26 @@ async function cacheCheck(cache: string): Promise<Check> {
 /** Connects to a Redis as a run does, and looks whether it may lose the counts of a pace. */
 async function redisCheck(name: "cache" | "pace", address: string): Promise<Check> {
   const { RedisLink } = await import("../../store/redis/redis-link.js");
-  let fault = "no answer";
+  let away = "no answer";
+  const onAway = (reason: string, shown: string): void =>
+    void (away = `${shown} is away (${reason})`);
+  let close = (): void => undefined;
   try {
-    const link = await RedisLink.open(address, {
-      environment: process.env,
-      onAway: (reason) => void (fault = reason),
-    });
-    const { shown } = link.address;
-    try {
-      const info = await link.ask((redis) => redis.info());
-      const has = (line: string): boolean => info.includes(`\n${line}\r`);
-      if (has("role:slave")) return fail(name, `${shown} is a replica`, "name the primary");
-      const isKept = has("maxmemory_policy:noeviction") || has("maxmemory:0");
-      if (name === "cache" || (isKept && has("aof_enabled:1")))
-        return ok(name, `${shown}, answers`);
-      const remedy = "set maxmemory-policy noeviction and appendonly yes";
-      return warn(name, `${shown}, answers, but may lose rates and quotas`, remedy);
-    } catch {
-      const effect = name === "pace" ? "runs wait for it" : "runs continue without it";
-      return fail(name, `${shown} is away (${fault}); ${effect}`, "start it, or check the address");
-    } finally {
-      link.close();
-    }
+    const link = await RedisLink.open(address, { environment: process.env, onAway });
+    close = () => link.close();
+    const finding = `${link.address.shown}, answers`;
+    const info = await link.ask((redis) => redis.info());
+    const has = (line: string): boolean => info.includes(`\n${line}\r`);
+    if (has("role:slave")) return fail(name, `${finding}, but is a replica`, "name the primary");
+    const isKept = has("maxmemory_policy:noeviction") || has("maxmemory:0");
+    if (name === "cache" || (isKept && has("aof_enabled:1"))) return ok(name, finding);
+    const remedy = "set maxmemory-policy noeviction and appendonly yes";
+    return warn(name, `${finding}, but may lose rates and quotas`, remedy);
   } catch (error) {
     if (error instanceof ReputeError) return failWith(name, error);
-    throw error;
+    const effect = name === "pace" ? "runs wait for it" : "runs continue without it";
+    return fail(name, `${away}; ${effect}`, "start it, or check the address");
+  } finally {
+    close();
   }
 }
