@@ -6,7 +6,3 @@ const certificateCode =
 export function isCertificateFault(code: string | undefined): boolean {
   return code !== undefined && certificateCode.test(code);
 }
-
-/** What to do about a certificate that no known authority has signed. */
-export const unknownAuthority =
-  "for an authority of your own, set NODE_EXTRA_CA_CERTS to its PEM file";

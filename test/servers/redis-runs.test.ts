@@ -165,8 +165,8 @@ test("a run continues without its cache while Redis is away, and uses it afterwa
 test("doctor checks the Redis of pace and cache", async () => {
   const flags = ["--intel-url", service.url, "--pace", redis.url(), "--cache", redis.url(1)];
   const well = await runRepute(["doctor", ...flags], { env });
-  expect(well.stdout).toMatch(/^ok +pace +redis:\/\/\S+\/0, answers in \d+ ms$/m);
-  expect(well.stdout).toMatch(/^ok +cache +redis:\/\/\S+\/1, answers in \d+ ms$/m);
+  expect(well.stdout).toMatch(/^ok +pace +redis:\/\/\S+\/0, answers$/m);
+  expect(well.stdout).toMatch(/^ok +cache +redis:\/\/\S+\/1, answers$/m);
   const login = await runRepute(["doctor", ...flags], { env: { REDISCLI_AUTH: "not-this-one" } });
   expect(login.code).toBe(1);
   expect(login.stdout).toMatch(/^fail +pace +redis:\/\/\S+: WRONGPASS/m);
@@ -195,7 +195,7 @@ test("doctor and plan tell how much of a shared quota is used", async () => {
   expect(away.stderr).toMatch(/redis:\/\/\S+ is away \(.*\): the use of quotas is unknown/);
   expect(JSON.parse(away.stdout).chosen.quotas).toMatchObject([{ spent: 0 }]);
   expect((await runRepute(["doctor", ...shared], { env })).stdout).toMatch(
-    /^warn +quota +redis:\/\/\S+ is away/m,
+    /^fail +pace +redis:\/\/\S+ is away/m,
   );
   await redis.startServer();
 });

@@ -36,7 +36,7 @@ export const doctorCommand = defineCommand({
   summary: "check address, key, TLS, clock, disk, cache and quota",
   description: [
     "Checks what a run depends on and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run.",
-    "The service gets at most two requests, each a quick check of 192.0.2.1, which count against its quotas. Secrets are never printed.",
+    "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Secrets are never printed.",
   ],
   operands: [],
   groups,

@@ -4,7 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { userConfigFolder } from "../../core/files/user-folders.js";
 
 /** Names under which a config file is found without `--config`. */
-export const configFileNames = ["config.yaml", "config.yml", "config.json"] as const;
+const configFileNames = ["config.yaml", "config.yml", "config.json"] as const;
 
 /**
  * The user's config file, null when there is none.

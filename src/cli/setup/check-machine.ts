@@ -1,60 +1,36 @@
 import { constants, existsSync } from "node:fs";
-import { access, readFile, stat, statfs } from "node:fs/promises";
+import { access, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { ReputeError } from "../../core/errors.js";
 import { faultReason } from "../../core/files/system-fault.js";
-import { isRedisAddress } from "../../store/redis/redis-address.js";
-import { packagePath } from "../../core/program.js";
-import { formatBytes } from "../../core/text/quantity.js";
-import { type Check, type DoctorCall, fail, ok, warn } from "./check.js";
+import { realPath } from "../../core/files/real-path.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
+import { formatBytes } from "../../core/text/quantity.js";
+import { checkFolder } from "../../run/destination/check-paths.js";
+import { isRedisAddress } from "../../store/redis/redis-address.js";
+import { type Check, type DoctorCall, fail, failWith, ok, warn } from "./check.js";
 
 /** Checks that need no service. */
 export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, void, undefined> {
-  const { settings, configFile } = call;
-  yield nodeCheck(process.versions.node, await neededNode());
-  const profile = settings.profile === undefined ? "" : `, profile ${settings.profile}`;
-  yield ok("config", configFile === null ? "no config file" : configFile + profile);
-  for (const [name, folder] of foldersOf(call)) yield await diskCheck(name, folder);
-  yield* outputCheck(call.settings.output);
-  yield await cacheCheck(settings.cache);
-  if (settings.pace !== undefined) yield await redisCheck("pace", settings.pace);
-}
-
-async function neededNode(): Promise<string> {
-  const text = await readFile(packagePath("package.json"), "utf8");
-  return (JSON.parse(text) as { engines: { node: string } }).engines.node;
-}
-
-/** @param range alternatives such as `^20.19.0 || >=24` */
-export function nodeCheck(version: string, range: string): Check {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const fits = range.split("||").some((each) => {
-    const [, sign, wanted = "0", least = "0"] = /(\^|>=)(\d+)(?:\.(\d+))?/.exec(each) ?? [];
-    if (major === Number(wanted)) return minor >= Number(least);
-    return sign === ">=" && major > Number(wanted);
-  });
-  if (fits) return ok("node", `Node.js ${version}`);
-  return fail("node", `Node.js ${version} is not supported`, `install Node.js ${range}`);
-}
-
-function foldersOf({
-  settings,
-  context,
-}: DoctorCall): readonly (readonly [string, string | null])[] {
-  const { cache } = settings;
-  return [
-    ["state folder", userStateFolder(context.env)],
-    ...(cache === undefined || cache.includes("://") ? [] : [["cache folder", cache] as const]),
-  ];
-}
-
-/** The folder of an output, which a run does not create. */
-async function* outputCheck(output: string): AsyncGenerator<Check, void, undefined> {
-  if (output === "-" || /^[\w+.-]+:/.test(output)) return;
-  const folder = resolve(dirname(output));
-  yield existsSync(folder)
-    ? await diskCheck("output folder", folder)
-    : fail("output folder", `${folder} does not exist`, "create it, or name another folder");
+  const { settings, configFile, context } = call;
+  const { profile, output, cache, pace } = settings;
+  yield ok("node", `Node.js ${process.versions.node}`);
+  const inProfile = profile === undefined ? "" : `, profile ${profile}`;
+  yield ok("config", configFile === null ? "no config file" : configFile + inProfile);
+  const stateFolder = userStateFolder(context.env);
+  yield stateFolder === null
+    ? warn(
+        "state folder",
+        "neither XDG_STATE_HOME nor HOME is set",
+        "set HOME, so that quotas are counted across runs",
+      )
+    : await diskCheck("state folder", stateFolder);
+  const isFolder = cache !== undefined && !isRedisAddress(cache);
+  if (isFolder) yield await diskCheck("cache folder", resolve(cache));
+  if (output !== "-" && !/^[\w+.-]+:/.test(output)) yield await outputCheck(realPath(output));
+  if (cache === undefined) yield ok("cache", "none in use");
+  else yield isFolder ? await cacheCheck(cache) : await redisCheck("cache", cache);
+  if (pace !== undefined) yield await redisCheck("pace", pace);
 }
 
 /** Free space, in bytes, below which a folder is warned about, and below which it fails. */
@@ -63,32 +39,21 @@ const space = { warn: 1e9, fail: 50e6 };
 /** Whether a folder, or the one that it would be made in, is writable and has space. */
 export async function diskCheck(
   name: string,
-  folder: string | null,
+  folder: string,
   freeOf: (path: string) => Promise<number> = freeBytes,
 ): Promise<Check> {
-  if (folder === null) {
-    return warn(
-      name,
-      "neither XDG_STATE_HOME nor HOME is set",
-      "set HOME, so that quotas are counted across runs",
-    );
-  }
-  const path = resolve(folder);
+  let existing = folder;
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
-    const existing = await nearest(path);
-    await access(existing, constants.W_OK);
+    // With the slash, a file of that name is an error.
+    await access(`${existing}/`, constants.W_OK);
     const free = await freeOf(existing);
-    const finding = `${path}, ${formatBytes(free)} free`;
-    if (free < space.fail) return fail(name, finding, "free space on that disk");
-    return free < space.warn
-      ? warn(name, finding, "free space on that disk soon")
-      : ok(name, finding);
+    const finding = `${folder}, ${formatBytes(free)} free`;
+    if (free >= space.warn) return ok(name, finding);
+    return (free < space.fail ? fail : warn)(name, finding, "free space on that disk");
   } catch (error) {
-    return fail(
-      name,
-      `cannot write to ${path}: ${faultReason(error)}`,
-      "name another folder, or correct the permissions of this one",
-    );
+    const finding = `cannot write to ${folder}: ${faultReason(error)}`;
+    return fail(name, finding, "name another folder, or correct the permissions of this one");
   }
 }
 
@@ -97,56 +62,52 @@ async function freeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-async function nearest(path: string): Promise<string> {
+/** The folder of an output, which a run does not create. */
+async function outputCheck(file: string): Promise<Check> {
   try {
-    if ((await stat(path)).isDirectory()) return path;
+    await checkFolder(file);
   } catch (error) {
-    const above = dirname(path);
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" && above !== path) return nearest(above);
-    throw error;
+    return failWith("output folder", error as ReputeError);
   }
-  throw new Error("it is not a folder");
+  return diskCheck("output folder", dirname(file));
 }
 
-/** Caches up to this size, in bytes, are checked in full. */
-const checkedInFull = 256e6;
-
-/** Whether a cache can be read and is not damaged. */
-async function cacheCheck(cache: string | undefined): Promise<Check> {
-  if (cache === undefined) return ok("cache", "none in use");
-  if (isRedisAddress(cache)) return redisCheck("cache", cache);
+/** Opens a cache as a run does, but creates none. */
+async function cacheCheck(cache: string): Promise<Check> {
   const { cacheBytes, cacheFault, openCacheFile } = await import("../../store/cache/cache-file.js");
   try {
     const database = await openCacheFile(cache, { readOnly: true });
-    if (database === null) return ok("cache", `${cache} has no answers yet`);
-    try {
-      const bytes = cacheBytes(cache);
-      const isSmall = bytes <= checkedInFull;
-      const sql = isSmall
-        ? "PRAGMA quick_check(1)"
-        : "SELECT 'ok' AS quick_check FROM answers LIMIT 1";
-      const row = database.prepare(sql).get() as { quick_check: string } | undefined;
-      const found = row?.quick_check ?? "ok";
-      if (found !== "ok") {
-        return fail(
-          "cache",
-          `${cache} is damaged: ${found}`,
-          `remove it: repute cache clear ${cache}`,
-        );
-      }
-      const extent = isSmall ? "undamaged" : "readable; too large to check in full";
-      return ok("cache", `${cache}, ${formatBytes(bytes)}, ${extent}`);
-    } finally {
-      database.close();
-    }
+    database?.close();
+    const content = database === null ? "no answers yet" : formatBytes(cacheBytes(cache));
+    return ok("cache", `${cache}, ${content}`);
   } catch (error) {
-    const { message, hint } = cacheFault(cache, "read", error);
-    return fail("cache", message, hint ?? "correct its permissions, or name another folder");
+    return failWith("cache", cacheFault(cache, "open", error));
   }
 }
 
-/** Whether a Redis server answers and suits its use. */
+/** Connects to a Redis as a run does, and looks whether it may lose the counts of a pace. */
 async function redisCheck(name: "cache" | "pace", address: string): Promise<Check> {
-  const { checkRedis } = await import("./check-redis.js");
-  return checkRedis(name, address);
+  const { RedisLink } = await import("../../store/redis/redis-link.js");
+  let away = "no answer";
+  const onAway = (reason: string, shown: string): void =>
+    void (away = `${shown} is away (${reason})`);
+  let close = (): void => undefined;
+  try {
+    const link = await RedisLink.open(address, { environment: process.env, onAway });
+    close = () => link.close();
+    const finding = `${link.address.shown}, answers`;
+    const info = await link.ask((redis) => redis.info());
+    const has = (line: string): boolean => info.includes(`\n${line}\r`);
+    if (has("role:slave")) return fail(name, `${finding}, but is a replica`, "name the primary");
+    const isKept = has("maxmemory_policy:noeviction") || has("maxmemory:0");
+    if (name === "cache" || (isKept && has("aof_enabled:1"))) return ok(name, finding);
+    const remedy = "set maxmemory-policy noeviction and appendonly yes";
+    return warn(name, `${finding}, but may lose rates and quotas`, remedy);
+  } catch (error) {
+    if (error instanceof ReputeError) return failWith(name, error);
+    const effect = name === "pace" ? "runs wait for it" : "runs continue without it";
+    return fail(name, `${away}; ${effect}`, "start it, or check the address");
+  } finally {
+    close();
+  }
 }

@@ -1,4 +1,4 @@
-import { ReputeError } from "../../core/errors.js";
+import type { ReputeError } from "../../core/errors.js";
 import type { SessionSettings } from "../../session/types.js";
 import type { CommandCall } from "../command.js";
 import type { ServiceChoice } from "../services/services.js";
@@ -35,8 +35,7 @@ export function fail(check: string, finding: string, remedy: string | null): Che
   return { check, status: "fail", finding, remedy };
 }
 
-/** Message and remedy of an error, for a line. */
-export function failWith(check: string, error: unknown): Check {
-  if (!(error instanceof ReputeError)) throw error;
-  return fail(check, error.message, error.hint);
+/** What a run would print about an error. */
+export function failWith(check: string, { message, hint }: ReputeError): Check {
+  return fail(check, message, hint);
 }

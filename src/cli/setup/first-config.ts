@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { replaceFile } from "../../core/files/json-file.js";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
-import { configFileNames, findConfigFile } from "../options/find-config-file.js";
+import { findConfigFile } from "../options/find-config-file.js";
 import { fileFault } from "../terminal/reporter.js";
 import { askForAnswers, type InitCall, type InitSettings } from "./questions.js";
 import { userConfigFolder } from "../../core/files/user-folders.js";
@@ -36,25 +36,17 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
   reporter.print(`  check it with: repute doctor${isDefault ? "" : ` --config ${path}`}`);
 }
 
-/** Where to write. An existing config file keeps its name, so that there are never two. */
+/** Where to write. Without an operand, an existing config file keeps its name. */
 function targetOf({ operands, operand, settings, context: { env } }: InitCall): string {
   if (operands.length > 1) {
     throw new UsageError("too_many_arguments", `init takes one file; got ${operands.join(" ")}`);
   }
   const folder = userConfigFolder(env);
-  const path =
-    operand === ""
-      ? (findConfigFile(env) ?? (folder && join(folder, "config.yaml")))
-      : resolve(operand);
+  const usual = findConfigFile(env) ?? (folder && join(folder, "config.yaml"));
+  const path = operand === "" ? usual : resolve(operand);
   if (path === null) {
     throw new UsageError("config_place_unknown", "neither XDG_CONFIG_HOME nor HOME is set", {
       hint: "name a file: repute init FILE",
-    });
-  }
-  const other = dirname(path) === folder ? otherConfig(folder, path) : undefined;
-  if (other !== undefined) {
-    throw new UsageError("two_configs", `${other} exists, and two config files are an error`, {
-      hint: "remove it",
     });
   }
   if (existsSync(path) && !settings.force) {
@@ -68,12 +60,6 @@ function targetOf({ operands, operand, settings, context: { env } }: InitCall): 
     });
   }
   return path;
-}
-
-function otherConfig(folder: string, path: string): string | undefined {
-  return configFileNames
-    .map((name) => join(folder, name))
-    .find((each) => each !== path && existsSync(each));
 }
 
 function configText(answers: InitSettings): string {

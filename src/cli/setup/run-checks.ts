@@ -1,10 +1,9 @@
 import { ReputeError } from "../../core/errors.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { withServices } from "../services/services.js";
-import { writeProse, writeOut } from "../terminal/data-output.js";
+import { writeOut, writeProse } from "../terminal/data-output.js";
 import { type Check, type DoctorCall, failWith } from "./check.js";
 import { checkMachine } from "./check-machine.js";
-import { checkQuotas } from "./check-quotas.js";
 import { checkService } from "./check-service.js";
 
 /** Prints every check as soon as it is done. @returns whether none failed */
@@ -16,20 +15,17 @@ export async function runChecks(call: DoctorCall): Promise<boolean> {
     if (!settings.json) await writeProse(context, lineOf(check), hanging(context));
   };
   for await (const check of checkMachine(call)) await report(check);
-  let service: string | null = null;
   try {
     await withServices(["intel"], call, async ({ intel }) => {
-      service = intel.embedded ? null : intel.url;
       const isPaceUp = !checks.some(({ check, status }) => check === "pace" && status === "fail");
       for await (const check of checkService(call, intel, isPaceUp)) await report(check);
     });
   } catch (error) {
     context.signal.throwIfAborted();
+    if (!(error instanceof ReputeError)) throw error;
     // No address, or no usable key: nothing was started.
-    const isKey = error instanceof ReputeError && error.code.startsWith("secret_");
-    await report(failWith(isKey ? "key" : "address", error));
+    await report(failWith(error.code.startsWith("secret_") ? "key" : "address", error));
   }
-  for await (const check of checkQuotas(call, service)) await report(check);
   const failed = checks.some(({ status }) => status === "fail");
   if (settings.json) await writeOut(context, `${JSON.stringify({ ok: !failed, checks })}\n`);
   return !failed;

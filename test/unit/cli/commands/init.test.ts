@@ -60,7 +60,6 @@ test("asks again after a wrong answer and says what is wrong", async () => {
   const { code, stderr } = await runInProcess(["init"], { env, typed });
   expect(code).toBe(0);
   expect(stderr).toContain("it must be an http:// or https:// address");
-  expect(stderr).toContain("it must not be empty");
   expect(stderr).toContain("it must be a count and a window");
   expect(stderr).toContain("it must be at least 1");
   expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "9/s", concurrency: "1" });
@@ -163,15 +162,6 @@ describe("an existing config file", () => {
     const { code } = await runInProcess([...again, "--force"], { env, stdin: "" });
     expect([code, existsSync(path)]).toEqual([0, false]);
     expect(await settingsOf(yml)).toMatchObject({ "intel-url": "https://other.example/beta" });
-  });
-
-  test("gets no second file beside it", async () => {
-    const { env, HOME, path } = await home();
-    await runInProcess(["init", "--yes", "--intel-url", url], { env, stdin: "" });
-    const yml = join(HOME, ".config", "repute", "config.yml");
-    const { code, stderr } = await runInProcess([...again, yml, "--force"], { env, stdin: "" });
-    expect([code, existsSync(yml)]).toEqual([2, false]);
-    expect(stderr).toContain(`${path} exists, and two config files are an error`);
   });
 });
 
