@@ -13,7 +13,7 @@ import type {
   TableSession,
 } from "../warehouse/table-database.js";
 import { copyText, sendPieces } from "./copy-text.js";
-import { filePassword } from "./password-file.js";
+import { loginAddress } from "./login-address.js";
 import { isTransient } from "./server-fault.js";
 import {
   answerTimeoutMs,
@@ -69,7 +69,6 @@ export class PostgresSession implements TableSession {
   /**
    * Connects and logs in.
    * @param url address with all parameters that pg understands
-   * @param onWarning called if the password file has unsafe permissions
    * @throws errors of pg
    */
   static async open(
@@ -77,20 +76,13 @@ export class PostgresSession implements TableSession {
     url: string,
     onWarning: (message: string) => void,
   ): Promise<PostgresSession> {
-    const address = new URL(url);
-    const given = address.searchParams;
-    // Makes sslmode mean the same as in psql; pg is stricter by default and prints a warning.
-    if (given.has("sslmode")) given.set("uselibpqcompat", "true");
     const client = new driver.Client({
-      connectionString: address.href,
+      connectionString: await loginAddress(driver.Client, url, onWarning),
       application_name: "repute",
       keepAlive: true,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
     });
-    // Called if the server wants a password.
-    const password = (): Promise<string | undefined> => filePassword(client, onWarning);
-    if (!client.password) Object.assign(client, { password });
     // A pending query fails on its own, and the next query fails after a loss in between.
     client.on("error", () => undefined);
     try {
@@ -101,6 +93,7 @@ export class PostgresSession implements TableSession {
       throw error;
     }
     await mustBeUtf8(client);
+    const given = new URL(url).searchParams;
     const settings = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
     const begin = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
     return new PostgresSession(driver, client, begin);
