@@ -217,28 +217,36 @@ export const manifestSchema = z.object({
 
 export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
 
-const found = manifestSchema.extend({ output: output.partial().readonly() }).partial().readonly();
-
 /** A manifest that may be another program's: any member may be missing. */
-export type FoundManifest = z.infer<typeof found>;
+export type FoundManifest = Partial<Omit<Manifest, "output">> & {
+  readonly output?: Partial<Manifest["output"]>;
+};
+
+/** Members that are not as in the schema count as missing. */
+function lenient(shape: Readonly<Record<string, z.ZodType>>) {
+  const members = Object.entries(shape).map(([name, member]) => [
+    name,
+    member.optional().catch(undefined),
+  ]);
+  return z.object(Object.fromEntries(members) as Record<string, z.ZodType>);
+}
+
+const found = lenient({
+  ...manifestSchema.shape,
+  output: lenient({ ...output.shape, parts: z.array(z.looseObject({ name: z.string() })) }),
+});
 
 /**
  * Reads a manifest.
  *
  * @param value parsed JSON; null for none
- * @throws UsageError `manifest_unreadable` with the first member that is not as in the schema
+ * @throws UsageError `manifest_unreadable` if it is no object
  */
 export function parseManifest(value: unknown, path: string): FoundManifest | null {
   if (value === null) return null;
-  const { data, error } = found.safeParse(value);
+  const { data } = found.safeParse(value);
   if (data !== undefined) return data;
-  const [issue] = error.issues;
-  const member = issue?.path.join(".") || "it";
-  throw new UsageError(
-    "manifest_unreadable",
-    `${path} is not a manifest: ${member}: ${issue?.message}`,
-    {
-      hint: "restore it from a copy",
-    },
-  );
+  throw new UsageError("manifest_unreadable", `${path} is not a manifest`, {
+    hint: "restore it from a copy",
+  });
 }

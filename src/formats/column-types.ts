@@ -19,7 +19,7 @@ export interface ColumnTypeFacts {
   readonly jsonSchema: Readonly<Record<string, unknown>>;
   /** The cell of a value that is not null. @param text makes a text storable */
   toCell(value: NonNullable<ColumnValue>, text: (value: string) => string): CellValue;
-  /** The cell of a value read from Parquet or a stage; undefined if it has another type. */
+  /** The cell of a value read from Parquet; undefined if it has another type. */
   cellIn(value: unknown): CellValue | undefined;
   /** The value of a cell that is not null. */
   toValue(cell: NonNullable<CellValue>): ColumnValue;
@@ -95,11 +95,10 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
   },
 };
 
-/** Parquet has integers of two sizes; a stage has them as text, because JSON has no 64-bit ones. */
+/** Parquet has integers of two sizes. */
 function integerIn(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value;
-  if (typeof value === "number") return BigInt(value);
-  return typeof value === "string" && /^-?\d+$/.test(value) ? BigInt(value) : undefined;
+  return typeof value === "number" ? BigInt(value) : undefined;
 }
 
 function numberFrom(value: string): number | null {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { ColumnType } from "../core/column.js";
 import { FatalError } from "../core/errors.js";
 import type { EnrichedRow } from "../core/row.js";
-import { columnTypes } from "../formats/column-types.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/record-splitter.js";
 import type { CellValue, TypedColumn } from "../formats/typed-column.js";
@@ -86,6 +85,7 @@ function parseRow(line: Buffer, types: readonly ColumnType[]): StagedRow {
   const cells = JSON.parse(line.toString("utf8")) as readonly unknown[];
   return types.map((type, index) => {
     const cell = cells[index] ?? null;
-    return cell === null ? null : (columnTypes[type].cellIn(cell) ?? null);
+    const isInteger = type === "count" || type === "timestamp";
+    return isInteger && cell !== null ? BigInt(cell as string) : (cell as CellValue);
   });
 }

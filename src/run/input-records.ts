@@ -9,8 +9,10 @@ export function inputRecords(
 ): readonly InputRecord[] | undefined {
   const files = source.files?.();
   return files?.map(({ name, reading, kind, start, input, bytesTotal }, index) => {
-    const end = files[index + 1]?.start?.row ?? rows;
-    const counts = { bytes: bytesTotal ?? input?.bytes ?? 0, rows: end - (start?.row ?? rows) };
+    // The reader is ahead of the rows that are written.
+    const end = Math.min(files[index + 1]?.start?.row ?? rows, rows);
+    const read = Math.max(0, end - (start?.row ?? rows));
+    const counts = { bytes: bytesTotal ?? input?.bytes ?? 0, rows: read };
     return Object.assign({ path: name }, readingFacts({ reading, kind }), counts);
   });
 }

@@ -484,7 +484,7 @@ describe("schema", () => {
     const { code, stderr } = await runInProcess(["schema"]);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      "--format with one of openapi, json-schema, postgres, duckdb, bigquery",
+      "--format with one of openapi, manifest, json-schema, postgres, duckdb, bigquery",
     );
   });
 });

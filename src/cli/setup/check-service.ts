@@ -99,7 +99,8 @@ async function ask(call: DoctorCall, service: ServiceAccess) {
   let report = null as AttemptReport | null;
   const onConnected = (event: unknown): void => {
     const { socket } = event as { readonly socket: Socket };
-    const validTo = socket instanceof TLSSocket ? socket.getPeerCertificate().valid_to : null;
+    const validTo =
+      socket instanceof TLSSocket ? (socket.getPeerCertificate().valid_to ?? null) : null;
     connection = { address: socket.remoteAddress, port: socket.remotePort, validTo };
   };
   const quickCheck = async (session: Session): Promise<FindingError | null> => {
@@ -185,11 +186,17 @@ async function* checkQuotas(
   else if (embedded) yield ok("quota", "not counted for the embedded service");
   if (quotas.length === 0 || embedded) return;
   const { pace } = settings;
-  const { env: environment, clock, reporter } = context;
-  const onWarning = (message: string): void => reporter.warning(message);
+  const { env: environment, clock } = context;
+  const notes: string[] = [];
+  const onWarning = (message: string): void => void notes.push(message);
   const stateFolder = userStateFolder(environment);
   const counter = { pace, service, stateFolder, environment, onWarning };
-  const used = await usedQuotas(counter, quotas, clock.now());
+  const used = await usedQuotas(counter, quotas, clock.now()).catch((error: unknown) => {
+    if (!(error instanceof ReputeError)) throw error;
+    notes.push(`${error.message}: the use of quotas is unknown`);
+    return null;
+  });
+  for (const note of notes) yield warn("quota", note, "see the message");
   const place = pace === undefined ? "" : `, counted in ${readRedisAddress(pace).shown}`;
   for (const [at, spent] of (used ?? []).entries()) {
     const { scope, rate } = quotas[at]!;

@@ -1,23 +1,24 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { z } from "zod";
+import { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
 import { counted } from "../../../core/text/quantity.js";
-import { type FoundManifest, manifestSchema } from "../../../core/manifest.js";
+import type { FoundManifest } from "../../../core/manifest.js";
 import type { Night } from "../../../report/history.js";
 import { fileFault } from "../../terminal/reporter.js";
 import { withoutFailed } from "../../../core/files/output-names.js";
 
-/** What a history takes from a manifest. */
-const nightSchema = manifestSchema.pick({
-  run_id: true,
-  started_at: true,
-  output: true,
-  statuses: true,
-  verdicts: true,
-  requests: true,
-  seconds: true,
-  drift: true,
+const counts = z.record(z.string(), z.number());
+
+const nightSchema = z.object({
+  run_id: z.string(),
+  started_at: z.string(),
+  output: z.object({ path: z.string().nullish(), rows: z.number() }),
+  statuses: counts,
+  verdicts: counts.default({}),
+  requests: z.record(z.string(), z.object({ total: z.number() })),
+  seconds: z.number(),
+  drift: counts.default({}),
 });
 
 /**
