@@ -33,7 +33,6 @@ const requests = z
   .readonly()
   .describe("Requests to one endpoint: `outcomes` counts them by HTTP status or transport fault");
 
-/** Requests to one endpoint: `total`, and a count per HTTP status or transport fault. */
 export type RequestCounts = z.infer<typeof requests>;
 
 const readingFacts = z.object({
@@ -224,10 +223,8 @@ export type FoundManifest = Partial<Omit<Manifest, "output">> & {
 
 /** Members that are not as in the schema count as missing. */
 function lenient(shape: Readonly<Record<string, z.ZodType>>) {
-  const members = Object.entries(shape).map(([name, member]) => [
-    name,
-    member.optional().catch(undefined),
-  ]);
+  const maybe = (member: z.ZodType) => member.optional().catch(undefined);
+  const members = Object.entries(shape).map(([name, member]) => [name, maybe(member)]);
   return z.object(Object.fromEntries(members) as Record<string, z.ZodType>);
 }
 
