@@ -51,7 +51,9 @@ async function writeRows() {
   const audit = await publication.prepare(watched("preparing", all), "");
   if (audit.rows !== job.rows) throw new Error(`prepare: ${audit.rows} rows`);
   step("prepared");
-  return save(sink, true);
+  const finished = await save(sink, true);
+  await sink.abandon();
+  return finished;
 }
 
 async function save(sink, finished) {
