@@ -22,9 +22,9 @@ export interface Column {
 export interface Origin {
   readonly endpoint: LookupEndpoint;
   readonly path: readonly string[];
-  /** Reads the value at the path from the member there. @default as it is */
+  /** Turns the member at the path into the value. @default as it is */
   readonly read?: (member: unknown, result: JsonObject) => unknown;
-  /** The member that `read` reads the value from. @default as it is */
+  /** Turns the value back into a member. @default as it is */
   readonly restore?: (value: ColumnValue) => unknown;
 }
 
@@ -71,8 +71,7 @@ function asIs(value: unknown): unknown {
 }
 
 /**
- * The result of a lookup that yields these values in the columns that are from it; their other
- * members are unknown.
+ * Rebuilds the result of a lookup from the values of its columns. It has no other members.
  *
  * @param missing members that are null whatever the columns say
  */

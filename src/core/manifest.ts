@@ -33,6 +33,7 @@ const requests = z
   .readonly()
   .describe("Requests to one endpoint: `outcomes` counts them by HTTP status or transport fault");
 
+/** Requests to one endpoint: `total`, and a count per HTTP status or transport fault. */
 export type RequestCounts = z.infer<typeof requests>;
 
 const readingFacts = z.object({

@@ -23,7 +23,7 @@ export interface ColumnTypeFacts {
   cellIn(value: unknown): CellValue | undefined;
   /** The value of a cell that is not null. */
   toValue(cell: NonNullable<CellValue>): ColumnValue;
-  /** The value of a text in CSV, flat NDJSON or a table; "" is null. Entries are joined with `|`. */
+  /** Parses the text of a value, "" for null; the entries of a list are joined with `|`. */
   fromText(text: string): ColumnValue;
 }
 

@@ -9,7 +9,7 @@ export interface TypedColumn {
 }
 
 /**
- * A typed cell: text, lists of text, booleans, counts as bigint, other numbers, times as microseconds since
- * 1970 in UTC.
+ * A typed cell: text, lists of text, booleans, counts as bigint, other numbers, times as
+ * microseconds since 1970 in UTC.
  */
 export type CellValue = string | bigint | number | boolean | readonly string[] | null;

@@ -40,7 +40,7 @@ export interface TableSession {
   /** Whether these columns are a unique key. */
   hasKey(table: TableName, key: readonly [string, string]): Promise<boolean>;
   /**
-   * Adds new rows without a copy, if the table has these columns and no others; where that is cheaper.
+   * Appends new rows without a temporary table, if the table has exactly these columns in this order.
    *
    * @returns whether it did; otherwise no row was read
    */
