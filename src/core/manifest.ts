@@ -107,6 +107,18 @@ const tagExport = z
 /** Result for one tag's list under `--tag-ips`. */
 export type TagExportRecord = z.infer<typeof tagExport>;
 
+const exclusion = z
+  .object({
+    path: z.string(),
+    entries: count,
+    sha256: z.string(),
+    rows: count.describe("Rows that the list held back; a row counts for the first one that does"),
+  })
+  .readonly();
+
+/** A list of what was not sent. */
+export type ExclusionRecord = z.infer<typeof exclusion>;
+
 const retried = z
   .partialRecord(
     z.enum(findingStatuses),
@@ -197,6 +209,11 @@ export const manifestSchema = z.object({
     .optional()
     .describe("Answers taken over from an interrupted run that this one replaced"),
   unsupported: counts.describe("Rows that were not looked up, by error code"),
+  exclusions: z
+    .array(exclusion)
+    .readonly()
+    .optional()
+    .describe("The lists of what was not sent, in the order in which they were given"),
   errors: counts.describe("Rows that are invalid or failed, by error code"),
   tags: counts.describe("Rows by tag"),
   tag_exports: z

@@ -131,3 +131,12 @@ export function rates(): z.ZodType<readonly Rate[]> {
     )
     .pipe(z.array(one).min(1));
 }
+
+/** Paths of files, as `a.txt,b.txt` or as a list. */
+export function paths(): z.ZodType<readonly string[]> {
+  return z
+    .string()
+    .transform((text) => text.split(",").map((path) => path.trim()))
+    .or(z.array(z.string()))
+    .pipe(z.array(z.string().min(1)).min(1));
+}

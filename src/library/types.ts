@@ -42,8 +42,12 @@ export interface ReputeOptions {
    * something. @default ["query", "quick-check"]
    */
   readonly lookups?: string | readonly LookupChoice[] | undefined;
-  /** IP addresses in reserved ranges: ask the service, or answer them without a request. @default "ask" */
+  /** IP addresses in reserved ranges: answer them without a request, or ask the service. @default "local" */
   readonly bogons?: "ask" | "local" | undefined;
+  /** Files that list what must not be sent, as in `--exclude`. Such items are `unsupported`. */
+  readonly exclude?: string | readonly string[] | undefined;
+  /** `strip` sends URLs without query and fragment. @default "keep" */
+  readonly urlQuery?: "keep" | "strip" | undefined;
   /** Most requests open at once, 1 to 4096; each run of `enrichFile` has as many. @default 32 */
   readonly concurrency?: number | undefined;
   /**

@@ -5,11 +5,8 @@ import {
   type FindingSource,
   type FindingStatus,
   type LookupEndpoint,
-  unasked,
 } from "../core/finding.js";
-import { isBogon } from "../core/item/ip.js";
-import type { Item } from "../core/item/item.js";
-import type { Lookup, LookupWrapper } from "./types.js";
+import type { Lookup } from "./types.js";
 
 /**
  * Asks several endpoints at once and combines their findings. If the run ends meanwhile, waits for
@@ -112,20 +109,4 @@ export function showsSomething({ status, answers }: Finding): boolean {
     intent === "suspicious" ||
     activity === true
   );
-}
-
-/** Answers addresses in reserved ranges without a request, exactly as the service would. */
-export const localBogons: LookupWrapper = (next) => (item, options) =>
-  isLocalBogon(item) ? Promise.resolve(bogonFinding(item)) : next(item, options);
-
-/** Whether an item is an address in a reserved range. */
-export function isLocalBogon({ kind, value }: Item): boolean {
-  return kind === "ip" && isBogon(value);
-}
-
-function bogonFinding({ value }: Item): Finding {
-  return {
-    ...unasked("complete", null),
-    answers: { query: { result: { item: value, type: "IP_BOGON", bogon: true } } },
-  };
 }

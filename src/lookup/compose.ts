@@ -3,7 +3,7 @@ import type { Attempt } from "../core/attempt.js";
 import { EarlyEndError } from "../core/errors.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import { cached, type CachedOptions } from "./cache.js";
-import { allLookups, localBogons, triage } from "./combine.js";
+import { allLookups, triage } from "./combine.js";
 import { dedupe } from "./dedupe.js";
 import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
@@ -14,6 +14,7 @@ import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
 import { retry, type RetryOptions } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
+import type { Withheld } from "./withheld.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
 
 /** Makes single attempts: an `IntelClient`, or its equivalent. */
@@ -32,8 +33,8 @@ interface ComposeOptions extends RetryOptions {
   readonly client: LookupClient;
   /** What to look up for each item; at least one. */
   readonly lookups: readonly LookupChoice[];
-  /** `local` answers addresses in reserved ranges without a request. Default `ask`. */
-  readonly bogons?: "ask" | "local";
+  /** What must not be sent. Default: nothing. */
+  readonly withheld?: Withheld | undefined;
   /** Limits the number of attempts. Default: no limit. */
   readonly budget?: BudgetOptions | undefined;
   /** Maximum number of open attempts. */
@@ -106,7 +107,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
     );
   };
   const lookup = choose(lookups, chain);
-  return options.bogons === "local" ? localBogons(lookup) : lookup;
+  return options.withheld?.wrap(lookup) ?? lookup;
 }
 
 /** Wraps a function in the concerns that are defined, the first outermost. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { camelCase } from "../api/endpoints.js";
-import { duration, isQuota, option, type Rate, rates, wholeNumber } from "../core/options.js";
+import { duration, isQuota, option, paths, type Rate, rates, wholeNumber } from "../core/options.js";
 import { isRedisAddress, priorities, redisAddress } from "../store/redis/redis-address.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
@@ -70,9 +70,20 @@ export const lookupOptions = z.strictObject({
     description: `Endpoints to query for each item: ${lookupEndpoints.join(",")}, ${lookupEndpoints.join(", ")}, or triage. triage does the quick check first and the query only if it shows something`,
     value: "LIST",
   }),
-  bogons: option(z.enum(["ask", "local"]).default("ask"), {
+  bogons: option(z.enum(["ask", "local"]).default("local"), {
     description:
-      "How to answer IP addresses in reserved ranges: ask the service, or answer locally without a request",
+      "How to answer IP addresses in reserved ranges: locally, without a request, or ask the service",
+    value: "HOW",
+  }),
+  exclude: option(paths().optional(), {
+    common: true,
+    description:
+      "List of what must not be sent: addresses, networks (192.0.2.0/24), domains with all below them, e-mail domains (@corp.example) and single items, one per line, or a warning list of MISP. A URL is judged by its host. Rows with such items are unsupported. Repeat it for several lists",
+    value: "FILE",
+    repeats: true,
+  }),
+  urlQuery: option(z.enum(["keep", "strip"]).default("keep"), {
+    description: "strip sends URLs without their query and fragment",
     value: "HOW",
   }),
   cache: option(z.string().min(1).superRefine(checkCacheAddress).optional(), {

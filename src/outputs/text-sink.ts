@@ -92,12 +92,17 @@ export function textSink(
 /** Statuses of rejected rows. */
 const rejected: ReadonlySet<FindingStatus> = new Set(["invalid", "unsupported", "failed"]);
 
+/** Excluded rows are as they should be. */
+function isRejected({ finding }: EnrichedRow): boolean {
+  return rejected.has(finding.status) && finding.heldBackBy === undefined;
+}
+
 /** Writes all rows to `sink`, and the rejected ones also to `rejects`. */
 export function withRejects(sink: Sink, rejects: Sink): Sink {
   return {
     async write(rows) {
       await sink.write(rows);
-      const refused = rows.filter(({ finding }) => rejected.has(finding.status));
+      const refused = rows.filter(isRejected);
       if (refused.length > 0) await rejects.write(refused);
     },
     async checkpoint() {

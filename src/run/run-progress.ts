@@ -22,7 +22,7 @@ export async function progressOf(
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
   const { source, tally, before, clock, cache, journal, throttling, pausedMs } = run;
-  const { lookups, bogons } = job.settings.lookup;
+  const { lookups } = job.settings.lookup;
   const endpoints = countedEndpoints(lookups);
   const limit = perSecond(job.session.rates);
   const ends = await endsOf(job, run);
@@ -31,7 +31,7 @@ export async function progressOf(
     handling,
     {
       endpoints,
-      bogons,
+      withheld: await job.session.withheld(job.settings.lookup),
       cache,
       takenOver: tally.tookOver === null ? undefined : journal,
       startedAt: before?.startedAt ?? new Date(clock.now()).toISOString(),

@@ -1,4 +1,5 @@
-import type { RetriedRows } from "../core/manifest.js";
+import type { ExclusionList } from "../core/exclusions/exclusion-list.js";
+import type { ExclusionRecord, RetriedRows } from "../core/manifest.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { hasOtherTime } from "../core/columns.js";
 import {
@@ -40,6 +41,8 @@ export interface TallySnapshot {
   readonly unjournalled: Record<string, Record<string, number>>;
   readonly unsupported: Record<string, number>;
   readonly errors: Record<string, number>;
+  /** Set if the run has exclusion lists. */
+  readonly exclusions?: readonly ExclusionRecord[];
   readonly tags: Record<string, number>;
   readonly drift: Record<string, number>;
   readonly warnings: Record<string, number>;
@@ -79,6 +82,8 @@ export class Tally {
   #unjournalled: TallySnapshot["unjournalled"] = {};
   readonly #unsupported: Counts;
   readonly #errors: Counts;
+  /** By path. */
+  readonly #exclusions = new Map<string, ExclusionRecord>();
   readonly #tags: Counts;
   readonly #drift: Counts = new Map();
   readonly #warnings: Counts;
@@ -88,6 +93,7 @@ export class Tally {
   constructor(from?: TallySnapshot) {
     this.#unsupported = countsFrom(from?.unsupported);
     this.#errors = countsFrom(from?.errors);
+    for (const list of from?.exclusions ?? []) this.#exclusions.set(list.path, { ...list });
     this.#tags = countsFrom(from?.tags);
     this.#warnings = countsFrom(from?.warnings);
     this.#warnedRows = countsFrom(from?.warned_rows);
@@ -107,6 +113,14 @@ export class Tally {
     }
   }
 
+  /** Names the lists whose rows are counted. Those of an interrupted run keep their counts. */
+  exclude(lists: readonly ExclusionList[]): void {
+    for (const { path, entries, sha256 } of lists) {
+      const rows = this.#exclusions.get(path)?.rows ?? 0;
+      this.#exclusions.set(path, { path, entries, sha256, rows });
+    }
+  }
+
   /** Counts a written row. */
   row(enriched: EnrichedRow): void {
     const { row, item, finding } = enriched;
@@ -122,6 +136,10 @@ export class Tally {
     }
     if (finding.error !== null) {
       add(finding.status === "unsupported" ? this.#unsupported : this.#errors, finding.error.code);
+    }
+    if (finding.heldBackBy !== undefined) {
+      const list = this.#exclusions.get(finding.heldBackBy);
+      if (list !== undefined) this.#exclusions.set(list.path, { ...list, rows: list.rows + 1 });
     }
     if (isInvented(finding)) this.synthetic = true;
     const tags = finding.answers.query?.result["tags"];
@@ -199,6 +217,9 @@ export class Tally {
       ),
       unsupported: mostFrequentFirst(this.#unsupported),
       errors: mostFrequentFirst(this.#errors),
+      ...(this.#exclusions.size === 0
+        ? {}
+        : { exclusions: [...this.#exclusions.values()] }),
       unjournalled: this.#unjournalled,
       tags: mostFrequentFirst(this.#tags),
       drift: mostFrequentFirst(this.#drift),

@@ -10,6 +10,7 @@ import { AddressWatch } from "../lookup/address-watch.js";
 import { retryCalls } from "../lookup/attempt/call-policy.js";
 import { failFast } from "../lookup/attempt/fail-fast.js";
 import { Outage } from "../lookup/attempt/outage.js";
+import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
 import { composeLookup } from "../lookup/compose.js";
 import { paceOf } from "../lookup/options.js";
 import { obeyHints } from "../lookup/pace/obey-hints.js";
@@ -99,6 +100,18 @@ export class Session {
     });
   }
 
+  /**
+   * What the lookups of this session don't send.
+   *
+   * @param own settings that differ from those of the session
+   * @throws UsageError `exclusions_unreadable`, `exclusion_invalid`
+   */
+  withheld(own: WithheldChoice = {}): Promise<Withheld> {
+    const { bogons, exclude, urlQuery } = { ...this.settings, ...own };
+    const name = JSON.stringify(["withheld", bogons, exclude, urlQuery]);
+    return this.#parts.open(name, () => openWithheld({ bogons, exclude, urlQuery }));
+  }
+
   /** Opens the lookup of a run, of a command or of a library client. */
   async lookup(use: LookupUse): Promise<OpenedLookup> {
     this.#listeners.add(use);
@@ -120,7 +133,9 @@ export class Session {
     const { service, settings } = this;
     const { clock, isShared = false } = this.#options;
     const { run, asReceived, requests } = use;
-    const { concurrency, maxRequests, bogons } = use.settings;
+    const { concurrency, maxRequests } = use.settings;
+    // Before anything is opened that could send a request.
+    const withheld = await this.withheld(use.settings);
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
     const paces = await this.paces();
@@ -142,7 +157,7 @@ export class Session {
     const lookup = composeLookup({
       ...use.settings,
       client: { attempt: (endpoint, item, own) => client.attempt(endpoint, item, open ?? own) },
-      ...(bogons && { bogons }),
+      withheld,
       budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#end },
       slots,
       pace: paces.run,

@@ -6,6 +6,7 @@ import type { LookupSettings } from "../lookup/options.js";
 import type { RequestPace, Throttling } from "../lookup/pace/request-pace.js";
 import type { Slots } from "../lookup/pace/slots.js";
 import type { Lookup } from "../lookup/types.js";
+import type { WithheldChoice } from "../lookup/withheld.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
 
 /** A service, and how it is addressed. */
@@ -56,7 +57,7 @@ export interface SessionListener {
 /** What distinguishes the lookups of a run from those of another. */
 export interface LookupUse extends SessionListener {
   readonly settings: Pick<LookupSettings, "lookups" | "concurrency" | "partialRetries"> &
-    Partial<Pick<LookupSettings, "bogons">> & { readonly maxRequests?: number | undefined };
+    WithheldChoice & { readonly maxRequests?: number | undefined };
   readonly store: LookupStore;
   /** Whether `store` may hold attempts of an interrupted run. @default false */
   readonly isResumed?: boolean;

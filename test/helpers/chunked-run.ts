@@ -39,14 +39,14 @@ export class ChunkedRun {
 
   split(rowsPerChunk: number, to?: "parquet") {
     const { input, work } = this;
-    const settings = { ...enrichOptions.parse(this.#settings), rowsPerChunk };
+    const settings = { ...enrichOptions.parse({ bogons: "ask", ...this.#settings }), rowsPerChunk };
     const { signal } = new AbortController();
     const planned = { ...settings, to: (to ?? settings.to) as "csv" };
     return splitWork({ input: { path: input }, work, settings: planned, signal });
   }
 
   async enrich(chunk: number, more: Settings = {}, job: Partial<ChunkJob> = {}): Promise<ChunkEnd> {
-    const settings = enrichOptions.parse({ ...this.#settings, ...more });
+    const settings = enrichOptions.parse({ bogons: "ask", ...this.#settings, ...more });
     const session = sessionHere(settings, { stateFolder: null });
     const whole = { ...aJob(), session, ...job, settings: inGroups(settings) };
     return closing(session, runChunk(whole, this.work, await readPlan(this.work), chunk));
@@ -61,7 +61,7 @@ export class ChunkedRun {
   async merge(name: string, more: Settings = {}): Promise<Manifest> {
     const { work } = this;
     const output = name.startsWith("duckdb:") ? name : join(this.folder, name);
-    const settings = enrichOptions.parse({ ...this.#settings, ...more, output });
+    const settings = enrichOptions.parse({ bogons: "ask", ...this.#settings, ...more, output });
     return mergeWork({ ...aJob(), work, plan: await readPlan(work), settings });
   }
 

@@ -261,7 +261,7 @@ class Bench {
   }
 
   #environment(): Record<string, string> {
-    return { XDG_STATE_HOME: join(this.#folder, "..", "home") };
+    return { XDG_STATE_HOME: join(this.#folder, "..", "home"), REPUTE_BOGONS: "ask" };
   }
 
   /**

@@ -49,7 +49,7 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
   const output = join(folder, options.output ?? "out.csv");
   await writeFile(input, text);
   const { intelUrl, session: shared, clock, onWarning } = options;
-  const settings = { intelUrl, output, ...options.settings };
+  const settings = { bogons: "ask", intelUrl, output, ...options.settings };
   const session =
     shared ??
     sessionHere(enrichOptions.parse(settings), {

@@ -53,7 +53,8 @@ export type JobHere = Partial<Omit<EnrichJob, "settings" | "session">> &
 
 /** A job for a run in this process. */
 export function jobHere({ settings: given, apiKey = null, ...job }: JobHere): EnrichJob {
-  const settings = enrichOptions.parse(given);
+  // The addresses of tests are those for documentation, which are reserved.
+  const settings = enrichOptions.parse({ bogons: "ask", ...given });
   const { clock = systemClock, onWarning = () => undefined } = job;
   const stateFolder =
     job.stateFolder === undefined ? userStateFolder(process.env) : job.stateFolder;

@@ -154,8 +154,8 @@ export function startRepute(
   };
 }
 
+/** The addresses of tests are those for documentation, which are reserved: they have to be asked. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith("REPUTE_")),
-  );
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("REPUTE_"));
+  return { ...Object.fromEntries(own), REPUTE_BOGONS: "ask" };
 }

@@ -3,6 +3,7 @@ import type { Attempt } from "../../src/core/attempt.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
 import type { Row } from "../../src/core/row.js";
 import { ProgressMeter, type Speed } from "../../src/cli/terminal/progress-meter.js";
+import { Withheld } from "../../src/lookup/withheld.js";
 import { composeLookup } from "../../src/lookup/compose.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { Slots } from "../../src/lookup/pace/slots.js";
@@ -35,6 +36,8 @@ export interface MeteredRun {
 
 const latencyMs = 40;
 
+const withheld = new Withheld({ bogons: "local", urlQuery: "keep", lists: [] });
+
 /** Moves the rows of an input through all the lookups of a run, in simulated time. */
 export async function simulateRun({ rows, ...options }: RunSimulation): Promise<MeteredRun> {
   const clock = new ManualClock();
@@ -42,7 +45,7 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
   const batches = await allRows(rows);
   const planned = await countLookups(rows, {
     endpoints: lookupEndpoints,
-    bogons: "local",
+    withheld,
     startedAt: new Date(clock.now()).toISOString(),
     signal: new AbortController().signal,
   });
@@ -97,7 +100,7 @@ function move(
       },
     },
     lookups: lookupEndpoints,
-    bogons: "local",
+    withheld,
     concurrency,
     slots,
     pace,

@@ -15,7 +15,7 @@ import { enrichInput } from "./enrich/enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
 
-const { lookups, bogons, cacheTtl, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
+const { lookups, bogons, exclude, urlQuery, cacheTtl, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
 
 const groups = {
   Input: sourceOptions.shape,
@@ -31,6 +31,8 @@ const groups = {
   Lookups: {
     lookups,
     bogons,
+    exclude,
+    urlQuery,
     cache: option(lookupOptions.shape.cache, {
       description:
         "Folder of cached answers, or redis://HOST[:PORT]/DB, as for enrich. Fresh ones need no request. Needs the service's address",
@@ -87,8 +89,8 @@ export const planCommand = defineCommand({
       "read from a pipe; input flags are those of enrich",
     "repute plan dump.csv --cache ~/.cache/repute":
       "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
-    "repute plan dump.csv --bogons local --json":
-      "print JSON, with reserved ranges answered without a request",
+    "repute plan dump.csv --exclude corp.txt --json":
+      "print JSON, and count the rows that a list holds back",
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: runPlan,
@@ -101,6 +103,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
     chooseAddress("intel", settings, call.given);
   }
   const { plan } = await import("../../run/plan/plan.js");
+  const { openWithheld } = await import("../../lookup/withheld.js");
   const cache = await openPlannedCache(call);
   let planned: Plan;
   try {
@@ -109,6 +112,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
       settings,
       paces: await plannedPaces(call),
       cache,
+      withheld: await openWithheld(settings),
       signal: context.signal,
       onWarning: (message) => context.reporter.warning(message),
       onNotice: (message) => context.reporter.print(`repute: ${message}`),

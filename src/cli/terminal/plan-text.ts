@@ -25,6 +25,7 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
     ],
     ["kinds", formatCounts(plan.kinds, mostReasons)],
     ["unsupported", formatCounts(plan.unsupported, mostReasons)],
+    ["not sent", formatCounts(plan.excluded, mostReasons)],
     ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
     [
       "items",

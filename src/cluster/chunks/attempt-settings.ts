@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { EnrichSettings } from "../../run/options.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
@@ -9,7 +10,10 @@ export function attemptSettings(
   plan: WorkPlan,
   { output, rejects }: { readonly output: string; readonly rejects: string },
 ): EnrichSettings {
-  const { to, lookups, bogons, ...form } = plan.settings;
+  const { to, lookups, bogons, urlQuery, exclude = [], ...form } = plan.settings;
+  // What this machine must not send stays here, whatever the plan says.
+  const own = settings.lookup.exclude?.map((path) => resolve(path)) ?? [];
+  const lists = [...new Set([...exclude, ...own])];
   return {
     ...settings,
     input: { from: plan.reading.format },
@@ -24,7 +28,13 @@ export function attemptSettings(
       gzip: false,
       rowsPerFile: undefined,
     },
-    lookup: { ...settings.lookup, lookups, bogons },
+    lookup: {
+      ...settings.lookup,
+      lookups,
+      bogons,
+      urlQuery,
+      exclude: lists.length === 0 ? undefined : lists,
+    },
     // The merge judges all chunks together.
     run: { ...settings.run, maxFailed: { percent: 100 }, resume: true, restart: false },
   };

@@ -3,7 +3,7 @@ import { programInfo } from "../../core/program.js";
 import { mostFrequentFirst } from "../../run/tally.js";
 import { noRows, unlikelyColumn } from "../../run/run-rows.js";
 import { readingFacts } from "../../run/input-records.js";
-import type { RunEnding, Manifest } from "../../core/manifest.js";
+import type { ExclusionRecord, RunEnding, Manifest } from "../../core/manifest.js";
 import type { WorkPlan } from "./work-plan.js";
 
 type Counts = Readonly<Record<string, number>>;
@@ -47,6 +47,7 @@ export function sumChunks(
     sources: sum(({ sources }) => sources),
     unsupported,
     errors: byCount(({ errors }) => errors),
+    ...sumExclusions(manifests),
     tags: byCount(({ tags }) => tags),
     drift: byCount(({ drift }) => drift),
     warnings: mostFrequentFirst(
@@ -66,6 +67,16 @@ export function sumChunks(
     seconds: secondsBetween(starts[0], ends.at(-1)),
     resumed,
   };
+}
+
+/** The lists of all chunks, with the rows that they held back. */
+function sumExclusions(manifests: readonly Manifest[]): Pick<Manifest, "exclusions"> {
+  const lists = new Map<string, ExclusionRecord>();
+  for (const list of manifests.flatMap(({ exclusions = [] }) => exclusions)) {
+    const rows = list.rows + (lists.get(list.path)?.rows ?? 0);
+    lists.set(list.path, { ...list, rows });
+  }
+  return lists.size === 0 ? {} : { exclusions: [...lists.values()] };
 }
 
 /** The first row of all that each warning is about. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
+import { resolve } from "node:path";
 import { raceAbort } from "../../core/abort.js";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
@@ -145,11 +146,13 @@ function settingsOf(
   settings: SplitJob["settings"],
   { columns, reading }: OpenedSource,
 ): PlannedSettings {
-  const { prefix, shape, esIndex, formulaGuard, lookups, bogons } = settings;
+  const { prefix, shape, esIndex, formulaGuard, lookups, bogons, urlQuery } = settings;
+  const exclude = settings.exclude?.map((path) => resolve(path));
   const to = settings.to ?? (reading.format === "ndjson" ? "ndjson" : "csv");
   const writer = formats[to === "parquet" ? "csv" : to];
   writer.write({ columns, prefix, shape: shape ?? "flat", formulaGuard });
-  return { to, prefix, shape, esIndex, formulaGuard, lookups, bogons };
+  const form = { to, prefix, shape, esIndex, formulaGuard };
+  return { ...form, lookups, bogons, urlQuery, exclude };
 }
 
 /** A folder with the remains of a split that was killed is free; its copy is written anew. */

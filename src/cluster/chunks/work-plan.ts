@@ -30,7 +30,7 @@ export type ChunkFormat = Exclude<SinkFormat, "stix"> | "parquet";
 export interface PlannedSettings
   extends
     Pick<SinkSettings, "prefix" | "shape" | "esIndex" | "formulaGuard">,
-    Pick<LookupSettings, "lookups" | "bogons"> {
+    Pick<LookupSettings, "lookups" | "bogons" | "urlQuery" | "exclude"> {
   readonly to: ChunkFormat;
 }
 

@@ -24,13 +24,17 @@ export async function writeRunRecord(
   { settings, command }: EnrichJob,
 ): Promise<void> {
   const { lookup, service, output } = settings;
-  const { cache } = lookup;
+  const { cache, exclude } = lookup;
   const isFolder = cache !== undefined && !isRedisAddress(cache);
   const { intelUrl, timeout } = service;
   const record: RunRecord = {
     plan,
     settings: {
-      lookup: { ...lookup, ...(isFolder ? { cache: resolve(cache) } : {}) },
+      lookup: {
+        ...lookup,
+        ...(isFolder ? { cache: resolve(cache) } : {}),
+        exclude: exclude?.map((path) => resolve(path)),
+      },
       service: { intelUrl, timeout },
       unordered: output.unordered,
     },

@@ -65,6 +65,14 @@ export const itemCodes = {
     "a name with dots, but not a domain under a known public suffix",
     "check the spelling; internal names cannot be looked up",
   ],
+  internal_host: [
+    "a URL whose host is not public: an address in a reserved range, or a name without a known public suffix",
+    "nothing; it must not be sent, and a service could not know it",
+  ],
+  excluded: [
+    "on a list of what must not be sent",
+    "nothing; remove it from the list given with --exclude to send it",
+  ],
   file_name: [
     "looks like a file name (if it is a domain, say so in a kind column)",
     "look up the file's SHA1, or give --kind-column",

@@ -11,6 +11,14 @@ export const usageCodes = {
   argument_missing: ["the command lacks an argument", "see repute help COMMAND"],
   too_many_arguments: ["the command takes fewer arguments", "quote names that contain spaces"],
   invalid_setting: ["a setting has an invalid value", "correct the settings the message lists"],
+  exclusions_unreadable: [
+    "an exclusion list cannot be read",
+    "correct --exclude; nothing was sent",
+  ],
+  exclusion_invalid: [
+    "an entry of an exclusion list has none of its forms",
+    "correct or remove the entry",
+  ],
   item_missing: ["there is nothing to look up", "name an item, or pipe items in"],
   format_missing: ["repute schema needs a format", "give --format"],
   config_unreadable: ["the config file cannot be read", "check path and permissions"],

@@ -23,7 +23,7 @@ export interface Hostname {
  * @returns null if the text is not a host name, has no known suffix, or is itself a public suffix
  */
 export function readHostname(text: string): Hostname | null {
-  const name = toAscii(text);
+  const name = asciiHostname(text);
   if (name === null || !hasValidLabels(name)) return null;
   const { domain, publicSuffix, isIcann } = parse(name, suffixOnly);
   if (isIcann !== true || domain === null || publicSuffix === null) return null;
@@ -32,10 +32,15 @@ export function readHostname(text: string): Hostname | null {
 
 /** True if the text itself is a public suffix, such as `co.uk`. */
 export function isPublicSuffix(text: string): boolean {
-  const name = toAscii(text);
+  const name = asciiHostname(text);
   if (name === null || !hasValidLabels(name)) return false;
   const { domain, isIcann } = parse(name, suffixOnly);
   return isIcann === true && domain === null;
+}
+
+/** Whether a host name in normal form is, or ends in, a known public suffix. */
+export function hasPublicSuffix(name: string): boolean {
+  return parse(name, suffixOnly).isIcann === true;
 }
 
 const longestName = 253;
@@ -56,7 +61,7 @@ const registrable = /^[\da-z](?:[\da-z-]*[\da-z])?\./;
 const foreign = /[^\w.\u0080-\u{10ffff}-]/u;
 
 /** Lower case with A-labels (WHATWG's UTS 46) and without a trailing dot; null if invalid. */
-function toAscii(text: string): string | null {
+export function asciiHostname(text: string): string | null {
   if (text.length > longestInput) return null;
   let name: string;
   if (plain.test(text)) name = text.toLowerCase();

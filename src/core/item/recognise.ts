@@ -8,6 +8,7 @@ import {
   type UnsupportedCode,
 } from "./item.js";
 import { refang, strip } from "./refang.js";
+import { hostOf, isInternalHost } from "./url.js";
 
 /**
  * Recognises the item in a text and normalises it: strips what surrounds the value, undoes
@@ -54,7 +55,9 @@ const control = /[\u0000-\u001f\u007f-\u009f]/;
 const loneSurrogate = /\p{Cs}/u;
 
 function sendable(item: Item): Recognition {
-  return isTooLong(item.value) ? unsupported("too_long") : { item, reason: null };
+  if (isTooLong(item.value)) return unsupported("too_long");
+  if (item.kind === "url" && isInternalHost(hostOf(item.value))) return unsupported("internal_host");
+  return { item, reason: null };
 }
 
 function isTooLong(value: string): boolean {

@@ -1,12 +1,12 @@
-import { isIPv4 } from "node:net";
-import { areALabelsValid, readHostname } from "./hostname.js";
-import { isPortOrNothing, readIpv6 } from "./ip.js";
+import { isIP, isIPv4 } from "node:net";
+import { areALabelsValid, hasPublicSuffix, readHostname } from "./hostname.js";
+import { isBogon, isPortOrNothing, readIpv6 } from "./ip.js";
 import { mayBeDefanged, refang, strip } from "./refang.js";
 
 /**
  * Reads an http, https or ftp URL as the WHATWG parser does and returns its href:
- * `HTTP://Example.com` becomes `http://example.com/`. Keeps user information and fragment, which are
- * part of the indicator.
+ * `HTTP://Example.com` becomes `http://example.com/`. Keeps the fragment, which is part of the
+ * indicator, and drops user name and password.
  *
  * Without a scheme, `http://` is assumed if the text is an address or a host under a known public
  * suffix, followed by a path, query or fragment (but `192.0.2.1/24` is a network).
@@ -79,9 +79,28 @@ function toHref(text: string): string | null {
 
 function parseHref(text: string): string | null {
   try {
-    const { hostname, href } = new URL(text);
-    return areALabelsValid(hostname) ? href : null;
+    const url = new URL(text);
+    if (!areALabelsValid(url.hostname)) return null;
+    if (url.username !== "") url.username = "";
+    if (url.password !== "") url.password = "";
+    return url.href;
   } catch {
     return null;
   }
+}
+
+/** The host of a URL in normal form: an address without brackets, or a name without trailing dot. */
+export function hostOf(url: string): string {
+  const { hostname } = new URL(url);
+  if (hostname.startsWith("[")) return hostname.slice(1, -1);
+  return hostname.endsWith(".") ? hostname.slice(0, -1) : hostname;
+}
+
+/**
+ * Whether a host is one of the inner network: an address in a reserved range, a bare name, or a name
+ * without a known public suffix. Names under `.example` (RFC 2606) stand for public ones.
+ */
+export function isInternalHost(host: string): boolean {
+  if (isIP(host) !== 0) return isBogon(host);
+  return !host.includes(".") || !(hasPublicSuffix(host) || host.endsWith(".example"));
 }

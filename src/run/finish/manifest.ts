@@ -95,6 +95,7 @@ export function manifestOf(
     ...(tally.tookOver === undefined ? {} : { took_over: tally.tookOver }),
     unsupported: tally.unsupported,
     errors: tally.errors,
+    ...(tally.exclusions === undefined ? {} : { exclusions: tally.exclusions }),
     tags: tally.tags,
     drift: tally.drift,
     warnings: tally.warnings,

@@ -4,9 +4,10 @@ import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { type CachedOptions, isUsable } from "../../lookup/cache.js";
-import { isLocalBogon } from "../../lookup/combine.js";
+import type { Withheld } from "../../lookup/withheld.js";
 import { inputPaths } from "../../inputs/types.js";
 import type { LookupChoice } from "../../lookup/options.js";
+import type { Lookup } from "../../lookup/types.js";
 import { cacheKeys, keyHash } from "../../store/cache-key.js";
 import type { LookupStore } from "../../store/store.js";
 import type { EnrichJob } from "../types.js";
@@ -19,7 +20,7 @@ const fastRate = 1_000;
 export interface CountLookupsOptions {
   /** Endpoints whose lookups count. */
   readonly endpoints: readonly LookupEndpoint[];
-  readonly bogons: "ask" | "local";
+  readonly withheld: Withheld;
   /** Answers that need no request. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
   /** The journal of a run that took over answers, which need no request either. */
@@ -83,15 +84,15 @@ export async function countLookups(
   const pending: Promise<void>[] = [];
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
-  const start = handling.start((item) => {
-    if (options.bogons === "local" && isLocalBogon(item)) return never;
+  const count: Lookup = (item) => {
     const hash = keyHash(`${item.kind} ${item.value}`);
     if (!counts.wants(hash)) return never;
     const lookups = lookupsFor(item);
     counts.set(hash, typeof lookups === "number" ? lookups : 0);
     if (typeof lookups !== "number") pending.push(lookups.then((n) => counts.set(hash, n)));
     return never;
-  });
+  };
+  const start = handling.start(options.withheld.wrap(count));
   const source = await handling.open(null);
   try {
     for await (const batch of source.rows) {

@@ -27,6 +27,8 @@ export interface Plan {
   readonly unreadable: number;
   readonly distinct_items: number;
   readonly duplicate_rows: number;
+  /** Rows that each exclusion list holds back, by its path. They are also `unsupported`. */
+  readonly excluded: Readonly<Record<string, number>>;
   /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
   readonly bogons: number;
   /** Distinct items with a fresh answer in the cache, by endpoint. */
@@ -47,10 +49,10 @@ export interface Plan {
  * @throws UsageError, FatalError if the input cannot be read, as in a run
  */
 export async function plan(job: PlanJob): Promise<Plan> {
-  const { bogons, lookups } = job.settings;
-  const { cache = null } = job;
+  const { lookups } = job.settings;
+  const { cache = null, withheld } = job;
   const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
-  const items = new PlannedItems({ bogons, cache, chosen });
+  const items = new PlannedItems({ withheld, cache, chosen });
   const counts = await withResources(async (stack) =>
     countRows(job, await openPlannedReading(job, stack), items),
   );
@@ -62,6 +64,7 @@ export async function plan(job: PlanJob): Promise<Plan> {
     unreadable: counts.unreadable,
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
+    excluded: Object.fromEntries(items.excluded),
     bogons: items.bogons,
     cached: Object.fromEntries(
       lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
@@ -123,6 +126,8 @@ async function countRows(
       }
       await items.counted();
     }
+    const excluded = [...items.excluded.values()].reduce((sum, rows) => sum + rows, 0);
+    if (excluded > 0) count(counts.unsupported, "excluded", excluded);
     for (const [message, times] of source.warnings) count(counts.warnings, message, times);
   } finally {
     await source.close();

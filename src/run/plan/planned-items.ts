@@ -8,8 +8,9 @@ import {
 } from "../../core/finding.js";
 import { type Item, itemKinds } from "../../core/item/item.js";
 import { cacheKeys } from "../../store/cache-key.js";
-import { isLocalBogon, showsSomething } from "../../lookup/combine.js";
+import { showsSomething } from "../../lookup/combine.js";
 import { isUsable } from "../../lookup/cache.js";
+import { isReserved, type Withheld } from "../../lookup/withheld.js";
 import type { FindingStore } from "../../store/store.js";
 import { zeros } from "../tally.js";
 
@@ -29,7 +30,7 @@ export type PlannedRequests = Readonly<
 >;
 
 export interface PlannedItemsOptions {
-  readonly bogons: "ask" | "local";
+  readonly withheld: Withheld;
   readonly cache: PlannedCache | null;
   /** The endpoints of the given lookups, in the order of `lookupEndpoints`; empty for `triage`. */
   readonly chosen: readonly LookupEndpoint[];
@@ -43,6 +44,10 @@ export class PlannedItems {
   rows = 0;
   /** Distinct addresses in reserved ranges. */
   bogons = 0;
+  /** Rows that each exclusion list holds back, by its path. */
+  readonly excluded: Map<string, number>;
+  /** Distinct items that are not sent. */
+  #unsent = 0;
   readonly #options: PlannedItemsOptions;
   readonly #seen = new DistinctTexts();
   readonly #find: (
@@ -56,7 +61,8 @@ export class PlannedItems {
 
   constructor(options: PlannedItemsOptions) {
     this.#options = options;
-    const { cache } = options;
+    const { cache, withheld } = options;
+    this.excluded = new Map(withheld.lists.map(({ path }) => [path, 0]));
     if (cache === null) {
       this.#find = () => null;
       return;
@@ -72,11 +78,14 @@ export class PlannedItems {
   add(item: Item): void {
     this.rows++;
     this.kinds[item.kind]++;
-    if (!this.#seen.add(`${item.kind} ${item.value}`)) return;
-    const bogon = isLocalBogon(item);
-    if (bogon) this.bogons++;
-    if (bogon && this.#options.bogons === "local") return;
-    this.#open.push(this.#count(item));
+    const { withheld } = this.#options;
+    const list = withheld.listOf(item);
+    if (list !== null) this.excluded.set(list.path, this.excluded.get(list.path)! + 1);
+    const sent = withheld.asSent(item);
+    if (!this.#seen.add(`${sent.kind} ${sent.value}`)) return;
+    if (isReserved(item)) this.bogons++;
+    if (withheld.answer(item) === null) this.#open.push(this.#count(sent));
+    else this.#unsent++;
   }
 
   /** Resolves once every added item is counted. */
@@ -86,8 +95,8 @@ export class PlannedItems {
 
   /** Requests for each common value of `--lookups`, and for the chosen one. */
   requests(): Record<string, PlannedRequests> {
-    const { chosen, bogons } = this.#options;
-    const asked = this.distinct - (bogons === "local" ? this.bogons : 0);
+    const { chosen } = this.#options;
+    const asked = this.distinct - this.#unsent;
     const { certain, possible } = this.#triage;
     const only = (...asking: readonly LookupEndpoint[]): PlannedRequests =>
       Object.fromEntries(

@@ -8,15 +8,18 @@ import { needsTable, readKnownItems, withoutKnown } from "../rows/known-items.js
 import type { ReadingSettings, RowHandling, CopyPlace } from "../rows/row-handling.js";
 import type { RunInput } from "../../inputs/types.js";
 import type { FlatSettings } from "../options.js";
+import type { Withheld } from "../../lookup/withheld.js";
 import type { PlannedPace } from "./plan-time.js";
 import type { PlannedCache } from "./planned-items.js";
 
 export interface PlanJob {
   readonly input: RunInput;
   readonly settings: ReadingSettings &
-    Pick<FlatSettings, "lookups" | "bogons" | "output" | "onlyNew" | "prefix">;
+    Pick<FlatSettings, "lookups" | "output" | "onlyNew" | "prefix">;
   /** The rates that the run would obey. */
   readonly paces: readonly PlannedPace[];
+  /** What the run would not send. */
+  readonly withheld: Withheld;
   /** Answers that the run would already have. @default none */
   readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
+import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import type { RunInput, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
@@ -104,6 +105,7 @@ export async function takeFingerprint(
   target: Destination,
 ): Promise<Fingerprint> {
   const { output, lookup } = settings;
+  const { lists } = await session.withheld(lookup);
   const options = {
     ...reading.options,
     to: target.format,
@@ -116,13 +118,20 @@ export async function takeFingerprint(
     unordered: output.unordered,
     lookups: lookup.lookups,
     "only-new": output.onlyNew ? true : null,
-    bogons: lookup.bogons === "local" ? "local" : null,
+    bogons: lookup.bogons,
+    exclude: lists.length === 0 ? null : lists.map(listIdentity),
+    "url-query": lookup.urlQuery === "strip" ? "strip" : null,
     "rows-per-file":
       target.base?.endsWith("/") === true ? (output.rowsPerFile ?? defaultRowsPerFile) : null,
     rejects: output.rejects ?? null,
     "intel-url": session.service.name,
   };
   return { schemaVersion, input: await identifyInputs(input, inPlace), options };
+}
+
+/** A changed list is another one. */
+function listIdentity({ path, sha256 }: ExclusionList): string {
+  return `${path} (sha256 ${sha256.slice(0, 12)}…)`;
 }
 
 /** Result of a comparison: a phrase for each difference, and whether the input grew. */

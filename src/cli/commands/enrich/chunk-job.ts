@@ -64,6 +64,7 @@ const plannedKeys: readonly (keyof PlannedSettings)[] = [
   "formulaGuard",
   "lookups",
   "bogons",
+  "urlQuery",
 ];
 
 /** Refuses options that would make this chunk differ from the others, or that do nothing here. */

@@ -12,7 +12,7 @@ import { enrichInput } from "../enrich/enrich-job.js";
 import { UsageError } from "../../../core/errors.js";
 
 const { prefix, shape, esIndex, formulaGuard } = sinkOptions.shape;
-const { lookups, bogons } = lookupOptions.shape;
+const { lookups, bogons, exclude, urlQuery } = lookupOptions.shape;
 const { json, quiet, config, profile } = cliOptions.shape;
 const { rowsPerChunk, to } = chunkOptions.shape;
 
@@ -29,7 +29,7 @@ const groups = {
     rowsPerChunk,
   },
   Output: { to, prefix, shape, esIndex, formulaGuard },
-  Lookups: { lookups, bogons },
+  Lookups: { lookups, bogons, exclude, urlQuery },
   Run: { json, quiet, config, profile },
 };
 

@@ -11,6 +11,7 @@ import {
   type CountLookupsOptions,
   SampledCounts,
 } from "../../../../src/run/plan/count-lookups.js";
+import { Withheld } from "../../../../src/lookup/withheld.js";
 import { readingOf } from "../../../../src/run/rows/reading.js";
 import { cacheKeys, keyHash } from "../../../../src/store/cache-key.js";
 import { MemoryStore } from "../../../../src/store/memory-store.js";
@@ -19,6 +20,9 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { type JobHere, jobHere } from "../../../helpers/job-here.js";
 
 const items = ["a.example.com", "A.example.com.", "b.example.com", "10.0.0.1", "setup.exe", ""];
+
+const withholding = (bogons: "ask" | "local") =>
+  new Withheld({ bogons, urlQuery: "keep", lists: [] });
 
 const startedAt = "2026-01-01T00:00:00.000Z";
 
@@ -31,7 +35,7 @@ async function inputFile(): Promise<string> {
 async function counted(options: Partial<CountLookupsOptions> = {}): Promise<number> {
   return countLookups(readingOf({ path: await inputFile() }, {}), {
     endpoints: ["query", "quick-check"],
-    bogons: "ask",
+    withheld: withholding("ask"),
     startedAt,
     signal: new AbortController().signal,
     ...options,
@@ -53,7 +57,7 @@ describe("lookups", () => {
   });
 
   test("leaves out addresses that are answered locally", async () => {
-    expect(await counted({ bogons: "local" })).toBe(4);
+    expect(await counted({ withheld: withholding("local") })).toBe(4);
   });
 
   test("leaves out cached answers", async () => {
@@ -96,7 +100,7 @@ describe("in the background", () => {
       ...job,
     });
     const endpoints: readonly LookupEndpoint[] = ["query"];
-    const options = { endpoints, bogons: "ask", startedAt, perSecond } as const;
+    const options = { endpoints, withheld: withholding("ask"), startedAt, perSecond } as const;
     const stack = new ResourceStack();
     const planned = countInBackground(whole, readingOf({ path }, {}), options, stack);
     const before = planned();

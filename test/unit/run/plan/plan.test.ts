@@ -6,6 +6,7 @@ import { openCache } from "../../../../src/store/cache/finding-cache.js";
 import { lookupEndpoints, memberOf } from "../../../../src/core/finding.js";
 import { enrich } from "../../../../src/run/execute.js";
 import { enrichOptions } from "../../../../src/run/options.js";
+import { openWithheld } from "../../../../src/lookup/withheld.js";
 import { plan } from "../../../../src/run/plan/plan.js";
 import type { PlannedCache } from "../../../../src/run/plan/planned-items.js";
 import { startService } from "../../../../src/service/service.js";
@@ -33,10 +34,11 @@ function input() {
   return { stream: Readable.from([Buffer.from(`${rows.join("\n")}\n`)]), name: "test" };
 }
 
-function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: PlannedCache) {
-  const settings = enrichOptions.parse({ kindColumn: "kind", ...flags });
+async function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: PlannedCache) {
+  const settings = enrichOptions.parse({ bogons: "ask", kindColumn: "kind", ...flags });
+  const withheld = await openWithheld(settings);
   const paces = [{ endpoint: null, rates: settings.rate ?? [] }];
-  return plan({ input: input(), settings, paces, signal, ...(cache ? { cache } : {}) });
+  return plan({ input: input(), settings, withheld, paces, signal, ...(cache ? { cache } : {}) });
 }
 
 /** No request for any endpoint. */

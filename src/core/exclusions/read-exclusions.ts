@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { UsageError } from "../errors.js";
+import { asciiHostname } from "../item/hostname.js";
+import { recogniseItem } from "../item/recognise.js";
+import { refang, strip } from "../item/refang.js";
+import { ExclusionList } from "./exclusion-list.js";
+
+/**
+ * Reads lists of what must not leave. A list has an entry per line and comments from `#` on, or is a
+ * warning list of MISP (JSON).
+ *
+ * @throws UsageError `exclusions_unreadable`, `exclusion_invalid`
+ */
+export async function readExclusions(paths: readonly string[]): Promise<readonly ExclusionList[]> {
+  return Promise.all([...new Set(paths)].map(readExclusionList));
+}
+
+async function readExclusionList(path: string): Promise<ExclusionList> {
+  const bytes = await readFile(path).catch((error: unknown) => {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw unreadable(path, faults[code] ?? (error as Error).message, error);
+  });
+  const list = new ExclusionList(path, createHash("sha256").update(bytes).digest("hex"));
+  const text = textOf(path, bytes);
+  if (text.trimStart().startsWith("{")) addWarningList(list, text);
+  else addLines(list, text);
+  return list;
+}
+
+const faults: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EACCES: "no permission to read it",
+  EISDIR: "it is a folder",
+};
+
+function unreadable(path: string, fault: string, cause?: unknown): UsageError {
+  return new UsageError("exclusions_unreadable", `cannot read the exclusion list ${path}: ${fault}`, {
+    cause,
+    hint: "correct --exclude; nothing was sent",
+  });
+}
+
+function textOf(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw unreadable(path, "it is not UTF-8 text", error);
+  }
+}
+
+function addLines(list: ExclusionList, text: string): void {
+  let number = 0;
+  for (const line of text.split("\n")) {
+    number++;
+    const entry = strip(line.replace(comment, ""));
+    if (entry === "") continue;
+    if (!addEntry(list, entry)) {
+      throw invalid(`${list.path}, line ${number}`, entry);
+    }
+  }
+}
+
+/** A `#` within an entry may be the fragment of a URL. */
+const comment = /(?:^|\s)#.*$/s;
+
+function invalid(where: string, entry: string): UsageError {
+  return new UsageError(
+    "exclusion_invalid",
+    `${where}: ${JSON.stringify(entry)} is not an address, a network, a domain, an @domain or an item`,
+    { hint: "correct or remove the entry; # begins a comment" },
+  );
+}
+
+/** Adds an entry. @returns false if it is none of the forms */
+function addEntry(list: ExclusionList, text: string): boolean {
+  const entry = refang(text);
+  list.note(text);
+  if (list.addNetwork(entry)) return true;
+  if (entry.startsWith("@")) return addName(entry.slice(1), (name) => list.addMailDomain(name));
+  if (dotted.test(entry)) return addName(entry.replace(below, ""), (name) => list.addDomain(name));
+  const { item } = recogniseItem(entry);
+  if (item?.kind === "ip") return list.addNetwork(item.value);
+  if (item?.kind === "domain") list.addDomain(item.value);
+  else if (item !== null) list.addSingle(item.value);
+  else return addName(entry, (name) => list.addDomain(name));
+  return true;
+}
+
+/** A name with a dot, perhaps written as "all below": `*.corp.example`, `.corp.example`. */
+const dotted = /^(?:\*?\.)?[\w-]+(?:\.[\w-]+)+\.?$/;
+const below = /^\*?\./;
+
+function addName(text: string, add: (name: string) => void): boolean {
+  const name = asciiHostname(text);
+  if (name === null || !hostLabels.test(name) || notName.test(name)) return false;
+  add(name);
+  return true;
+}
+
+const hostLabels = /^(?:[\w-]{1,63}\.)*[\w-]{1,63}$/;
+
+/** What could only be a mistyped address or hash. */
+const notName = /(?:^|\.)\d+$|^[\da-f]{32,}$/;
+
+/** A warning list of MISP: https://github.com/MISP/misp-warninglists. */
+const warningList = z.object({
+  name: z.string(),
+  type: z.string(),
+  list: z.array(z.string()),
+});
+
+/** How an entry of each type of warning list is added. */
+const warningTypes: Readonly<Record<string, (list: ExclusionList, entry: string) => boolean>> = {
+  cidr: (list, entry) => list.addNetwork(entry),
+  hostname: (list, entry) => addName(entry.replace(below, ""), (name) => list.addDomain(name)),
+  string(list, entry) {
+    list.addSingle(recogniseItem(entry).item?.value ?? entry);
+    return true;
+  },
+  substring(list, entry) {
+    list.addPart(entry);
+    return true;
+  },
+};
+
+function addWarningList(list: ExclusionList, text: string): void {
+  const { name, type, list: entries } = parseWarningList(list.path, text);
+  const add = warningTypes[type];
+  if (add === undefined) {
+    const types = Object.keys(warningTypes).join(", ");
+    throw unreadable(list.path, `the type of the warning list "${name}" is ${type}, not ${types}`);
+  }
+  for (const [at, written] of entries.entries()) {
+    const entry = written.trim();
+    if (entry === "") continue;
+    list.note(entry);
+    if (!add(list, entry)) throw invalid(`${list.path}, entry ${at + 1} of "${name}"`, entry);
+  }
+}
+
+function parseWarningList(path: string, text: string): z.infer<typeof warningList> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw unreadable(path, `it is not JSON: ${(error as Error).message}`, error);
+  }
+  const { data } = warningList.safeParse(value);
+  if (data !== undefined) return data;
+  throw unreadable(path, 'it is no warning list of MISP, which has "name", "type" and "list"');
+}
