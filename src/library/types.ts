@@ -42,7 +42,7 @@ export interface ReputeOptions {
    * something. @default ["query", "quick-check"]
    */
   readonly lookups?: string | readonly LookupChoice[] | undefined;
-  /** IP addresses in reserved ranges: answer them without a request, or ask the service. @default "local" */
+  /** IP addresses in reserved ranges: answer them without a request, or ask the service. @default "local"; "ask" with `local` */
   readonly bogons?: "ask" | "local" | undefined;
   /** Files that list what must not be sent, as in `--exclude`. Such items are `unsupported`. */
   readonly exclude?: string | readonly string[] | undefined;

@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { camelCase } from "../api/endpoints.js";
-import { duration, isQuota, option, paths, type Rate, rates, wholeNumber } from "../core/options.js";
+import {
+  duration,
+  isQuota,
+  option,
+  paths,
+  type Rate,
+  rates,
+  wholeNumber,
+} from "../core/options.js";
 import { isRedisAddress, priorities, redisAddress } from "../store/redis/redis-address.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
@@ -70,9 +78,9 @@ export const lookupOptions = z.strictObject({
     description: `Endpoints to query for each item: ${lookupEndpoints.join(",")}, ${lookupEndpoints.join(", ")}, or triage. triage does the quick check first and the query only if it shows something`,
     value: "LIST",
   }),
-  bogons: option(z.enum(["ask", "local"]).default("local"), {
+  bogons: option(z.enum(["ask", "local"]).optional(), {
     description:
-      "How to answer IP addresses in reserved ranges: locally, without a request, or ask the service",
+      "How to answer IP addresses in reserved ranges: local, without a request, or ask the service [default local, ask with --local]",
     value: "HOW",
   }),
   exclude: option(paths().optional(), {

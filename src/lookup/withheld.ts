@@ -11,20 +11,24 @@ import type { LookupWrapper } from "./types.js";
 export type WithheldSettings = Pick<LookupSettings, "bogons" | "exclude" | "urlQuery">;
 
 /** The same, each with its default. */
-export type WithheldChoice = { readonly [Key in keyof WithheldSettings]?: WithheldSettings[Key] | undefined };
+export type WithheldChoice = {
+  readonly [Key in keyof WithheldSettings]?: WithheldSettings[Key] | undefined;
+};
 
-interface WithheldOptions extends Pick<WithheldSettings, "bogons" | "urlQuery"> {
+interface WithheldOptions extends Pick<WithheldSettings, "urlQuery"> {
+  readonly bogons: "ask" | "local";
   readonly lists: readonly ExclusionList[];
 }
 
 /** What a session does not send: it answers here instead, or sends less. */
 export class Withheld {
   readonly lists: readonly ExclusionList[];
-  readonly #bogons: WithheldSettings["bogons"];
+  /** How addresses in reserved ranges are answered. */
+  readonly bogons: "ask" | "local";
   readonly #urlQuery: WithheldSettings["urlQuery"];
 
   constructor({ bogons, urlQuery, lists }: WithheldOptions) {
-    this.#bogons = bogons;
+    this.bogons = bogons;
     this.#urlQuery = urlQuery;
     this.lists = lists;
   }
@@ -33,7 +37,7 @@ export class Withheld {
   answer(item: Item): Finding | null {
     const list = this.listOf(item);
     if (list !== null) return excludedFinding(list);
-    return this.#bogons === "local" && isReserved(item) ? bogonFinding(item) : null;
+    return this.bogons === "local" && isReserved(item) ? bogonFinding(item) : null;
   }
 
   /** The first list that names an item, whole or as it is sent. */

@@ -217,9 +217,7 @@ export class Tally {
       ),
       unsupported: mostFrequentFirst(this.#unsupported),
       errors: mostFrequentFirst(this.#errors),
-      ...(this.#exclusions.size === 0
-        ? {}
-        : { exclusions: [...this.#exclusions.values()] }),
+      ...(this.#exclusions.size === 0 ? {} : { exclusions: [...this.#exclusions.values()] }),
       unjournalled: this.#unjournalled,
       tags: mostFrequentFirst(this.#tags),
       drift: mostFrequentFirst(this.#drift),

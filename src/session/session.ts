@@ -107,7 +107,8 @@ export class Session {
    * @throws UsageError `exclusions_unreadable`, `exclusion_invalid`
    */
   withheld(own: WithheldChoice = {}): Promise<Withheld> {
-    const { bogons, exclude, urlQuery } = { ...this.settings, ...own };
+    const byDefault = this.service.embedded ? "ask" : "local";
+    const { bogons = byDefault, exclude, urlQuery } = { ...this.settings, ...own };
     const name = JSON.stringify(["withheld", bogons, exclude, urlQuery]);
     return this.#parts.open(name, () => openWithheld({ bogons, exclude, urlQuery }));
   }

@@ -15,7 +15,8 @@ import { enrichInput } from "./enrich/enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
 
-const { lookups, bogons, exclude, urlQuery, cacheTtl, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
+const { lookups, bogons, exclude, urlQuery, cacheTtl, rate, rateQuery, rateQuickCheck } =
+  lookupOptions.shape;
 
 const groups = {
   Input: sourceOptions.shape,
@@ -112,7 +113,10 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
       settings,
       paces: await plannedPaces(call),
       cache,
-      withheld: await openWithheld(settings),
+      withheld: await openWithheld({
+        ...settings,
+        bogons: settings.bogons ?? (settings.local ? "ask" : "local"),
+      }),
       signal: context.signal,
       onWarning: (message) => context.reporter.warning(message),
       onNotice: (message) => context.reporter.print(`repute: ${message}`),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { z } from "zod";
 import { UsageError } from "../errors.js";
 import { asciiHostname } from "../item/hostname.js";
@@ -36,10 +37,14 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 function unreadable(path: string, fault: string, cause?: unknown): UsageError {
-  return new UsageError("exclusions_unreadable", `cannot read the exclusion list ${path}: ${fault}`, {
-    cause,
-    hint: "correct --exclude; nothing was sent",
-  });
+  return new UsageError(
+    "exclusions_unreadable",
+    `cannot read the exclusion list ${path}: ${fault}`,
+    {
+      cause,
+      hint: "correct --exclude; nothing was sent",
+    },
+  );
 }
 
 function textOf(path: string, bytes: Uint8Array): string {
@@ -78,6 +83,8 @@ function addEntry(list: ExclusionList, text: string): boolean {
   const entry = refang(text);
   list.note(text);
   if (list.addNetwork(entry)) return true;
+  // With a wrong prefix length, it could pass for a URL.
+  if (isIP(entry.slice(0, Math.max(0, entry.indexOf("/")))) !== 0) return false;
   if (entry.startsWith("@")) return addName(entry.slice(1), (name) => list.addMailDomain(name));
   if (dotted.test(entry)) return addName(entry.replace(below, ""), (name) => list.addDomain(name));
   const { item } = recogniseItem(entry);

@@ -105,7 +105,7 @@ export async function takeFingerprint(
   target: Destination,
 ): Promise<Fingerprint> {
   const { output, lookup } = settings;
-  const { lists } = await session.withheld(lookup);
+  const { lists, bogons } = await session.withheld(lookup);
   const options = {
     ...reading.options,
     to: target.format,
@@ -118,7 +118,7 @@ export async function takeFingerprint(
     unordered: output.unordered,
     lookups: lookup.lookups,
     "only-new": output.onlyNew ? true : null,
-    bogons: lookup.bogons,
+    bogons,
     exclude: lists.length === 0 ? null : lists.map(listIdentity),
     "url-query": lookup.urlQuery === "strip" ? "strip" : null,
     "rows-per-file":

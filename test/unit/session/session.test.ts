@@ -26,7 +26,12 @@ function opened(
   settings: Readonly<Record<string, unknown>> = {},
   options: Partial<Omit<SessionOptions, "service">> = {},
 ): Session {
-  const parsed = enrichOptions.parse({ bogons: "ask", intelUrl: server.url, lookups: "query", ...settings });
+  const parsed = enrichOptions.parse({
+    bogons: "ask",
+    intelUrl: server.url,
+    lookups: "query",
+    ...settings,
+  });
   const session = sessionHere(parsed, { isShared: true, ...options });
   onTestFinished(() => session.close());
   return session;

@@ -7,12 +7,14 @@ import { commonExitCodes, interruptedExitCodes, quotaExitCodes } from "../../exi
 import { cliOptions } from "../../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
-const { concurrency, rate, pace, priority, retries, partialRetries } = lookupOptions.shape;
+const { concurrency, bogons, exclude, urlQuery, ...lookups } = lookupOptions.shape;
+const { rate, pace, priority, retries, partialRetries } = lookups;
+const withheld = { bogons, exclude, urlQuery };
 const { local, synthetic, color, config, profile } = cliOptions.shape;
 
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
-  Lookups: { concurrency, rate, pace, priority, retries },
+  Lookups: { ...withheld, concurrency, rate, pace, priority, retries },
   Run: {
     failOn: runOptions.shape.failOn,
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
@@ -49,7 +51,7 @@ export const queryCommand = defineCommand({
   ],
   groups: {
     ...quickCheckGroups,
-    Lookups: { concurrency, rate, pace, priority, retries, partialRetries },
+    Lookups: { ...withheld, concurrency, rate, pace, priority, retries, partialRetries },
   },
   examples: {
     "repute query 192.0.2.1 example.com --local":

@@ -14,8 +14,8 @@ describe("recogniseItem", () => {
     ["domain", "example[.]com:8080", "example.com"],
     ["url", "hxxps[:]//example[.]com", "https://example.com/"],
     ["url", "hxxps[://]www[.]example[.]com/doc[.]php", "https://www.example.com/doc.php"],
-    ["url", "<http://192.0.2.1/x>", "http://192.0.2.1/x"],
-    ["url", "192.0.2[.]1/x", "http://192.0.2.1/x"],
+    ["url", "<http://8.8.8.8/x>", "http://8.8.8.8/x"],
+    ["url", "8.8.8[.]8/x", "http://8.8.8.8/x"],
     ["sha1", sha1.toUpperCase(), sha1],
     ["email", "user[@]example[.]com", "user@example.com"],
     ["email", "User [at] example [dot] com", "User@example.com"],
@@ -146,7 +146,7 @@ describe("recogniseItem", () => {
 describe("recogniseItem with a kind", () => {
   it.each([
     ["url", "example.com", "http://example.com/"],
-    ["url", "192.0.2.1", "http://192.0.2.1/"],
+    ["url", "8.8.8.8", "http://8.8.8.8/"],
     ["url", "example.com:8080", "http://example.com:8080/"],
     ["domain", "example.com", "example.com"],
     ["ip", "192.0.2.1:80", "192.0.2.1"],
@@ -168,5 +168,18 @@ describe("recogniseItem with a kind", () => {
 
   it("gives the reason if the text is neither the stated kind nor any other", () => {
     expect(recogniseItem(sha1.slice(1), "sha1").reason?.code).toBe("hex_length");
+  });
+});
+
+describe("URLs of the inner network", () => {
+  it.each([
+    "http://10.1.2.3/login?token=1",
+    "http://[fd00::1]/",
+    "https://user:pw@192.168.0.1:8443/",
+    "http://2130706433/",
+    "http://intranet/wiki",
+    "http://files.corp/a",
+  ])("%s is none to ask for", (text) => {
+    expect(recogniseItem(text)).toMatchObject({ item: null, reason: { code: "internal_host" } });
   });
 });

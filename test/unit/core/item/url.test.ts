@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isNetwork, readUrl } from "../../../../src/core/item/url.js";
+import { isInternalHost, isNetwork, readUrl } from "../../../../src/core/item/url.js";
 
 const read = (text: string) => readUrl(text, false);
 
@@ -21,10 +21,11 @@ describe("readUrl", () => {
     expect(read(text)).toBe(expected);
   });
 
-  it("keeps user information and fragment, which are part of the indicator", () => {
+  it("drops user name and password, and keeps the fragment", () => {
     expect(read("https://login.example.com@example.net/#user@example.org")).toBe(
-      "https://login.example.com@example.net/#user@example.org",
+      "https://example.net/#user@example.org",
     );
+    expect(read("ftp://user:p%40ss@example.net/a@b")).toBe("ftp://example.net/a@b");
   });
 
   it.each([
@@ -94,4 +95,25 @@ describe("isNetwork", () => {
       expect(isNetwork(text)).toBe(false);
     },
   );
+});
+
+describe("isInternalHost", () => {
+  it.each([
+    ...["10.1.2.3", "192.168.0.1", "127.0.0.1", "::1", "fd00::1", "::ffff:10.1.2.3"],
+    ...["intranet", "localhost", "files.corp", "nas.local", "a.internal", "b.invalid", "com"],
+  ])("is true of %s", (host) => {
+    expect(isInternalHost(host)).toBe(true);
+  });
+
+  it.each([
+    "8.8.8.8",
+    "2606:4700::1111",
+    "example.com",
+    "a.co.uk",
+    "co.uk",
+    "x.onion",
+    "a.example",
+  ])("is false of %s", (host) => {
+    expect(isInternalHost(host)).toBe(false);
+  });
 });
