@@ -37,13 +37,11 @@ export class AddressRanges {
     return this.#addV6(family, length);
   }
 
-  /** Whether an address, as `recogniseItem` writes it, is in a range. */
+  /** Whether an address is in a range. @param ip as `recogniseItem` writes it */
   has(ip: string): boolean {
-    const address = addressNumber(ip);
-    if (typeof address === "bigint") return this.#v6.has(address);
-    if (address === null) return false;
-    if (this.#v4.has(address)) return true;
-    return ip.includes(":") && this.#v6.has(v6Number(ip));
+    if (!ip.includes(":")) return isIPv4(ip) && this.#v4.has(quadNumber(ip));
+    if (this.#v6.has(v6Number(ip))) return true;
+    return ip.includes(".") && this.#v4.has(quadNumber(ip.slice(ip.lastIndexOf(":") + 1)));
   }
 
   #addV6(address: bigint, length: number): true {
@@ -67,6 +65,7 @@ class Ranges<T extends AddressNumber> {
   }
 
   has(address: T): boolean {
+    if (this.#firsts.length === 0) return false;
     if (!this.#isSorted) this.#sort();
     let low = 0;
     let high = this.#firsts.length;

@@ -89,12 +89,17 @@ function parseHref(text: string): string | null {
   }
 }
 
-/** The host of a URL in normal form: an address without brackets, or a name without trailing dot. */
+/**
+ * The host of a URL: an address without brackets, or a name without trailing dot.
+ *
+ * @param url in normal form, which has no user name
+ */
 export function hostOf(url: string): string {
-  const { hostname } = new URL(url);
-  if (hostname.startsWith("[")) return hostname.slice(1, -1);
-  return hostname.endsWith(".") ? hostname.slice(0, -1) : hostname;
+  const [, address, name = ""] = authority.exec(url) ?? [];
+  return address ?? (name.endsWith(".") ? name.slice(0, -1) : name);
 }
+
+const authority = /^\w+:\/\/(?:\[([^\]]*)\]|([^/:?#]*))/;
 
 /**
  * Whether a host is one of the inner network: an address in a reserved range, a bare name, or a name
