@@ -1,9 +1,9 @@
-import { FatalError } from "../core/errors.js";
+import { FatalError, UsageError } from "../core/errors.js";
 import { realPath } from "../core/files/real-path.js";
 import { inputPaths } from "../inputs/types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { removePart } from "../outputs/file-destination.js";
-import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
+import { compareFingerprints, type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { AnyCheckpoint, StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
 import type { RowHandling } from "./rows/row-handling.js";
@@ -23,6 +23,8 @@ export async function discardRun(target: OutputTarget, found: AnyCheckpoint | nu
 /**
  * Discards the interrupted run if it had another input or other settings; the next run takes over its
  * answers. Otherwise returns whether the input has grown.
+ *
+ * @throws UsageError `exclusions_changed`
  */
 export async function discardUnlessSame(
   job: EnrichJob,
@@ -33,6 +35,7 @@ export async function discardUnlessSame(
   const before = state.checkpoint?.fingerprint;
   if (before === undefined) return false;
   const now = await takeFingerprint(job, handling, target);
+  refuseOtherLists(before, now);
   const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
   if (differences.length > 0) {
     await discardForNewRun(`the interrupted run was a different one: ${differences.join("; ")}`, {
@@ -44,6 +47,18 @@ export async function discardUnlessSame(
   }
   if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
   return inputGrew;
+}
+
+/** Rows that are written already were held back, or sent, by the lists as they were. */
+function refuseOtherLists({ options: was }: Fingerprint, { options: now }: Fingerprint): void {
+  const listsOf = (lists: unknown): string => (Array.isArray(lists) ? lists.join(", ") : "none");
+  const [before, after] = [listsOf(was["exclude"]), listsOf(now["exclude"])];
+  if (before === after) return;
+  throw new UsageError(
+    "exclusions_changed",
+    `the exclusion lists have changed since the run was interrupted: they were ${before}, now ${after}`,
+    { hint: "restore them, or start over with --restart" },
+  );
 }
 
 /**

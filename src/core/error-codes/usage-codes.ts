@@ -15,6 +15,10 @@ export const usageCodes = {
     "an exclusion list cannot be read",
     "correct --exclude; nothing was sent",
   ],
+  exclusions_changed: [
+    "the exclusion lists are not those of the interrupted run",
+    "restore them, or start over with --restart",
+  ],
   exclusion_invalid: [
     "an entry of an exclusion list has none of its forms",
     "correct or remove the entry",
