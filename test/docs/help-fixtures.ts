@@ -44,7 +44,7 @@ const shared: Readonly<Record<string, readonly string[]>> = {
 
 /** What the examples of a command find done: commands, and names of shared ones. */
 const before: Readonly<Record<string, readonly string[]>> = {
-  plan: ["cached"],
+  plan: ["cached", "echo corp.example > corp.txt"],
   retry: ["enriched", "parquet", "dataSet", "table"],
   verify: ["enriched", "table", "nested"],
   report: [
