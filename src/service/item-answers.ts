@@ -3,7 +3,7 @@ import type { LookupEndpoint } from "../core/finding.js";
 import type { Item, Recognition } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { failure, partialSuccess, success, type ServedAnswer } from "./served-answer.js";
-import { withMissing } from "./dataset/assemble-item.js";
+import { withMissing } from "./dataset/records.js";
 import type { Dataset, ListedItem } from "./dataset/dataset.js";
 import { notListed, unknownAddress } from "./not-listed.js";
 import type { BlocklistField } from "./options.js";

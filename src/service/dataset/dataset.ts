@@ -5,7 +5,7 @@ import type { Tag } from "../../api/schema/tag.js";
 import type { caseStates } from "../../api/schema/vocabulary.js";
 import type { LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import type { transitionRecord, webhookRecord } from "./record-schemas.js";
+import type { transitionRecord, webhookRecord } from "./records.js";
 
 /** The data that the embedded service answers from. Load it with `loadDataset`. */
 export interface Dataset {
@@ -35,7 +35,7 @@ export interface ListedItem {
 }
 
 /** An item that the service answers with 400. */
-interface RefusedItem {
+export interface RefusedItem {
   readonly item: Item;
   /** The message in `errors.$`. */
   readonly refuse: string;

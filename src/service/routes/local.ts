@@ -3,7 +3,7 @@ import { z } from "zod";
 import { caseStates } from "../../api/schema/vocabulary.js";
 import type { CaseDesk } from "../case-desk.js";
 import { readIpList } from "../dataset/ip-list.js";
-import { firstIssue, transitionRecord, webhookRecord } from "../dataset/record-schemas.js";
+import { firstIssue, transitionRecord, webhookRecord } from "../dataset/records.js";
 import type { TagLists } from "../snapshots.js";
 import type { RequestStats } from "../stats.js";
 
