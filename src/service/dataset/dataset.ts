@@ -44,7 +44,7 @@ export interface RefusedItem {
 /**
  * Partial answers to give before a full one: each request gets the next list of missing members.
  */
-export interface PartialScript {
+interface PartialScript {
   readonly missing: readonly (readonly string[])[];
   /** After the last list: start over with the first (true), or give one full answer (false). */
   readonly forever: boolean;
