@@ -12,11 +12,35 @@ import {
 } from "../../api/schema/query-result.js";
 import { tagSchema } from "../../api/schema/tag.js";
 import { caseStates, type ResultType } from "../../api/schema/vocabulary.js";
-import { eachEndpoint, lookupEndpoints } from "../../core/finding.js";
+import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
-import type { ListedItem, RefusedItem } from "./dataset.js";
 import { isAfter, timeFault } from "./seen-times.js";
+
+/** What is known of an item. */
+export interface ListedItem {
+  readonly item: Item;
+  readonly result: QueryResult;
+  /** Answers given instead of those derived from `result`. */
+  readonly answers: { readonly [endpoint in LookupEndpoint]?: object | undefined };
+  readonly partial: PartialScript | null;
+}
+
+/** An item that the service answers with 400. */
+export interface RefusedItem {
+  readonly item: Item;
+  /** The message in `errors.$`. */
+  readonly refuse: string;
+}
+
+/**
+ * Partial answers to give before a full one: each request gets the next list of missing members.
+ */
+interface PartialScript {
+  readonly missing: readonly (readonly string[])[];
+  /** After the last list: start over with the first (true), or give one full answer (false). */
+  readonly forever: boolean;
+}
 
 /** A line of `items.ndjson` with an item that the service refuses. */
 const refusedItem = z

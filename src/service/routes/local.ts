@@ -29,13 +29,13 @@ export function localRoutes(
 ): void {
   app.get("/_local/stats", () => stats.snapshot());
   webhookRoutes(app, desk);
-  app.post<{ Params: { id: string } }>("/_local/cases/:id/transition", async (request) => {
+  app.post<{ Params: { id: string } }>("/_local/cases/:id/transition", (request) => {
     const { state } = parsed(moveBody, request.body);
     const { id } = request.params;
-    if (desk.find(id)?.state === state) throw refusal(409, `${id} is already ${state}`);
-    const report = await desk.move(id, state);
-    if (report === null) throw refusal(404, `case ${id} does not exist`);
-    return report;
+    const known = desk.find(id);
+    if (known === null) throw refusal(404, `case ${id} does not exist`);
+    if (known.state === state) throw refusal(409, `${id} is already ${known.state}`);
+    return desk.move(id, state);
   });
   listRoutes(app, lists);
 }
