@@ -91,8 +91,8 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   }
   const { idempotencyKey } = settings;
   if (!settings.dryRun) return deliver(call, webhook, caseContext, apiKeys);
-  const { previewWebhook } = await import("../../../webhooks/prepare.js");
-  const request = previewWebhook(webhook, caseContext, { apiKeys, idempotencyKey });
+  const { prepareCall } = await import("../../../webhooks/prepare.js");
+  const { shown: request } = prepareCall(webhook, caseContext, { apiKeys, idempotencyKey });
   if (wantsLines(settings.json, context)) {
     await showRecord(call, { webhook: webhook.name, ...request });
   } else await writeOut(context, printable(httpText(request)));
