@@ -1,6 +1,6 @@
 import yargs, { type Argv } from "yargs";
 import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
-import { membersOf } from "./command-tree.js";
+import { membersOf } from "../command-list.js";
 import { secrets } from "../options/secrets.js";
 import { wrapText } from "../../core/text/quantity.js";
 import { type Command, type CommandGroup, isCommand } from "../command.js";

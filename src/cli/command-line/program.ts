@@ -1,7 +1,7 @@
-import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
-import { checkOperands, completionFlag } from "../command.js";
+import { loadCommands } from "../command-list.js";
+import { checkOperands } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import { parseArguments, type ParsedArguments } from "./parse-arguments.js";
+import { parseArguments, type TypedLine } from "./parse-arguments.js";
 import { passwordWarning, shownCommand } from "../options/redact.js";
 import { checkSecretFiles } from "../options/secrets.js";
 import { readSettings } from "./setting-levels.js";
@@ -26,16 +26,12 @@ function helpWidth({ stdout }: CliContext): number {
  * @throws UsageError, FatalError, InterruptedError
  */
 export async function runProgram(
-  args: readonly string[],
+  line: TypedLine,
   context: CliContext,
-  watch: RunWatch | null = null,
+  watch: RunWatch | null,
 ): Promise<number> {
-  if (args[0] === completionFlag) {
-    const { complete } = await import("./complete.js");
-    context.stdout.write(await complete(args.slice(1)));
-    return 0;
-  }
-  const parsed = await parse(args);
+  const { args } = line;
+  const parsed = await parseArguments(line);
   if (parsed.action === "version") {
     context.stdout.write(`${context.version}\n`);
     return 0;
@@ -75,19 +71,6 @@ async function startWatch(
   await watch?.start(known);
 }
 
-/** Loads one command; the others only for help and to explain a mistake. */
-async function parse(args: readonly string[]): Promise<ParsedArguments> {
-  const command = await loadCommand(commandNamed(args, commandNames));
-  if (command !== null) {
-    try {
-      return parseArguments(args, [command], groups);
-    } catch {
-      // Parsed again below: the message may name other commands.
-    }
-  }
-  return parseArguments(args, await loadCommands(), groups);
-}
-
 /** The part of `process` that handles signals. */
 export interface SignalledProcess {
   on(event: StopSignal | "SIGUSR1", listener: () => void): unknown;
@@ -121,11 +104,6 @@ export function abortOnSignals(
       }
     });
   }
-}
-
-/** Prints the progress on SIGUSR1, like dd; without a listener Node.js would start its debugger. */
-export function printOnSignal(process: SignalledProcess, print: () => void): void {
-  process.on("SIGUSR1", print);
 }
 
 /** Aborts the run when stdout fails; `fault` returns the error afterwards. */

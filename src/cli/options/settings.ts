@@ -1,4 +1,3 @@
-import yargs from "yargs";
 import type { z } from "zod";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
@@ -55,21 +54,13 @@ export function loadSettings<Schema extends z.ZodObject>(
   schema: Schema,
   levels: readonly GivenSettings[],
 ): Omit<LoadedSettings<z.output<Schema>>, "configFile"> {
-  const merged = mergeLevels(levels);
+  const merged = [...new Map(levels.toReversed().flatMap((level) => Array.from(level)))];
   const given = new Map(merged.filter(([key]) => key in schema.shape));
   const others = new Map(merged.filter(([key]) => !given.has(key)));
   const values = Object.fromEntries([...given].map(([key, setting]) => [key, setting.value]));
   const result = schema.safeParse(values);
   if (!result.success) throw wrongSettings(result.error.issues, given, schema);
   return { settings: result.data, given, others };
-}
-
-/** Lets yargs merge the levels: the first config object that has a key wins. */
-function mergeLevels(levels: readonly GivenSettings[]): readonly [string, GivenSetting][] {
-  const parser = yargs([]).parserConfiguration({ "dot-notation": false });
-  for (const level of levels) parser.config(Object.fromEntries(level));
-  const { _: _words, $0: _program, ...merged } = parser.parseSync();
-  return Object.entries(merged as Readonly<Record<string, GivenSetting>>);
 }
 
 function wrongSettings(

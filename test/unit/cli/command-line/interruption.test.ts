@@ -5,7 +5,6 @@ import {
   abortOnBrokenOutput,
   abortOnSignals,
   isBrokenPipe,
-  printOnSignal,
 } from "../../../../src/cli/command-line/program.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
@@ -61,15 +60,6 @@ describe("signals", () => {
     process.emit("SIGINT");
     expect(process.exits).toEqual([]);
   });
-});
-
-test("SIGUSR1 prints the progress and stops nothing", () => {
-  const { controller, process } = setUp();
-  let told = 0;
-  printOnSignal(process, () => (told += 1));
-  process.emit("SIGUSR1");
-  process.emit("SIGUSR1");
-  expect([told, controller.signal.aborted, process.exits]).toEqual([2, false, []]);
 });
 
 describe("stdout", () => {
