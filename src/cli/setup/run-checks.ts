@@ -31,11 +31,6 @@ export async function runChecks(call: DoctorCall): Promise<boolean> {
   return !failed;
 }
 
-/** A sentence as the rest of another one. */
-function asClause(text: string): string {
-  return text.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()).replace(/\.$/, "");
-}
-
 /** Width of the longest name of a check, `output folder`. */
 const nameWidth = 13;
 
@@ -45,6 +40,6 @@ function hanging({ stdout }: DoctorCall["context"]): number {
 }
 
 function lineOf({ check, status, finding, remedy }: Check): string {
-  const text = remedy === null ? finding : `${finding}; ${asClause(remedy)}`;
+  const text = remedy === null ? finding : `${finding}; ${remedy}`;
   return `${status.padEnd(4)}  ${check.padEnd(nameWidth)}  ${redactAddress(text).replaceAll("\n", " ")}\n`;
 }
