@@ -2,7 +2,7 @@ import { systemClock } from "../../core/clock.js";
 import { programInfo } from "../../core/program.js";
 import { Reporter } from "../terminal/reporter.js";
 import { exitCodeOfError } from "../exit-code.js";
-import { abortOnBrokenOutput, abortOnSignals } from "./program.js";
+import { abortOnBrokenOutput, abortOnSignals } from "./process-events.js";
 import { printError, runToEnd } from "./run-to-end.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
 

@@ -1,12 +1,18 @@
-import { commandNamed } from "../command-list.js";
+import { commandNamed, loadCommands } from "../command-list.js";
 import { UsageError } from "../../core/errors.js";
-import { completionFlag } from "../command.js";
+import { OutputClosedError } from "../../outputs/file-destination.js";
+import { checkOperands, completionFlag } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { endingOfError, exitCodeOfError } from "../exit-code.js";
 import { flagName, variableName } from "../options/option-spec.js";
-import { readLine, type TypedLine } from "./parse-arguments.js";
-import { isBrokenPipe, runProgram } from "./program.js";
-import { RunWatch } from "../unattended/run-watch.js";
+import { passwordWarning, shownCommand } from "../options/redact.js";
+import { checkSecretFiles } from "../options/secrets.js";
+import type { LogFormat } from "../terminal/reporter.js";
+import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
+import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
+import { readSettings } from "./setting-levels.js";
+
+const widestHelp = 100;
 
 export interface EndOptions {
   /** Include stack traces in errors. */
@@ -34,7 +40,7 @@ export async function runToEnd(
   let error: unknown = null;
   let code: number;
   try {
-    code = await runProgram(line, context, watch);
+    code = await runLine(line, context, watch);
     error = stdoutFault();
   } catch (caught) {
     code = 0;
@@ -51,6 +57,54 @@ export async function runToEnd(
   return code;
 }
 
+/** Runs the command line and resolves to the exit code. */
+async function runLine(
+  line: TypedLine,
+  context: CliContext,
+  watch: RunWatch | null,
+): Promise<number> {
+  const { args } = line;
+  const parsed = await parseArguments(line);
+  if (parsed.action === "version") {
+    context.stdout.write(`${context.version}\n`);
+    return 0;
+  }
+  if (parsed.action === "help") {
+    const width = Math.min(context.stdout.columns || 80, widestHelp);
+    const { helpText } = await import("./help.js");
+    context.stdout.write(helpText(parsed, await loadCommands(), width));
+    return 0;
+  }
+  const { command, flags, operands } = parsed;
+  const warning = passwordWarning(args);
+  if (warning !== null) context.reporter.warning(warning);
+  await checkSecretFiles(flags);
+  const loaded = await readSettings(command, flags, context);
+  await startWatch(loaded.settings, context, watch);
+  checkOperands(command, operands);
+  return command.run({
+    ...loaded,
+    operands,
+    operand: operands[0] ?? "",
+    shownCommand: shownCommand(args),
+    context,
+    watch,
+  });
+}
+
+/** Applies the settings that say how to report the run to people and machines. */
+async function startWatch(
+  settings: Readonly<Record<string, unknown>>,
+  { reporter }: CliContext,
+  watch: RunWatch | null,
+): Promise<void> {
+  const known = { output: "-", ...settings } as unknown as WatchSettings & {
+    readonly logFormat?: LogFormat;
+  };
+  if (known.logFormat !== undefined) reporter.format = known.logFormat;
+  await watch?.start(known);
+}
+
 /** Prints an error. A reader that closed stdout is none. */
 export function printError(
   error: unknown,
@@ -59,7 +113,8 @@ export function printError(
   debug: boolean,
 ): void {
   reporter.clear();
-  if (!isBrokenPipe(error)) reporter.error(error, { command: commandNamed(args), debug });
+  if (error instanceof OutputClosedError) return;
+  reporter.error(error, { command: commandNamed(args), debug });
 }
 
 /**
