@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import { allowedWords, explainIssue } from "../../core/option-issue.js";
+import { explainIssue, nearestAllowed } from "../../core/option-issue.js";
 import { optionSpecs } from "./option-spec.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 
@@ -78,7 +77,7 @@ function wrongSettings(
     told.add(key);
     const got = secrets.has(key)
       ? ""
-      : `; got ${shown(setting.value)}${near(issue, setting.value)}`;
+      : `; got ${shown(setting.value)}${nearestAllowed(issue, setting.value)}`;
     lines.push(`${setting.name} ${explainIssue(issue)}${got}`);
   }
   const [hint] = issues.flatMap(hintIn);
@@ -88,12 +87,6 @@ function wrongSettings(
 function hintIn(issue: z.core.$ZodIssue): readonly string[] {
   const hint: unknown = issue.code === "custom" ? issue.params?.["hint"] : undefined;
   return typeof hint === "string" ? [hint] : [];
-}
-
-function near(issue: z.core.$ZodIssue, value: unknown): string {
-  if (typeof value !== "string") return "";
-  const word = didYouMean(value, allowedWords(issue));
-  return word === null ? "" : ` (did you mean ${word}?)`;
 }
 
 const longestShown = 80;

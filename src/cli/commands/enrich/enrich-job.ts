@@ -101,7 +101,7 @@ async function runWith(
     await reported;
   };
   if (manifest.exit_reason === "too_many_failed") {
-    const { tooManyFailedError } = await import("./too-many-failed-error.js");
+    const { tooManyFailedError } = await import("./failed-rows.js");
     await printSummary(manifest, call);
     await over();
     throw tooManyFailedError(manifest, settings);
