@@ -6,7 +6,8 @@ export function explainIssue(issue: z.core.$ZodIssue): string {
   // Our own messages begin with "must"; zod's do not.
   if (issue.message.startsWith("must ")) return issue.message;
   if (issue.code === "invalid_union") return explainUnion(issue.errors);
-  if (issue.code === "invalid_value") return `must be one of ${issue.values.map(String).join(", ")}`;
+  if (issue.code === "invalid_value")
+    return `must be one of ${issue.values.map(String).join(", ")}`;
   if (issue.code === "invalid_type")
     return `must be ${typeNames[issue.expected] ?? issue.expected}`;
   if (issue.code === "too_small") return tooSmall(issue);
