@@ -95,3 +95,8 @@ export const groups: readonly CommandGroup[] = [
     ],
   },
 ];
+
+/** The commands of a group. */
+export function membersOf(group: string, commands: readonly Command[]): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${group} `));
+}

@@ -42,8 +42,8 @@ export type StopSignal = (typeof stopSignals)[number];
 export class InterruptedError extends ReputeError {
   readonly signal: StopSignal;
 
-  constructor(signal: StopSignal) {
-    super("interrupted", `stopped by ${signal}`);
+  constructor(signal: StopSignal, options: ReputeErrorOptions = {}) {
+    super("interrupted", `stopped by ${signal}`, options);
     this.signal = signal;
   }
 }

@@ -1,3 +1,4 @@
+import { didYouMean } from "./text/did-you-mean.js";
 import type { z } from "zod";
 
 /** Completes the sentence that begins with an option's name: `must be at least 1`. */
@@ -5,7 +6,8 @@ export function explainIssue(issue: z.core.$ZodIssue): string {
   // Our own messages begin with "must"; zod's do not.
   if (issue.message.startsWith("must ")) return issue.message;
   if (issue.code === "invalid_union") return explainUnion(issue.errors);
-  if (issue.code === "invalid_value") return `must be one of ${allowedWords(issue).join(", ")}`;
+  if (issue.code === "invalid_value")
+    return `must be one of ${issue.values.map(String).join(", ")}`;
   if (issue.code === "invalid_type")
     return `must be ${typeNames[issue.expected] ?? issue.expected}`;
   if (issue.code === "too_small") return tooSmall(issue);
@@ -13,9 +15,11 @@ export function explainIssue(issue: z.core.$ZodIssue): string {
   return `is not valid: ${issue.message}`;
 }
 
-/** The allowed values of an enumeration; empty for any other issue. */
-export function allowedWords(issue: z.core.$ZodIssue): readonly string[] {
-  return issue.code === "invalid_value" ? issue.values.map(String) : [];
+/** ` (did you mean WORD?)` for a value that resembles one of an enumeration; else empty. */
+export function nearestAllowed(issue: z.core.$ZodIssue, value: unknown): string {
+  if (issue.code !== "invalid_value" || typeof value !== "string") return "";
+  const word = didYouMean(value, issue.values.map(String));
+  return word === null ? "" : ` (did you mean ${word}?)`;
 }
 
 const typeNames: Readonly<Record<string, string>> = {

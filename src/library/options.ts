@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
-import { allowedWords, explainIssue } from "../core/option-issue.js";
+import { explainIssue, nearestAllowed } from "../core/option-issue.js";
 import { didYouMean } from "../core/text/did-you-mean.js";
 import { redisAddress } from "../store/redis/redis-address.js";
 import { UsageError } from "../core/errors.js";
@@ -154,6 +154,5 @@ function got(key: string, value: unknown, issue: z.core.$ZodIssue): string {
   if (hidden.test(key)) return "";
   const text = JSON.stringify(value) ?? typeof value;
   const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text;
-  const meant = typeof value === "string" ? didYouMean(value, allowedWords(issue)) : null;
-  return `; got ${shown}${meant === null ? "" : ` (did you mean ${meant}?)`}`;
+  return `; got ${shown}${nearestAllowed(issue, value)}`;
 }

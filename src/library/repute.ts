@@ -192,10 +192,10 @@ export class Repute implements AsyncDisposable {
   ): Promise<WebhookDelivery> {
     const call = this.#call(options);
     const context = typeof about === "string" ? await this.caseContext(about, options) : about;
-    const { callWebhook } = await import("../webhooks/call-webhook.js");
+    const { sendWebhook } = await import("../webhooks/send.js");
     const { clock, settings, caseKeys } = this.#services;
     const { retries, timeout: timeoutMs } = settings;
-    return callWebhook(webhook, context, {
+    return sendWebhook(webhook, context, {
       ...call,
       apiKeys: [...apiKeys, ...caseKeys],
       idempotencyKey,

@@ -11,6 +11,11 @@ export const outcomeNames: Readonly<Record<Outcome, string>> = {
   unchecked: "not checkable",
 };
 
+/** What a kind of item is called; "" stands for rows without an item. */
+export function kindName(kind: string): string {
+  return kind === "" ? "no item" : kind.replace("_", " ");
+}
+
 /** The result in one sentence. */
 export function headline({ rows, outcomes }: Report): string {
   if (rows === 0) return "There were no rows to check.";

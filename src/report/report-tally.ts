@@ -1,5 +1,5 @@
 import { errorAreas } from "../core/error-codes.js";
-import { decisiveMembers, type FindingStatus, findingStatuses, verdicts } from "../core/finding.js";
+import { decisiveMembers, type FindingStatus, verdicts } from "../core/finding.js";
 import { answeredLookups, lackedMembers } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
@@ -40,10 +40,6 @@ class ReportTally {
   readonly #run: RunFacts | null;
   #rows = 0;
   readonly #outcomes = noOutcomes();
-  readonly #statuses = Object.fromEntries(findingStatuses.map((name) => [name, 0])) as Record<
-    FindingStatus,
-    number
-  >;
   readonly #kinds = new Map<string, OutcomeCounts>();
   readonly #tags = new NameCounts();
   readonly #networks = new NameCounts();
@@ -61,15 +57,13 @@ class ReportTally {
 
   add(record: EarlierRecord): void {
     const verdict = verdicts.find((known) => known === record.text("verdict"));
-    const status = record.text("status") as FindingStatus;
     const outcome = verdict ?? (answeredLookups(record).length > 0 ? "part" : "unchecked");
     this.#rows += 1;
     this.#outcomes[outcome] += 1;
-    this.#statuses[status] += 1;
     this.#countKind(record.text("kind"), outcome);
     if (verdict === undefined) {
       const why = record.text("error_code") || lackedMembers(record).join();
-      this.#reasons.add(`${status} ${why}`);
+      this.#reasons.add(`${record.text("status")} ${why}`);
     }
     const source = record.text("source");
     if (source !== "") this.#sources.add(source);
@@ -105,7 +99,6 @@ class ReportTally {
     return {
       rows: this.#rows,
       outcomes: this.#outcomes,
-      statuses: this.#statuses,
       kinds: Array.from(this.#kinds, ([kind, counts]) => ({ kind, outcomes: counts })).sort(
         (a, b) => total(b.outcomes) - total(a.outcomes),
       ),

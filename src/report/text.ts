@@ -1,7 +1,7 @@
 import { printable } from "../core/text/printable.js";
 import { counted, formatCount, formatPercent, wrapText } from "../core/text/quantity.js";
 import { defang } from "./defang.js";
-import { headline, headlineDetail, moreText, outcomeNames } from "./headline.js";
+import { headline, headlineDetail, kindName, moreText, outcomeNames } from "./headline.js";
 import { outcomes, total } from "./report-tally.js";
 import { runFacts } from "./run-facts.js";
 import { bucketName, timelineOf } from "./timeline.js";
@@ -31,7 +31,7 @@ export function reportText(report: Report, width: number): string {
       "Kinds",
       barLines(
         report.kinds.map(({ kind, outcomes: counts }) => ({
-          name: kind === "" ? "no item" : kind.replace("_", " "),
+          name: kindName(kind),
           count: total(counts),
         })),
         wide,
@@ -166,7 +166,7 @@ function changesLines({ changes }: Report, width: number): readonly string[] {
   for (const change of worst.slice(0, changesShown)) {
     const item = defang(change.item, change.kind);
     const text = printable(`${change.change.padEnd(8)} ${item}: ${changePhrase(change)}`);
-    lines.push(text.length > width - 2 ? `${text.slice(0, width - 3)}…` : text);
+    lines.push(shortened(text, width - 2));
   }
   const more = changeTotal(counts) - Math.min(worst.length, changesShown);
   return more > 0 ? [...lines, `${formatCount(more)} more; see repute diff`] : lines;

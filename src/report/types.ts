@@ -109,7 +109,6 @@ export interface Report {
   readonly output: string;
   readonly rows: number;
   readonly outcomes: OutcomeCounts;
-  readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** Outcomes by kind of item, the most frequent kind first; "" for rows without an item. */
   readonly kinds: readonly { readonly kind: string; readonly outcomes: OutcomeCounts }[];
   readonly tags: TopCounts;

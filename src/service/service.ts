@@ -7,7 +7,7 @@ import { packagePath } from "../core/program.js";
 import { CaseDesk, type FireWebhook } from "./case-desk.js";
 import type { Dataset } from "./dataset/dataset.js";
 import { loadDataset } from "./dataset/load.js";
-import { firstIssue } from "./dataset/record-schemas.js";
+import { firstIssue } from "./dataset/records.js";
 import { Responder } from "./responder.js";
 import { Faults } from "./faults.js";
 import { inUrl } from "./host-check.js";

@@ -6,7 +6,7 @@ import { difference, sizeOf, sortAddresses } from "./address/address-list.js";
 import type { ReadAddresses } from "./address/address-text.js";
 import { finishTag } from "./finish-tag.js";
 import type { ExportFolder } from "./folder/export-folder.js";
-import type { ExportedTag, IndexedTag } from "./folder/export-index.js";
+import { type ExportedTag, hasList, type IndexedTag } from "./folder/export-index.js";
 import type { FileStems } from "./folder/file-stems.js";
 import { readTag } from "./read-tag.js";
 import type { ExportState } from "./export-state.js";
@@ -25,9 +25,9 @@ export interface TagContext {
   readonly oneList: LimitFunction;
 }
 
-/** Result for a tag, as reported to the caller and as recorded in the index. */
+/** Result for a tag. */
 export interface TagOutcome {
-  readonly result: TagResult;
+  /** As recorded in the index; {@link resultOf} tells the caller. */
   readonly entry: IndexedTag;
   /** The fault after all retries, if it may pass: the service is down or answers with errors. */
   readonly passingFault: ServiceError | null;
@@ -46,9 +46,8 @@ export async function exportTag(
   const report = progressReporter(name, context.options);
   try {
     const entry = await readAndWrite(name, signal, context, report);
-    const result = resultOf(entry);
-    report({ state: result.status, total: entry.total });
-    return { entry, result, passingFault: null };
+    report({ state: entry.status === "unchanged" ? "unchanged" : "exported", total: entry.total });
+    return { entry, passingFault: null };
   } catch (error) {
     if (signal.aborted) throw error;
     if (!(error instanceof ServiceError || error instanceof TagExportError)) throw error;
@@ -60,12 +59,17 @@ export async function exportTag(
   }
 }
 
-/** The result of a tag whose list was exported. */
-export function resultOf(tag: ExportedTag): TagResult {
-  const { name, status, snapshot, total, added, removed, files } = tag;
-  const names = files.map(({ file }) => file);
+/** What the index says about a tag, as reported to the caller. */
+export function resultOf(tag: IndexedTag): TagResult {
+  const { name, status, error } = tag;
+  if (!hasList(tag) || status === "failed") {
+    const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
+    return { name, status: "failed", error, ...nothing };
+  }
+  const { snapshot, total, added, removed } = tag;
+  const files = tag.files.map(({ file }) => file);
   const unchanged = status === "unchanged" ? "unchanged" : "exported";
-  return { name, status: unchanged, error: null, snapshot, total, added, removed, files: names };
+  return { name, status: unchanged, error: null, snapshot, total, added, removed, files };
 }
 
 /** Fails a tag without a request, because all tags before it failed with this fault. */
@@ -170,11 +174,7 @@ function failed(
   before: ExportedTag | null,
   passingFault: ServiceError | null,
 ): TagOutcome {
+  const status = "failed";
   const error = { code, message };
-  const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
-  return {
-    result: { name, status: "failed", error, ...nothing },
-    entry: before ? { ...before, status: "failed", error } : { name, status: "failed", error },
-    passingFault,
-  };
+  return { entry: before ? { ...before, status, error } : { name, status, error }, passingFault };
 }

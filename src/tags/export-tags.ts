@@ -94,7 +94,7 @@ async function run(job: Run): Promise<ExportReport> {
   const done = await exportAll(job, before);
   const others = [...before.values()].filter((tag) => !job.names.has(tag.name));
   const generation = await publish(job, done, others);
-  const tags = done.map(({ result }) => result);
+  const tags = done.map(({ entry }) => resultOf(entry));
   return reportOf(options.folder, generation, tags, options.prune ? 0 : others.length);
 }
 
@@ -139,7 +139,7 @@ async function publish(
   others: readonly ExportedTag[],
 ): Promise<string | null> {
   const { clock, prune = false } = options;
-  const isNews = done.some(({ result }) => result.status !== "failed");
+  const isNews = done.some(({ entry }) => entry.status !== "failed");
   const isOther = current === null || (prune && others.length > 0);
   if (!isNews && !(isOther && done.length === 0)) return null;
   const kept = prune ? [] : others.map((tag) => ({ ...tag, status: "kept" as const, error: null }));
@@ -167,8 +167,6 @@ async function publish(
   };
   await folder.publish(state.nextFolder, index, state.scratchFolder);
   await folder.tidy(index, state.scratchFolder);
-  for (const { entry, result } of done) {
-    if (result.status !== "failed") await state.forget(entry.name);
-  }
+  for (const { entry } of done) if (entry.status !== "failed") await state.forget(entry.name);
   return index.generation;
 }

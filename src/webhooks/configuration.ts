@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { UsageError } from "../core/errors.js";
+import { didYouMean } from "../core/text/did-you-mean.js";
 import { parseYaml } from "../core/text/yaml-text.js";
-import { closestName } from "./closest-name.js";
 import { childPointer, quote } from "./problem.js";
 
 /** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
@@ -24,7 +24,7 @@ export const webhookSchema = z.strictObject({
     error: ({ input }) =>
       input === undefined
         ? "is missing"
-        : `must be one of ${webhookMethods.join(", ")}${didYouMean(input, webhookMethods)}`,
+        : `must be one of ${webhookMethods.join(", ")}${suggestion(input, webhookMethods)}`,
   }),
   /** Path within the endpoint, with or without a leading slash. May include a query. */
   path: z.string({ error: expected("a string") }).optional(),
@@ -129,7 +129,7 @@ function parseText(text: string, origin: string, start: number): unknown {
 function describe(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === "unrecognized_keys") {
     const known = Object.keys(webhookSchema.shape);
-    return issue.keys.map((key) => `unknown member ${quote(key)}${didYouMean(key, known)}`);
+    return issue.keys.map((key) => `unknown member ${quote(key)}${suggestion(key, known)}`);
   }
   if (issue.path.length === 0)
     return ["a webhook must be an object with name, endpoint, method and payload"];
@@ -141,8 +141,8 @@ function expected(kind: string) {
     input === undefined ? "is missing" : `must be ${kind}`;
 }
 
-function didYouMean(input: unknown, names: readonly string[]): string {
-  const meant = typeof input === "string" ? closestName(input, names) : null;
+function suggestion(input: unknown, names: readonly string[]): string {
+  const meant = typeof input === "string" ? didYouMean(input, names) : null;
   return meant === null ? "" : `; did you mean ${meant}?`;
 }
 

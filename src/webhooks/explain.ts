@@ -1,8 +1,20 @@
 import type { ErrorCode } from "../core/error-codes.js";
 import { authenticationSteps, saysAuthenticationFailed } from "../api/options.js";
-import type { Reply } from "./attempt.js";
+import type { Answer } from "../api/types.js";
 import type { PreparedCall } from "./prepare.js";
 import { quote } from "./problem.js";
+
+/** A receiver's answer, safe to display. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Answer["headers"];
+  readonly location: string | null;
+  readonly allow: string | null;
+  /** The start of the body. An echoed API key is masked. */
+  readonly body: string;
+  /** True if the body was longer or broke off. */
+  readonly truncated: boolean;
+}
 
 /** Why a call was not accepted. */
 export interface Refusal {

@@ -1,5 +1,4 @@
-import { nearestFirst } from "../core/text/did-you-mean.js";
-import { closestName } from "./closest-name.js";
+import { didYouMean, nearestFirst } from "../core/text/did-you-mean.js";
 import { formatPath, readField, type PqlField } from "./pql.js";
 import { errorAt, type Problem, quote } from "./problem.js";
 
@@ -48,7 +47,7 @@ export function unknownFields(missing: readonly MissingField[], context: unknown
   const names = fieldNames(context);
   return missing.map(({ field, pointer }, index) => {
     const name = formatPath(field.path);
-    const meant = closestName(name, names);
+    const meant = closestField(name, names);
     const asked = meant === null ? "" : `; did you mean ${meant}?`;
     const nearest = (): string => existing(meant, nearestFirst(name, names), context);
     const list = index < missing.length - 1 ? "" : `${meant === null ? "." : ""} ${nearest()}`;
@@ -57,6 +56,19 @@ export function unknownFields(missing: readonly MissingField[], context: unknown
   });
 }
 
+/** The shortest field that ends in the name (`s.resolver_data.Email` for `Email`), or a similar one. */
+function closestField(name: string, names: readonly string[]): string | null {
+  const ending = letters(name);
+  const longer = ending.length < 3 ? [] : names.filter((known) => letters(known).endsWith(ending));
+  return longer.toSorted((a, b) => a.length - b.length)[0] ?? didYouMean(name, names, maxEdits);
+}
+
+function letters(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** Fields share long beginnings, so more edits would suggest other fields. */
+const maxEdits = 3;
 const maxCompared = 1000;
 const maxListed = 10;
 const maxNameLength = 120;

@@ -49,24 +49,15 @@ export interface PreparedCall {
 }
 
 /**
- * Returns what {@link sendWebhook} would send, without sending it.
+ * Renders a webhook for a case, without sending it.
  *
  * @throws WebhookError if the payload or the address is invalid
  * @throws UsageError if an API key or the idempotency key does not fit in a header
  */
-export function previewWebhook(
-  webhook: Webhook,
-  context: JsonObject,
-  options: PrepareOptions = {},
-): WebhookRequest {
-  return prepareCall(webhook, context, options).shown;
-}
-
-/** Renders a webhook for a case. Throws like {@link previewWebhook}. */
 export function prepareCall(
   webhook: Webhook,
   context: JsonObject,
-  { apiKeys = [], idempotencyKey = randomUUID() }: PrepareOptions,
+  { apiKeys = [], idempotencyKey = randomUUID() }: PrepareOptions = {},
 ): PreparedCall {
   const rendering = renderCollecting(webhook.payload, context);
   throwErrors([...addressProblems(webhook), ...rendering.problems], webhook.name);

@@ -1,13 +1,13 @@
-import type { Dispatcher } from "undici";
 import type { Clock } from "../core/clock.js";
 import type { JsonObject } from "../core/finding.js";
+import { sendOnce } from "../api/http/send-once.js";
 import { TransportError } from "../api/http/transport-error.js";
 import { againAfter } from "../api/status-fault.js";
 import type { Again } from "../core/attempt.js";
+import { CredentialMask } from "../core/redaction/credential-mask.js";
 import { RetryPlan } from "../lookup/attempt/retry.js";
-import { attemptCall, type Reply } from "./attempt.js";
 import type { Webhook } from "./configuration.js";
-import { explainRefusal, isAuthenticationFailure, type Refusal } from "./explain.js";
+import { explainRefusal, isAuthenticationFailure, type Refusal, type Reply } from "./explain.js";
 import {
   prepareCall,
   type PreparedCall,
@@ -16,8 +16,6 @@ import {
 } from "./prepare.js";
 
 export interface SendOptions extends PrepareOptions {
-  /** Makes the connections. */
-  readonly dispatcher: Dispatcher;
   /** Measures the delays between attempts. */
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
@@ -67,12 +65,12 @@ export async function sendWebhook(
   context: JsonObject,
   options: SendOptions,
 ): Promise<WebhookDelivery> {
-  const { dispatcher, clock, retries = 5, timeoutMs = 30_000, random } = options;
+  const { clock, retries = 5, timeoutMs = 30_000, random } = options;
   const signal = options.signal ?? new AbortController().signal;
   const call = prepareCall(webhook, context, options);
   const plan = new RetryPlan({ retries, partialRetries: 0, clock, ...(random && { random }) });
   for (let attempts = 1; ; attempts += 1) {
-    const outcome = await attemptCall(call, dispatcher, timeoutMs, signal).catch(transportFaultOf);
+    const outcome = await attemptCall(call, timeoutMs, signal).catch(transportFaultOf);
     const again = againFor(outcome, clock);
     if (again === null) return delivery(call, outcome, attempts, null);
     const wait = plan.waitAfter(again);
@@ -84,6 +82,37 @@ export async function sendWebhook(
     }
     await clock.sleep(wait, signal);
   }
+}
+
+/** Maximum bytes per character of a key, with JSON escapes such as `\u006b`. */
+const maxBytesPerChar = 6;
+
+/** Maximum size of a kept body. It only serves to explain failures. */
+const keptBodyBytes = 64 * 1024;
+
+async function attemptCall(
+  { url, headers, body, apiKey, shown: { method } }: PreparedCall,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Reply> {
+  // Read far enough past the cut that a key across it is found and masked.
+  const keptBytes = keptBodyBytes + maxBytesPerChar * (apiKey?.length ?? 0);
+  const authorization = apiKey === null ? null : `Bearer ${apiKey}`;
+  const request = { url, method, headers, body, authorization, timeoutMs, keptBytes };
+  const answer = await sendOnce(request, signal);
+  const mask = apiKey === null ? null : new CredentialMask(apiKey);
+  const header = (name: string): string | null => {
+    const value = [answer.headers[name]].flat()[0];
+    return value === undefined ? null : (mask?.inText(value) ?? value);
+  };
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    location: header("location"),
+    allow: header("allow"),
+    body: answer.body.toString("utf8").slice(0, keptBodyBytes),
+    truncated: answer.truncated === true || answer.body.length > keptBodyBytes,
+  };
 }
 
 function transportFaultOf(error: unknown): TransportError {

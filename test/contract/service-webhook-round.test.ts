@@ -1,4 +1,3 @@
-import { Agent } from "undici";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
 import type { FireWebhook } from "../../src/service/case-desk.js";
@@ -9,14 +8,10 @@ import { ask, askJson, runningService, sending } from "../unit/service/running-s
 /** A service that calls webhooks like `repute webhook send`, and a receiver for them. */
 async function round(payload: unknown) {
   const receiver = await startScriptedServer([reply(202, {})]);
-  const dispatcher = new Agent();
-  onTestFinished(async () => {
-    await dispatcher.close();
-    await receiver.close();
-  });
+  onTestFinished(() => receiver.close());
   const fireWebhook: FireWebhook = async (webhook, context) => {
     const apiKeys = [{ origin: receiver.url, key: "sample-key" }];
-    const options = { dispatcher, clock: systemClock, apiKeys };
+    const options = { clock: systemClock, apiKeys };
     const { status, error } = await sendWebhook(webhook, context, options);
     return { status, error: error?.message };
   };

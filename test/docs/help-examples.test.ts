@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadCommands } from "../../src/cli/command-list.js";
-import { parseArguments } from "../../src/cli/command-line/parse-arguments.js";
+import { parseArguments, readLine } from "../../src/cli/command-line/parse-arguments.js";
 import { optionSpecs } from "../../src/cli/options/option-spec.js";
 import { loadSettings } from "../../src/cli/options/settings.js";
 import { again, prepareExamples, runStep, stubs } from "./help-fixtures.js";
@@ -51,9 +51,9 @@ const onServers = commands.flatMap((command) =>
     .map((example) => [example, command] as const),
 );
 
-test.runIf(onServers.length > 0).each(onServers)("%s is accepted", (example, command) => {
+test.runIf(onServers.length > 0).each(onServers)("%s is accepted", async (example, command) => {
   const words = shellWords(example);
-  const parsed = parseArguments(words.slice(words.indexOf("repute") + 1), commands);
+  const parsed = await parseArguments(await readLine(words.slice(words.indexOf("repute") + 1)));
   if (parsed.action !== "run") throw new Error(`${example} is not a call of ${command.name}`);
   expect(optionSpecs(command.options).length).toBeGreaterThan(0);
   expect(() => loadSettings(command.options as never, [parsed.flags])).not.toThrow();

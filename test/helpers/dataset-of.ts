@@ -1,6 +1,5 @@
-import { assemble } from "../../src/service/dataset/assemble.js";
+import { assemble, type Placed } from "../../src/service/dataset/assemble.js";
 import type { Dataset } from "../../src/service/dataset/dataset.js";
-import type { Placed } from "../../src/service/dataset/placed.js";
 
 /** The lines of a dataset's files as values. `tags` may hold their addresses as `entries`. */
 export interface DatasetParts {

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { runProgram } from "../../src/cli/command-line/program.js";
+import { runToEnd } from "../../src/cli/command-line/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { systemClock } from "../../src/core/clock.js";
 
@@ -21,16 +21,20 @@ export async function serveHere(
   const stderr = writing((text) => (said += text));
   let listening: (line: string) => void;
   const line = new Promise<string>((resolve) => (listening = resolve));
-  const ended = runProgram(["serve", ...flags], {
-    version: "0.0.0",
-    env,
-    stdin: () => process.stdin,
-    stdout: writing((text) => listening(text)),
-    stderr,
-    signal: controller.signal,
-    clock: systemClock,
-    reporter: new Reporter(stderr),
-  });
+  const ended = runToEnd(
+    ["serve", ...flags],
+    {
+      version: "0.0.0",
+      env,
+      stdin: () => process.stdin,
+      stdout: writing((text) => listening(text)),
+      stderr,
+      signal: controller.signal,
+      clock: systemClock,
+      reporter: new Reporter(stderr),
+    },
+    { debug: false },
+  );
   const printed = await Promise.race([line, ended.then((code) => `ended with ${code}`)]);
   const origin = /http:\/\/[\d.]+:\d+/.exec(printed)?.[0];
   if (origin === undefined) throw new Error(`repute serve ${flags.join(" ")}: ${printed}`);

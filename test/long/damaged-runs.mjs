@@ -8,9 +8,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PassThrough } from "node:stream";
-import { errorText } from "../../dist/cli/terminal/reporter.js";
-import { exitCodeOfError } from "../../dist/cli/exit-code.js";
-import { runProgram } from "../../dist/cli/command-line/program.js";
+import { runToEnd } from "../../dist/cli/command-line/run-to-end.js";
 import { Reporter } from "../../dist/cli/terminal/reporter.js";
 import { systemClock } from "../../dist/core/clock.js";
 
@@ -96,7 +94,6 @@ function filesBelow(folder) {
 async function run(args) {
   const said = { text: "" };
   const stderr = { write: (text) => (said.text += text) };
-  const reporter = new Reporter(stderr);
   const context = {
     version: "0",
     env: { XDG_STATE_HOME: join(work, "state") },
@@ -105,15 +102,9 @@ async function run(args) {
     stderr,
     signal: new AbortController().signal,
     clock: systemClock,
-    reporter,
+    reporter: new Reporter(stderr),
   };
-  let code;
-  try {
-    code = await runProgram([...args, "--quiet"], context);
-  } catch (error) {
-    reporter.print(errorText(error, { command: "enrich", debug: false }));
-    code = exitCodeOfError(error);
-  }
+  const code = await runToEnd([...args, "--quiet"], context, { debug: false });
   return { code, stderr: said.text };
 }
 

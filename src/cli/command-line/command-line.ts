@@ -2,7 +2,7 @@ import { systemClock } from "../../core/clock.js";
 import { programInfo } from "../../core/program.js";
 import { Reporter } from "../terminal/reporter.js";
 import { exitCodeOfError } from "../exit-code.js";
-import { abortOnBrokenOutput, abortOnSignals, printOnSignal } from "./program.js";
+import { abortOnBrokenOutput, abortOnSignals } from "./process-events.js";
 import { printError, runToEnd } from "./run-to-end.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
 
@@ -27,7 +27,7 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
 
   const controller = new AbortController();
   abortOnSignals(controller, process, systemClock, (code, error) => endNow(code, error));
-  printOnSignal(process, () => reporter.printStatus());
+  process.on("SIGUSR1", () => reporter.printStatus()); // like dd
   const stdout = abortOnBrokenOutput(controller, process.stdout);
   process.stderr.on("error", () => undefined); // nobody is left to read it
 

@@ -1,6 +1,13 @@
-import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
-import { completionFlag } from "../command.js";
-import { commandTree } from "./command-tree.js";
+import yargs, { type Argv } from "yargs";
+import {
+  commandNamed,
+  commandNames,
+  groups,
+  loadCommand,
+  loadCommands,
+  membersOf,
+} from "../command-list.js";
+import { type Command, completionFlag } from "../command.js";
 import { optionSpecs } from "../options/option-spec.js";
 
 /**
@@ -15,20 +22,7 @@ export async function complete(words: readonly string[]): Promise<string> {
   const command = await loadCommand(name);
   const isFlag = current.startsWith("-");
   if (!isFlag && command?.operandChoices) return linesOf(command.operandChoices);
-  const tree = commandTree(command === null ? await loadCommands() : [command], groups, {
-    // Choices are declared only here: yargs would reject other values before the schema explains them.
-    declare: (parser, { options }) => {
-      for (const { flag, isNegated, isSwitch, choices, description } of optionSpecs(options)) {
-        parser.option(isNegated ? `no-${flag}` : flag, {
-          type: isSwitch ? "boolean" : "string",
-          describe: description,
-          ...(choices.length === 0 ? {} : { choices }),
-        });
-      }
-      return parser.option("help", { type: "boolean", describe: "Explain everything" });
-    },
-    visit: () => undefined,
-  });
+  const tree = commandTree(command === null ? await loadCommands() : [command]);
   if (before.length === 0) {
     tree.command("help", "explain the program or a command");
     tree.command("version", "print the version");
@@ -40,6 +34,32 @@ export async function complete(words: readonly string[]): Promise<string> {
   });
   const lines = found.split("\n").filter((line) => line !== "" && line.startsWith("-") === isFlag);
   return linesOf(lines.map((line) => prefix + line));
+}
+
+/** A parser that knows commands, groups and flags. */
+function commandTree(commands: readonly Command[]): Argv {
+  const program = yargs().scriptName("repute").locale("en").version(false).exitProcess(false);
+  for (const command of commands) {
+    if (!command.name.includes(" ")) addCommand(program, command);
+  }
+  for (const { name, summary } of groups) {
+    const members = membersOf(name, commands);
+    program.command(name, summary, (parser) => members.reduce(addCommand, parser));
+  }
+  return program.help("help", "Explain everything");
+}
+
+function addCommand(parser: Argv, { name, summary, options }: Command): Argv {
+  return parser.command(name.split(" ").at(-1) ?? name, summary, (own) => {
+    for (const { flag, isNegated, isSwitch, choices, description } of optionSpecs(options)) {
+      own.option(isNegated ? `no-${flag}` : flag, {
+        type: isSwitch ? "boolean" : "string",
+        describe: description,
+        ...(choices.length === 0 ? {} : { choices }),
+      });
+    }
+    return own;
+  });
 }
 
 function linesOf(lines: readonly string[]): string {

@@ -1,6 +1,6 @@
 import yargs, { type Argv } from "yargs";
 import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
-import { membersOf } from "./command-tree.js";
+import { membersOf } from "../command-list.js";
 import { secrets } from "../options/secrets.js";
 import { wrapText } from "../../core/text/quantity.js";
 import { type Command, type CommandGroup, isCommand } from "../command.js";
@@ -19,21 +19,8 @@ export function helpText(
   commands: readonly Command[],
   width: number,
 ): string {
-  if (topic === null) return programHelp(commands, width);
-  if (!isCommand(topic)) return groupHelp(topic, commands, width);
+  if (topic === null || !isCommand(topic)) return overview(topic, commands, width);
   return brief ? briefHelp(topic, width) : commandHelp(topic, width);
-}
-
-/** The help of the program as a whole. */
-export function programHelp(commands: readonly Command[], width: number): string {
-  return overview(
-    "repute",
-    [programDescription],
-    commands,
-    commands.filter(({ name }) => !name.includes(" ")),
-    "`repute COMMAND -h` shows the most used flags of a command, `repute COMMAND --help` everything; `repute --version` prints the version.",
-    width,
-  );
 }
 
 /** What the program does, for its help and its man page. */
@@ -41,28 +28,18 @@ export const programDescription =
   "Enriches files of indicators (IP addresses, domains, URLs, hashes, wallets, e-mail addresses) with their reputation " +
   "from a threat intelligence service. Each input row becomes one output row, with the answer in added columns.";
 
-/** The help of commands that share their first word. */
-export function groupHelp(
-  { name, description }: CommandGroup,
-  commands: readonly Command[],
-  width: number,
-): string {
-  const members = membersOf(name, commands);
-  const more = `\`repute ${name} COMMAND --help\` explains a command.`;
-  return overview(`repute ${name}`, description, members, members, more, width);
-}
-
-/** @param shown commands to give an example of */
-function overview(
-  program: string,
-  description: readonly string[],
-  commands: readonly Command[],
-  shown: readonly Command[],
-  more: string,
-  width: number,
-): string {
-  const page = helpPage(`${program} COMMAND [flags] [arguments]`, description, width);
-  for (const { name, summary } of commands) page.command(name, summary);
+/** The help of the commands that share their first word; of the whole program for null. */
+function overview(group: CommandGroup | null, commands: readonly Command[], width: number): string {
+  const members = group === null ? commands : membersOf(group.name, commands);
+  const own = group === null ? "" : `${group.name} `;
+  const description = group?.description ?? [programDescription];
+  const page = helpPage(`repute ${own}COMMAND [flags] [arguments]`, description, width);
+  for (const { name, summary } of members) page.command(name, summary);
+  const shown = group === null ? members.filter(({ name }) => !name.includes(" ")) : members;
+  const more =
+    group === null
+      ? "`repute COMMAND -h` shows the most used flags of a command, `repute COMMAND --help` everything; `repute --version` prints the version."
+      : `\`repute ${own}COMMAND --help\` explains a command.`;
   return sections([
     textOf(page),
     examples(
@@ -74,7 +51,7 @@ function overview(
 }
 
 /** Everything about a command. */
-export function commandHelp(command: Command, width: number): string {
+function commandHelp(command: Command, width: number): string {
   const page = commandPage(command, command.description, width);
   for (const [title, shape] of Object.entries(command.groups)) {
     for (const spec of optionSpecs({ shape })) addFlag(page, title, spec);

@@ -1,12 +1,23 @@
 import { existsSync } from "node:fs";
-import type { Arguments, Argv } from "yargs";
+import { Parser } from "yargs/helpers";
 import { UsageError } from "../../core/errors.js";
-import { type Command, type CommandGroup, isCommand } from "../command.js";
-import { commandNamed } from "../command-list.js";
-import { commandTree } from "./command-tree.js";
+import type { Command, CommandGroup } from "../command.js";
+import { commandNamed, commandNames, groups, loadCommand } from "../command-list.js";
 import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
 import type { GivenSetting, GivenSettings } from "../options/settings.js";
-import { type CommandLine, unknownCommand, unknownFlag } from "./usage-errors.js";
+import { unknownCommand, unknownFlag } from "./usage-errors.js";
+
+/** A command line as yargs reads it. Nothing is checked. */
+export interface TypedLine {
+  /** As typed, but `help NAME` is `NAME --help`. */
+  readonly args: readonly string[];
+  readonly command: Command | null;
+  /** Values by flag, without dashes. A flag given several times has a list. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly operands: readonly string[];
+  /** The flag, without dashes, that lacks its value; null for none. */
+  readonly incomplete: string | null;
+}
 
 /** What the command line asks for. */
 export type ParsedArguments =
@@ -25,189 +36,113 @@ export type ParsedArguments =
       readonly operands: readonly string[];
     };
 
+/** Reads the command line. Values stay text: the command's schema checks them. */
+export async function readLine(typed: readonly string[]): Promise<TypedLine> {
+  const args = typed[0] === "help" && typed.length > 1 ? [...typed.slice(1), "--help"] : typed;
+  const command = await loadCommand(commandNamed(args, commandNames));
+  const specs = optionSpecs(command?.options ?? { shape: {} });
+  const flagsOf = (isSwitch: boolean): string[] =>
+    specs.filter((spec) => spec.isSwitch === isSwitch).map(({ flag }) => flag);
+  const aliases = specs.flatMap(({ flag, alias }) => (alias === null ? [] : [[flag, alias]]));
+  const { argv, error } = Parser.detailed([...separated(args, specs)], {
+    boolean: ["help", "h", "version", ...flagsOf(true)],
+    string: flagsOf(false),
+    narg: Object.fromEntries(flagsOf(false).map((flag) => [flag, 1])),
+    alias: { version: ["V", "v"], ...Object.fromEntries(aliases) },
+    configuration: {
+      "camel-case-expansion": false,
+      "dot-notation": false,
+      "parse-numbers": false,
+      "parse-positional-numbers": false,
+      "strip-aliased": true,
+    },
+  });
+  const { _: words, ...flags } = argv;
+  const [, incomplete = null] = /: (.+)$/.exec(error?.message ?? "") ?? [];
+  const operands = words.slice(command?.name.split(" ").length ?? 0).map(String);
+  return { args, command, flags, operands, incomplete };
+}
+
+/** Puts `=` into `-oFILE`, which yargs takes for the flags o, F, I, L and E. */
+function separated(args: readonly string[], specs: readonly OptionSpec[]): readonly string[] {
+  const letters = specs.map(({ isSwitch, alias }) => (isSwitch ? "" : (alias ?? ""))).join("");
+  const joined = new RegExp(`^-([${letters}])(?=[^=])`);
+  const end = args.indexOf("--");
+  return args.map((arg, at) => (end !== -1 && at > end ? arg : arg.replace(joined, "-$1=")));
+}
+
 const versionWords = new Set(["--version", "-V", "-v", "version"]);
 
 /**
- * Reads the command line. Values stay text: the command's schema checks them.
+ * Tells what a command line asks for.
  *
  * @throws UsageError for an unknown command or flag, and for a flag given twice or without its value
  */
-export function parseArguments(
-  args: readonly string[],
-  commands: readonly Command[],
-  groups: readonly CommandGroup[] = [],
-): ParsedArguments {
-  const [first = "--help", second] = args;
+export async function parseArguments(line: TypedLine): Promise<ParsedArguments> {
+  const { args, command, flags, operands } = line;
+  const [first = "help", second = "help"] = args;
   if (versionWords.has(first)) return { action: "version" };
-  if (first === "-h" || first === "--help" || (first === "help" && second === undefined)) {
-    return { action: "help", topic: null, brief: first === "-h" };
+  const isBrief = flags["h"] === true && flags["help"] !== true;
+  if (command === null) {
+    const group = groups.find(({ name }) => name === first) ?? null;
+    const word = group === null ? first : second;
+    if (!["--help", "-h", "help"].includes(word)) throw unknownCommand(args);
+    return { action: "help", topic: group, brief: isBrief };
   }
-  const words = first === "help" ? [...args.slice(1), "--help"] : args;
-  const name = commandNamed(
-    words,
-    commands.map((command) => command.name),
-  );
-  const specs = optionSpecs(
-    commands.find((command) => command.name === name)?.options ?? noOptions,
-  );
-  let parsed: ParsedArguments | null = null;
-  const tree = commandTree(commands, groups, {
-    declare: declareFlags,
-    visit: (found, argv) => {
-      parsed = isCommand(found)
-        ? parsedCommand(found, argv, { args: words, command: found, specs, commands })
-        : groupHelp(found, argv, words);
-    },
-  });
-  // A flag in front of the command would reach the command, had it been written behind it.
-  let recommended: string | null = null;
-  if (words[0]?.startsWith("-") === false) {
-    const line = [...normaliseArguments(words, specs)];
-    try {
-      tree.parseSync(line);
-    } catch (error) {
-      recommended = recommendedBy(error);
-    }
-  }
-  if (parsed === null) throw unknownCommand(words, commands, groups, recommended);
-  return parsed;
-}
-
-/** The command that yargs recommends for an unknown one. @throws any other error */
-function recommendedBy(error: unknown): string {
-  const [, name] = /^Did you mean (.+)\?$/.exec(error instanceof Error ? error.message : "") ?? [];
-  if (name === undefined) throw error;
-  return name;
-}
-
-const noOptions = { shape: {} };
-
-function parsedCommand(command: Command, argv: Arguments, line: CommandLine): ParsedArguments {
-  const { _: words, $0: _program, help, h: briefHelp, version, ...flags } = argv;
-  if (help === true || briefHelp === true) {
-    return { action: "help", topic: command, brief: help !== true };
-  }
-  if (version === true) return { action: "version" };
-  const operands = words.slice(command.name.split(" ").length).map((w) => restoreDash(String(w)));
-  const given = checkFlags(flags, line);
+  if (flags["help"] === true || isBrief) return { action: "help", topic: command, brief: isBrief };
+  if (flags["version"] === true) return { action: "version" };
+  const given = await checkFlags(line, command);
   if (given.size === 0 && operands.join(" ") === "help" && !existsSync("help")) {
     return { action: "help", topic: command, brief: false };
   }
   return { action: "run", command, flags: given, operands };
 }
 
-/** The help of a group; null if the second word names no command. */
-function groupHelp(
-  group: CommandGroup,
-  argv: Arguments,
-  [, second = "help"]: readonly string[],
-): ParsedArguments | null {
-  if (!["--help", "-h", "help"].includes(second)) return null;
-  return { action: "help", topic: group, brief: argv["h"] === true };
-}
-
-/**
- * Declares flags for parsing alone, without descriptions: yargs lays out the help of described flags
- * after every command, which takes 15 ms. `-h` is a flag of its own: it prints less than `--help`.
- */
-function declareFlags(parser: Argv, { options }: Command): Argv {
-  const specs = optionSpecs(options);
-  const named = (isSwitch: boolean): string[] =>
-    specs.filter((spec) => spec.isSwitch === isSwitch).map(({ flag }) => flag);
-  return parser
-    .boolean(["help", "h", "version", ...named(true)])
-    .string(named(false))
-    .alias("version", ["V", "v"])
-    .alias(Object.fromEntries(specs.flatMap(({ flag, alias }) => (alias ? [[flag, alias]] : []))));
-}
-
-/** Stands for a lone dash, which yargs would drop. No argument can contain a NUL itself. */
-const dash = "\u0000-";
-
-/**
- * Rewrites what yargs would misread: a lone `-` (stdin, stdout) and a value joined to a short flag
- * (`-oFILE`).
- *
- * @throws UsageError for a switch with a value other than true and false, which yargs reads as false,
- *   and for a flag named like a member of every object (`--constructor`), at which yargs fails
- */
-function normaliseArguments(
-  args: readonly string[],
-  specs: readonly OptionSpec[],
-): readonly string[] {
-  const end = args.indexOf("--");
-  const flagsEnd = end === -1 ? args.length : end;
-  return args.map((arg, index) => {
-    if (arg === "-") return dash;
-    if (index >= flagsEnd || !arg.startsWith("-")) return arg;
-    return arg.startsWith("--") ? checkFlag(arg, specs) : splitShort(arg, specs);
-  });
-}
-
-function restoreDash(text: string): string {
-  return text === dash ? "-" : text;
-}
-
-function checkFlag(arg: string, specs: readonly OptionSpec[]): string {
-  const [, name = "", value] = /^--(?:no-)?([^=]+)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (name in Object.prototype) {
-    throw new UsageError("unknown_flag", `no command has a flag --${name}`);
-  }
-  const spec = specs.find((spec) => spec.flag === name);
-  if (!spec?.isSwitch || [undefined, "true", "false"].includes(value)) return arg;
-  throw new UsageError(
-    "invalid_setting",
-    `--${spec.flag} takes no value; got ${JSON.stringify(value)}`,
-    { hint: `write --${spec.flag} or --no-${spec.flag}` },
-  );
-}
-
-function splitShort(arg: string, specs: readonly OptionSpec[]): string {
-  const spec = specs.find((spec) => spec.alias === arg[1]);
-  if (!spec || spec.isSwitch || arg.length === 2 || arg[2] === "=") return arg;
-  return `--${spec.flag}=${arg.slice(2)}`;
-}
-
-/**
- * Turns parsed flags into settings.
- *
- * @throws UsageError for a flag that is unknown, lacks its value or is given twice
- */
-function checkFlags(flags: Readonly<Record<string, unknown>>, line: CommandLine): GivenSettings {
+/** @throws UsageError for a flag that is unknown, lacks its value or is given twice */
+async function checkFlags(line: TypedLine, command: Command): Promise<GivenSettings> {
+  const specs = optionSpecs(command.options);
   const given = new Map<string, GivenSetting>();
-  for (const [flag, value] of Object.entries(flags)) {
-    const spec = line.specs.find((spec) => spec.flag === flag);
-    if (!spec) throw unknownFlag(flag, line);
-    given.set(spec.key, {
-      value: spec.isSwitch ? value : checkedText(spec, value, line.args),
-      level: "flag",
-      name: `--${flag}`,
+  for (const [flag, value] of Object.entries(line.flags)) {
+    const spec = specs.find((spec) => spec.flag === flag);
+    if (!spec) throw await unknownFlag(flag, line.args, command);
+    const checked = spec.isSwitch
+      ? checkedSwitch(spec, value, line.args)
+      : checkedText(spec, value);
+    given.set(spec.key, { value: checked, level: "flag", name: `--${flag}` });
+  }
+  const { incomplete } = line;
+  if (incomplete !== null) {
+    const lacking = specs.find(({ flag, alias }) => flag === incomplete || alias === incomplete)!;
+    const { flag, placeholder } = lacking;
+    throw new UsageError("flag_without_value", `--${flag} needs a value`, {
+      hint: `write --${flag} ${placeholder}, or --${flag}=VALUE for a value that begins with a dash`,
     });
   }
   return given;
 }
 
-function checkedText(spec: OptionSpec, value: unknown, args: readonly string[]): string {
-  if (Array.isArray(value) && spec.repeats && value.every((one) => one !== "")) {
-    return value.map((one) => restoreDash(String(one))).join(",");
-  }
-  if (Array.isArray(value)) {
-    const values = value.map((one) => restoreDash(String(one)));
-    throw new UsageError(
-      "flag_twice",
-      `--${spec.flag} is given ${values.length} times: ${values.join(", ")}`,
-      { hint: "give it once" },
-    );
-  }
+/** yargs reads any value but true as false. */
+function checkedSwitch({ flag }: OptionSpec, value: unknown, args: readonly string[]): unknown {
+  const typed = args.find((arg) => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3);
+  if (typed === undefined || typed === "true" || typed === "false") return value;
+  throw new UsageError(
+    "invalid_setting",
+    `--${flag} takes no value; got ${JSON.stringify(typed)}`,
+    { hint: `write --${flag} or --no-${flag}` },
+  );
+}
+
+function checkedText({ flag, placeholder, repeats }: OptionSpec, value: unknown): string {
   if (value === false) {
-    throw new UsageError("flag_not_negatable", `--no-${spec.flag} does not exist`, {
-      hint: `--${spec.flag} takes a value: --${spec.flag} ${spec.placeholder ?? "VALUE"}`,
+    throw new UsageError("flag_not_negatable", `--no-${flag} does not exist`, {
+      hint: `--${flag} takes a value: --${flag} ${placeholder}`,
     });
   }
-  if (value === "" && !args.includes(`--${spec.flag}=`)) {
-    throw new UsageError("flag_without_value", `--${spec.flag} needs a value`, {
-      hint: `write --${spec.flag} ${spec.placeholder ?? "VALUE"}, or --${spec.flag}=VALUE for a value that begins with a dash`,
-    });
-  }
-  return restoreDash(String(value));
+  const values = [value].flat();
+  if (values.length === 1 || repeats) return values.join(",");
+  throw new UsageError(
+    "flag_twice",
+    `--${flag} is given ${values.length} times: ${values.join(", ")}`,
+    { hint: "give it once" },
+  );
 }

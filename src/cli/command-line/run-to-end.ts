@@ -1,11 +1,18 @@
-import { commandNamed, commandNames, loadCommand } from "../command-list.js";
+import { commandNamed, loadCommands } from "../command-list.js";
 import { UsageError } from "../../core/errors.js";
-import type { Command } from "../command.js";
+import { OutputClosedError } from "../../outputs/file-destination.js";
+import { checkOperands, completionFlag } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { endingOfError, exitCodeOfError } from "../exit-code.js";
 import { flagName, variableName } from "../options/option-spec.js";
-import { isBrokenPipe, runProgram } from "./program.js";
-import { RunWatch } from "../unattended/run-watch.js";
+import { passwordWarning, shownCommand } from "../options/redact.js";
+import { checkSecretFiles } from "../options/secrets.js";
+import type { LogFormat } from "../terminal/reporter.js";
+import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
+import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
+import { readSettings } from "./setting-levels.js";
+
+const widestHelp = 100;
 
 export interface EndOptions {
   /** Include stack traces in errors. */
@@ -22,13 +29,18 @@ export async function runToEnd(
   context: CliContext,
   { debug, stdoutFault = () => null, onWatch }: EndOptions,
 ): Promise<number> {
-  const command = await loadCommand(commandNamed(args, commandNames));
-  const watch = openWatch(command, args, context);
+  if (args[0] === completionFlag) {
+    const { complete } = await import("./complete.js");
+    context.stdout.write(await complete(args.slice(1)));
+    return 0;
+  }
+  const line = await readLine(args);
+  const watch = openWatch(line, context);
   if (watch !== null) onWatch?.((code, error) => watch.endNow(code, error));
   let error: unknown = null;
   let code: number;
   try {
-    code = await runProgram(args, context, watch);
+    code = await runLine(line, context, watch);
     error = stdoutFault();
   } catch (caught) {
     code = 0;
@@ -38,12 +50,59 @@ export async function runToEnd(
     code = exitCodeOfError(error);
     printError(error, args, context, debug);
     // Other errors may end a command whose JSON is already printed.
-    const isUnsaid =
-      watch === null && error instanceof UsageError && wantsJson(command, args, context);
+    const isUnsaid = watch === null && error instanceof UsageError && wantsJson(line, context);
     if (isUnsaid) context.stdout.write(`${JSON.stringify(endingOfError(error, false))}\n`);
   }
   await watch?.end(code, error);
   return code;
+}
+
+/** Runs the command line and resolves to the exit code. */
+async function runLine(
+  line: TypedLine,
+  context: CliContext,
+  watch: RunWatch | null,
+): Promise<number> {
+  const { args } = line;
+  const parsed = await parseArguments(line);
+  if (parsed.action === "version") {
+    context.stdout.write(`${context.version}\n`);
+    return 0;
+  }
+  if (parsed.action === "help") {
+    const width = Math.min(context.stdout.columns || 80, widestHelp);
+    const { helpText } = await import("./help.js");
+    context.stdout.write(helpText(parsed, await loadCommands(), width));
+    return 0;
+  }
+  const { command, flags, operands } = parsed;
+  const warning = passwordWarning(args);
+  if (warning !== null) context.reporter.warning(warning);
+  await checkSecretFiles(flags);
+  const loaded = await readSettings(command, flags, context);
+  await startWatch(loaded.settings, context, watch);
+  checkOperands(command, operands);
+  return command.run({
+    ...loaded,
+    operands,
+    operand: operands[0] ?? "",
+    shownCommand: shownCommand(args),
+    context,
+    watch,
+  });
+}
+
+/** Applies the settings that say how to report the run to people and machines. */
+async function startWatch(
+  settings: Readonly<Record<string, unknown>>,
+  { reporter }: CliContext,
+  watch: RunWatch | null,
+): Promise<void> {
+  const known = { output: "-", ...settings } as unknown as WatchSettings & {
+    readonly logFormat?: LogFormat;
+  };
+  if (known.logFormat !== undefined) reporter.format = known.logFormat;
+  await watch?.start(known);
 }
 
 /** Prints an error. A reader that closed stdout is none. */
@@ -54,71 +113,44 @@ export function printError(
   debug: boolean,
 ): void {
   reporter.clear();
-  if (!isBrokenPipe(error)) reporter.error(error, { command: commandNamed(args), debug });
+  if (error instanceof OutputClosedError) return;
+  reporter.error(error, { command: commandNamed(args), debug });
 }
 
 /**
  * The watch of a command that has its options; null for any other. Reads the settings that say how
- * to report errors from the bare arguments, since the errors may be about these.
+ * to report errors before they are checked, since the errors may be about these.
  */
-function openWatch(
-  command: Command | null,
-  args: readonly string[],
-  context: CliContext,
-): RunWatch | null {
-  const early = (key: string, options?: EarlyOptions): string | undefined =>
-    earlySetting(key, args, context.env, options);
+function openWatch(line: TypedLine, context: CliContext): RunWatch | null {
+  const early = (key: string): string | undefined => earlySetting(key, line, context);
   if (early("logFormat") === "json") context.reporter.format = "json";
-  if (command?.isJob !== true) return null;
-  return new RunWatch(command.name, args, context, {
-    json: wantsJson(command, args, context),
-    quiet: isOn(early("quiet", { alias: "q", bare: "true" })),
-    output: early("output", { alias: "o" }) ?? "-",
+  if (line.command?.isJob !== true) return null;
+  return new RunWatch(line.command.name, line.args, context, {
+    json: wantsJson(line, context),
+    quiet: isOn(early("quiet")),
+    output: early("output") ?? "-",
     metrics: early("metrics"),
     ping: early("ping"),
   });
 }
 
 /** Whether a command that has `--json` is called with it. */
-function wantsJson(
-  command: Command | null,
-  args: readonly string[],
-  { env }: Pick<CliContext, "env">,
-): boolean {
-  const hasJson = command !== null && "json" in command.options.shape;
-  return hasJson && isOn(earlySetting("json", args, env, { bare: "true" }));
-}
-
-interface EarlyOptions {
-  readonly alias?: string;
-  /** Value of a flag without one: "true" for a switch. @default none */
-  readonly bare?: string;
+function wantsJson(line: TypedLine, context: CliContext): boolean {
+  const hasJson = line.command !== null && "json" in line.command.options.shape;
+  return hasJson && isOn(earlySetting("json", line, context));
 }
 
 /**
- * The value of an option before the command line is parsed, so that its errors appear as asked: of
+ * The value of an option before the command line is checked, so that its errors appear as asked: of
  * its flag, else of its variable; undefined if there is none.
  */
 function earlySetting(
   key: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  { alias, bare }: EarlyOptions = {},
+  { flags }: TypedLine,
+  { env }: Pick<CliContext, "env">,
 ): string | undefined {
-  const flag = `--${flagName(key)}`;
-  const end = args.indexOf("--");
-  const flags = end === -1 ? args : args.slice(0, end);
-  for (const [index, arg] of flags.entries()) {
-    if (arg === flag || arg === `-${alias}`) {
-      const next = flags[index + 1];
-      return next === undefined || (next.startsWith("-") && next !== "-") ? bare : next;
-    }
-    if (arg.startsWith(`${flag}=`)) return arg.slice(flag.length + 1);
-    if (alias !== undefined && /^-[^-]./.test(arg) && arg[1] === alias) {
-      return arg.slice(2).replace(/^=/, "");
-    }
-  }
-  return env[variableName(key)] || undefined;
+  const [value] = [flags[flagName(key)] as string | boolean | undefined].flat();
+  return value === undefined ? env[variableName(key)] || undefined : String(value);
 }
 
 /** Whether an early setting turns a switch on. */

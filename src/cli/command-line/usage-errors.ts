@@ -1,42 +1,24 @@
 import { existsSync } from "node:fs";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import type { Command, CommandGroup } from "../command.js";
-import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
+import type { Command } from "../command.js";
+import { commandNames, groups, loadCommands } from "../command-list.js";
+import { optionSpecs } from "../options/option-spec.js";
 import { secretHint, secretNamed } from "../options/secrets.js";
 
-/** The command line that flags belong to, for error messages. */
-export interface CommandLine {
-  /** As typed. */
-  readonly args: readonly string[];
-  readonly command: Command;
-  /** The command's own options. */
-  readonly specs: readonly OptionSpec[];
-  readonly commands: readonly Command[];
-}
-
-/**
- * Explains words that name no command, or a flag in front of the command.
- *
- * @param recommended the command that yargs found most like it; a distant one is not mentioned
- */
-export function unknownCommand(
-  [first = "", second = ""]: readonly string[],
-  commands: readonly Command[],
-  groups: readonly CommandGroup[],
-  recommended: string | null,
-): UsageError {
+/** Explains words that name no command, or a flag in front of the command. */
+export function unknownCommand([first = "", second = ""]: readonly string[]): UsageError {
   const group = groups.find(({ name }) => name === first)?.name;
   const word = group === undefined ? first : second;
   const prefix = group === undefined ? "" : `${group} `;
-  const known = [...commands, ...groups].map(({ name }) => name);
+  const known = [...commandNames, ...groups.map(({ name }) => name)];
   const names = known
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length))
     .filter((name) => !name.includes(" "));
   if (word.startsWith("-")) return commandMissing(word, `${prefix}${names[0] ?? "COMMAND"}`);
-  const near = didYouMean(word, recommended === null ? [] : [recommended]);
-  // In capitals, or the two words of a command joined or separated otherwise: `tags-list`.
+  const near = didYouMean(word, names);
+  // The two words of a command joined or separated otherwise: `tags-list`.
   const spelled = `${prefix}${word}`.toLowerCase().replaceAll(/[-_:]/g, " ");
   const meant = near === null ? known.find((name) => name === spelled) : `${prefix}${near}`;
   const [whose, enrich] =
@@ -57,10 +39,11 @@ function commandMissing(flag: string, example: string): UsageError {
 }
 
 /** Explains a flag that the command doesn't have. */
-export function unknownFlag(
+export async function unknownFlag(
   flag: string,
-  { args, command, specs, commands }: CommandLine,
-): UsageError {
+  args: readonly string[],
+  command: Command,
+): Promise<UsageError> {
   const written = asWritten(flag, args);
   const secret = secretNamed(flag);
   if (secret) {
@@ -68,7 +51,7 @@ export function unknownFlag(
       hint: secretHint("other users can read a command line", secret),
     });
   }
-  const owners = commands.filter(({ options }) =>
+  const owners = (await loadCommands()).filter(({ options }) =>
     optionSpecs(options).some((spec) => spec.flag === flag),
   );
   const message = `${command.name} has no flag ${written}`;
@@ -82,7 +65,7 @@ export function unknownFlag(
     const names = owners.map(({ name }) => `repute ${name}`).join(", ");
     return new UsageError("unknown_flag", message, { hint: `it is a flag of: ${names}` });
   }
-  const candidates = specs.flatMap((spec) =>
+  const candidates = optionSpecs(command.options).flatMap((spec) =>
     spec.isSwitch ? [spec.flag, `no-${spec.flag}`] : [spec.flag],
   );
   const meant = didYouMean(written.replace(/^--?/, ""), candidates);

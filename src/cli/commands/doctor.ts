@@ -1,10 +1,15 @@
 import { apiOptions } from "../../api/options.js";
+import { ReputeError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
+import { redactAddress } from "../../core/redaction/redact-address.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { defineCommand } from "../command.js";
 import { exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
+import { withServices } from "../services/services.js";
+import { type Check, type DoctorCall, failWith } from "../setup/check.js";
+import { writeOut, writeProse } from "../terminal/data-output.js";
 
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { rate, rateQuery, rateQuickCheck, cache, pace } = lookupOptions.shape;
@@ -33,7 +38,7 @@ const groups = {
 export const doctorCommand = defineCommand({
   name: "doctor",
   usage: "[flags]",
-  summary: "check address, key, TLS, clock, disk, cache and quota",
+  summary: "check address, key, TLS, clock, disk, cache and pace",
   description: [
     "Checks what a run depends on and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Secrets are never printed.",
@@ -53,8 +58,47 @@ export const doctorCommand = defineCommand({
     ["2", "wrong usage or configuration"],
     ...interruptedExitCodes,
   ],
-  run: async (call) => {
-    const { runChecks } = await import("../setup/run-checks.js");
-    return (await runChecks(call)) ? exitCodes.done : exitCodes.stopped;
-  },
+  run: async (call) => ((await runChecks(call)) ? exitCodes.done : exitCodes.stopped),
 });
+
+/** Prints every check as soon as it is done. @returns whether none failed */
+async function runChecks(call: DoctorCall): Promise<boolean> {
+  const [{ checkMachine }, { checkService }] = await Promise.all([
+    import("../setup/check-machine.js"),
+    import("../setup/check-service.js"),
+  ]);
+  const { context, settings } = call;
+  const checks: Check[] = [];
+  const report = async (check: Check): Promise<void> => {
+    checks.push(check);
+    if (!settings.json) await writeProse(context, lineOf(check), hanging(context));
+  };
+  for await (const check of checkMachine(call)) await report(check);
+  try {
+    await withServices(["intel"], call, async ({ intel }) => {
+      const isPaceUp = !checks.some(({ check, status }) => check === "pace" && status === "fail");
+      for await (const check of checkService(call, intel, isPaceUp)) await report(check);
+    });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!(error instanceof ReputeError)) throw error;
+    // No address, or no usable key: nothing was started.
+    await report(failWith(error.code.startsWith("secret_") ? "key" : "address", error));
+  }
+  const failed = checks.some(({ status }) => status === "fail");
+  if (settings.json) await writeOut(context, `${JSON.stringify({ ok: !failed, checks })}\n`);
+  return !failed;
+}
+
+/** Width of the longest name of a check, `output folder`. */
+const nameWidth = 13;
+
+/** Continued lines stand below the findings where there is room for them. */
+function hanging({ stdout }: DoctorCall["context"]): number {
+  return (stdout.columns || 80) < 60 ? 6 : nameWidth + 8;
+}
+
+function lineOf({ check, status, finding, remedy }: Check): string {
+  const text = remedy === null ? finding : `${finding}; ${remedy}`;
+  return `${status.padEnd(4)}  ${check.padEnd(nameWidth)}  ${redactAddress(text).replaceAll("\n", " ")}\n`;
+}

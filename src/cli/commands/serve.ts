@@ -8,7 +8,6 @@ import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { secrets } from "../options/secrets.js";
-import { callWebhook } from "../../webhooks/call-webhook.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";
 import { formatCount } from "../../core/text/quantity.js";
 
@@ -94,7 +93,8 @@ async function serve({
   const fireWebhook: FireWebhook = async (webhook, caseContext) => {
     const apiKeys = [...endpointKeys, { origin: service.caseUrl, key: caseApiKey }];
     const options = { apiKeys, retries, timeoutMs: timeout, clock, signal };
-    const { status, error } = await callWebhook(webhook, caseContext, options);
+    const { sendWebhook } = await import("../../webhooks/send.js");
+    const { status, error } = await sendWebhook(webhook, caseContext, options);
     return error === null ? { status } : { status, error: error.message };
   };
   const service = await startService({ ...own, accessToken, caseApiKey, clock, fireWebhook });

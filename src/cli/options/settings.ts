@@ -1,8 +1,6 @@
-import yargs from "yargs";
 import type { z } from "zod";
-import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import { allowedWords, explainIssue } from "../../core/option-issue.js";
+import { explainIssue, nearestAllowed } from "../../core/option-issue.js";
 import { optionSpecs } from "./option-spec.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 
@@ -55,21 +53,13 @@ export function loadSettings<Schema extends z.ZodObject>(
   schema: Schema,
   levels: readonly GivenSettings[],
 ): Omit<LoadedSettings<z.output<Schema>>, "configFile"> {
-  const merged = mergeLevels(levels);
+  const merged = [...new Map(levels.toReversed().flatMap((level) => Array.from(level)))];
   const given = new Map(merged.filter(([key]) => key in schema.shape));
   const others = new Map(merged.filter(([key]) => !given.has(key)));
   const values = Object.fromEntries([...given].map(([key, setting]) => [key, setting.value]));
   const result = schema.safeParse(values);
   if (!result.success) throw wrongSettings(result.error.issues, given, schema);
   return { settings: result.data, given, others };
-}
-
-/** Lets yargs merge the levels: the first config object that has a key wins. */
-function mergeLevels(levels: readonly GivenSettings[]): readonly [string, GivenSetting][] {
-  const parser = yargs([]).parserConfiguration({ "dot-notation": false });
-  for (const level of levels) parser.config(Object.fromEntries(level));
-  const { _: _words, $0: _program, ...merged } = parser.parseSync();
-  return Object.entries(merged as Readonly<Record<string, GivenSetting>>);
 }
 
 function wrongSettings(
@@ -87,7 +77,7 @@ function wrongSettings(
     told.add(key);
     const got = secrets.has(key)
       ? ""
-      : `; got ${shown(setting.value)}${near(issue, setting.value)}`;
+      : `; got ${shown(setting.value)}${nearestAllowed(issue, setting.value)}`;
     lines.push(`${setting.name} ${explainIssue(issue)}${got}`);
   }
   const [hint] = issues.flatMap(hintIn);
@@ -97,12 +87,6 @@ function wrongSettings(
 function hintIn(issue: z.core.$ZodIssue): readonly string[] {
   const hint: unknown = issue.code === "custom" ? issue.params?.["hint"] : undefined;
   return typeof hint === "string" ? [hint] : [];
-}
-
-function near(issue: z.core.$ZodIssue, value: unknown): string {
-  if (typeof value !== "string") return "";
-  const word = didYouMean(value, allowedWords(issue));
-  return word === null ? "" : ` (did you mean ${word}?)`;
 }
 
 const longestShown = 80;

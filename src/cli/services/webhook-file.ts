@@ -4,6 +4,7 @@ import { readJson } from "../../core/json-members.js";
 import type { CaseContext } from "../../api/schema/operations.js";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import type { Webhook } from "../../webhooks/configuration.js";
 import type { caseCallGroups } from "./call-options.js";
 import type { CommandCall, SettingsOf } from "../command.js";
@@ -49,8 +50,7 @@ export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   const chosen = webhooks.filter((webhook) => webhook.name === name);
   if (chosen.length > 0) return chosen;
   const names = webhooks.map((webhook) => webhook.name);
-  const { closestName } = await import("../../webhooks/closest-name.js");
-  const meant = closestName(name, names);
+  const meant = didYouMean(name, names);
   throw new UsageError("webhook_unknown", `${file} has no webhook ${JSON.stringify(name)}`, {
     hint: meant === null ? `it has ${shownNames(names)}` : `did you mean ${JSON.stringify(meant)}?`,
   });

@@ -2,6 +2,7 @@ import stringWidth from "string-width";
 import { printable } from "../../core/text/printable.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { type Paint, writePainted } from "./colors.js";
+import { type CardField, printCard } from "./terminal-card.js";
 import { cutLong, shorten, wrapWords } from "./text-layout.js";
 
 /** Rows laid out together; the first batch sets the widths for all. */
@@ -13,7 +14,7 @@ const narrowestFirst = 15;
 /**
  * A table for a terminal. Empty columns are dropped, numbers are aligned to the right. If lines
  * would be too long, the widest columns are shortened; on a terminal too narrow even for that, each
- * row becomes a block with one cell per line. Rows are buffered, at most one batch.
+ * row becomes a card. Rows are buffered, at most one batch.
  */
 export class TerminalTable {
   readonly #stdout: TerminalStream;
@@ -49,13 +50,21 @@ export class TerminalTable {
     const rows = this.#rows;
     this.#rows = [];
     this.#layout ??= layOut(this.#titles, rows, roomOf(this.#stdout), more);
-    const { columns, asBlocks, room } = this.#layout;
+    const { columns, asCards } = this.#layout;
     if (columns.length === 0) return;
-    const lines = asBlocks
-      ? rows.flatMap((cells) => this.#block(columns, cells, room))
-      : rows.flatMap((cells) => this.#lines(columns, cells));
-    if (isFirst && !asBlocks) lines.unshift(this.#header(columns));
-    if (isFirst && asBlocks) lines.shift();
+    if (asCards) {
+      const cards = rows.map((cells) => ({
+        title: "",
+        fields: columns
+          .map(({ title, index }): CardField => [title, cells[index] ?? ""])
+          .filter(([, cell]) => cell !== ""),
+      }));
+      if (!isFirst) this.#stdout.write("\n");
+      printCard(this.#stdout, cards, this.#paint);
+      return;
+    }
+    const lines = rows.flatMap((cells) => this.#lines(columns, cells));
+    if (isFirst) lines.unshift(this.#header(columns));
     writePainted(this.#stdout, `${lines.join("\n")}\n`);
   }
 
@@ -82,27 +91,6 @@ export class TerminalTable {
       joined(placed, (text) => this.#paint.cell(text, text)),
       ...rest.map((line) => " ".repeat(start) + line),
     ];
-  }
-
-  /** A row as an empty line and one line per cell that has a value. */
-  #block(
-    columns: readonly TableColumn[],
-    cells: readonly string[],
-    room: number,
-  ): readonly string[] {
-    const label = Math.max(...columns.map(({ title }) => stringWidth(title))) + gap;
-    const filled = columns.filter(({ index }) => (cells[index] ?? "") !== "");
-    const lines = filled.flatMap(({ title, index }) => {
-      const cell = cells[index] ?? "";
-      return wrapWords(cell, Math.max(room - label, narrowest)).map((line, at) =>
-        at === 0
-          ? this.#paint.title(title) +
-            " ".repeat(label - stringWidth(title)) +
-            this.#paint.cell(line, cell)
-          : " ".repeat(label) + line,
-      );
-    });
-    return ["", ...lines];
   }
 }
 
@@ -134,9 +122,8 @@ interface TableColumn {
 
 interface Layout {
   readonly columns: readonly TableColumn[];
-  /** Whether each row is a block of lines: the terminal is too narrow for a table. */
-  readonly asBlocks: boolean;
-  readonly room: number;
+  /** Whether each row is a card: the terminal is too narrow for a table. */
+  readonly asCards: boolean;
 }
 
 /** Columns of the terminal; anything else takes lines of any length. */
@@ -167,8 +154,7 @@ function layOut(
       width: widths[at] ?? narrowest,
       side: rows.every((cells) => isNumber(cells[index] ?? "")) ? "right" : "left",
     })),
-    asBlocks: sum(fit) > free,
-    room,
+    asCards: sum(fit) > free,
   };
 }
 

@@ -1,5 +1,4 @@
-import { createDispatcher } from "../../api/http/dispatcher.js";
-import { Transport } from "../../api/http/transport.js";
+import { sendOnce } from "../../api/http/send-once.js";
 import type { Clock } from "../../core/clock.js";
 
 /** Longest time of a ping, in milliseconds. */
@@ -47,27 +46,23 @@ export class Pings {
   }
 
   async #send(suffix: string, body: string | null, signal: AbortSignal): Promise<void> {
-    const { origin, pathname, search, username, password } = this.#url;
-    const path = pathname.replace(/\/+$/, "") + suffix || "/";
+    const { username, password } = this.#url;
+    const url = new URL(this.#url);
+    url.pathname = url.pathname.replace(/\/+$/, "") + suffix;
     try {
       const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-      const dispatcher = createDispatcher(origin, { connections: 1, env: this.#options.env });
-      try {
-        const transport = new Transport({
-          baseUrl: origin,
-          dispatcher,
-          timeoutMs: pingMs,
-          maxBodyBytes: keptBytes,
-          beginningOnly: true,
-          headers: login.length > 1 ? [["authorization", `Basic ${login.toString("base64")}`]] : [],
-        });
-        const headers = body === null ? {} : { "content-type": "application/json" };
-        const sent = { method: "POST" as const, path: path + search, headers, body };
-        const { status } = await transport.send(sent, signal);
-        if (status >= 300) this.#warn(`it answered ${status}`);
-      } finally {
-        await dispatcher.destroy();
-      }
+      const request = {
+        url,
+        method: "POST",
+        headers: body === null ? {} : { "content-type": "application/json" },
+        body,
+        authorization: login.length > 1 ? `Basic ${login.toString("base64")}` : null,
+        timeoutMs: pingMs,
+        keptBytes,
+        env: this.#options.env,
+      } as const;
+      const { status } = await sendOnce(request, signal);
+      if (status >= 300) this.#warn(`it answered ${status}`);
     } catch (error) {
       if (!signal.aborted) this.#warn(error instanceof Error ? error.message : String(error));
     }

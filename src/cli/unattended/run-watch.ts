@@ -2,14 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { programInfo } from "../../core/program.js";
 import type { RunEnding } from "../../core/manifest.js";
 import { endingOfError, exitCodes } from "../../run/exit-reason.js";
 import { earlierName } from "../../run/state/earlier-run.js";
 import { checkpointName, markName, recordName } from "../../run/state/read-checkpoint.js";
-import { zeros } from "../../run/tally.js";
+import { Tally } from "../../run/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";
 import type { MetricsFile } from "./metrics-file.js";
@@ -197,24 +196,15 @@ export class RunWatch {
   #nothing(): AnyRecord {
     const { output } = this.#settings;
     const now = this.#context.clock.now();
+    const { rows, unjournalled: _, ...counts } = new Tally().snapshot();
     return {
       schema_version: schemaVersion,
       program: programInfo(),
       run_id: null,
       command: shownCommand(this.#args),
-      input: { path: null, bytes: 0, rows: 0 },
-      output: { path: output === "-" ? null : redactAddress(output), bytes: null, rows: 0 },
-      statuses: zeros(findingStatuses),
-      verdicts: zeros(countedVerdicts),
-      kinds: {},
-      requests: {},
-      sources: zeros(["live", "cache", "duplicate", "local"]),
-      unsupported: {},
-      errors: {},
-      tags: {},
-      drift: {},
-      warnings: {},
-      warned_rows: {},
+      input: { path: null, bytes: 0, rows },
+      output: { path: output === "-" ? null : redactAddress(output), bytes: null, rows },
+      ...counts,
       started_at: new Date(this.#startedAt).toISOString(),
       ended_at: new Date(now).toISOString(),
       seconds: Math.round(now - this.#startedAt) / 1000,

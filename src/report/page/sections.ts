@@ -1,6 +1,6 @@
 import { formatCount, formatPercent } from "../../core/text/quantity.js";
 import { changeCounts, changeTotal } from "../diff/change-lines.js";
-import { moreText, outcomeNames } from "../headline.js";
+import { kindName, moreText, outcomeNames } from "../headline.js";
 import { outcomes, total } from "../report-tally.js";
 import { runFacts } from "../run-facts.js";
 import { bucketName, timelineOf } from "../timeline.js";
@@ -65,7 +65,7 @@ function kinds({ kinds: list }: Report): Html | null {
   const rows = list.map(
     ({ kind, outcomes: counts }) =>
       html`<tr>
-        <th scope="row">${kind === "" ? "no item" : kind.replace("_", " ")}</th>
+        <th scope="row">${kindName(kind)}</th>
         <td class="chart">${outcomeBar(counts)}</td>
         <td class="number">${formatCount(total(counts))}</td>
         ${outcomes.map((outcome) => html`<td class="${counts[outcome] === 0 ? "number few zero" : "number few"}">${formatCount(counts[outcome])}</td>`)}

@@ -1,19 +1,37 @@
-import { assembleItem } from "./assemble-item.js";
-import { checkCaseTimes } from "./check-times.js";
+import type { z } from "zod";
+import { UsageError } from "../../core/errors.js";
 import type { Dataset, DatasetItem, DatasetTag } from "./dataset.js";
 import { hasMember, readIpList } from "./ip-list.js";
-import { checked, invalid, quoted, type Placed } from "./placed.js";
-import * as schemas from "./record-schemas.js";
+import {
+  caseRecord,
+  contextRecord,
+  customerRecord,
+  firstIssue,
+  itemRecord,
+  quoted,
+  tagRecord,
+  transitionRecord,
+  webhookRecord,
+} from "./records.js";
 
-/** The parts of a dataset, each a file of records. */
-export type DatasetPart =
-  | "items"
-  | "tags"
-  | "customers"
-  | "cases"
-  | "contexts"
-  | "webhooks"
-  | "transitions";
+/** A value of the dataset and its place, such as `items.ndjson:4`. */
+export interface Placed<T = unknown> {
+  readonly value: T;
+  readonly where: string;
+}
+
+/** The files of a dataset, each with records of one kind. */
+export const recordFiles = {
+  items: "items.ndjson",
+  tags: "tags.ndjson",
+  customers: "customers.ndjson",
+  cases: "cases.ndjson",
+  contexts: "contexts.ndjson",
+  webhooks: "webhooks.ndjson",
+  transitions: "transitions.ndjson",
+} as const;
+
+export type DatasetPart = keyof typeof recordFiles;
 
 /** The contents of a dataset before validation. */
 export interface DatasetRecords extends Readonly<Record<DatasetPart, readonly Placed[]>> {
@@ -27,108 +45,113 @@ export interface DatasetRecords extends Readonly<Record<DatasetPart, readonly Pl
  * @throws UsageError `dataset_invalid`, naming the place of the first fault
  */
 export function assemble(records: DatasetRecords): Dataset {
-  const items = unique(records.items, assembleItem, (entry) => entry.item.value);
-  const tags = assembleTags(records, items);
-  checkTagsExist(records.items, items, tags);
-  const cases = unique(
-    records.cases,
-    (record) => {
-      const entry = checked(schemas.caseRecord, record);
-      checkCaseTimes(record, entry);
-      return entry;
-    },
-    (entry) => entry.id,
+  const items = byKey(read(itemRecord, records.items), ({ item }) => item.value);
+  const tagRecords = byKey(read(tagRecord, records.tags), ({ tag }) => tag.name);
+  const plainItems = valuesOf(items);
+  const tagged = addressesByTag(plainItems);
+  const tags = new Map(
+    Array.from(tagRecords, ([name, record]) => [
+      name,
+      tagOf(record, tagged.get(name) ?? [], records.tagIps(name), plainItems),
+    ]),
   );
-  const contexts = unique(
-    records.contexts,
-    (record) => {
-      const entry = checked(schemas.contextRecord, record);
-      if (!cases.has(entry.case))
-        throw invalid(record, `case: ${quoted(entry.case)} is not in cases.ndjson`);
-      return entry;
-    },
-    (entry) => entry.case,
-  );
-  const webhooks = unique(
-    records.webhooks,
-    (record) => checked(schemas.webhookRecord, record),
-    (entry) => entry.name,
-  );
-  const transitions = records.transitions.map((record) => {
-    const entry = checked(schemas.transitionRecord, record);
-    if (webhooks.has(entry.webhook)) return entry;
-    throw invalid(record, `webhook: ${quoted(entry.webhook)} is not in webhooks.ndjson`);
-  });
-  const customers = unique(
-    records.customers,
-    (record) => checked(schemas.customerRecord, record),
-    (entry) => entry.customer_id,
-  );
+  for (const { value, where } of items.values()) {
+    if (!("result" in value) || !("tags" in value.result)) continue;
+    for (const tag of (value.result.tags ?? []) as readonly string[]) {
+      assertKnown(tags, tag, where, `result.tags: tag ${quoted(tag)} is not in tags.ndjson`);
+    }
+  }
+  const cases = valuesOf(byKey(read(caseRecord, records.cases), ({ id }) => id));
+  const contexts = byKey(read(contextRecord, records.contexts), (entry) => entry.case);
+  for (const [id, { where }] of contexts) {
+    assertKnown(cases, id, where, `case: ${quoted(id)} is not in cases.ndjson`);
+  }
+  const webhooks = valuesOf(byKey(read(webhookRecord, records.webhooks), ({ name }) => name));
+  const transitions = read(transitionRecord, records.transitions);
+  for (const { value, where } of transitions) {
+    const what = `webhook: ${quoted(value.webhook)} is not in webhooks.ndjson`;
+    assertKnown(webhooks, value.webhook, where, what);
+  }
+  const customers = byKey(read(customerRecord, records.customers), (entry) => entry.customer_id);
   return {
-    items,
+    items: plainItems,
     tags,
-    customers: [...customers.values()],
+    customers: [...valuesOf(customers).values()],
     cases,
-    contexts: new Map([...contexts].map(([id, entry]) => [id, entry.context])),
+    contexts: new Map(Array.from(contexts, ([id, { value }]) => [id, value.context])),
     webhooks,
-    transitions,
+    transitions: transitions.map(({ value }) => value),
   };
 }
 
-function unique<T>(
+/** A fault of a dataset and its place. */
+export function invalid(where: string, what: string): UsageError {
+  return new UsageError("dataset_invalid", `${where}: ${what}`, {
+    hint: "see samples/dataset/README.md for the files of a dataset",
+  });
+}
+
+function read<S extends z.ZodType>(
+  schema: S,
   records: readonly Placed[],
-  read: (record: Placed) => T,
+): readonly Placed<z.output<S>>[] {
+  return records.map(({ value, where }) => {
+    const parsed = schema.safeParse(value);
+    if (!parsed.success) throw invalid(where, firstIssue(parsed.error));
+    return { value: parsed.data, where };
+  });
+}
+
+function byKey<T>(
+  records: readonly Placed<T>[],
   keyOf: (entry: T) => string,
-): Map<string, T> {
-  const entries = new Map<string, T>();
-  const places = new Map<string, string>();
+): Map<string, Placed<T>> {
+  const entries = new Map<string, Placed<T>>();
   for (const record of records) {
-    const entry = read(record);
-    const key = keyOf(entry);
-    const first = places.get(key);
-    if (first !== undefined) throw invalid(record, `${quoted(key)} is a duplicate of ${first}`);
-    places.set(key, record.where);
-    entries.set(key, entry);
+    const key = keyOf(record.value);
+    const first = entries.get(key);
+    if (first) throw invalid(record.where, `${quoted(key)} is a duplicate of ${first.where}`);
+    entries.set(key, record);
   }
   return entries;
 }
 
-function assembleTags(
-  records: DatasetRecords,
-  items: ReadonlyMap<string, DatasetItem>,
-): Map<string, DatasetTag> {
-  const tagged = addressesByTag(items);
-  const read = (record: Placed): DatasetTag => {
-    const entry = checked(schemas.tagRecord, record);
-    const file = records.tagIps(entry.tag.name);
-    const lines = [...(entry.entries ?? []), ...(tagged.get(entry.tag.name) ?? [])].join("\n");
-    const list = readIpList([lines, file?.value ?? ""]);
-    if (!("line" in list)) {
-      checkBearers(record, entry.tag.name, list, items);
-      return { tag: entry.tag, list, isBorneBy: hasMember(list), lastUpdate: entry.lastUpdate };
-    }
-    const place = list.source === 0 || !file ? record : { where: `${file.where}:${list.line}` };
-    throw invalid(place, `${quoted(list.text)} is not an IP address`);
-  };
-  return unique(records.tags, read, (entry) => entry.tag.name);
+function valuesOf<T>(records: ReadonlyMap<string, Placed<T>>): Map<string, T> {
+  return new Map(Array.from(records, ([key, { value }]) => [key, value]));
 }
 
-/** An address that the dataset refuses or names as a bogon bears no tags. */
-function checkBearers(
-  record: Placed,
-  tag: string,
-  list: readonly string[],
-  items: ReadonlyMap<string, DatasetItem>,
+function assertKnown(
+  known: ReadonlyMap<string, unknown>,
+  key: string,
+  where: string,
+  what: string,
 ): void {
+  if (!known.has(key)) throw invalid(where, what);
+}
+
+/** @param tagged the items that carry the tag */
+function tagOf(
+  { value: { tag, entries, lastUpdate }, where }: Placed<z.output<typeof tagRecord>>,
+  tagged: readonly string[],
+  file: Placed<string> | null,
+  items: ReadonlyMap<string, DatasetItem>,
+): DatasetTag {
+  const list = readIpList([[...entries, ...tagged].join("\n"), file?.value ?? ""]);
+  if ("line" in list) {
+    const place = list.source === 0 || !file ? where : `${file.where}:${list.line}`;
+    throw invalid(place, `${quoted(list.text)} is not an IP address`);
+  }
   for (const address of list) {
     const entry = items.get(address);
     if (entry === undefined || ("result" in entry && entry.result.type === "IP")) continue;
+    // An address that the dataset refuses or names as a bogon bears no tags.
     const what = "refuse" in entry ? "refused" : "IP_BOGON";
     throw invalid(
-      record,
-      `${quoted(address)} is on the list of ${quoted(tag)}, but ${what} in items.ndjson`,
+      where,
+      `${quoted(address)} is on the list of ${quoted(tag.name)}, but ${what} in items.ndjson`,
     );
   }
+  return { tag, list, isBorneBy: hasMember(list), lastUpdate };
 }
 
 /** The addresses that carry each tag, which are part of the tag's list. */
@@ -143,18 +166,4 @@ function addressesByTag(items: ReadonlyMap<string, DatasetItem>): Map<string, st
     }
   }
   return addresses;
-}
-
-function checkTagsExist(
-  records: readonly Placed[],
-  items: ReadonlyMap<string, DatasetItem>,
-  tags: ReadonlyMap<string, DatasetTag>,
-): void {
-  for (const [index, entry] of [...items.values()].entries()) {
-    if (!("result" in entry) || !("tags" in entry.result)) continue;
-    const unknown = (entry.result.tags as readonly string[]).find((tag) => !tags.has(tag));
-    const record = records[index];
-    if (unknown === undefined || !record) continue;
-    throw invalid(record, `result.tags: tag ${quoted(unknown)} is not in tags.ndjson`);
-  }
 }

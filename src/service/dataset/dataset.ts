@@ -1,11 +1,8 @@
 import type { z } from "zod";
 import type { CaseContext, Customer, RepShareCase } from "../../api/schema/operations.js";
-import type { QueryResult } from "../../api/schema/query-result.js";
 import type { Tag } from "../../api/schema/tag.js";
 import type { caseStates } from "../../api/schema/vocabulary.js";
-import type { LookupEndpoint } from "../../core/finding.js";
-import type { Item } from "../../core/item/item.js";
-import type { transitionRecord, webhookRecord } from "./record-schemas.js";
+import type { ListedItem, RefusedItem, transitionRecord, webhookRecord } from "./records.js";
 
 /** The data that the embedded service answers from. Load it with `loadDataset`. */
 export interface Dataset {
@@ -25,30 +22,6 @@ export interface Dataset {
 
 /** An item known to the service. */
 export type DatasetItem = ListedItem | RefusedItem;
-
-export interface ListedItem {
-  readonly item: Item;
-  readonly result: QueryResult;
-  /** Answers given instead of those derived from `result`. */
-  readonly answers: { readonly [endpoint in LookupEndpoint]?: object | undefined };
-  readonly partial: PartialScript | null;
-}
-
-/** An item that the service answers with 400. */
-interface RefusedItem {
-  readonly item: Item;
-  /** The message in `errors.$`. */
-  readonly refuse: string;
-}
-
-/**
- * Partial answers to give before a full one: each request gets the next list of missing members.
- */
-export interface PartialScript {
-  readonly missing: readonly (readonly string[])[];
-  /** After the last list: start over with the first (true), or give one full answer (false). */
-  readonly forever: boolean;
-}
 
 export interface DatasetTag {
   readonly tag: Tag;

@@ -1,19 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { assemble, type DatasetPart } from "./assemble.js";
+import { assemble, type DatasetPart, invalid, type Placed, recordFiles } from "./assemble.js";
 import type { Dataset } from "./dataset.js";
-import { invalid, type Placed } from "./placed.js";
-
-const recordFiles = {
-  items: "items.ndjson",
-  tags: "tags.ndjson",
-  customers: "customers.ndjson",
-  cases: "cases.ndjson",
-  contexts: "contexts.ndjson",
-  webhooks: "webhooks.ndjson",
-  transitions: "transitions.ndjson",
-} as const satisfies Record<DatasetPart, string>;
 
 const tagIpsFolder = "tag-ips";
 
@@ -29,7 +18,7 @@ export async function loadDataset(folder: string): Promise<Dataset> {
   for (const name of await namesIn(folder)) {
     if (!name.endsWith(".ndjson") || known.has(name)) continue;
     throw invalid(
-      { where: join(folder, name) },
+      join(folder, name),
       `not a file of a dataset; known files are ${[...known].join(", ")}`,
     );
   }
@@ -41,7 +30,7 @@ export async function loadDataset(folder: string): Promise<Dataset> {
   const dataset = assemble({ ...parts, tagIps: (tag) => files.get(tagIpsName(tag)) ?? null });
   const names = new Set([...dataset.tags.keys()].map(tagIpsName));
   for (const [name, { where }] of files) {
-    if (!names.has(name)) throw invalid({ where }, "belongs to no tag in tags.ndjson");
+    if (!names.has(name)) throw invalid(where, "belongs to no tag in tags.ndjson");
   }
   return dataset;
 }
@@ -75,7 +64,7 @@ function parsedLine(line: string, where: string): unknown {
   try {
     return JSON.parse(line);
   } catch (error) {
-    throw invalid({ where }, `not valid JSON: ${(error as Error).message}`);
+    throw invalid(where, `not valid JSON: ${(error as Error).message}`);
   }
 }
 
@@ -85,7 +74,7 @@ async function orAbsent<T>(where: string, absent: T, read: () => Promise<T>): Pr
     return await read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return absent;
-    throw invalid({ where }, `cannot be read: ${(error as Error).message}`);
+    throw invalid(where, `cannot be read: ${(error as Error).message}`);
   }
 }
 

@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { caseStates } from "../../api/schema/vocabulary.js";
 import type { CaseDesk } from "../case-desk.js";
 import { readIpList } from "../dataset/ip-list.js";
-import { firstIssue, transitionRecord, webhookRecord } from "../dataset/record-schemas.js";
+import { firstIssue, transitionRecord, webhookRecord } from "../dataset/records.js";
 import type { TagLists } from "../snapshots.js";
 import type { RequestStats } from "../stats.js";
 
@@ -29,16 +29,13 @@ export function localRoutes(
 ): void {
   app.get("/_local/stats", () => stats.snapshot());
   webhookRoutes(app, desk);
-  app.post<{ Params: { id: string } }>("/_local/cases/:id/transition", async (request, reply) => {
-    const body = moveBody.safeParse(request.body);
-    if (!body.success) return refuse(reply, 400, firstIssue(body.error));
+  app.post<{ Params: { id: string } }>("/_local/cases/:id/transition", (request) => {
+    const { state } = parsed(moveBody, request.body);
     const { id } = request.params;
     const known = desk.find(id);
-    if (known?.state === body.data.state)
-      return refuse(reply, 409, `${id} is already ${known.state}`);
-    return (
-      (await desk.move(id, body.data.state)) ?? refuse(reply, 404, `case ${id} does not exist`)
-    );
+    if (known === null) throw refusal(404, `case ${id} does not exist`);
+    if (known.state === state) throw refusal(409, `${id} is already ${known.state}`);
+    return desk.move(id, state);
   });
   listRoutes(app, lists);
 }
@@ -46,51 +43,56 @@ export function localRoutes(
 function webhookRoutes(app: FastifyInstance, desk: CaseDesk): void {
   app.get("/_local/webhooks", () => desk.webhooks());
   app.post("/_local/webhooks", (request, reply) => {
-    const body = webhookRecord.safeParse(request.body);
-    if (!body.success) return refuse(reply, 400, firstIssue(body.error));
-    desk.save(body.data);
-    return reply.code(201).send(body.data);
+    const webhook = parsed(webhookRecord, request.body);
+    desk.save(webhook);
+    return reply.code(201).send(webhook);
   });
   app.get("/_local/transitions", () => desk.transitions());
   app.post("/_local/transitions", (request, reply) => {
-    const body = transitionRecord.safeParse(request.body);
-    if (!body.success) return refuse(reply, 400, firstIssue(body.error));
-    if (desk.attach(body.data)) return reply.code(201).send(body.data);
-    return refuse(reply, 404, `webhook ${JSON.stringify(body.data.webhook)} does not exist`);
+    const transition = parsed(transitionRecord, request.body);
+    if (desk.attach(transition)) return reply.code(201).send(transition);
+    throw refusal(404, `webhook ${JSON.stringify(transition.webhook)} does not exist`);
   });
 }
 
 function listRoutes(app: FastifyInstance, lists: TagLists): void {
+  const assertTag = (name: string): void => {
+    if (!lists.current(name)) throw refusal(404, `tag ${JSON.stringify(name)} does not exist`);
+  };
   app.put<TagPath>("/_local/tags/:name/ips", { bodyLimit: listBodyLimit }, (request, reply) => {
     const { name } = request.params;
-    if (!lists.current(name))
-      return refuse(reply, 404, `tag ${JSON.stringify(name)} does not exist`);
-    const text = typeof request.body === "string" ? request.body : entriesOf(request.body);
-    if (text === null) {
-      return refuse(reply, 400, 'send {"entries": [...]}, or one address per line as text/plain');
-    }
-    const list = readIpList([text]);
+    assertTag(name);
+    const list = readIpList([textOf(request.body)]);
     if ("line" in list) {
       const what = `entry ${list.line}: ${JSON.stringify(list.text)} is not an IP address`;
-      return refuse(reply, 400, what);
+      throw refusal(400, what);
     }
     const { lastUpdate, snapshot } = lists.replace(name, list);
     return reply.send({ tag: name, total: list.length, lastUpdate, snapshot });
   });
   app.delete<TagPath>("/_local/tags/:name/snapshots", (request, reply) => {
     const { name } = request.params;
-    if (!lists.current(name))
-      return refuse(reply, 404, `tag ${JSON.stringify(name)} does not exist`);
+    assertTag(name);
     lists.expire(name);
     return reply.code(204).send();
   });
 }
 
-function entriesOf(body: unknown): string | null {
-  const parsed = listBody.safeParse(body);
-  return parsed.success ? parsed.data.entries.join("\n") : null;
+/** The addresses of a list as sent, one per line. */
+function textOf(body: unknown): string {
+  if (typeof body === "string") return body;
+  const { success, data } = listBody.safeParse(body);
+  if (success) return data.entries.join("\n");
+  throw refusal(400, 'send {"entries": [...]}, or one address per line as text/plain');
 }
 
-function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
-  return reply.code(status).send({ message });
+function parsed<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  throw refusal(400, firstIssue(result.error));
+}
+
+/** The server answers with the status and the message. */
+function refusal(statusCode: number, message: string): Error {
+  return Object.assign(new Error(message), { statusCode });
 }

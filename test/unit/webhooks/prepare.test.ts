@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UsageError } from "../../../src/core/errors.js";
 import type { Webhook } from "../../../src/webhooks/configuration.js";
-import { previewWebhook } from "../../../src/webhooks/prepare.js";
+import { prepareCall } from "../../../src/webhooks/prepare.js";
 import { WebhookError } from "../../../src/webhooks/problem.js";
 
 const webhook: Webhook = {
@@ -13,9 +13,13 @@ const webhook: Webhook = {
 };
 const context = { s: { resolver_data: { CustomerEmail: "ada@example.net", Phone: null } } };
 
-describe("previewWebhook", () => {
+function preview(...call: Parameters<typeof prepareCall>) {
+  return prepareCall(...call).shown;
+}
+
+describe("prepareCall", () => {
   it("shows the call that would be made", () => {
-    expect(previewWebhook(webhook, context, { idempotencyKey: "key-1" })).toEqual({
+    expect(preview(webhook, context, { idempotencyKey: "key-1" })).toEqual({
       method: "PATCH",
       url: "https://crm.example.com/api/notices",
       headers: {
@@ -42,19 +46,19 @@ describe("previewWebhook", () => {
     [null, undefined, null],
     ["{{ s.resolver_data.Phone }}", undefined, null],
   ])("sends the payload %j as %s", (payload, contentType, body) => {
-    const shown = previewWebhook({ ...webhook, payload }, context);
+    const shown = preview({ ...webhook, payload }, context);
     expect([shown.headers["content-type"], shown.body]).toEqual([contentType, body]);
   });
 
   it("gives each call an idempotency key of its own", () => {
-    const keys = [1, 2].map(() => previewWebhook(webhook, context).headers["idempotency-key"]);
+    const keys = [1, 2].map(() => preview(webhook, context).headers["idempotency-key"]);
     expect(keys[0]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(keys[1]).not.toBe(keys[0]);
   });
 
   it("hides the API key", () => {
     const apiKeys = [{ origin: "https://crm.example.com", key: "hunter2" }];
-    const shown = previewWebhook(webhook, context, { apiKeys });
+    const shown = preview(webhook, context, { apiKeys });
     expect(shown.headers["authorization"]).toBe("Bearer [hidden]");
     expect(JSON.stringify(shown)).not.toContain("hunter2");
   });
@@ -67,7 +71,7 @@ describe("previewWebhook", () => {
     ["https://example.com", false],
     ["https://crm.example.com.evil.example.org", false],
   ])("with a key for %s sends it: %s", (origin, borne) => {
-    const shown = previewWebhook(webhook, context, { apiKeys: [{ origin, key: "hunter2" }] });
+    const shown = preview(webhook, context, { apiKeys: [{ origin, key: "hunter2" }] });
     expect("authorization" in shown.headers).toBe(borne);
   });
 
@@ -75,23 +79,23 @@ describe("previewWebhook", () => {
     "refuses the API key %j without printing it",
     (key) => {
       const apiKeys = [{ origin: "https://crm.example.com", key }];
-      const preview = () => previewWebhook(webhook, context, { apiKeys });
-      expect(preview).toThrow(UsageError);
-      expect(preview).toThrow(/^the API key for https:\/\/crm\.example\.com is empty or contains/i);
+      const call = () => preview(webhook, context, { apiKeys });
+      expect(call).toThrow(UsageError);
+      expect(call).toThrow(/^the API key for https:\/\/crm\.example\.com is empty or contains/i);
     },
   );
 
   it.each(["", "a b", "a\nb", "x".repeat(256)])(
     "refuses the idempotency key %j",
     (idempotencyKey) => {
-      expect(() => previewWebhook(webhook, context, { idempotencyKey })).toThrow("1 to 255");
+      expect(() => preview(webhook, context, { idempotencyKey })).toThrow("1 to 255");
     },
   );
 
   it("names every error of address and payload at once, and the webhook", () => {
     const bad = { ...webhook, path: "../x", payload: ["{{ s.a }}", "{{"] };
-    expect(() => previewWebhook(bad, context)).toThrow(WebhookError);
-    expect(() => previewWebhook(bad, context)).toThrow(
+    expect(() => preview(bad, context)).toThrow(WebhookError);
+    expect(() => preview(bad, context)).toThrow(
       /^webhook "Notify": 3 problems\n {2}\/path: .*\n {2}\/payload\/1: .*\n {2}\/payload\/0: /,
     );
   });

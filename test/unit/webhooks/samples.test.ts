@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/finding.js";
 import { checkWebhook } from "../../../src/webhooks/check.js";
 import { readWebhooks, type Webhook } from "../../../src/webhooks/configuration.js";
-import { previewWebhook } from "../../../src/webhooks/prepare.js";
+import { prepareCall } from "../../../src/webhooks/prepare.js";
 
 const folder = new URL("../../../samples/webhooks/", import.meta.url);
 
@@ -20,7 +20,7 @@ async function sampleContext(): Promise<JsonObject> {
 
 describe("the samples", () => {
   it("include a JSON payload with one field, a whole object and a field in text", async () => {
-    const { body } = previewWebhook(await sample("notify-crm.json"), await sampleContext());
+    const { body } = prepareCall(await sample("notify-crm.json"), await sampleContext());
     expect(JSON.parse(body ?? "")).toMatchObject({
       email: "ada@example.net",
       customer: { CustomerName: "Ada Example", Suspended: false },
@@ -29,7 +29,7 @@ describe("the samples", () => {
   });
 
   it("include a text payload", async () => {
-    const { body } = previewWebhook(await sample("chat-message.json"), await sampleContext());
+    const { body } = prepareCall(await sample("chat-message.json"), await sampleContext());
     expect(body).toBe("Abuse case of Ada Example <ada@example.net> needs a look.");
   });
 

@@ -5,10 +5,9 @@ import { sourceOptions } from "../../../inputs/open-input.js";
 import type { CaseRowsFormat } from "./case-rows.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { jobExitCodes, runEnrichJob, runGroups } from "../enrich/enrich-job.js";
-import { readCase } from "../../services/read-case.js";
 import { withServices } from "../../services/services.js";
 import { withClient } from "../../services/with-client.js";
-import { ofCase } from "./show.js";
+import { ofCase, readCase } from "./show.js";
 
 const { Output, Lookups, Run } = runGroups;
 const { intelUrl, apiKeyFile, local, synthetic, timeout } = runGroups.Service;

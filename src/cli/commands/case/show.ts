@@ -1,8 +1,10 @@
+import type { OpsClient } from "../../../api/ops-client.js";
+import type { RepShareCase } from "../../../api/schema/operations.js";
 import { caseCallGroups, opsCallGroups } from "../../services/call-options.js";
 import { defineCommand } from "../../command.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
-import { readCase } from "../../services/read-case.js";
 import { askService } from "../../services/with-client.js";
+import type { CliContext } from "../../terminal/cli-context.js";
 import { showRecord } from "../../terminal/show-record.js";
 
 /** Shared by the commands that take a case. */
@@ -68,3 +70,20 @@ export const caseContextCommand = defineCommand({
     return exitCodes.done;
   },
 });
+
+/**
+ * Reads one reputation-share case from the operations interface. A different identifier in the answer is
+ * only a warning, since an identifier may have several spellings.
+ */
+export async function readCase(
+  client: OpsClient,
+  id: string,
+  { signal, reporter }: CliContext,
+): Promise<RepShareCase> {
+  const found = await client.repShareCase(id, { signal });
+  if (found.id.toLowerCase() !== id.trim().toLowerCase()) {
+    const [asked, answered] = [id, found.id].map((name) => JSON.stringify(name));
+    reporter.warning(`asked for case ${asked}, the service answered with case ${answered}`);
+  }
+  return found;
+}

@@ -101,7 +101,7 @@ async function runWith(
     await reported;
   };
   if (manifest.exit_reason === "too_many_failed") {
-    const { tooManyFailedError } = await import("./too-many-failed-error.js");
+    const { tooManyFailedError } = await import("./failed-rows.js");
     await printSummary(manifest, call);
     await over();
     throw tooManyFailedError(manifest, settings);
@@ -171,7 +171,7 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
   } catch (error) {
     const { explainInterruption } = await import("./interrupted-run.js");
     const kept = call.isKept?.() ?? existsSync(call.stateFolder ?? stateFolderOf(settings) ?? "");
-    throw explainInterruption(error, settings.output, display.reached(), kept);
+    throw explainInterruption(error, display.reached(), kept);
   } finally {
     display.stop();
   }

@@ -1,29 +1,15 @@
-import { existsSync } from "node:fs";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
-import { outputBase } from "../../../run/destination/check-paths.js";
-import { statePath } from "../../../run/state/state-folder.js";
-
-/** An interruption, with a hint on how to continue. */
-class InterruptedRunError extends InterruptedError {
-  override readonly hint: string;
-
-  constructor(signal: InterruptedError["signal"], hint: string) {
-    super(signal);
-    this.hint = hint;
-  }
-}
 
 /**
  * Adds to the error of a run how far it got, and how to continue it if its state was kept.
  *
  * @param reached rows and percent; null if no row was started
- * @param kept whether its state was kept; by default, whether the output has a state folder
+ * @param kept whether its state was kept
  */
 export function explainInterruption(
   error: unknown,
-  output: string,
   reached: string | null,
-  kept = output !== "-" && existsSync(statePath(outputBase(output))),
+  kept: boolean,
 ): unknown {
   // A run that never started has no state.
   if (error instanceof UsageError) return error;
@@ -31,7 +17,7 @@ export function explainInterruption(
   const saved = `${written}progress is saved; to continue, repeat the command with --resume`;
   if (error instanceof InterruptedError) {
     const lost = `${written}nothing was saved; run the command again`;
-    return new InterruptedRunError(error.signal, kept ? saved : lost);
+    return new InterruptedError(error.signal, { hint: kept ? saved : lost });
   }
   if (error instanceof EarlyEndError) {
     const advice = kept

@@ -28,7 +28,7 @@ export async function printSummary(
 ): Promise<void> {
   const { json, quiet, color, failOn, prefix = defaultPrefix } = settings;
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
-    const { countedRows } = await import("./counted-rows.js");
+    const { countedRows } = await import("./failed-rows.js");
     context.reporter.warning(countedRows(manifest, failOn, prefix));
   }
   if (json || quiet || context.reporter.format === "json") return;

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { retryFailedRows } from "./retry-advice.js";
+import { retryFailedRows } from "./failed-rows.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";

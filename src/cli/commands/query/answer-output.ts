@@ -11,7 +11,7 @@ import {
 import { printCard } from "../../terminal/terminal-card.js";
 import { wrapWords } from "../../terminal/text-layout.js";
 import { answerCard } from "./answer-card.js";
-import { answerCells, answerLine, type AnsweredItem } from "./answered-item.js";
+import { answerCell, answerLine, type AnsweredItem } from "./answered-item.js";
 
 /** Columns of a table: title and name in the row schema, without prefix. */
 export type AnswerColumns = readonly (readonly [title: string, column: string])[];
@@ -19,8 +19,7 @@ export type AnswerColumns = readonly (readonly [title: string, column: string])[
 /** Prints answers as JSON lines; on a terminal, one answer as a card and several as a table. */
 export function answerOutput(call: OutputCall, columns: AnswerColumns): DataOutput<AnsweredItem> {
   const cells = columns.map(
-    ([title, name]) =>
-      [title, (answer: AnsweredItem) => shownCell(answerCells(answer, [name])[0])] as const,
+    ([title, name]) => [title, (answer: AnsweredItem) => answerCell(answer, name)] as const,
   );
   const output = dataOutput(call, cells, { toLine: answerLine });
   if (wantsLines(call.settings.json, call.context)) return output;
@@ -49,12 +48,6 @@ export function answerOutput(call: OutputCall, columns: AnswerColumns): DataOutp
       if (count > 1 && errors.size > 0) await writeOut(call.context, errorLines(call, errors));
     },
   };
-}
-
-/** A flag shows only where it is set: few addresses are bogons, and empty columns are dropped. */
-function shownCell(text = ""): string {
-  if (text === "false") return "";
-  return text === "true" ? "yes" : text;
 }
 
 /** Each error below the table: its code and message are too long for a column. */

@@ -20,14 +20,15 @@ export function answerLine({ text, item, finding }: AnsweredItem): string {
   return nestedText({ ...nestedFacts(item, finding), item: item?.value ?? text }, finding);
 }
 
-/** The values of the named columns (without prefix) as text. */
-export function answerCells(answer: AnsweredItem, names: readonly string[]): readonly string[] {
-  const { text, item, finding } = answer;
+/**
+ * The value of a column (without prefix) as text. A flag shows only where it is set: few addresses are
+ * bogons, and empty columns are dropped.
+ */
+export function answerCell({ text, item, finding }: AnsweredItem, name: string): string {
+  if (name === "item") return item?.value ?? text;
   const row = itemRow(text, { number: 1, line: 1, end: 0 });
-  return names.map((name) => {
-    if (name === "item") return item?.value ?? text;
-    const value = columns.find((column) => column.name === name)?.value({ row, item, finding });
-    if (value === undefined || value === null) return "";
-    return Array.isArray(value) ? value.join(", ") : String(value);
-  });
+  const value = columns.find((column) => column.name === name)?.value({ row, item, finding });
+  if (value === undefined || value === null || value === false) return "";
+  if (value === true) return "yes";
+  return Array.isArray(value) ? value.join(", ") : String(value);
 }

@@ -4,7 +4,7 @@ import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { dataOutput, wantsLines } from "../../terminal/data-output.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
-import { formatCount } from "../../../core/text/quantity.js";
+import { counted } from "../../../core/text/quantity.js";
 import {
   chosenContext,
   chosenWebhooks,
@@ -98,8 +98,4 @@ function notCompared(caseContext: CaseContext | undefined): string | null {
   }
   if (Object.keys(caseContext.s?.resolver_data ?? {}).length > 0) return null;
   return "the context has no subscriber data (s.resolver_data), so static subscriber data was not checked";
-}
-
-function counted(count: number, word: string): string {
-  return `${formatCount(count)} ${word}${count === 1 ? "" : "s"}`;
 }

@@ -9,7 +9,6 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { endpointKeysFile, readEndpointKeys } from "../../options/endpoint-keys.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
-import { callWebhook } from "../../../webhooks/call-webhook.js";
 import { printable } from "../../../core/text/printable.js";
 import { readSecret, secrets } from "../../options/secrets.js";
 import { showRecord } from "../../terminal/show-record.js";
@@ -92,8 +91,8 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   }
   const { idempotencyKey } = settings;
   if (!settings.dryRun) return deliver(call, webhook, caseContext, apiKeys);
-  const { previewWebhook } = await import("../../../webhooks/prepare.js");
-  const request = previewWebhook(webhook, caseContext, { apiKeys, idempotencyKey });
+  const { prepareCall } = await import("../../../webhooks/prepare.js");
+  const { shown: request } = prepareCall(webhook, caseContext, { apiKeys, idempotencyKey });
   if (wantsLines(settings.json, context)) {
     await showRecord(call, { webhook: webhook.name, ...request });
   } else await writeOut(context, printable(httpText(request)));
@@ -125,7 +124,8 @@ async function deliver(
   apiKeys: readonly ApiKey[],
 ): Promise<number> {
   const { settings, context } = call;
-  const delivery = await callWebhook(webhook, caseContext, {
+  const { sendWebhook } = await import("../../../webhooks/send.js");
+  const delivery = await sendWebhook(webhook, caseContext, {
     apiKeys,
     idempotencyKey: settings.idempotencyKey,
     clock: context.clock,

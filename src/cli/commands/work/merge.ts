@@ -74,6 +74,6 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   if (manifest.exit_reason !== "too_many_failed") {
     return exitCodeOfRun(settings.failOn, manifest.statuses);
   }
-  const { tooManyFailedError } = await import("../enrich/too-many-failed-error.js");
+  const { tooManyFailedError } = await import("../enrich/failed-rows.js");
   throw tooManyFailedError(manifest, { ...settings, prefix, tagIps: undefined });
 }

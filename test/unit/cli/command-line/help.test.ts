@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import {
-  commandHelp,
-  groupHelp,
-  helpText,
-  programHelp,
-} from "../../../../src/cli/command-line/help.js";
+import type { Command, CommandGroup } from "../../../../src/cli/command.js";
+import { helpText } from "../../../../src/cli/command-line/help.js";
 import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
 import {
   commandNames,
@@ -15,6 +11,9 @@ import {
 
 const commands = await loadCommands();
 
+const helpOf = (topic: Command | CommandGroup | null, width = 80): string =>
+  helpText({ topic, brief: false }, commands, width);
+
 test("loads each command under its own name", async () => {
   expect(commands.map(({ name }) => name)).toEqual(commandNames);
   for (const command of commands) await expect(loadCommand(command.name)).resolves.toBe(command);
@@ -22,7 +21,7 @@ test("loads each command under its own name", async () => {
 });
 
 test("the program's help names every command", () => {
-  const help = programHelp(commands, 80);
+  const help = helpOf(null);
   expect(commands.filter(({ name }) => !help.includes(`\n  ${name} `))).toEqual([]);
 });
 
@@ -30,7 +29,7 @@ test.each(groups.map((group) => [group.name, group] as const))(
   "the help of the group %s names its commands",
   (name, group) => {
     const members = commands.filter((command) => command.name.startsWith(`${name} `));
-    const help = groupHelp(group, commands, 80);
+    const help = helpOf(group);
     expect(members.length).toBeGreaterThan(0);
     expect(members.filter((command) => !help.includes(`\n  ${command.name} `))).toEqual([]);
   },
@@ -46,7 +45,7 @@ test("every command of two words belongs to a group", () => {
 test("a command lists only the variables of its own secrets", () => {
   const help = (name: string): string => {
     const command = commands.find((command) => command.name === name);
-    return command ? commandHelp(command, 80) : "";
+    return command ? helpOf(command) : "";
   };
   const secrets = /REPUTE_(?:API_KEY|ACCESS_TOKEN|CASE_API_KEY)\b/g;
   expect(
@@ -83,11 +82,11 @@ describe.each(commands.map((command) => [command.name, command] as const))(
     /** Its layout takes long. */
     let help80: string;
     beforeAll(() => {
-      help80 = commandHelp(command, 80);
+      help80 = helpOf(command);
     });
 
     test.each([60, 80, 100])("prose fits a width of %i", (width) => {
-      const lines = (width === 80 ? help80 : commandHelp(command, width)).split("\n");
+      const lines = (width === 80 ? help80 : helpOf(command, width)).split("\n");
       // A command to copy stands on one line, however long.
       const prose = lines.filter((line) => !line.includes("repute "));
       expect(prose.filter((line) => line.length > width)).toEqual([]);
@@ -113,7 +112,7 @@ describe.each(commands.map((command) => [command.name, command] as const))(
 
 test("shows a switch that is on by default as its negative", () => {
   const [enrich] = commands;
-  expect(enrich && commandHelp(enrich, 80)).toContain("\n      --no-header ");
+  expect(enrich && helpOf(enrich)).toContain("\n      --no-header ");
 });
 
 test("enrich -h lists the 15 most used of its flags", () => {

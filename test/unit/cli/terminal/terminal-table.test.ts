@@ -47,15 +47,15 @@ test("keeps addresses whole while it shortens other columns", () => {
   );
 });
 
-test("prints each row as a block if the terminal is too narrow for a table", () => {
+test("prints each row as a card if the terminal is too narrow for a table", () => {
   const rows = [
-    ["192.0.2.1", "words ".repeat(4).trim(), "", "x".repeat(12)],
+    ["192.0.2.1", "words ".repeat(5).trim(), "", "x".repeat(12)],
     ["192.0.2.2", "", "yes", ""],
   ];
-  expect(tabled(["item", "error", "bogon", "z"], rows, 24)).toBe(
+  expect(tabled(["item", "error", "bogon", "z"], rows, 32)).toBe(
     [
       "item   192.0.2.1",
-      "error  words words words",
+      "error  words words words words",
       "       words",
       "z      xxxxxxxxxxxx",
       "",

@@ -7,7 +7,7 @@ import {
   resultTypes,
 } from "../../../../src/api/schema/vocabulary.js";
 import { packagePath } from "../../../../src/core/program.js";
-import type { ListedItem } from "../../../../src/service/dataset/dataset.js";
+import type { ListedItem } from "../../../../src/service/dataset/records.js";
 import { loadDataset, tagIpsName } from "../../../../src/service/dataset/load.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 

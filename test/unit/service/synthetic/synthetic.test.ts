@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { queryResultSchema } from "../../../../src/api/schema/query-result.js";
 import { recogniseItem } from "../../../../src/core/item/recognise.js";
 import { type JsonObject, unasked, verdictOf } from "../../../../src/core/finding.js";
-import { checkTimes } from "../../../../src/service/dataset/check-times.js";
+import { timeFault } from "../../../../src/service/dataset/seen-times.js";
 import { loadDataset } from "../../../../src/service/dataset/load.js";
 import { packagePath } from "../../../../src/core/program.js";
 import { quickCheckOf } from "../../../../src/service/quick-check.js";
@@ -37,7 +37,7 @@ function answered(kind: string, seed = 1) {
 test.each(Object.keys(texts))("answers for %s are valid, and their times agree", (kind) => {
   for (const { result } of answered(kind)) {
     expect(queryResultSchema.safeParse(result).error).toBeUndefined();
-    checkTimes({ value: result, where: "synthetic" }, result);
+    expect(timeFault(result, "result")).toBeNull();
   }
 });
 

@@ -1,0 +1,99 @@
+import { errorAreas } from "../../../core/error-codes.js";
+import { FatalError } from "../../../core/errors.js";
+import type { Manifest } from "../../../core/manifest.js";
+import { counted, formatCount, shellWord } from "../../../core/text/quantity.js";
+import { earlierFormats } from "../../../formats/registry.js";
+import { findWarehouse } from "../../../outputs/registry.js";
+import { type FailOn, lookedUp } from "../../../run/failure-limits.js";
+import type { FlatSettings } from "../../../run/options.js";
+import { exitCodes } from "../../exit-code.js";
+
+/** One line about the rows that `--fail-on` counts: how many, the commonest code, what to do. */
+export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: string): string {
+  const found = statuses.filter((status) => manifest.statuses[status] > 0);
+  const counts = found.map((status) => `${formatCount(manifest.statuses[status])} ${status}`);
+  const of = `of ${counted(manifest.output.rows, "row")}`;
+  const commonest = commonestCode(manifest, statuses);
+  const often = commonest === null ? "" : `, most often ${commonest[0]} (${commonest[1]})`;
+  const partial = "to complete partial rows, use repute retry";
+  const remedy = commonest === null ? partial : remedyOf(commonest[0]);
+  return `${counts.join(", ")} ${of}${often}; ${retryFailedRows(manifest, prefix) ?? remedy}`;
+}
+
+function commonestCode(
+  { errors, unsupported }: Manifest,
+  statuses: FailOn["statuses"],
+): readonly [code: string, count: string] | null {
+  const { invalid_item: invalid = 0, ...failed } = errors;
+  const codes = [
+    ...Object.entries(statuses.includes("failed") ? failed : {}),
+    ...(statuses.includes("invalid") ? [["invalid_item", invalid] as const] : []),
+    ...Object.entries(statuses.includes("unsupported") ? unsupported : {}),
+  ];
+  const [code, count] = codes.reduce((one, other) => (other[1] > one[1] ? other : one), ["", 0]);
+  return count === 0 ? null : [code, formatCount(count)];
+}
+
+function remedyOf(code: string): string {
+  const name = /^http_\d+$/.test(code) ? "http_NNN" : code;
+  const entries = Object.values(errorAreas).flatMap((area) =>
+    Object.entries<readonly [meaning: string, remedy: string, ...rest: string[]]>(area),
+  );
+  return entries.find(([each]) => each === name)?.[1][1] ?? "see rep_error in the output";
+}
+
+type LimitSettings = Pick<FlatSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
+
+/** Explains a run that ended with more failed rows than `--max-failed` allows. */
+export function tooManyFailedError(manifest: Manifest, settings: LimitSettings): FatalError {
+  const [commonest] = Object.keys(manifest.errors);
+  const reason = commonest === undefined ? "" : `, most often ${commonest}`;
+  const skipped = settings.tagIps === undefined ? "" : "; no tag lists were exported";
+  const message = `too many rows failed: ${failedText(manifest, settings)}${reason}${kept(manifest, settings)}${skipped}`;
+  return new FatalError("too_many_failed", message, { hint: hintFor(manifest, settings) });
+}
+
+function failedText(manifest: Manifest, { maxFailed }: LimitSettings): string {
+  if ("rows" in maxFailed) {
+    return `${formatCount(manifest.statuses.failed)} (--max-failed allows ${formatCount(maxFailed.rows)})`;
+  }
+  const { rows, failed } = lookedUp(manifest);
+  return `${formatCount(failed)} of the ${formatCount(rows)} that were looked up (--max-failed allows ${maxFailed.percent}%)`;
+}
+
+/** Where the rows were kept. */
+function kept({ output }: Manifest, settings: LimitSettings): string {
+  if (output.path === null) return "";
+  return `; the rows are in ${output.path}, and ${findWarehouse(settings.output)?.target.display ?? settings.output} is unchanged`;
+}
+
+function hintFor({ output }: Manifest, { output: target, prefix }: LimitSettings): string {
+  const again = "run it again once the service works, or raise --max-failed";
+  if (output.path === null) return again;
+  return retryAdvice(output, target, prefix) ?? again;
+}
+
+/**
+ * How to retry the failed rows of a file; null if `retry` cannot read its format. A table takes no
+ * rows of a file, which is then filled in itself.
+ */
+function retryAdvice(
+  { path, format }: Manifest["output"],
+  target: string | null,
+  prefix: string,
+): string | null {
+  if (path === null || ![...earlierFormats, "parquet"].includes(format)) return null;
+  const isFile = target !== null && (findWarehouse(target)?.rows ?? null) === null;
+  const into = isFile ? ` -o ${shellWord(target)}` : "";
+  const flag = prefix === "rep_" ? "" : ` --prefix ${shellWord(prefix)}`;
+  return `to retry the failed rows: repute retry ${shellWord(path)}${into}${flag}`;
+}
+
+/** The same for a finished run. Null also without failed rows, and for tables. */
+export function retryFailedRows(
+  { output, statuses, exit_code }: Manifest,
+  prefix: string,
+): string | null {
+  const hasFailed = statuses.failed > 0 && exit_code === exitCodes.rowsFailed;
+  return hasFailed ? retryAdvice(output, null, prefix) : null;
+}
