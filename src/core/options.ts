@@ -140,3 +140,16 @@ export function paths(): z.ZodType<readonly string[]> {
     .or(z.array(z.string()))
     .pipe(z.array(z.string().min(1)).min(1));
 }
+
+/** A share such as `50%`, as a number from 0 to 1; also such a number. */
+export function percentage(): z.ZodType<number> {
+  return z
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^\d+(?:\.\d+)?%$/, "must be a share such as 50%")
+        .transform((text) => Number(text.slice(0, -1)) / 100),
+    ])
+    .pipe(z.number().min(0).max(1, "must be at most 100%"));
+}

@@ -159,8 +159,9 @@ export class Repute implements AsyncDisposable {
     const { clock, onWarning } = this.#services;
     const { signal } = this.#call(options);
     const client = await this.#services.intel();
-    const source = (await this.#services.session("url")).service.name;
-    return this.#track(exportTags({ ...options, client, source, clock, onWarning, signal }));
+    const session = await this.#services.session("url");
+    const own = { source: session.service.name, withheld: await session.withheld() };
+    return this.#track(exportTags({ ...options, ...own, client, clock, onWarning, signal }));
   }
 
   /** All customers; pages are read as they are needed. Needs `opsUrl`. */

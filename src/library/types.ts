@@ -145,7 +145,7 @@ export interface EnrichFileOptions {
 /** Which lists `exportTags` writes, and how. */
 export type TagListOptions = Omit<
   ExportTagsOptions,
-  "client" | "source" | "clock" | "onWarning" | "runId"
+  "client" | "source" | "withheld" | "clock" | "onWarning" | "runId"
 >;
 
 /** How a webhook is called. */

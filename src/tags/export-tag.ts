@@ -8,6 +8,8 @@ import { finishTag } from "./finish-tag.js";
 import type { ExportFolder } from "./folder/export-folder.js";
 import { type ExportedTag, hasList, type IndexedTag } from "./folder/export-index.js";
 import type { FileStems } from "./folder/file-stems.js";
+import type { Withheld } from "../lookup/withheld.js";
+import { hasSameRules, leaveOut, leftOutSize } from "./left-out.js";
 import { readTag } from "./read-tag.js";
 import type { ExportState } from "./export-state.js";
 import { TagExportError } from "./faults.js";
@@ -108,7 +110,7 @@ async function readAndWrite(
     clock: options.clock,
     signal,
     begun: await state.resume(name, before),
-    isKnown: (first, addresses) => oneList(() => isKnown(first, addresses, before, folder)),
+    isKnown: (first, addresses) => oneList(() => isKnown(first, addresses, before, folder, options.withheld)),
     onPage: ({ pages, entries, pin: { total } }) =>
       report({ state: "reading", pages, entries, total }),
   });
@@ -141,13 +143,15 @@ async function isKnown(
   addresses: ReadAddresses,
   before: ExportedTag | null,
   folder: ExportFolder,
+  withheld: Withheld,
 ): Promise<boolean> {
-  if (first.snapshot !== before?.snapshot) return false;
-  if (first.lastUpdate !== before.lastUpdate || first.total !== before.total) return false;
+  if (first.snapshot !== before?.snapshot || first.lastUpdate !== before.lastUpdate) return false;
+  const { left_out: leftOut, total } = before;
+  if (first.total !== total + leftOutSize(leftOut) || !hasSameRules(leftOut, withheld)) return false;
   const list = await folder.listOf(before);
-  if (list === null || sizeOf(list) !== first.total) return false;
-  const page = sortAddresses(addresses.v4.slice(), addresses.v6.slice());
-  return sizeOf(difference(page, list)) === 0;
+  if (list === null || sizeOf(list) !== total) return false;
+  const page = leaveOut(sortAddresses(addresses.v4.slice(), addresses.v6.slice()), withheld);
+  return sizeOf(difference(page.list, list)) === 0;
 }
 
 type ReportProgress = (change: Partial<TagProgress>) => void;

@@ -1,4 +1,4 @@
-import { counted } from "../core/text/quantity.js";
+import { counted, formatCount } from "../core/text/quantity.js";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { hashBytes } from "../core/files/file-hash.js";
@@ -16,6 +16,7 @@ import { writeFile } from "./folder/write-file.js";
 import { tagFormatWriters } from "./list-formats/registry.js";
 import { writeText } from "./list-formats/address-lines.js";
 import type { SetNames } from "./list-formats/types.js";
+import { leaveOut } from "./left-out.js";
 import type { TagReading } from "./read-tag.js";
 import type { PageLog } from "./page-log.js";
 import { TagExportError } from "./faults.js";
@@ -35,13 +36,18 @@ export interface FinishTagOptions {
 /**
  * Checks a list, writes its files and describes them.
  *
- * @throws TagExportError `count_mismatch`; FatalError
+ * @throws TagExportError `count_mismatch`, `list_leapt`; FatalError
  */
 export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTag> {
   const { name, reading, before, stem, into, options } = finishing;
   const { about, log, snapshot, lastUpdate, pinnedAt } = reading;
-  const list = log === null ? before?.list : await checkedList(name, log);
-  if (!list) throw new TagExportError("count_mismatch", `the earlier list of tag ${name} is gone`);
+  const read = log === null ? null : leaveOut(await checkedList(name, log), options.withheld);
+  const list = read?.list ?? before?.list;
+  const leftOut = read?.leftOut ?? before?.tag.left_out;
+  if (!list || !leftOut) {
+    throw new TagExportError("count_mismatch", `the earlier list of tag ${name} is gone`);
+  }
+  if (before !== null) refuseLeap(name, sizeOf(before.list), sizeOf(list), options.maxChange);
   const metadata = {
     tag: name,
     snapshot,
@@ -82,6 +88,7 @@ export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTa
     exported_at: pinnedAt,
     lastUpdate,
     total: sizeOf(list),
+    left_out: { reserved: leftOut.reserved, excluded: [...leftOut.excluded] },
     ipv4: list.v4.length,
     ipv6: list.v6.length / 4,
     sha256,
@@ -93,6 +100,20 @@ export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTa
     sets: metadata.sets,
     files,
   };
+}
+
+/** Lists with fewer addresses may change as much as they like. */
+const leapFrom = 100;
+
+/** @throws TagExportError `list_leapt` */
+function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): void {
+  const change = Math.abs(now - before) / before;
+  if (before < leapFrom || change <= maxChange || maxChange >= 1) return;
+  throw new TagExportError(
+    "list_leapt",
+    `the list of tag ${tag} had ${counted(before, "address")} and now has ${formatCount(now)}, a change of more than ${maxChange * 100}%`,
+    { hint: "look at the tag; --max-change 100% accepts the new list" },
+  );
 }
 
 /** The distinct addresses of all pages. Their number must equal the reported total. */

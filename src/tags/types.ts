@@ -1,5 +1,6 @@
 import type { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
+import type { Withheld } from "../lookup/withheld.js";
 import type { Failure } from "./folder/export-index.js";
 import type { TagFormat } from "./list-formats/types.js";
 
@@ -31,6 +32,13 @@ export interface ExportTagsOptions {
   readonly prune?: boolean | undefined;
   /** Discard the pages of an interrupted export instead of continuing from them. @default false */
   readonly restart?: boolean | undefined;
+  /** What must not be in a list. */
+  readonly withheld: Withheld;
+  /**
+   * How much a list of 100 addresses or more may grow or shrink to be replaced, as a share of its
+   * size; 1 accepts any change. @default 0.5
+   */
+  readonly maxChange?: number | undefined;
   readonly clock: Clock;
   /**
    * Aborting ends the export with the signal's reason. The folder stays unchanged, and the next

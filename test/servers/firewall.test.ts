@@ -9,6 +9,7 @@ import { systemClock } from "../../src/core/clock.js";
 import { startService, type Service } from "../../src/service/service.js";
 import { exportTags } from "../../src/tags/export-tags.js";
 import type { ExportReport } from "../../src/tags/types.js";
+import { nothingWithheld } from "../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { exportedTag, linesOf, readExport } from "../unit/tags/exporting.js";
 import { addresses } from "../unit/tags/tag-server.js";
@@ -50,6 +51,7 @@ async function exported(tag: string, entries: readonly string[]): Promise<Export
       names: [tag],
       folder,
       formats: ["txt", "cidr", "nft", "ipset"],
+      withheld: nothingWithheld,
       clock: systemClock,
     });
   await again();

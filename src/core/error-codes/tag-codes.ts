@@ -8,6 +8,10 @@ export const tagCodes = {
   no_output: ["no folder to export to", "give it with -o DIR"],
   other_tag: ["the answer is about another tag", "check caches in front of the service"],
   invalid_entry: ["the list has an entry that is not an IP address", "report it to the operator"],
+  list_leapt: [
+    "a list changed by more than --max-change allows; the earlier one stays",
+    "look at the tag; --max-change 100% accepts the new list",
+  ],
   count_mismatch: [
     "the list has more or fewer distinct addresses than its total",
     "export the tag again; if it stays, report it to the operator",

@@ -43,7 +43,13 @@ const exportedTag = z.object({
   ...pinned.shape,
   /** As received from the service. */
   lastUpdate: z.string(),
+  /** Addresses in the list. The service's own total also has those that are left out. */
   total: count,
+  /** What is not in the list, and why; see `LeftOut`. */
+  left_out: z.object({
+    reserved: count.nullable(),
+    excluded: z.array(z.object({ path: z.string(), sha256: z.string(), addresses: count })),
+  }),
   ipv4: count,
   ipv6: count,
   /** Digest of the list as text, one address per line: that of the `.txt` file, if written. */

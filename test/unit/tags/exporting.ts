@@ -10,6 +10,7 @@ import {
 import { exportTags } from "../../../src/tags/export-tags.js";
 import type { ExportReport, ExportTagsOptions } from "../../../src/tags/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
+import { nothingWithheld } from "../../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import type { TagServer } from "./tag-server.js";
 
@@ -35,6 +36,7 @@ export async function exporterOf(server: TagServer): Promise<Exporter> {
         source: server.url,
         names: Object.keys(server.lists),
         folder,
+        withheld: nothingWithheld,
         clock,
         onWarning: (warning) => warnings.push(warning),
         ...options,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { IntelClient } from "../../../api/intel-client.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
+import { lookupOptions } from "../../../lookup/options.js";
 import { runOptions } from "../../../run/options.js";
 import { tagExportOptions } from "../../../tags/options.js";
 import { intelCallGroups } from "../../services/call-options.js";
@@ -34,6 +35,17 @@ const groups = {
       value: "OUT",
     }),
     ...tagExportOptions.shape,
+    bogons: option(lookupOptions.shape.bogons, {
+      description:
+        "What to do with addresses in reserved ranges: local leaves them out of every list, ask keeps them [default local, ask with --local]",
+      value: "HOW",
+    }),
+    exclude: option(lookupOptions.shape.exclude, {
+      description:
+        "List of what must not be in any list: addresses and networks, one per line, or a warning list of MISP. Repeat it for several lists",
+      value: "FILE",
+      repeats: true,
+    }),
     stateDir: runOptions.shape.stateDir,
   },
   ...intelCallGroups,
@@ -76,7 +88,7 @@ export const tagsExportCommand = defineCommand({
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands, watch } = call;
   watch?.follow({ record: () => emptyReport(settings.output ?? null), toStdout: true });
-  const { output: folder, formats, formulaGuard, parallel, restart } = settings;
+  const { output: folder, formats, formulaGuard, parallel, restart, maxChange } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
       hint: "name it with -o DIR",
@@ -88,7 +100,8 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   // To continue an interrupted export, the command is repeated.
   watch?.follow({ resumable: () => true });
   const prune = settings.prune || settings.all;
-  const what = { names, folder, formats, formulaGuard, parallel, restart, prune };
+  const own = { formats, formulaGuard, parallel, restart, prune, maxChange };
+  const what = { names, folder, intents: settings.intent, ...own };
   const report = await withServices(["intel"], call, ({ intel }) =>
     withSession(intel, call, (session) => exportTagLists(session, context, what, settings.quiet)),
   );

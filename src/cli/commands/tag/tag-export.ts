@@ -11,6 +11,9 @@ export interface TagExport {
   readonly names: (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
   readonly folder: string;
   readonly runId?: string;
+  /** Only tags of these intents. */
+  readonly intents?: readonly string[] | undefined;
+  readonly maxChange?: number;
   readonly formats?: readonly TagFormat[];
   readonly formulaGuard?: boolean;
   readonly parallel?: number;
@@ -25,7 +28,7 @@ export interface TagExport {
 export async function exportTagLists(
   session: Session,
   context: CommandCall<unknown>["context"],
-  { names, ...options }: TagExport,
+  { names, intents, ...options }: TagExport,
   quiet: boolean,
 ): Promise<ExportReport> {
   const { exportTags } = await import("../../../tags/export-tags.js");
@@ -48,12 +51,27 @@ export async function exportTagLists(
     ...options,
     client,
     source: service.embedded ? "the embedded service" : service.url,
-    names: await names(client),
+    names: await ofIntents(intents, await names(client), client, signal),
+    withheld: await session.withheld(),
     clock,
     signal,
     onProgress,
     onWarning: (message) => reporter.warning(message),
   });
+}
+
+/** The names of tags whose intent is one of those given, in their order. Unknown tags stay. */
+async function ofIntents(
+  intents: readonly string[] | undefined,
+  names: Iterable<string>,
+  client: IntelClient,
+  signal: AbortSignal,
+): Promise<Iterable<string>> {
+  if (intents === undefined) return names;
+  const tags = await client.tags({ signal });
+  const others = tags.filter(({ intent }) => !intents.includes(intent ?? "unknown"));
+  const left = new Set(others.map(({ name }) => name));
+  return Array.from(names).filter((name) => !left.has(name));
 }
 
 /** Prints a line per million entries read. */
