@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { hostname } from "node:os";
-import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import type * as Sqlite from "@photostructure/sqlite";
 import { UsageError } from "../errors.js";
 
 /** Releases a lock. The file goes synchronously, before the promise is returned. */
@@ -85,9 +85,9 @@ function identityOf(path: string): string | null {
 }
 
 /** Locks a file, which stays empty; null if another process holds it. */
-function lockFile(path: string): DatabaseSyncInstance | null {
+function lockFile(path: string): Sqlite.DatabaseSyncInstance | null {
   // Loaded here because most commands lock nothing.
-  const { DatabaseSync } = require("@photostructure/sqlite") as Sqlite;
+  const { DatabaseSync } = require("@photostructure/sqlite") as typeof Sqlite;
   const database = new DatabaseSync(path, { timeout: patienceMs });
   try {
     // Nothing is written, so there is nothing that a journal file could restore.
@@ -100,7 +100,6 @@ function lockFile(path: string): DatabaseSyncInstance | null {
   }
 }
 
-type Sqlite = typeof import("@photostructure/sqlite");
 const require = createRequire(import.meta.url);
 
 /** SQLITE_BUSY (https://www.sqlite.org/rescode.html). */
