@@ -15,7 +15,7 @@ interface PaceOptions {
   readonly adaptive?: boolean;
   /** Whether requests wait for another pace after this one, as with `ownPace`. Default false. */
   readonly isShare?: boolean;
-  /** Counts rates over an hour or longer. Default: in memory. */
+  /** Counts rates over an hour or longer; required if there is one. */
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
   /** Called when a rate over an hour or longer is used up for more than a minute. */
   readonly onUsedUp?: ((rate: Rate, resumesAtMs: number) => void) | undefined;

@@ -2,7 +2,8 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../../src/core/options.js";
 import { Pace } from "../../../../src/lookup/pace/pace.js";
-import { MemoryQuotaStore, type QuotaStore } from "../../../../src/store/quota/quota-store.js";
+import { MemoryQuotaStore } from "../../../../src/store/quota/quota-entries.js";
+import type { QuotaStore } from "../../../../src/store/quota/quota-store.js";
 import { ownPace, paced } from "../../../../src/lookup/compose.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { complete, failed, item, scripted, unaborted } from "../attempts.js";
@@ -261,6 +262,7 @@ test("reports an endpoint's quota as used up after its last request", async () =
     rates: [{ count: 2, perMs: 86_400_000 }],
     isShare: true,
     clock,
+    quotas: { store: new MemoryQuotaStore(), name: "query" },
     onUsedUp: () => told.push(next.asked.length),
   });
   const run = new Pace({ rates: [{ count: 1, perMs: 1000 }], clock });
