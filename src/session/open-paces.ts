@@ -32,7 +32,7 @@ export async function openPaces(settings: PaceSettings, options: OpenPacesOption
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
   const common = { clock, onUsedUp };
   const ofAll = { store, name: quotaOfAll };
-  const ofRun = new Pace({ ...common, rates: rate, adaptive: true, quotas: ofAll });
+  const ofRun = new Pace({ ...common, rates: rate, quotas: ofAll });
   const shares: Partial<Record<LookupEndpoint, Pace>> = {};
   for (const name of lookupEndpoints) {
     if (own[name].length === 0) continue;
