@@ -4,14 +4,17 @@
  */
 const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, waits: 20, mostMs: 600_000 };
 
-/** A cut after a throttle answer that asks for a wait goes to this fraction: each one costs much. */
-const cutTo = 0.95;
+/**
+ * Fraction of the rate that remains after a throttle answer that asks for a wait, since each one costs
+ * much; less if it comes before the last good rate is reached again, which was too high then.
+ */
+const cutTo = { beyond: 0.98, below: 0.8 };
 
 /** Minimum time between cuts, so that the previous one can take effect. */
 const apartMs = 500;
 
-/** Share and number of throttled answers, beyond noise, that show a limit. */
-const strain = { share: 0.02, least: 2 };
+/** Share and number of throttled answers, beyond noise, that show a limit; `first` before any cut. */
+const strain = { first: 0.04, share: 0.02, least: 3 };
 
 /** Recent answers: half of them are forgotten after this time, if there are enough. */
 const recent = { ms: 1_000, answers: 20 };
@@ -99,9 +102,9 @@ export class AdaptiveRate {
     this.#tried = { answers: 0, throttles: 0, inRow: true };
   }
 
-  /** True once the search has met a limit. */
+  /** True once the search has met a limit, and a trial found that it is one. */
   get isFound(): boolean {
-    return !this.#learned.searching && this.#learned.noise === 0 && this.#learned.trial === null;
+    return !this.#learned.searching && this.#learned.againMs > trials.againMs;
   }
 
   /** Allowed requests per second; infinite while no limit is known. */
@@ -137,28 +140,32 @@ export class AdaptiveRate {
   throttled(now: number, ticket: number, pauses: number, waitMs: number): boolean {
     this.#count(now, ticket, true);
     this.#learned = { ...this.#learned, waitMs };
-    const { known, cutAt, trial, noise } = this.#learned;
+    const { known, cutAt, trial } = this.#learned;
+    const isHigh = this.#isHigh();
     // A wait costs as much as many throttle answers.
-    const isMuch = waitMs > 0 || this.#isStrained();
+    const isLimit = waitMs > 0 || (isHigh && this.#throttles >= strain.least);
     const mayCut = trial === null && (known === null || now - cutAt >= apartMs);
-    if (isMuch && mayCut && ticket === pauses) this.#cut(now, ticket);
-    return isMuch || noise === 0;
+    if (isLimit && mayCut && ticket === pauses) this.#cut(now, ticket);
+    return isHigh;
   }
 
-  #isStrained(): boolean {
+  #isHigh(): boolean {
+    const share = this.#learned.known === null ? strain.first : strain.share;
     const noise = this.#learned.noise * this.#answers;
-    const beyond = this.#throttles - noise - 2 * Math.sqrt(noise);
-    return this.#throttles >= strain.least && beyond >= strain.share * this.#answers;
+    return this.#throttles - noise - 2 * Math.sqrt(noise) >= share * this.#answers;
   }
 
   #cut(now: number, ticket: number): void {
-    const { known, tryAt, waitMs } = this.#learned;
+    const { known, cutAt, searching, tryAt, waitMs } = this.#learned;
     const isFirst = known === null;
     const share = this.#throttles / this.#answers;
-    const ms = Math.max(recent.ms / 4, now - this.#since);
+    // A burst at the start says little.
+    const ms = Math.max(isFirst ? recent.ms : recent.ms / 4, now - this.#since);
     const accepted = ((1 - share) * 1000 * (this.#sent() - this.#sentBefore)) / ms;
     const rate = isFirst ? Math.max(searchFrom, accepted) : this.rateAt(now);
-    const good = (waitMs > 0 ? cutTo : 1) * Math.max(rate / 2, Math.min(rate, accepted));
+    const isEarly = !searching && now - cutAt < climb.backMs;
+    const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
+    const good = part * Math.max(rate / 2, Math.min(rate, accepted));
     const tests = waitMs === 0 && now >= tryAt && share < 1;
     const to = Math.max(isFirst ? 2 * searchFrom : lowest, good);
     this.#begin(now, {
@@ -169,6 +176,8 @@ export class AdaptiveRate {
   }
 
   #count(now: number, ticket: number, throttled: boolean): boolean {
+    this.#since ||= now;
+    this.#halvedAt ||= now;
     if (now - this.#halvedAt >= recent.ms && this.#answers >= recent.answers) {
       this.#halvedAt = now;
       this.#since = (now + this.#since) / 2;
