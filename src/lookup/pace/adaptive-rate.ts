@@ -8,7 +8,7 @@ const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, waits: 20, mostMs: 
  * Fraction of the rate that remains after a throttle answer that asks for a wait, since each one costs
  * much; less if it comes before the last good rate is reached again, which was too high then.
  */
-const cutTo = { beyond: 0.98, below: 0.8 };
+const cutTo = { beyond: 0.99, below: 0.8 };
 
 /** Minimum time between cuts, so that the previous one can take effect. */
 const apartMs = 500;
