@@ -32,7 +32,7 @@ export async function openPaces(settings: PaceSettings, options: OpenPacesOption
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
   const common = { clock, onUsedUp };
   const countedBy = (name: string) => (store === undefined ? undefined : { store, name });
-  const ofRun = new Pace({ ...common, rates: rate, adaptive: true, quotas: countedBy(quotaOfAll) });
+  const ofRun = new Pace({ ...common, rates: rate, quotas: countedBy(quotaOfAll) });
   const shares: Partial<Record<LookupEndpoint, Pace>> = {};
   for (const name of lookupEndpoints) {
     if (own[name].length === 0) continue;
