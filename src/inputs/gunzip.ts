@@ -1,11 +1,11 @@
 import { crc32, createInflateRaw } from "node:zlib";
 import { FatalError } from "../core/errors.js";
 import { ByteReader, looksGzipped } from "./byte-reader.js";
-import type { Warnings } from "../formats/reading/lines.js";
 
 /**
- * Decompresses gzip data with any number of members (RFC 1952, section 2.2). Like gzip(1), it
- * ignores data after the last member: zeros silently, anything else with a warning.
+ * Decompresses gzip data with any number of members (RFC 1952, section 2.2). Ignores zeros after the
+ * last member. Garbage there is an error once all data is returned; of a damaged member, at most the
+ * 64 KiB before the damage are missing.
  *
  * Members are split here because Node's Gunzip fails on trailing garbage and then drops the data it
  * decompressed from the same chunk.
@@ -15,18 +15,16 @@ import type { Warnings } from "../formats/reading/lines.js";
 export async function* gunzip(
   compressed: AsyncGenerator<Buffer>,
   name: string,
-  warnings: Warnings,
 ): AsyncGenerator<Buffer> {
   const bytes = new ByteReader(compressed);
-  for (let member = 1; ; member++) {
-    if (member > 1 && !(await isNextMember(bytes, name, warnings))) return;
+  do {
     await skipHeader(bytes, name);
     yield* inflate(bytes, name);
-  }
+  } while (await isNextMember(bytes, name));
 }
 
 /** Zeros pad files written to tapes and block devices. A member after them counts as garbage. */
-async function isNextMember(bytes: ByteReader, name: string, warnings: Warnings): Promise<boolean> {
+async function isNextMember(bytes: ByteReader, name: string): Promise<boolean> {
   const { offset } = bytes;
   const head = await bytes.chunk();
   if (head === null) return false;
@@ -38,8 +36,8 @@ async function isNextMember(bytes: ByteReader, name: string, warnings: Warnings)
   }
   for (let chunk: Buffer | null = start; chunk !== null; chunk = await bytes.chunk()) {
     if (chunk.every((byte) => byte === 0)) continue;
-    warnings.add(`${name}: ignored trailing garbage after the gzip data (from byte ${offset})`);
-    return false;
+    const message = `${name} has trailing garbage: no gzip data from byte ${offset} on`;
+    throw new FatalError("input_gzip", message, { hint: repairHint });
   }
   return false;
 }
@@ -89,7 +87,10 @@ async function* inflate(bytes: ByteReader, name: string): AsyncGenerator<Buffer>
         failed = resolve;
         inflater.write(chunk, (failure) => resolve(failure ?? null));
       });
-      if (error !== null) throw damaged(name, bytes, (fault ?? error).message, error);
+      if (error !== null) {
+        yield* output;
+        throw damaged(name, bytes, (fault ?? error).message, error);
+      }
       over = inflater.bytesWritten < fed;
       if (over) {
         await ended;

@@ -93,7 +93,7 @@ async function decode(
   if (looksGzipped(head) || options.gzip) {
     const { gunzip, notGzipError } = await import("./gunzip.js");
     if (!looksGzipped(head)) throw notGzipError(name);
-    chunks = gunzip(chunks, name, warnings);
+    chunks = gunzip(chunks, name);
   }
 
   ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= markBytes));

@@ -3,7 +3,7 @@ import { UsageError } from "../core/errors.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { ratesOf } from "../lookup/options.js";
 import { Pace } from "../lookup/pace/pace.js";
-import { MemoryQuotaStore, type QuotaStore } from "../store/quota/quota-store.js";
+import type { QuotaStore } from "../store/quota/quota-store.js";
 import {
   type OpenPacesOptions,
   type Paces,
@@ -31,8 +31,8 @@ export async function openPaces(settings: PaceSettings, options: OpenPacesOption
   const onUsedUp = (used: Rate, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
   const common = { clock, onUsedUp };
-  const ofAll = { store, name: quotaOfAll };
-  const ofRun = new Pace({ ...common, rates: rate, adaptive: true, quotas: ofAll });
+  const countedBy = (name: string) => (store === undefined ? undefined : { store, name });
+  const ofRun = new Pace({ ...common, rates: rate, quotas: countedBy(quotaOfAll) });
   const shares: Partial<Record<LookupEndpoint, Pace>> = {};
   for (const name of lookupEndpoints) {
     if (own[name].length === 0) continue;
@@ -40,7 +40,7 @@ export async function openPaces(settings: PaceSettings, options: OpenPacesOption
       ...common,
       rates: own[name],
       isShare: true,
-      quotas: { store, name },
+      quotas: countedBy(name),
     });
   }
   return {
@@ -54,14 +54,13 @@ export async function openPaces(settings: PaceSettings, options: OpenPacesOption
   };
 }
 
-/** Opens the store that counts quotas. Loads it only if the rates include a quota. */
+/** Opens the store that counts quotas; undefined without a quota. */
 async function quotaStoreFor(
   rates: readonly Rate[],
   { service, stateFolder, onWarning }: OpenPacesOptions,
-): Promise<QuotaStore> {
-  if (service === null || stateFolder === null || !rates.some(isQuota)) {
-    return new MemoryQuotaStore();
-  }
+): Promise<QuotaStore | undefined> {
+  if (!rates.some(isQuota)) return undefined;
   const { openQuotas } = await import("../store/quota/open-quotas.js");
-  return openQuotas({ service, stateFolder, onWarning });
+  const isKept = service !== null && stateFolder !== null;
+  return openQuotas(isKept ? { service, stateFolder, onWarning } : null);
 }

@@ -43,7 +43,6 @@ export async function openSharedPaces(
       server: new PaceServer(link, { id, service, scope, priority }),
       rates,
       clock,
-      adaptive: !isShare,
       isShare,
       quotas: { store, name: scope },
       onUsedUp,

@@ -2,18 +2,13 @@ import { lookupEndpoints } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { type EndpointRates, ratesOf } from "../lookup/options.js";
 import { quotaName } from "../store/quota/quota.js";
-import type * as OpenQuotas from "../store/quota/open-quotas.js";
+import type { QuotaUse } from "../store/quota/quota-entries.js";
+import type { QuotaLocation, ScopedQuota } from "../store/quota/quota-file.js";
 import type { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
 import { quotaOfAll } from "./paces.js";
 
-/** A quota of all endpoints together, or of one. */
-export interface ScopedQuota {
-  readonly scope: string;
-  readonly rate: Rate;
-}
-
 /** Where the quotas of a service are counted. */
-export interface QuotaCounter extends Pick<OpenQuotas.QuotaLocation, "service" | "onWarning"> {
+export interface QuotaCounter extends Pick<QuotaLocation, "service" | "onWarning"> {
   /** Address of the Redis that counts them for every run of a shared pace. */
   readonly pace?: string | undefined;
   readonly stateFolder: string | null;
@@ -44,7 +39,7 @@ export function usedQuotas(
 ): Promise<readonly number[] | null> {
   return askEach(counter, quotas, nowMs, {
     inRedis: (store, { scope, rate }) => store.spent(quotaName(scope, rate)),
-    inFolder: ({ readSpent }) => readSpent,
+    inFolder: ({ spent }) => spent,
   });
 }
 
@@ -60,16 +55,14 @@ export function freeQuotas(
 ): Promise<readonly number[] | null> {
   return askEach(counter, quotas, nowMs, {
     inRedis: (store, quota) => freeInRedis(store, quota, nowMs),
-    inFolder: ({ readFree }) => readFree,
+    inFolder: ({ spent, nextAtMs }, { rate }) => (spent < rate.count ? nowMs : nextAtMs),
   });
 }
-
-type FolderQuotas = typeof OpenQuotas;
 
 /** A question about a quota, to either place where quotas are counted. */
 interface QuotaQuestion {
   readonly inRedis: (store: RedisQuotaStore, quota: ScopedQuota) => Promise<number>;
-  readonly inFolder: (module: FolderQuotas) => FolderQuotas["readSpent"];
+  readonly inFolder: (use: QuotaUse, quota: ScopedQuota) => number;
 }
 
 async function askEach(
@@ -85,9 +78,9 @@ async function askEach(
     );
   }
   if (stateFolder === null) return null;
-  const read = inFolder(await import("../store/quota/open-quotas.js"));
-  const answerTo = read({ service, stateFolder, onWarning });
-  return quotas.map(({ scope, rate }) => answerTo(scope, rate, nowMs));
+  const { readQuotas } = await import("../store/quota/quota-file.js");
+  const uses = readQuotas({ service, stateFolder, onWarning }, quotas, nowMs);
+  return uses.map((use, at) => inFolder(use, quotas[at]!));
 }
 
 /** Reserves a request for a moment: only the server knows when the next one is free. */

@@ -30,6 +30,9 @@ export function storeFault(error: unknown): string {
   return reasons[codeOf(error) ?? 0] ?? faultReason(error);
 }
 
+/** SQLite's code for a damaged file. */
+export const corruptCode = 11;
+
 /** Primary result codes (https://www.sqlite.org/rescode.html). */
 const codes = {
   error: 1,
@@ -37,7 +40,7 @@ const codes = {
   locked: 6,
   readOnly: 8,
   ioError: 10,
-  corrupt: 11,
+  corrupt: corruptCode,
   full: 13,
   constraint: 19,
   notDatabase: 26,

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { makeFolder } from "../core/files/make-folder.js";
-import { sweepLocks, takeLock } from "../core/files/run-lock.js";
+import { takeLock } from "../core/files/run-lock.js";
 import { exportFault } from "./faults.js";
 import type { ExportedTag } from "./folder/export-index.js";
 import { listsFolder } from "./folder/stored-list.js";
@@ -87,7 +87,6 @@ export class ExportState {
     await Promise.all([this.nextFolder, this.scratchFolder].map(remove)).catch(() => undefined);
     // `rmdir` removes only empty folders.
     await rmdir(join(this.#folder, tagsFolder)).catch(() => undefined);
-    await sweepLocks(join(this.#folder, "lock")).catch(() => undefined);
     await this.#release();
     await rmdir(this.#folder).catch(() => undefined);
   }

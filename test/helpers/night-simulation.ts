@@ -139,7 +139,7 @@ export async function simulateNight(
     lookups: lookupEndpoints,
     concurrency,
     slots,
-    pace: new Pace({ rates: [{ count: perSecond, perMs: 1000 }], adaptive: true, clock, random }),
+    pace: new Pace({ rates: [{ count: perSecond, perMs: 1000 }], clock, random }),
     retries: 5,
     partialRetries: 2,
     outage: new Outage({

@@ -90,7 +90,7 @@ export async function simulatePace(
     else now().accepted++;
     return throttled ? refused(retryAfterMs) : accepted;
   };
-  const run = new Pace({ rates: [], adaptive: true, clock, random: () => 0.5 });
+  const run = new Pace({ rates: [], clock, random: () => 0.5 });
   const lookup = new Slots({ concurrency }).limit(paced(run)(ask));
   const { signal } = new AbortController();
   const worker = async (): Promise<void> => {

@@ -51,7 +51,7 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
   });
   const run = { ended: false };
   const rates = [{ count: options.perSecond, perMs: 1000 }];
-  const pace = new Pace({ rates, adaptive: true, clock, random: options.random });
+  const pace = new Pace({ rates, clock, random: options.random });
   const moved = move(rows, batches, tally, clock, { ...options, pace }).finally(
     () => (run.ended = true),
   );

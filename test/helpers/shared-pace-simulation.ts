@@ -106,7 +106,6 @@ interface SharedPaceSimulation {
   readonly rates: readonly Rate[];
   readonly workers: readonly SimulatedWorker[];
   readonly ms: number;
-  readonly adaptive?: boolean;
   readonly rttMs?: number;
   /** Time of a request, and whether it is throttled. */
   readonly answer?: (nowMs: number) => {
@@ -131,7 +130,7 @@ interface SentRequest {
 export async function simulateSharedPace(
   simulation: SharedPaceSimulation,
 ): Promise<readonly SentRequest[]> {
-  const { redis, service, rates, workers, ms, adaptive = false, rttMs = 0.4 } = simulation;
+  const { redis, service, rates, workers, ms, rttMs = 0.4 } = simulation;
   const answer: NonNullable<SharedPaceSimulation["answer"]> =
     simulation.answer ?? (() => ({ afterMs: 5, throttled: false }));
   const time = new SimulatedTime();
@@ -149,7 +148,6 @@ export async function simulateSharedPace(
       server: new PaceServer(server, caller),
       rates,
       clock: time.clock(aheadMs),
-      adaptive,
       random: () => 0.5,
     });
     const one = async (): Promise<void> => {

@@ -24,7 +24,6 @@ for (const rate of [100, 1_500, 5_000]) {
         rates: [{ count: rate, perMs: 1000 }],
         workers: Array.from({ length: count }, (_, n) => ({ aheadMs: (n % 3) * 3.6e6 - 3.6e6 })),
         // Nothing is searched for as long as nothing is throttled.
-        adaptive: true,
         ms: 4_200,
       });
       expect(mostInASecond(sent)).toBeLessThanOrEqual(rate * 1.05);
@@ -53,7 +52,6 @@ function simulateThrottled(name: string, ms: number, limit: number, retryAfterMs
     service: `https://a.test/${name}`,
     rates: [{ count: 1_000, perMs: 1000 }],
     workers: Array.from({ length: 4 }, () => ({})),
-    adaptive: true,
     ms,
     answer: (nowMs) => ({ afterMs: 5, throttled: !accepts(nowMs), retryAfterMs }),
   });

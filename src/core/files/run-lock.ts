@@ -1,227 +1,141 @@
 import {
   closeSync,
-  linkSync,
+  existsSync,
+  futimesSync,
   openSync,
-  readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { randomUUID } from "node:crypto";
-import { readdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { UsageError } from "../errors.js";
+import { createRequire } from "node:module";
 import { hostname } from "node:os";
+import type * as Sqlite from "@photostructure/sqlite";
+import { UsageError } from "../errors.js";
 
-/** A takeover takes microseconds; an older one was interrupted. */
-const takeoverStaleMs = 10_000;
-
-/** How long to try, longer than an interrupted takeover blocks the lock, and time between attempts. */
-const trying = { forMs: takeoverStaleMs + 2_000, everyMs: 20 };
-
-/** Writing the holder into a lock takes less. */
-const writingMs = 100;
-
-/** Releases a lock. */
+/** Releases a lock. The file goes synchronously, before the promise is returned. */
 export type Unlock = () => Promise<void>;
 
+/** How long to wait for a process that only looks whether a lock is taken, in milliseconds. */
+const patienceMs = 10;
+
 /**
- * Keeps two runs from writing the same output. Takes over a lock whose process is dead, after 10 s if
- * another process was killed while it did so.
+ * Keeps two runs from writing the same output, on any file system with POSIX locks. The system frees
+ * the lock of a process that dies. A file beside it names the process, for messages.
  *
- * @throws UsageError `output_locked`, naming the process that holds it
+ * @throws UsageError `output_locked`, naming the process that holds it; the system's error
  */
-export async function takeLock(path: string): Promise<Unlock> {
-  const untilMs = performance.now() + trying.forMs;
-  while (performance.now() < untilMs) {
-    const taken = tryLock(path);
-    if (typeof taken === "function") return asPromised(taken);
-    if (taken !== null) throw locked(path, taken);
-    await delay(trying.everyMs);
-  }
-  throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`, {
-    hint: `run again; if no other run is starting, delete ${gateOf(path)}`,
+export function takeLock(path: string): Promise<Unlock> {
+  return new Promise((resolve) => {
+    let taken: Unlock | null = null;
+    // Repeated if another process removes the file, with its lock, meanwhile.
+    while (taken === null) taken = tryLock(path);
+    resolve(taken);
   });
 }
 
-/** Whether a process that runs holds a lock. */
+/** Whether a process holds a lock. */
 export function isLocked(path: string): boolean {
-  const holder = readHolder(path);
-  return isHolder(holder) && isAlive(holder);
+  if (!existsSync(path)) return false;
+  const lock = lockFile(path);
+  lock?.close();
+  return lock === null;
 }
 
-/** Turns an exception into a rejection. */
-function asPromised(unlock: () => void): Unlock {
-  return () => new Promise((resolve) => resolve(unlock()));
-}
-
-/** Removes files left by processes that were killed while they took a lock. */
-export async function sweepLocks(path: string): Promise<void> {
-  const prefix = `${basename(path)}.`;
-  for (const name of await readdir(dirname(path))) {
-    if (!name.startsWith(prefix)) continue;
-    const left = join(dirname(path), name);
-    const holder = readHolder(left);
-    if (holder === "gone" || (isHolder(holder) && isAlive(holder))) continue;
-    const { mtimeMs = 0 } = statSync(left, { throwIfNoEntry: false }) ?? {};
-    // A broken file may belong to a process that is still writing it.
-    if (Date.now() - mtimeMs > writingMs) rmSync(left, { force: true });
+/** Null if the locked file is no longer the one at `path`. */
+function tryLock(path: string): Unlock | null {
+  createFile(path);
+  const identity = identityOf(path);
+  const lock = lockFile(path);
+  if (lock === null) throw lockedError(path);
+  const isMine = (): boolean => identity !== null && identityOf(path) === identity;
+  if (!isMine()) {
+    lock.close();
+    return null;
   }
+  nameHolder(path);
+  return () => {
+    // Its folder may be gone, and another run at work there.
+    if (isMine()) {
+      rmSync(holderPath(path), { force: true });
+      rmSync(path, { force: true });
+    }
+    lock.close();
+    return Promise.resolve();
+  };
 }
 
-/** Takes a lock. Otherwise returns its holder, or null if other processes are taking it right now. */
-function tryLock(path: string): (() => void) | Holder | null {
-  const mine: Holder = { ...thisProcess(), token: randomUUID() };
-  if (create(path, mine)) return () => release(path, mine);
-  const holder = readHolder(path);
-  if (holder === "gone") return null;
-  if (holder !== "broken" && isAlive(holder)) return holder;
-  return takeOver(path, holder, mine) ? () => release(path, mine) : null;
-}
-
-function locked(path: string, holder: Holder): UsageError {
-  const where = holder.host === thisProcess().host ? "" : ` on ${holder.host}`;
-  return new UsageError(
-    "output_locked",
-    `another run (process ${holder.pid}${where}) is writing this output`,
-    { hint: `wait for it, or write elsewhere; if it is surely dead, delete ${path}` },
-  );
-}
-
-function create(path: string, holder: Holder): boolean {
-  // Linking a complete file ensures that readers never see a lock without its holder.
-  const fresh = `${path}.${holder.token}`;
+/** Creates a file if it is missing. SQLite would not tell the system's reason for a failure. */
+function createFile(path: string): void {
   try {
-    writeFileSync(fresh, JSON.stringify(holder), { mode: 0o600 });
-    linkSync(fresh, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  } finally {
-    rmSync(fresh, { force: true });
-  }
-}
-
-/** Takes over a dead process's lock: one process at a time, and only if the lock is unchanged. */
-function takeOver(path: string, dead: Holder | "broken", mine: Holder): boolean {
-  const gate = gateOf(path);
-  const fresh = `${path}.${mine.token}`;
-  let handle: number;
-  try {
-    handle = openSync(gate, "wx", 0o600);
-  } catch {
-    const { mtimeMs = Date.now() } = statSync(gate, { throwIfNoEntry: false }) ?? {};
-    if (Date.now() - mtimeMs > takeoverStaleMs) rmSync(gate, { force: true });
-    return false;
-  }
-  try {
-    const still = readHolder(path);
-    const same =
-      still === dead || (isHolder(still) && isHolder(dead) && still.token === dead.token);
-    if (!same) return false;
-    writeFileSync(fresh, JSON.stringify(mine), { mode: 0o600 });
-    renameSync(fresh, path);
-    return true;
-  } finally {
-    rmSync(fresh, { force: true });
+    // Never opens an existing file: closing it would free the lock that this process may hold.
+    const handle = openSync(path, "wx", 0o600);
+    // Inode numbers are reused. A random time tells this file from the next one with its number.
+    futimesSync(handle, 0, Math.random() * 2 ** 31);
     closeSync(handle);
-    rmSync(gate, { force: true });
-  }
-}
-
-/** The file of the process that takes over a lock. */
-function gateOf(path: string): string {
-  return `${path}.takeover`;
-}
-
-function release(path: string, mine: Holder): void {
-  const holder = readHolder(path);
-  if (isHolder(holder) && holder.token === mine.token) rmSync(path, { force: true });
-}
-
-function isHolder(holder: Holder | "gone" | "broken"): holder is Holder {
-  return typeof holder === "object";
-}
-
-function readHolder(path: string): Holder | "gone" | "broken" {
-  try {
-    const holder = JSON.parse(readFileSync(path, "utf8")) as Partial<Holder> | null;
-    return typeof holder?.pid === "number" && typeof holder.token === "string"
-      ? (holder as Holder)
-      : "broken";
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "gone" : "broken";
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
+
+/** Tells a file from those that were or will be at the same path; null if there is none. */
+function identityOf(path: string): string | null {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return facts === undefined ? null : `${facts.ino} ${facts.mtimeMs}`;
+}
+
+/** Locks a file, which stays empty; null if another process holds it. */
+function lockFile(path: string): Sqlite.DatabaseSyncInstance | null {
+  // Loaded here because most commands lock nothing.
+  const { DatabaseSync } = require("@photostructure/sqlite") as typeof Sqlite;
+  const database = new DatabaseSync(path, { timeout: patienceMs });
+  try {
+    // Nothing is written, so there is nothing that a journal file could restore.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    return database;
+  } catch (error) {
+    database.close();
+    if ((error as { readonly errcode?: number }).errcode === busyCode) return null;
+    throw error;
+  }
+}
+
+const require = createRequire(import.meta.url);
+
+/** SQLITE_BUSY (https://www.sqlite.org/rescode.html). */
+const busyCode = 5;
 
 /** The process that holds a lock. */
 interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** Start time in kernel ticks since boot; null if unknown. */
-  readonly startedAt: string | null;
-  /** Boot ID of the machine: process IDs from another boot mean nothing. */
-  readonly boot: string | null;
-  readonly token: string;
 }
 
-/** Whether a process still runs; one on another host is assumed to. */
-function isAlive(holder: Holder): boolean {
-  if (holder.host !== hostname()) return true;
-  const here = thisProcess();
-  if (holder.boot !== null && here.boot !== null && holder.boot !== here.boot) return false;
+function holderPath(path: string): string {
+  return `${path}.holder`;
+}
+
+function lockedError(path: string): UsageError {
+  return new UsageError("output_locked", `another run${holderOf(path)} is writing this output`, {
+    hint: "wait for it, or write elsewhere",
+  });
+}
+
+function nameHolder(path: string): void {
+  const holder: Holder = { pid: process.pid, host: hostname() };
   try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-  }
-  if (isUnreaped(holder.pid)) return false;
-  // The process ID may have been reused.
-  const started = startOf(holder.pid);
-  return holder.startedAt === null || started === null || started === holder.startedAt;
-}
-
-/** This process as the holder of a lock. */
-function thisProcess(): Omit<Holder, "token"> {
-  return {
-    pid: process.pid,
-    host: hostname(),
-    startedAt: startOf(process.pid),
-    boot: readProc("/proc/sys/kernel/random/boot_id"),
-  };
-}
-
-/** Field 22 of /proc/PID/stat (proc(5)). */
-function startOf(pid: number): string | null {
-  return statOf(pid)?.[19] ?? null;
-}
-
-/** Dead but not yet reaped by its parent, which in a container may never happen. */
-function isUnreaped(pid: number): boolean {
-  const state = statOf(pid)?.[0];
-  if (state !== "Z" && state !== "X") return false;
-  try {
-    // Its remaining threads may still write.
-    return readdirSync(`/proc/${pid}/task`).length <= 1;
+    writeFileSync(holderPath(path), JSON.stringify(holder), { mode: 0o600 });
   } catch {
-    return true;
+    // Only messages need it.
   }
 }
 
-/** Fields of /proc/PID/stat from the third; the name in field 2 may contain spaces and brackets. */
-function statOf(pid: number): readonly string[] | null {
-  const text = readProc(`/proc/${pid}/stat`);
-  return text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? null;
-}
-
-function readProc(path: string): string | null {
+/** Names the process that holds a lock; empty if it has not yet said so. */
+function holderOf(path: string): string {
   try {
-    return readFileSync(path, "utf8").trim();
+    const { pid, host } = JSON.parse(readFileSync(holderPath(path), "utf8")) as Holder;
+    return ` (process ${pid}${host === hostname() ? "" : ` on ${host}`})`;
   } catch {
-    return null;
+    return "";
   }
 }

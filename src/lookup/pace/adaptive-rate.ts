@@ -1,232 +1,235 @@
-import { AcceptedRate } from "./accepted-rate.js";
-import type { AdaptiveRateState } from "./limit-snapshot.js";
-import { ThrottleNoise } from "./throttle-pauses.js";
-import { ThrottleStrain } from "./throttle-strain.js";
+/**
+ * The climb after a cut, in milliseconds: back to the last good rate, then beyond it, doubling it in
+ * `doubleMs`, or in so many times the wait that the service asks for. The rate starts `below` it.
+ */
+const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, waits: 20, mostMs: 600_000 };
 
 /**
- * A cut: the fraction of the measured rate that remains, the time to climb back to it, and the minimum
- * time between cuts, so that the previous one can take effect.
+ * Fraction of the rate that remains after a throttle answer that asks for a wait, since each one costs
+ * much; less if it comes before the last good rate is reached again, which was too high then.
  */
-const cut = { to: 0.9, backMs: 2_000, apartMs: 500 };
+const cutTo = { beyond: 0.99, below: 0.8 };
+
+/** Minimum time between cuts, so that the previous one can take effect. */
+const apartMs = 500;
+
+/** Share and number of throttled answers, beyond noise, that show a limit; `first` before any cut. */
+const strain = { first: 0.04, share: 0.02, least: 3 };
+
+/** Recent answers: half of them are forgotten after this time, if there are enough. */
+const recent = { ms: 1_000, answers: 20 };
 
 /**
- * Beyond the last good rate, the climb doubles it in this time: `leastMs`, or so many times the wait
- * that the service asks for when the climb goes too far. Waits then take less than a tenth of the time.
+ * A trial at a fraction of the last good rate: how many answers and expected throttle answers it takes,
+ * its maximum duration, and the delay until the next one, which doubles while they find no noise.
  */
-const doubled = { leastMs: 10_000, waits: 20, mostMs: 600_000 };
+const trials = {
+  at: 0.5,
+  answers: 40,
+  throttles: 4,
+  longestMs: 4_000,
+  againMs: 10_000,
+  mostMs: 300_000,
+};
 
-/**
- * A noise trial: its rate as a fraction of the last good one, and its maximum duration. A search below
- * the fraction `below` also serves as a trial.
- */
-const trial = { at: 0.5, longestMs: 10_000, below: 0.9 };
+/** Maximum share of throttle answers that is noise, and that is believed if it explains no cut. */
+const noisy = { most: 0.35, unexplained: 0.1 };
 
-/** Time in which the rate doubles while searching for a limit. */
-const searchMs = 1_000;
-
-/** Initial rate of a search in requests per second, unless more was accepted before. */
+/** Initial rate of a search in requests per second, unless twice as many are accepted; least rate. */
 const searchFrom = 10;
-
-/** Minimum rate in requests per second. */
 const lowest = 1;
 
-/** Timer lateness that is made up for, in milliseconds. */
-const lateMs = 16;
-
-/** A throttle answer as the search sees it. */
-interface ThrottleAnswer {
-  /** Number of pauses before its request was sent. */
-  readonly ticket: number;
-  /** Number of pauses so far; only a request sent after the last one is news. */
-  readonly pauses: number;
-  /** Wait that the service asks for, in milliseconds; 0 for none. */
+/** What was learned, as JSON. Times are milliseconds of the time in which the rate was used up. */
+export interface LearnedRate {
+  /** Last good rate in requests per second; null while nothing is limited. */
+  readonly known: number | null;
+  readonly cutAt: number;
+  /** True until a limit was hit twice: the rate doubles each second. */
+  readonly searching: boolean;
+  /** Last wait that the service asked for; 0 if it asked for none. */
   readonly waitMs: number;
+  /** Share of the answers that is throttled at any rate, as by one sick server behind a balancer. */
+  readonly noise: number;
+  /** The cut that a trial tests: rate and share before it, and the number of pauses. */
+  readonly trial: { readonly rate: number; readonly share: number; readonly ticket: number } | null;
+  /** Earliest time of the next trial, and the delay of the one after it. */
+  readonly tryAt: number;
+  readonly againMs: number;
 }
+
+const nothing: LearnedRate = {
+  known: null,
+  cutAt: 0,
+  searching: true,
+  waitMs: 0,
+  noise: 0,
+  trial: null,
+  tryAt: 0,
+  againMs: trials.againMs,
+};
 
 /**
  * Finds the undeclared rate limit of a service. Nothing is limited until throttle answers accumulate;
- * then the rate is cut slightly below that of accepted answers, returns to it within seconds, stays
- * near, and probes beyond it ever faster. The climb resembles the cubic one of RFC 9438, as used by the
- * adaptive retries of the AWS SDKs, but its durations don't depend on the rate.
+ * then the rate is cut to that of accepted answers, returns to it within seconds, and probes beyond it
+ * ever faster, as in RFC 9438. A trial at half the rate tells whether cuts help at all.
+ *
+ * `now` is in milliseconds of the time in which the rate was used up: what isn't used proves nothing.
  */
 export class AdaptiveRate {
-  /** Last good rate in requests per second, as of the last cut; null while nothing is limited. */
-  #known: number | null = null;
-  /** Start of the climb: the last cut, or later by the waits since that the service asked for. */
-  #cutAt = 0;
-  /** True until a limit was hit twice: the first cut follows a burst, which says little. */
-  #searching = true;
-  #dueMs = Number.NEGATIVE_INFINITY;
-  readonly #acceptedRate: AcceptedRate;
-  readonly #strain: ThrottleStrain;
-  /** Estimate of how many answers are throttled at any rate. */
-  readonly noise: ThrottleNoise;
-  /** Rate of accepted answers at the last cut, in requests per second. */
-  #right = 0;
-  /** Trial in progress: do throttle answers also arrive at a much lower rate? */
-  #trying: "while searching" | "at half" | null = null;
-  /** Last wait that the service asked for, in milliseconds; 0 if it asked for none. */
-  #waitMs = 0;
-  /** Number of pauses before the last cut: requests sent earlier say nothing about it. */
-  #cutTicket = -1;
+  #learned = nothing;
+  readonly #sent: () => number;
+  /** Recent answers, the time since which they count, and the requests sent before. */
+  #answers = 0;
+  #throttles = 0;
+  #since = 0;
+  #sentBefore = 0;
+  #halvedAt = 0;
+  /** Answers of the trial. One exhausted window throttles many in a row: they count once. */
+  #tried = { answers: 0, throttles: 0, inRow: true };
 
-  readonly #isShared: boolean;
-
-  /**
-   * @param saved what was learned before; see `snapshot`
-   * @param isShared whether several processes send
-   */
-  constructor(saved?: AdaptiveRateState, isShared = false) {
-    this.#isShared = isShared;
-    this.noise = new ThrottleNoise(saved?.noise);
-    this.#strain = new ThrottleStrain(this.noise, saved);
-    this.#acceptedRate = new AcceptedRate(saved?.accepted);
-    if (saved === undefined) return;
-    this.#known = saved.known;
-    this.#cutAt = saved.cutAt;
-    this.#searching = saved.searching;
-    this.#dueMs = saved.cutAt;
-    this.#right = saved.right;
-    this.#trying = saved.trying;
-    this.#waitMs = saved.waitMs;
-    this.#cutTicket = saved.cutTicket;
+  /** @param sent number of requests sent so far, by all that share the limit */
+  constructor(sent: () => number) {
+    this.#sent = sent;
   }
 
-  snapshot(): AdaptiveRateState {
-    return {
-      known: this.#known,
-      cutAt: this.#cutAt,
-      searching: this.#searching,
-      accepted: this.#acceptedRate.snapshot(),
-      ...this.#strain.snapshot(),
-      noise: this.noise.snapshot(),
-      right: this.#right,
-      trying: this.#trying,
-      waitMs: this.#waitMs,
-      cutTicket: this.#cutTicket,
-    };
+  get learned(): LearnedRate {
+    return this.#learned;
   }
 
-  /** True once a limit was hit. */
-  get limited(): boolean {
-    return this.#known !== null;
+  /** Replaces what was learned. */
+  set learned(learned: LearnedRate) {
+    this.#learned = learned;
+    this.#tried = { answers: 0, throttles: 0, inRow: true };
+  }
+
+  /** True once the search has met a limit, and a trial found that it is one. */
+  get isFound(): boolean {
+    return !this.#learned.searching && this.#learned.againMs > trials.againMs;
   }
 
   /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
-    if (this.#known === null) return Number.POSITIVE_INFINITY;
-    if (this.#trying === "at half") return Math.max(lowest, trial.at * this.#right);
-    const since = Math.max(0, now - this.#cutAt);
-    if (this.#searching) return this.#known * 2 ** (since / searchMs);
-    const beyond = since - cut.backMs;
-    const doubledMs = Math.min(
-      doubled.mostMs,
-      Math.max(doubled.leastMs, doubled.waits * this.#waitMs),
-    );
-    const part = beyond < 0 ? (1 - cut.to) * (beyond / cut.backMs) ** 3 : (beyond / doubledMs) ** 4;
-    return Math.max(lowest, this.#known * (1 + part));
-  }
-
-  /** Milliseconds from `now` until the next request may start; 0 or less if immediately. */
-  waitAt(now: number): number {
-    return this.#known === null ? 0 : this.#dueMs - now;
-  }
-
-  /** Spends one request that starts at `now`. */
-  spend(now: number): void {
-    if (this.#known === null) return;
-    const from = Math.max(this.#dueMs, now - lateMs);
-    this.#dueMs = from + 1000 / this.rateAt(now);
+    const { known, cutAt, searching, waitMs, trial } = this.#learned;
+    if (known === null) return Number.POSITIVE_INFINITY;
+    if (trial !== null) return Math.max(lowest, trials.at * known);
+    const since = Math.max(0, now - cutAt);
+    if (searching) return known * 2 ** (since / 1000);
+    const beyond = since - climb.backMs;
+    const doubleMs = Math.min(climb.mostMs, Math.max(climb.doubleMs, climb.waits * waitMs));
+    const part = beyond < 0 ? climb.below * (beyond / climb.backMs) ** 3 : (beyond / doubleMs) ** 4;
+    return Math.max(lowest, known * (1 + part));
   }
 
   /**
    * Reports an answer other than throttling.
    *
    * @param ticket number of pauses before its request was sent
+   * @returns whether something was learned
    */
-  accepted(now: number, ticket: number): void {
-    this.#strain.answered(now, false);
-    this.#acceptedRate.accepted(now);
-    if (this.#trying !== null) this.#try(now, ticket, false);
+  accepted(now: number, ticket: number): boolean {
+    return this.#count(now, ticket, false);
   }
 
-  /** Reports a throttle answer. */
-  throttled(now: number, { ticket, pauses, waitMs }: ThrottleAnswer): void {
-    this.#strain.answered(now, true);
-    this.#waitMs = waitMs;
-    if (this.#trying !== null) this.#try(now, ticket, true);
-    if (this.#trying === "at half") return;
-    if (this.#known !== null && now - this.#cutAt < cut.apartMs) return;
-    // Many answers arrive after the one that began the pause.
-    const isNews = this.#isShared ? ticket > this.#cutTicket : ticket === pauses;
-    if (isNews && this.#isStrained(now)) this.#cut(now, ticket === pauses ? pauses : pauses - 1);
+  /**
+   * Reports a throttle answer.
+   *
+   * @param pauses number of pauses so far; only a request sent after the last one is news
+   * @param waitMs wait that the service asks for; 0 for none
+   * @returns whether it is more than noise, so that a pause may help
+   */
+  throttled(now: number, ticket: number, pauses: number, waitMs: number): boolean {
+    this.#count(now, ticket, true);
+    this.#learned = { ...this.#learned, waitMs };
+    const { known, cutAt, trial } = this.#learned;
+    const isHigh = this.#isHigh();
+    // A wait costs as much as many throttle answers.
+    const isLimit = waitMs > 0 || (isHigh && this.#throttles >= strain.least);
+    const mayCut = trial === null && (known === null || now - cutAt >= apartMs);
+    if (isLimit && mayCut && ticket === pauses) this.#cut(now, ticket);
+    return isHigh;
   }
 
-  #isStrained(now: number): boolean {
-    // Each wait costs as much as many throttle answers.
-    if (this.#waitMs > 0 && !this.noise.known) return true;
-    return this.#strain.isTooMuch(now, {
-      limited: this.limited,
-      searching: this.#searching,
-      isShared: this.#isShared,
+  #isHigh(): boolean {
+    const share = this.#learned.known === null ? strain.first : strain.share;
+    const noise = this.#learned.noise * this.#answers;
+    return this.#throttles - noise - 2 * Math.sqrt(noise) >= share * this.#answers;
+  }
+
+  #cut(now: number, ticket: number): void {
+    const { known, cutAt, searching, tryAt, waitMs } = this.#learned;
+    const isFirst = known === null;
+    const share = this.#throttles / this.#answers;
+    // A burst at the start says little.
+    const ms = Math.max(isFirst ? recent.ms : recent.ms / 4, now - this.#since);
+    const accepted = ((1 - share) * 1000 * (this.#sent() - this.#sentBefore)) / ms;
+    const rate = isFirst ? Math.max(searchFrom, accepted) : this.rateAt(now);
+    const isEarly = !searching && now - cutAt < climb.backMs;
+    const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
+    const good = part * Math.max(rate / 2, Math.min(rate, accepted));
+    const tests = waitMs === 0 && now >= tryAt && share < 1;
+    const to = Math.max(isFirst ? 2 * searchFrom : lowest, good);
+    this.#begin(now, {
+      known: isFirst && !tests ? to / 2 : to,
+      searching: isFirst,
+      trial: tests ? { rate, share, ticket } : null,
     });
   }
 
-  /** Reports that nothing is sent from `now` until `until`. */
-  paused(now: number, until: number): void {
-    const moreMs = this.#acceptedRate.paused(now, until);
-    // The rate must not climb during a long pause, in which nothing shows whether it is too high.
-    if (this.#waitMs > 0) this.#cutAt += moreMs;
-  }
-
-  #cut(now: number, pauses: number): void {
-    const rate = this.rateAt(now);
-    // The first answers say little, and a cut that is too deep costs more than an extra one.
-    const first = rate === Number.POSITIVE_INFINITY;
-    const measured = this.#acceptedRate.at(now);
-    this.#right = Math.min(rate, measured);
-    this.#known = Math.max(
-      lowest,
-      first ? searchFrom : rate / 2,
-      first ? measured / 2 : this.#right,
-    );
-    if (this.#trying !== null) this.noise.abandon();
-    this.#trying = null;
-    // If nothing was accepted at all, half of it would say nothing.
-    if (measured > 0 && this.noise.try(now)) this.#trying = first ? "while searching" : "at half";
-    this.#begin(now, first);
-    this.#cutTicket = pauses;
-  }
-
-  #begin(now: number, searching: boolean): void {
-    this.#searching = searching;
-    this.#cutAt = now;
-    this.#dueMs = now;
-    this.#strain.clear();
-  }
-
-  #try(now: number, ticket: number, throttled: boolean): void {
-    if (ticket > this.#cutTicket) {
-      const verdict = this.noise.answered(now, throttled);
-      if (verdict === "noise") {
-        // The cut didn't help.
-        this.#known = Math.max(this.#known ?? lowest, this.rateAt(now));
-        this.#begin(now, true);
-      }
-      if (verdict !== "open") return this.#endTrial(now);
+  #count(now: number, ticket: number, throttled: boolean): boolean {
+    this.#since ||= now;
+    this.#halvedAt ||= now;
+    if (now - this.#halvedAt >= recent.ms && this.#answers >= recent.answers) {
+      this.#halvedAt = now;
+      this.#since = (now + this.#since) / 2;
+      this.#sentBefore = (this.#sent() + this.#sentBefore) / 2;
+      this.#answers /= 2;
+      this.#throttles /= 2;
     }
-    if (this.#trying === "at half") {
-      if (now - this.#cutAt < trial.longestMs) return;
-      this.noise.interrupt(now);
-    } else {
-      if (this.rateAt(now) < trial.below * this.#right) return;
-      this.noise.abandon();
-    }
-    this.#endTrial(now);
+    this.#answers++;
+    if (throttled) this.#throttles++;
+    const { trial, cutAt } = this.#learned;
+    if (trial === null || ticket <= trial.ticket) return false;
+    const tried = this.#tried;
+    tried.answers++;
+    if (throttled && !tried.inRow) tried.throttles++;
+    tried.inRow = throttled;
+    const least = Math.max(trials.answers, trials.throttles / trial.share);
+    if (tried.answers >= least) this.#judge(now, trial);
+    else if (now - cutAt > trials.longestMs) this.#endTrial(now);
+    else return false;
+    return true;
   }
 
-  #endTrial(now: number): void {
-    if (this.#trying === "at half" && !this.#searching) this.#begin(now, false);
-    this.#trying = null;
+  /** Throttling that half the rate did not halve is noise: the cut is undone. */
+  #judge(now: number, { rate, share: before }: NonNullable<LearnedRate["trial"]>): void {
+    const { noise } = this.#learned;
+    const share = this.#tried.throttles / this.#tried.answers;
+    if (share <= noisy.most && share >= (noise + before) / 2) {
+      const explained = { known: rate, noise: share, searching: true, trial: null };
+      this.#begin(now, { ...explained, tryAt: now, againMs: trials.againMs });
+      return;
+    }
+    const seen = noise === 0 ? share : (noise + share) / 2;
+    this.#endTrial(now, share > noisy.unexplained ? Math.min(noise, share) : seen);
+  }
+
+  #endTrial(now: number, noise = this.#learned.noise): void {
+    const { againMs, searching, known } = this.#learned;
+    this.#begin(now, {
+      known: searching ? known! / 2 : known,
+      noise,
+      trial: null,
+      tryAt: now + againMs,
+      againMs: Math.min(trials.mostMs, 2 * againMs),
+    });
+  }
+
+  #begin(now: number, learned: Partial<LearnedRate>): void {
+    this.learned = { ...this.#learned, ...learned, cutAt: now };
+    this.#answers = 0;
+    this.#throttles = 0;
+    this.#since = now;
+    this.#sentBefore = this.#sent();
+    this.#halvedAt = now;
   }
 }

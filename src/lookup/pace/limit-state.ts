@@ -1,39 +1,45 @@
 import { AdaptiveRate } from "./adaptive-rate.js";
 import type { Throttling } from "./request-pace.js";
-import type { LimitSnapshot } from "./limit-snapshot.js";
-import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";
 
-/** Requests that test whether a pause was long enough, and the interval of more if none is answered. */
-const probes = { atOnce: 2, apartMs: 1_000 };
+/** First and longest pause after a throttle answer without `Retry-After`, and the random extra. */
+const pauses = { firstMs: 40, longestMs: 60_000, spread: 0.25 };
 
-export interface LimitStateOptions {
-  /** Whether to learn an undeclared limit from throttle answers; otherwise only pause. */
-  readonly adaptive: boolean;
-  /** Whether several processes send. @default false */
-  readonly isShared?: boolean;
-  /** Random numbers from 0 (inclusive) to 1. */
-  readonly random: () => number;
+/** Timer lateness that is made up for, in milliseconds. */
+const lateMs = 16;
+
+/**
+ * Length of a pause after a throttle answer without `Retry-After`.
+ *
+ * @param streak number of pauses before it, since a request was sent that was accepted
+ * @param random from 0 (inclusive) to 1
+ */
+export function pauseMs(streak: number, random: number): number {
+  const ms = Math.min(pauses.longestMs, pauses.firstMs * 2 ** streak);
+  return ms * (1 + pauses.spread * random);
 }
 
-/** What throttle answers say about a service: pauses, probes after them, and the rate it accepts. */
-export class LimitState {
-  readonly adaptive: AdaptiveRate | null;
-  readonly #pauses: ThrottlePauses;
-  #ticket = 0;
-  #pausedUntil = Number.NEGATIVE_INFINITY;
-  /**
-   * After a pause, until an answer proves it long enough: the number of requests sent since and the time
-   * of the last one.
-   */
-  #probe: { left: number; lastMs: number } | null = null;
+/** What throttle answers show. */
+export function shownBy(rate: AdaptiveRate, ticket: number): Throttling {
+  if (ticket === 0) return "none";
+  return rate.isFound ? "found" : "unclear";
+}
 
-  constructor({ adaptive, isShared, random }: LimitStateOptions, saved?: LimitSnapshot) {
-    this.adaptive = adaptive ? new AdaptiveRate(saved?.adaptive ?? undefined, isShared) : null;
-    this.#pauses = new ThrottlePauses(random, saved?.pauses);
-    if (saved === undefined) return;
-    this.#ticket = saved.ticket;
-    this.#pausedUntil = saved.pausedUntil ?? Number.NEGATIVE_INFINITY;
-    if (saved.probing) this.#probe = { left: 0, lastMs: 0 };
+/** What throttle answers say about a service: pauses, and the rate that it accepts. */
+export class LimitState {
+  readonly #rate = new AdaptiveRate(() => this.#sent);
+  readonly #random: () => number;
+  #ticket = 0;
+  /** Ticket of the last request that was accepted. */
+  #good = 0;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  #sent = 0;
+  #dueMs = 0;
+  /** Time in which the rate was not used up. */
+  #idleMs = 0;
+
+  /** @param random random numbers from 0 (inclusive) to 1 */
+  constructor(random: () => number) {
+    this.#random = random;
   }
 
   /** Number of pauses so far. Tells whether an answered request was sent before the last pause. */
@@ -43,32 +49,29 @@ export class LimitState {
 
   /** What throttle answers have shown so far. */
   get throttling(): Throttling {
-    if (this.#ticket === 0) return "none";
-    return this.#limit === "found" && this.adaptive?.noise.ruledOut ? "found" : "unclear";
+    return shownBy(this.#rate, this.#ticket);
   }
 
   get pausedUntil(): number {
     return this.#pausedUntil;
   }
 
-  /** Whether the end of the last pause still has to prove itself. */
-  get probing(): boolean {
-    return this.#probe !== null;
-  }
-
   /** Milliseconds from `now` until the next request may start; 0 or less if immediately. */
   waitAt(now: number): number {
-    const wait = Math.max(this.#pausedUntil - now, this.adaptive?.waitAt(now) ?? 0);
-    if (this.#probe === null || this.#probe.left < probes.atOnce) return wait;
-    return Math.max(wait, this.#probe.lastMs + probes.apartMs - now);
+    return Math.max(this.#pausedUntil, this.#dueMs) - now;
   }
 
   /** Spends one request that starts at `now`. */
   spend(now: number): void {
-    this.adaptive?.spend(now);
-    if (this.#probe === null) return;
-    this.#probe.left++;
-    this.#probe.lastMs = now;
+    this.#sent++;
+    const rate = this.#rate.rateAt(now - this.#idleMs);
+    if (rate === Number.POSITIVE_INFINITY) {
+      this.#dueMs = now;
+      return;
+    }
+    const late = Math.max(0, now - lateMs - this.#dueMs);
+    this.#idleMs += late;
+    this.#dueMs += late + 1000 / rate;
   }
 
   /**
@@ -77,46 +80,21 @@ export class LimitState {
    * @param afterMs wait that the service asked for, or null
    */
   throttled(now: number, afterMs: number | null, ticket: number): void {
-    this.#pauses.answered(true);
-    const known = ticket !== this.#ticket;
-    this.adaptive?.throttled(now, { ticket, pauses: this.#ticket, waitMs: afterMs ?? 0 });
-    if (known && afterMs === null) return;
-    this.hold(now, afterMs ?? this.#pauses.next(this.#limit));
-    if (known) return;
-    this.#pauses.begun();
-    this.#ticket++;
-    if (this.adaptive?.limited && this.#pauses.streak > 1) this.#probe = { left: 0, lastMs: now };
+    const isMuch = this.#rate.throttled(now - this.#idleMs, ticket, this.#ticket, afterMs ?? 0);
+    const isNews = ticket === this.#ticket;
+    if (afterMs === null && !(isNews && isMuch)) return;
+    this.hold(now, afterMs ?? pauseMs(ticket - this.#good, this.#random()));
+    if (isNews) this.#ticket++;
   }
 
-  /** Reports any other answer. True if it proves the last pause long enough. */
-  succeeded(now: number, ticket: number): boolean {
-    this.#pauses.answered(false);
-    this.adaptive?.accepted(now, ticket);
-    // The pauses before this request were long enough.
-    this.#pauses.sufficed(this.#ticket - ticket);
-    if (this.#probe === null || ticket !== this.#ticket) return false;
-    this.#probe = null;
-    return true;
+  /** Reports any other answer. */
+  succeeded(now: number, ticket: number): void {
+    this.#good = Math.max(this.#good, ticket);
+    this.#rate.accepted(now - this.#idleMs, ticket);
   }
 
   /** Nothing is sent for `ms` milliseconds. */
   hold(now: number, ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
-    this.adaptive?.paused(now, now + ms);
-  }
-
-  snapshot(): LimitSnapshot {
-    return {
-      ticket: this.#ticket,
-      pausedUntil: Number.isFinite(this.#pausedUntil) ? this.#pausedUntil : null,
-      probing: this.probing,
-      adaptive: this.adaptive?.snapshot() ?? null,
-      pauses: this.#pauses.snapshot(),
-    };
-  }
-
-  get #limit(): LimitKnowledge {
-    if (this.adaptive === null) return "none";
-    return this.adaptive.limited && !this.adaptive.noise.known ? "found" : "searched";
   }
 }

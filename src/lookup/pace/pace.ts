@@ -11,11 +11,9 @@ interface PaceOptions {
   /** All rates apply; none means no limit. */
   readonly rates: readonly Rate[];
   readonly clock: Clock;
-  /** Whether to learn an undeclared limit from throttle answers. Default false: only pause. */
-  readonly adaptive?: boolean;
   /** Whether requests wait for another pace after this one, as with `ownPace`. Default false. */
   readonly isShare?: boolean;
-  /** Counts rates over an hour or longer. Default: in memory. */
+  /** Counts rates over an hour or longer; required if there is one. */
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
   /** Called when a rate over an hour or longer is used up for more than a minute. */
   readonly onUsedUp?: ((rate: Rate, resumesAtMs: number) => void) | undefined;
@@ -45,7 +43,7 @@ export class Pace implements RequestPace {
 
   constructor(options: PaceOptions) {
     const { rates, clock, random = Math.random } = options;
-    this.#limit = new LimitState({ adaptive: options.adaptive === true, random });
+    this.#limit = new LimitState(random);
     this.#windows = rates.filter((rate) => !isQuota(rate)).map((rate) => new Gcra(rate));
     this.#quotas = new QuotaGate(options);
     this.#clock = clock;
@@ -68,8 +66,8 @@ export class Pace implements RequestPace {
   /**
    * Reports a throttle answer: nothing is sent until the service may have recovered.
    *
-   * @param afterMs wait that the service asked for; null for a pause that doubles from 1 s to 60 s
-   *   while it answers nothing else (see `ThrottlePauses`)
+   * @param afterMs wait that the service asked for; null for a pause that doubles from 40 ms to 60 s
+   *   while it answers nothing else
    */
   throttled(afterMs: number | null, ticket = this.#limit.ticket): void {
     this.#limit.throttled(this.#clock.monotonic(), afterMs, ticket);
@@ -87,10 +85,7 @@ export class Pace implements RequestPace {
 
   /** Reports any other answer. */
   succeeded(ticket = this.#limit.ticket): void {
-    if (!this.#limit.succeeded(this.#clock.monotonic(), ticket)) return;
-    this.#timer?.abort();
-    this.#timer = null;
-    this.#wake();
+    this.#limit.succeeded(this.#clock.monotonic(), ticket);
   }
 
   /** The service declares its limit used up: nothing is sent for `ms` milliseconds. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.js";
 import type { Rate } from "../../core/options.js";
 import { Quota, quotaName, tightestQuotas } from "../../store/quota/quota.js";
-import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
+import type { QuotaStore } from "../../store/quota/quota-store.js";
 
 /** Quotas that free up within this time are waited for. */
 const longestWaitMs = 60_000;
@@ -10,7 +10,7 @@ export interface QuotaGateOptions {
   /** Rates over an hour or longer; shorter ones are ignored. */
   readonly rates: readonly Rate[];
   readonly clock: Clock;
-  /** Counts them. Default: in memory. */
+  /** Counts them; required if there is one. */
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
   /** Called when one is used up for more than a minute. */
   readonly onUsedUp?: ((rate: Rate, resumesAtMs: number) => void) | undefined;
@@ -29,11 +29,11 @@ export class QuotaGate {
 
   constructor(options: QuotaGateOptions) {
     const { rates, clock, quotas } = options;
-    const { store, name } = quotas ?? { store: new MemoryQuotaStore(), name: "" };
     this.#options = options;
-    this.#quotas = tightestQuotas(rates).map(
-      (rate) => new Quota({ rate, store, name: quotaName(name, rate), clock }),
-    );
+    this.#quotas = tightestQuotas(rates).map((rate) => {
+      if (quotas === undefined) throw new TypeError("a quota needs a store that counts it");
+      return new Quota({ rate, store: quotas.store, name: quotaName(quotas.name, rate), clock });
+    });
   }
 
   /** Milliseconds until the next request may start. May reserve permits, which should be used soon. */

@@ -11,7 +11,7 @@ const ownFiles = [
   /^rows\.part$/,
   /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,
   /^known-items(\.new)?$/,
-  /^lock(\.[\w-]+)?$/,
+  /^lock(\.holder)?$/,
   /^(journal|earlier)\/(records|checkpoint\.json(\.new)?)$/,
 ];
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { replaceFile, sealJson } from "../../core/files/json-file.js";
-import { sweepLocks } from "../../core/files/run-lock.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import {
   awaitsTakeOver,
@@ -175,7 +174,6 @@ export class StateFolder {
 
   /** Removes everything except the mark of a finished run, the lock, and an entry that is `kept`. */
   async tidy(kept = markName): Promise<void> {
-    await sweepLocks(join(this.path, "lock"));
     const names = (await listState(this.path)).filter(belongsToRun);
     await removeEntries(
       this.path,
@@ -206,8 +204,11 @@ export class StateFolder {
   async remove(): Promise<void> {
     if (this.earlier !== null || (this.#latest?.tally.tookOver ?? 0) > 0) {
       await this.startOver();
-      return this.release();
-    }
+    } else await this.#removeFolder();
+    await this.release();
+  }
+
+  async #removeFolder(): Promise<void> {
     // Rename first: a half-removed folder would look like a run that never started. Foreign files
     // stay.
     const isOurs = await listState(this.path).then(

@@ -8,101 +8,213 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync, type DatabaseSyncOptions as DatabaseOptions } from "@photostructure/sqlite";
+import type { Rate } from "../../core/options.js";
 import { makeFolder } from "../../core/files/make-folder.js";
-import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { busyTimeoutMs, type Database, transact } from "../sqlite.js";
-import { isCorrupt } from "../store-fault.js";
-import type { QuotaEntry } from "./quota-store.js";
+import { isBusy, isCorrupt, storeFault } from "../store-fault.js";
+import {
+  createEntries,
+  inMemory,
+  type QuotaUse,
+  refuseDamaged,
+  reserveIn,
+  sealEntries,
+  settleIn,
+  useOf,
+} from "./quota-entries.js";
+import { quotaName } from "./quota.js";
+import type { QuotaStore, Reservation, ReserveOptions } from "./quota-store.js";
 
-/** The counts of one service. */
-export interface QuotaCounts {
-  /** Quota name → its entries. */
-  readonly quotas: Readonly<Record<string, readonly QuotaEntry[]>>;
+export interface QuotaLocation {
+  /** Address of the service whose quotas are counted. */
+  readonly service: string;
+  /** The user's state folder (XDG_STATE_HOME). */
+  readonly stateFolder: string;
+  /** Called about damage, and while the count cannot be written. */
+  readonly onWarning: (message: string) => void;
+}
+
+/** A quota of all endpoints together, or of one. */
+export interface ScopedQuota {
+  readonly scope: string;
+  readonly rate: Rate;
+}
+
+/** Retry interval, and failed tries before the warning that another process holds the lock. */
+const busy = { retryMs: 250, triesBeforeWarning: 20 };
+
+/** How long a reader, or a process that settles, waits for another's lock, in milliseconds. */
+const patienceMs = 2_000;
+
+/** Longest time a reservation can end after the file was written, in milliseconds. */
+const longestReservationMs = 60_000;
+
+/**
+ * Counts quotas in a small SQLite file per service, shared by all processes that use the folder. A
+ * change is on disk before the requests it counts are sent. A killed process leaves its reservation
+ * counted in full.
+ *
+ * If the file is damaged, every quota counts as used up at the file's last write: no quota is
+ * exceeded, and runs continue by themselves once the windows are over.
+ */
+export class FileQuotaStore implements QuotaStore {
+  readonly #location: QuotaLocation;
+  readonly #path: string;
+  #failedTries = 0;
+
+  /** @throws the SQLite or system error if the folder cannot be read or written */
+  constructor(location: QuotaLocation) {
+    this.#path = quotaPath(location);
+    this.#location = location;
+    try {
+      this.#apply(busyTimeoutMs, () => undefined);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+  }
+
   /**
-   * Until when a damaged count blocks its quotas, in milliseconds since 1970; null if none was
-   * damaged. Every quota not in `quotas` counts as used up at that moment.
+   * While the count cannot be written, no request is permitted. Returns a promise so that requests
+   * are sent between two writes, which may be slow.
    */
-  readonly lostMs: number | null;
+  reserve(name: string, options: ReserveOptions): Promise<Reservation> {
+    const reserved = this.#change(busyTimeoutMs, (database) =>
+      reserveIn(database, name, options, randomUUID()),
+    );
+    const nextAtMs = options.nowMs + busy.retryMs;
+    return Promise.resolve(reserved ?? { permits: 0, id: "", nextAtMs, busy: true });
+  }
+
+  /** A reservation that cannot be settled stays counted in full. */
+  settle(name: string, id: string, used: number, nowMs: number): void {
+    this.#change(patienceMs, (database) => settleIn(database, name, id, used, nowMs));
+  }
+
+  /** Changes the counts; null if another process holds the lock for too long, or the disk fails. */
+  #change<T>(timeout: number, change: (database: Database) => T): T | null {
+    try {
+      const changed = this.#apply(timeout, change);
+      this.#failedTries = 0;
+      return changed;
+    } catch (error) {
+      if (++this.#failedTries === (isBusy(error) ? busy.triesBeforeWarning : 1)) {
+        this.#location.onWarning(
+          `cannot write the quota count ${this.#path}: ${storeFault(error)}; sending nothing until it can be written`,
+        );
+      }
+      return null;
+    }
+  }
+
+  #apply<T>(timeout: number, change: (database: Database) => T): T {
+    try {
+      return changeFile(this.#path, timeout, change);
+    } catch (error) {
+      if (!isCorrupt(this.#path, error)) throw error;
+      createFile(this.#path, lostAt(this.#path, this.#location));
+      return changeFile(this.#path, timeout, change);
+    }
+  }
 }
 
-/** Larger than any quota. */
-const exhausted = Number.MAX_SAFE_INTEGER;
-
-export const emptyCounts: QuotaCounts = { quotas: {}, lostMs: null };
-
-/** The entries of a quota. */
-export function entriesOf({ quotas, lostMs }: QuotaCounts, name: string): readonly QuotaEntry[] {
-  const found = Object.hasOwn(quotas, name) ? quotas[name] : undefined;
-  if (found !== undefined) return found;
-  return lostMs === null ? [] : [{ permits: exhausted, lastMs: lostMs }];
+/** How much of each quota is used; nothing of those in an unreadable file, with a warning. */
+export function readQuotas(
+  location: QuotaLocation,
+  quotas: readonly ScopedQuota[],
+  nowMs: number,
+): readonly QuotaUse[] {
+  const path = quotaPath(location);
+  const read = (database: Database): readonly QuotaUse[] =>
+    quotas.map(({ scope, rate }) => useOf(database, quotaName(scope, rate), { rate, nowMs }));
+  let lostMs: number | null = null;
+  try {
+    if (existsSync(path)) {
+      accessSync(path, constants.R_OK);
+      return withDatabase(path, { readOnly: true, timeout: patienceMs }, (database) => {
+        refuseDamaged(database);
+        return read(database);
+      });
+    }
+  } catch (error) {
+    if (isCorrupt(path, error)) lostMs = lostAt(path, location);
+    else {
+      location.onWarning(`cannot read the quota count in ${dirname(path)}: ${storeFault(error)}`);
+    }
+  }
+  return read(inMemory(lostMs));
 }
 
-/** Name of the file that holds a service's counts. Spellings of the same address share one. */
-export function quotaFileName(service: string): string {
+/** Folder of the quota counts in the state folder. */
+export function quotaFolder(stateFolder: string): string {
+  return join(stateFolder, "quota");
+}
+
+/** The file that holds a service's counts. Spellings of the same address share one. */
+export function quotaPath({ stateFolder, service }: Omit<QuotaLocation, "onWarning">): string {
   // Normalized and without user name, password and query, which may be secrets.
   const { hostname, origin, pathname } = new URL(service);
   const address = origin + pathname.replace(/\/+$/, "");
   const host = hostname.replaceAll(/[^a-z0-9.-]/g, "_").slice(0, 100);
-  return `${host}-${hash("sha256", address).slice(0, 16)}.db`;
+  return join(quotaFolder(stateFolder), `${host}-${hash("sha256", address).slice(0, 16)}.db`);
 }
 
-/** A quota file is damaged, or another version wrote it. */
-class DamagedCounts extends Error {}
-
-/** Whether the error means that a file's counts are lost. */
-export function hasLostCounts(path: string, error: unknown): boolean {
-  return error instanceof DamagedCounts || isCorrupt(path, error);
-}
-
-/**
- * Reads the counts in a quota file.
- * @returns null if there is no file
- * @throws the SQLite or system error; see `hasLostCounts`
- */
-export function readQuotaFile(path: string): QuotaCounts | null {
-  if (!existsSync(path)) return null;
-  accessSync(path, constants.R_OK);
-  return withDatabase(path, { readOnly: true, timeout: readingMs }, read);
+/** When the quotas of a damaged file count as used up. */
+function lostAt(path: string, { onWarning }: QuotaLocation): number {
+  const writtenMs = statSync(path).mtimeMs;
+  const at = new Date(writtenMs).toISOString().replace(/\.\d+Z$/, "Z");
+  onWarning(
+    `the quota count ${path} is damaged or of another version of repute: every quota of the service counts as used up at ${at}; ` +
+      "delete the file to count from 0",
+  );
+  return writtenMs + longestReservationMs;
 }
 
 /**
- * Changes the counts in a quota file, in one transaction that is on disk when this returns. Creates
- * folder and file with owner-only permissions if missing.
- * @throws the SQLite or system error; see `isBusy` and `hasLostCounts`
+ * Changes the counts in a file, in one transaction that is on disk when this returns. Creates folder
+ * and file with owner-only permissions if missing.
+ * @throws the SQLite or system error
  */
-export function changeQuotaFile(path: string, change: (counts: QuotaCounts) => QuotaCounts): void {
+function changeFile<T>(path: string, timeout: number, change: (database: Database) => T): T {
   makeFolder(dirname(path), 0o700);
   // SQLite only reports that it cannot open the file; this gives the system's reason.
   accessSync(dirname(path), constants.W_OK);
-  if (!existsSync(path)) makeQuotaFile(path, emptyCounts, "new");
+  if (!existsSync(path)) createFile(path, null);
   accessSync(path, constants.R_OK | constants.W_OK);
-  withDatabase(path, { timeout: busyTimeoutMs }, (database) =>
-    transact(database, () => write(database, change(read(database)))),
+  return withDatabase(path, { timeout }, (database) =>
+    transact(database, () => {
+      refuseDamaged(database);
+      const changed = change(database);
+      sealEntries(database);
+      return changed;
+    }),
   );
 }
 
 /**
- * Creates a quota file. It appears complete, so an empty file always means damage.
- * @param as "new" keeps a file that another process created meanwhile, "replacement" overwrites
+ * Creates a file. It appears complete, so an empty file always means damage.
+ * @param lostMs when the counts of the damaged file that it replaces were lost; null keeps a file
+ *   that another process created meanwhile
  */
-export function makeQuotaFile(path: string, counts: QuotaCounts, as: "new" | "replacement"): void {
+function createFile(path: string, lostMs: number | null): void {
   const fresh = `${path}.${randomUUID()}`;
   try {
     closeSync(openSync(fresh, "wx", 0o600));
     withDatabase(fresh, {}, (database) =>
       transact(database, () => {
-        database.exec(schema);
-        write(database, counts);
+        createEntries(database, lostMs);
+        sealEntries(database);
       }),
     );
-    if (as === "replacement") {
+    if (lostMs === null) linkSync(fresh, path);
+    else {
       // Otherwise SQLite would roll the damaged file's transaction back into the new one.
       rmSync(`${path}-journal`, { force: true });
       renameSync(fresh, path);
-    } else linkSync(fresh, path);
+    }
   } catch (error) {
     // Another process created it first.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -110,18 +222,6 @@ export function makeQuotaFile(path: string, counts: QuotaCounts, as: "new" | "re
     rmSync(fresh, { force: true });
   }
 }
-
-/** File format version. Increase when the layout changes. */
-const format = 2;
-
-/** One record holds all counts of a service, so that none can be lost unnoticed. */
-const schema = `
-  CREATE TABLE counts (sealed TEXT NOT NULL) STRICT;
-  INSERT INTO counts VALUES ('');
-  PRAGMA user_version = ${format};`;
-
-/** Read timeout in milliseconds; a write transaction takes a few. */
-const readingMs = 2_000;
 
 /**
  * Opens a file for the length of `work`. Without a write-ahead log, no second file can be lost or
@@ -139,21 +239,4 @@ function withDatabase<T>(
   } finally {
     database.close();
   }
-}
-
-function read(database: Database): QuotaCounts {
-  const isKnown = valueOf(database, "PRAGMA user_version") === format;
-  const sealed = isKnown ? valueOf(database, "SELECT sealed FROM counts") : null;
-  const counts = typeof sealed === "string" ? openSealedJson(sealed) : null;
-  if (counts === null) throw new DamagedCounts();
-  return counts as unknown as QuotaCounts;
-}
-
-function write(database: Database, counts: QuotaCounts): void {
-  database.prepare("UPDATE counts SET sealed = ?").run(sealJson(counts));
-}
-
-/** The only value of a query's first row; undefined if there is none. */
-function valueOf(database: Database, query: string): unknown {
-  return Object.values((database.prepare(query).get() ?? {}) as object)[0];
 }

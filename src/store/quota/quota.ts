@@ -92,6 +92,11 @@ export function quotaName(scope: string, { perMs }: Rate): string {
   return `${scope} ${perMs}`;
 }
 
+/** The window in milliseconds with which `quotaName` ends a name. */
+export function windowOf(name: string): number {
+  return Number(name.slice(name.lastIndexOf(" ") + 1));
+}
+
 /** The quotas among `rates`. Of those with the same window, which share a count, the lowest. */
 export function tightestQuotas(rates: readonly Rate[]): readonly Rate[] {
   const byWindow = new Map<number, Rate>();

@@ -37,34 +37,35 @@ const keep = "redis.call('PEXPIRE', h, 86400000)";
  * first member is late or dead.
  *
  * ARGV: time, caller, priority (0 is highest), slots wanted, microseconds until the caller has the
- * reply, unused slots of earlier blocks, version of the learned state, then four for each window: name,
- * interval, backlog that may be caught up with, and interval while catching up, in microseconds.
+ * reply, unused slots of earlier blocks, number of pauses that the caller knows, that of the last request
+ * accepted, then four for each window: name, interval, backlog that may be caught up with, and interval
+ * while catching up, in microseconds.
  *
- * Reply: now, slots, start or time to come back, spacing, ticket, version, pause, learned state if the
- * version differs, and whether the pace was unknown.
+ * Reply: now, slots, start or time to come back, spacing, number of pauses, that of the last request
+ * accepted, pause, time in which the rate that was found was not used up, slots handed out so far, and
+ * what was learned if the number of pauses differs.
  */
 export const takeScript = script(`${prologue}
 local AHEAD, BLOCK, FRESH, SECOND = 100000, 25000, 150000, 1000000
-local f = redis.call('HMGET', h, 'skew', 'last', 'next', 'hold', 'ticket', 'version', 'left', 'probed')
+local f = redis.call('HMGET', h, 'skew', 'last', 'next', 'hold', 'ticket', 'good', 'idle', 'sent')
 local last = tonumber(f[2])
 local now, skew = time(tonumber(f[1]) or 0, last)
 local id, priority, want, lead = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local credit, known = tonumber(ARGV[6]), ARGV[7]
-local next = tonumber(f[3])
-local isNew = not next
-local hold = tonumber(f[4]) or 0
-local ticket, version = tonumber(f[5]) or 0, f[6] or '0'
-local left, probed = tonumber(f[7]), tonumber(f[8]) or 0
+local credit, known = tonumber(ARGV[6]), tonumber(ARGV[7])
+local next, hold, ticket = tonumber(f[3]), tonumber(f[4]) or 0, tonumber(f[5]) or 0
+local good = math.max(tonumber(f[6]) or 0, tonumber(ARGV[8]))
+local unused, sent = tonumber(f[7]) or 0, tonumber(f[8]) or 0
 -- No recent slot: no caller asked, all data were lost, or the clock was set forward. In the latter cases,
 -- slots handed out before may still be in use.
-local idle = isNew or next + SECOND < now
+local idle = not next or next + SECOND < now
 if idle then next = now + FRESH end
 local start = math.max(now + lead, next, hold)
 local windows = {}
-for i = 8, #ARGV, 4 do
+for i = 9, #ARGV, 4 do
   local w = { name = 'due ' .. ARGV[i], interval = tonumber(ARGV[i + 1]) }
   w.backlog, w.fast = tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
   w.due = (tonumber(redis.call('HGET', h, w.name)) or now) - credit * w.interval
+  if w.name == 'due found' then unused = unused + math.max(0, now - w.backlog - w.due) end
   w.due = math.max(w.due, now - w.backlog)
   -- Then there is no backlog to catch up with either.
   if idle then w.due = start end
@@ -90,17 +91,8 @@ if want > 0 then
   local slowest = 1
   for _, w in ipairs(windows) do slowest = math.max(slowest, w.fast) end
   most = math.max(1, math.min(want, math.floor(BLOCK / slowest)))
-  local probeAt = 0
-  if left then
-    if left >= 2 then
-      probeAt = probed + SECOND
-      most = 1
-    else
-      most = math.min(most, 2 - left)
-    end
-  end
   local soon = start - now - lead
-  if probeAt <= now and soon <= AHEAD and (before == 0 or soon <= AHEAD / 4) then
+  if soon <= AHEAD and (before == 0 or soon <= AHEAD / 4) then
     slots, at = most, start
     for _, w in ipairs(windows) do
       local lasts = w.due + slots * w.interval <= start + slots * w.fast
@@ -110,18 +102,13 @@ if want > 0 then
       w.due = math.max(w.due, start - w.backlog) + slots * w.interval
     end
     next = start + slots * spacing
-    if left then
-      left, probed = left + slots, start
-      redis.call('HSET', h, 'left', left, 'probed', text(probed))
-    end
     redis.call('ZREM', waiting, id)
     redis.call('ZREM', expiry, id)
   else
     local block = BLOCK
     for _, w in ipairs(windows) do block = math.max(block, most * w.interval) end
-    local wait = math.max(1000, start - lead - AHEAD - now, probeAt - now)
+    local wait = math.max(1000, start - lead - AHEAD - now)
     wait = math.min(SECOND, wait + before * math.min(block, most * slowest))
-    if left then wait = math.min(wait, SECOND / 100) end
     at = now + wait
     redis.call('ZADD', waiting, text(rank), id)
     redis.call('ZADD', expiry, text(at + SECOND / 2), id)
@@ -130,7 +117,8 @@ if want > 0 then
   end
 end
 
-local changes = { 'skew', text(skew), 'last', text(now), 'next', text(next) }
+local changes = { 'skew', text(skew), 'last', text(now), 'next', text(next),
+  'good', good, 'idle', text(unused), 'sent', sent + slots - credit }
 for _, w in ipairs(windows) do
   changes[#changes + 1] = w.name
   changes[#changes + 1] = text(w.due)
@@ -138,35 +126,27 @@ end
 redis.call('HSET', h, unpack(changes))
 ${keep}
 local learned = ''
-if version ~= known then learned = redis.call('HGET', h, 'learned') or '' end
-return { text(now), slots, text(at), text(spacing), ticket, version, text(hold), learned, isNew and 1 or 0 }
+if ticket ~= known then learned = redis.call('HGET', h, 'learned') or '' end
+return { text(now), slots, text(at), text(spacing), ticket, good, text(hold), text(unused),
+  sent + slots - credit, learned }
 `);
 
 /**
- * Stores what was learned from answers, unless another caller did since: then the reply has its state,
- * from which the caller derives its own again.
+ * Stores a pause, and what was learned, unless another caller has reported a pause since.
  *
- * ARGV: time, expected version, learned state, ticket, pause in microseconds, whether the pause has to
- * prove itself: 1, or 0.
+ * ARGV: time, number of pauses that the caller knows, end of the pause, what was learned, and time in
+ * which the rate was not used up: if the server has lost everything, the caller restores it.
+ *
+ * Reply: 1 if what was learned is stored.
  */
-export const publishScript = script(`${prologue}
-local f = redis.call('HMGET', h, 'skew', 'last', 'version', 'hold', 'ticket', 'left')
-local now, skew = time(tonumber(f[1]) or 0, tonumber(f[2]))
-local version = f[3] or '0'
-if version ~= ARGV[2] then
-  return { text(now), 0, version, redis.call('HGET', h, 'learned') or '' }
-end
-version = text(tonumber(version) + 1)
-local hold = math.max(tonumber(f[4]) or 0, tonumber(ARGV[5]))
-redis.call('HSET', h, 'skew', text(skew), 'last', text(now), 'version', version, 'learned', ARGV[3],
-  'ticket', ARGV[4], 'hold', text(hold))
-if ARGV[6] == '0' then
-  redis.call('HDEL', h, 'left', 'probed')
-elseif not f[6] or (tonumber(f[5]) or 0) ~= tonumber(ARGV[4]) then
-  redis.call('HSET', h, 'left', 0, 'probed', text(now))
-end
+export const reportScript = script(`${prologue}
+local f = redis.call('HMGET', h, 'hold', 'ticket', 'idle')
+redis.call('HSET', h, 'hold', text(math.max(tonumber(f[1]) or 0, tonumber(ARGV[3]))))
 ${keep}
-return { text(now), 1, version, '' }
+if tonumber(ARGV[2]) < (tonumber(f[2]) or 0) then return 0 end
+redis.call('HSET', h, 'ticket', tonumber(ARGV[2]) + 1, 'learned', ARGV[4],
+  'idle', text(math.max(tonumber(f[3]) or 0, tonumber(ARGV[5]))))
+return 1
 `);
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { priorities, type Priority } from "./redis-address.js";
-import { publishScript, takeScript } from "./pace-scripts.js";
+import { reportScript, takeScript } from "./pace-scripts.js";
 import type { ScriptServer, ScriptValue } from "./redis-link.js";
 
 /** A limit that the server spends from, in microseconds. */
@@ -22,8 +22,10 @@ export interface TakeRequest {
   readonly lead: number;
   /** Unused slots of earlier grants. */
   readonly credit: number;
-  /** Version of the learned state that the caller has. */
-  readonly version: string;
+  /** Number of pauses that the caller knows; -1 to be told what was learned. */
+  readonly ticket: number;
+  /** That before the last request accepted. */
+  readonly good: number;
 }
 
 /** Times are microseconds of the server. */
@@ -36,29 +38,25 @@ export interface Grant {
   readonly spacing: number;
   /** Number of pauses so far. */
   readonly ticket: number;
-  readonly version: string;
+  /** Number of pauses before the last request accepted. */
+  readonly good: number;
   /** Nothing may start before. */
   readonly hold: number;
-  /** The learned state, if it has another version than the caller's; "" if there is none. */
+  /** Time in which the rate that was found was not used up. */
+  readonly idle: number;
+  /** Number of slots handed out so far, less those returned. */
+  readonly sent: number;
+  /** What was learned, if the number of pauses is not the caller's; "" if there is nothing. */
   readonly learned: string;
-  /** True if the server knew nothing of this pace: it is new, or the server has lost its data. */
-  readonly isNew: boolean;
 }
 
-export interface LearnedUpdate {
-  readonly version: string;
-  readonly learned: string;
+export interface PaceReport {
+  /** Number of pauses that the caller knows; -1 reports only a pause. */
   readonly ticket: number;
+  /** End of a pause. */
   readonly hold: number;
-  readonly probing: boolean;
-}
-
-/** Result of publishing; if it was refused, `learned` is the state that others have published. */
-export interface Published {
-  readonly now: number;
-  readonly accepted: boolean;
-  readonly version: string;
   readonly learned: string;
+  readonly idle: number;
 }
 
 /** A caller, and the limit that it obeys. */
@@ -87,54 +85,33 @@ export class PaceServer {
   /** Rejects if the server does not answer. */
   async take(request: TakeRequest): Promise<Grant> {
     const { id, priority } = this.#caller;
-    const { windows, want, lead, credit, version } = request;
-    const args: ScriptValue[] = [
-      "",
-      id,
-      priorities.indexOf(priority),
-      want,
-      Math.round(lead),
-      credit,
-      version,
-    ];
+    const { windows, want, lead, credit, ticket: known, good: accepted } = request;
+    const rank = priorities.indexOf(priority);
+    const args: ScriptValue[] = ["", id, rank, want, Math.round(lead), credit, known, accepted];
     for (const { name, interval, backlog, fast } of windows) {
       args.push(name, ...[interval, backlog, fast].map((us) => Math.round(us * 1000) / 1000));
     }
     const reply = (await this.#server.run(takeScript, this.#keys, args)) as string[];
-    const [now, slots, at, spacing, ticket] = reply.map(Number) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    const [, , , , , newVersion = "0", hold = "0", learned = "", isNew] = reply;
-    return {
-      now,
-      slots,
-      at,
-      spacing,
-      ticket,
-      version: newVersion,
-      hold: Number(hold),
-      learned,
-      isNew: Number(isNew) === 1,
-    };
+    const learned = reply.pop() ?? "";
+    const [
+      now = 0,
+      slots = 0,
+      at = 0,
+      spacing = 0,
+      ticket = 0,
+      good = 0,
+      hold = 0,
+      idle = 0,
+      sent = 0,
+    ] = reply.map(Number);
+    return { now, slots, at, spacing, ticket, good, hold, idle, sent, learned };
   }
 
-  /** Rejects if the server does not answer. */
-  async publish(publication: LearnedUpdate): Promise<Published> {
-    const { version, learned, ticket, hold, probing } = publication;
-    const args = ["", version, learned, ticket, Math.round(hold), probing ? 1 : 0];
+  /** True if what was learned is stored. Rejects if the server does not answer. */
+  async report({ ticket, hold, learned, idle }: PaceReport): Promise<boolean> {
+    const args = ["", ticket, Math.round(hold), learned, Math.round(idle)];
     const [key = ""] = this.#keys;
-    const reply = (await this.#server.run(publishScript, [key], args)) as string[];
-    const [now, accepted, newVersion = "0", found = ""] = reply;
-    return {
-      now: Number(now),
-      accepted: Number(accepted) === 1,
-      version: newVersion,
-      learned: found,
-    };
+    return (await this.#server.run(reportScript, [key], args)) === 1;
   }
 }
 

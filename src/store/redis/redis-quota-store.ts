@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { windowOf } from "../quota/quota.js";
 import type { QuotaStore, Reservation, ReserveOptions } from "../quota/quota-store.js";
 import { servicePrefix } from "./pace-server.js";
 import { script, type ScriptServer } from "./redis-link.js";
@@ -112,22 +113,17 @@ export class RedisQuotaStore implements QuotaStore {
 
   /** A reservation that cannot be settled stays counted in full. */
   async settle(name: string, id: string, used: number): Promise<void> {
-    const args = [windowOf(name), id, used];
+    const args = [windowOf(name) * 1000, id, used];
     await this.#server.run(settleScript, this.#keys(name), args).catch(() => undefined);
   }
 
   /** Requests that count against a quota now. Rejects if the server doesn't answer. */
   async spent(name: string): Promise<number> {
-    return Number(await this.#server.run(spentScript, this.#keys(name), [windowOf(name)]));
+    return Number(await this.#server.run(spentScript, this.#keys(name), [windowOf(name) * 1000]));
   }
 
   #keys(name: string): readonly string[] {
     const key = `${this.#prefix}quota:${name}`;
     return [key, `${key}:permits`];
   }
-}
-
-/** A count's name ends with its window in milliseconds (see `quotaName`). */
-function windowOf(name: string): number {
-  return Number(name.slice(name.lastIndexOf(" ") + 1)) * 1000;
 }

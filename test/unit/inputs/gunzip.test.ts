@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { looksGzipped } from "../../../src/inputs/byte-reader.js";
 import { gunzip } from "../../../src/inputs/gunzip.js";
 import { openInput } from "../../../src/inputs/open-input.js";
-import { Warnings } from "../../../src/formats/reading/lines.js";
 import { piped } from "../../contract/sources-reading.js";
 
 const member = gzipSync("hello\n");
@@ -12,11 +11,22 @@ async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function unzipped(bytes: Buffer, size: number, warnings = new Warnings()): Promise<string> {
-  let text = "";
-  const chunks = gunzip(chunksOf(bytes, size), "dump.csv.gz", warnings);
-  for await (const chunk of chunks) text += chunk.toString();
+async function unzipped(bytes: Buffer, size: number): Promise<string> {
+  const { text, error } = await unzippedUntil(bytes, size);
+  if (error !== null) throw error;
   return text;
+}
+
+/** What is read before an error, and that error. */
+async function unzippedUntil(bytes: Buffer, size: number) {
+  let text = "";
+  try {
+    const chunks = gunzip(chunksOf(bytes, size), "dump.csv.gz");
+    for await (const chunk of chunks) text += chunk.toString();
+    return { text, error: null };
+  } catch (error) {
+    return { text, error: error as Error };
+  }
 }
 
 describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
@@ -41,22 +51,22 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
   });
 
   it("ignores zero padding after the last member", async () => {
-    const warnings = new Warnings();
     const padded = Buffer.concat([member, Buffer.alloc(100)]);
-    expect(await unzipped(padded, size, warnings)).toBe("hello\n");
-    expect(warnings.counts.size).toBe(0);
+    expect(await unzipped(padded, size)).toBe("hello\n");
   });
 
   it.each([
     ["text", Buffer.from("more")],
     ["a member behind zeros", Buffer.concat([Buffer.alloc(9), member])],
     ["a member with a damaged beginning", Buffer.concat([Buffer.alloc(1), member.subarray(1)])],
-  ])("ignores %s after the last member, with a warning", async (_, rest) => {
-    const warnings = new Warnings();
-    expect(await unzipped(Buffer.concat([member, rest]), size, warnings)).toBe("hello\n");
-    expect([...warnings.counts.keys()]).toEqual([
-      `dump.csv.gz: ignored trailing garbage after the gzip data (from byte ${member.length})`,
-    ]);
+  ])("refuses %s after the last member, whose data it has returned", async (_, rest) => {
+    expect(await unzippedUntil(Buffer.concat([member, rest]), size)).toMatchObject({
+      text: "hello\n",
+      error: {
+        code: "input_gzip",
+        message: `dump.csv.gz has trailing garbage: no gzip data from byte ${member.length} on`,
+      },
+    });
   });
 
   it("reports the offset where the data is truncated", async () => {
@@ -85,7 +95,10 @@ describe("gunzip of a member larger than one chunk of output", () => {
   it.each([0.01, 0.05, 0.5])("reports damage after %d of it", async (share) => {
     const damaged = Buffer.from(large);
     damaged.write("XXXX", Math.floor(large.length * share));
-    await expect(unzipped(damaged, 65_536)).rejects.toMatchObject({ code: "input_gzip" });
+    const { text, error } = await unzippedUntil(damaged, 65_536);
+    expect(error).toMatchObject({ code: "input_gzip" });
+    // zlib fills 64 KiB before it returns any.
+    expect(text.length).toBeGreaterThan(lines.length * share * 0.9 - 65_536);
   });
 });
 

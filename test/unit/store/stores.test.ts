@@ -4,12 +4,9 @@ import type { LookupRecord } from "../../../src/core/attempt.js";
 import type { Finding } from "../../../src/core/finding.js";
 import { openCache } from "../../../src/store/cache/finding-cache.js";
 import { openJournal } from "../../../src/store/journal/journal.js";
-import { FolderQuotaStore } from "../../../src/store/quota/folder-quota-store.js";
-import {
-  MemoryQuotaStore,
-  type QuotaStore,
-  type ReserveOptions,
-} from "../../../src/store/quota/quota-store.js";
+import { MemoryQuotaStore } from "../../../src/store/quota/quota-entries.js";
+import { FileQuotaStore } from "../../../src/store/quota/quota-file.js";
+import { type QuotaStore, type ReserveOptions } from "../../../src/store/quota/quota-store.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import type { Store } from "../../../src/store/store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
@@ -130,8 +127,8 @@ const day = 86_400_000;
 const quotaStores: Readonly<Record<string, () => Promise<QuotaStore>>> = {
   "quotas in memory": () => Promise.resolve(new MemoryQuotaStore()),
   "quotas in a folder": async () =>
-    new FolderQuotaStore({
-      folder: join(await temporaryFolder(), "quota"),
+    new FileQuotaStore({
+      stateFolder: await temporaryFolder(),
       service: "https://intel.example/beta",
       onWarning: (message) => expect.unreachable(message),
     }),
@@ -139,6 +136,7 @@ const quotaStores: Readonly<Record<string, () => Promise<QuotaStore>>> = {
 
 /** The contract of every quota store. */
 describe.each(Object.entries(quotaStores))("%s", (_, open) => {
+  const all = `all ${day}`;
   const nowMs = 1_700_000_000_000;
   const ask = (want: number, more: Partial<ReserveOptions> = {}): ReserveOptions => ({
     rate: { count: 10, perMs: day },
@@ -151,44 +149,44 @@ describe.each(Object.entries(quotaStores))("%s", (_, open) => {
   test("grant permits until the quota is used up", async () => {
     const store = await open();
     const given: number[] = [];
-    for (const want of [4, 4, 4, 4]) given.push((await store.reserve("all", ask(want))).permits);
+    for (const want of [4, 4, 4, 4]) given.push((await store.reserve(all, ask(want))).permits);
     expect(given).toEqual([4, 4, 2, 0]);
   });
 
   test("count each name separately", async () => {
     const store = await open();
-    await store.reserve("all", ask(10));
+    await store.reserve(all, ask(10));
     expect(await store.reserve("query", ask(10))).toMatchObject({ permits: 10 });
   });
 
   test("return unused permits of a reservation", async () => {
     const store = await open();
-    const { id } = await store.reserve("all", ask(10));
-    await store.settle("all", id, 7, nowMs + 1);
-    expect(await store.reserve("all", ask(10))).toMatchObject({ permits: 3 });
+    const { id } = await store.reserve(all, ask(10));
+    await store.settle(all, id, 7, nowMs + 1);
+    expect(await store.reserve(all, ask(10))).toMatchObject({ permits: 3 });
   });
 
   test("settle an earlier reservation in the same step", async () => {
     const store = await open();
-    const { id } = await store.reserve("all", ask(10));
+    const { id } = await store.reserve(all, ask(10));
     const before = { id, used: 2 };
-    expect(await store.reserve("all", ask(10, { before }))).toMatchObject({ permits: 8 });
+    expect(await store.reserve(all, ask(10, { before }))).toMatchObject({ permits: 8 });
   });
 
   test("ignore an unknown settlement", async () => {
     const store = await open();
-    await store.reserve("all", ask(10));
-    await store.settle("all", "unknown", 0, nowMs);
-    expect(await store.reserve("all", ask(1))).toMatchObject({ permits: 0 });
+    await store.reserve(all, ask(10));
+    await store.settle(all, "unknown", 0, nowMs);
+    expect(await store.reserve(all, ask(1))).toMatchObject({ permits: 0 });
   });
 
   test("tell when to ask again, and grant permits once the window is over", async () => {
     const store = await open();
-    const { id } = await store.reserve("all", ask(10));
-    await store.settle("all", id, 10, nowMs + 5);
-    const refused = await store.reserve("all", ask(1));
+    const { id } = await store.reserve(all, ask(10));
+    await store.settle(all, id, 10, nowMs + 5);
+    const refused = await store.reserve(all, ask(1));
     expect(refused).toMatchObject({ permits: 0, nextAtMs: nowMs + 5 + day });
     const later = { nowMs: refused.nextAtMs, untilMs: refused.nextAtMs + 10_000 };
-    expect(await store.reserve("all", ask(10, later))).toMatchObject({ permits: 10 });
+    expect(await store.reserve(all, ask(10, later))).toMatchObject({ permits: 10 });
   });
 });

@@ -1,33 +1,16 @@
 import type { Clock } from "../../../core/clock.js";
 import type { Rate } from "../../../core/options.js";
 import type { Grant, PaceServer, PaceWindow } from "../../../store/redis/pace-server.js";
-import type { LimitSnapshot } from "../limit-snapshot.js";
-import { LimitState } from "../limit-state.js";
+import { AdaptiveRate, type LearnedRate } from "../adaptive-rate.js";
+import { pauseMs, shownBy } from "../limit-state.js";
 import type { Throttling } from "../request-pace.js";
 import { adaptiveWindow, paceWindow } from "./pace-windows.js";
 
-/** What an answer says about the limit; `at` in milliseconds of the server. */
-type Event = { readonly at: number } & (
-  | { readonly is: "accepted"; readonly ticket: number; count: number }
-  | { readonly is: "throttled"; readonly ticket: number; readonly afterMs: number | null }
-  | { readonly is: "hold"; readonly ms: number }
-  | { readonly is: "advised"; readonly by: string; readonly rate: Rate }
-);
-
-/** As stored on the server. */
-interface Learned {
-  readonly limit: LimitSnapshot;
-  readonly advised: Readonly<Record<string, Rate>>;
-  /** Time of the latest event. */
-  readonly at: number;
-}
-
-/** Answers are reported together at this interval, longer if many others report too; milliseconds. */
-const reporting = { least: 100, most: 1_000, againMs: 100, growth: 1.5, shrink: 0.95 };
+/** Delay until a report that the server did not take is repeated, in milliseconds. */
+const againMs = 100;
 
 export interface SharedLimitOptions {
   readonly server: PaceServer;
-  readonly adaptive: boolean;
   readonly clock: Clock;
   readonly random: () => number;
   /** Milliseconds of the server now. */
@@ -35,180 +18,119 @@ export interface SharedLimitOptions {
 }
 
 /**
- * What all processes that share a pace have learned from answers. Each keeps a copy, applies its own
- * answers to it and publishes the result; if another client was faster, it starts from that state.
+ * What all processes that share a pace have learned from answers. Each judges by its own answers; the
+ * first to report a cut or a pause is right, and the others take over what it has learned.
  */
 export class SharedLimit {
-  readonly #options: SharedLimitOptions & { readonly isShared: true };
-  #state: LimitState;
-  #advised: Readonly<Record<string, Rate>> = {};
-  #at = 0;
-  #version = "0";
-  #events: Event[] = [];
-  #isLost = false;
-  #publishing: Promise<void> | null = null;
-  #timer: AbortController | null = null;
-  #intervalMs = reporting.least;
+  readonly #options: SharedLimitOptions;
+  readonly #rate = new AdaptiveRate(() => this.#sent);
+  readonly #advised = new Map<string, Rate>();
   readonly #closed = new AbortController();
+  #ticket = 0;
+  /** Ticket of the last request that was accepted, at any process. */
+  #good = 0;
+  #idleMs = 0;
+  /** Slots handed out so far. */
+  #sent = 0;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Whether what was learned may differ from what the server has. */
+  #isStale = false;
+  /** Reports that the server may not have yet. */
+  #reports = 0;
 
   constructor(options: SharedLimitOptions) {
-    this.#options = { ...options, isShared: true };
-    this.#state = new LimitState(this.#options);
+    this.#options = options;
   }
 
   get throttling(): Throttling {
-    return this.#state.throttling;
+    return shownBy(this.#rate, this.#ticket);
   }
 
   /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   get pausedMs(): number {
-    return Math.max(0, this.#state.pausedUntil - this.#options.serverMs());
+    return Math.max(0, this.#pausedUntil - this.#options.serverMs());
   }
 
-  get version(): string {
-    return this.#version;
+  /** What the server has to know with each call. */
+  get known(): { readonly ticket: number; readonly good: number } {
+    return { ticket: this.#isStale ? -1 : this.#ticket, good: this.#good };
   }
 
   /** Limits learned from answers. */
   windows(): PaceWindow[] {
-    const windows = Object.entries(this.#advised).map(([by, rate]) =>
-      paceWindow(`advised ${by}`, rate),
-    );
-    const rate = this.#state.adaptive?.rateAt(this.#options.serverMs()) ?? Infinity;
-    return rate === Infinity ? windows : [...windows, adaptiveWindow(rate)];
+    const windows = [...this.#advised].map(([by, rate]) => paceWindow(`advised ${by}`, rate));
+    const rate = this.#rate.rateAt(this.#now());
+    return rate === Number.POSITIVE_INFINITY ? windows : [...windows, adaptiveWindow(rate)];
   }
 
-  /** Takes over what others have published. */
-  receive({ version, learned, isNew }: Pick<Grant, "version" | "learned" | "isNew">): void {
-    if (isNew && this.#version !== "0") {
-      // The server has lost it.
-      this.#isLost = true;
-      this.#version = version;
-      void this.publish();
-    } else if (version !== this.#version && learned !== "") this.#adopt(version, learned);
+  /** Takes over what others have learned. */
+  receive({ ticket, good, hold, idle, sent, learned }: Grant): void {
+    if (this.#reports > 0) return;
+    // The server has lost it.
+    if (ticket < this.#ticket) return void this.#report(this.pausedMs);
+    if (learned !== "") this.#rate.learned = JSON.parse(learned) as LearnedRate;
+    this.#isStale = false;
+    this.#ticket = ticket;
+    this.#good = Math.max(this.#good, good);
+    this.#pausedUntil = hold / 1000;
+    this.#idleMs = idle / 1000;
+    this.#sent = sent;
   }
 
   accepted(ticket: number): void {
-    const last = this.#events.at(-1);
-    if (last?.is === "accepted" && last.ticket === ticket) last.count++;
-    else this.#events.push({ is: "accepted", at: this.#options.serverMs(), ticket, count: 1 });
-    if (this.#state.probing && ticket === this.#state.ticket) void this.publish();
-    else this.#publishLater();
+    this.#good = Math.max(this.#good, ticket);
+    if (this.#rate.accepted(this.#now(), ticket)) void this.#report(0);
   }
 
-  /** Resolves once every client of the pace holds. */
-  throttled(afterMs: number | null, ticket: number): Promise<void> {
-    this.#events.push({ is: "throttled", at: this.#options.serverMs(), ticket, afterMs });
-    return this.publish();
+  /** Resolves once every client of the pace holds; null if none has to. */
+  throttled(afterMs: number | null, ticket: number): Promise<void> | null {
+    const isNews = ticket === this.#ticket;
+    const isMuch = this.#rate.throttled(this.#now(), ticket, this.#ticket, afterMs ?? 0);
+    if (isNews && (isMuch || afterMs !== null)) {
+      return this.#report(afterMs ?? pauseMs(ticket - this.#good, this.#options.random()));
+    }
+    return afterMs === null ? null : this.hold(afterMs);
   }
 
   hold(ms: number): Promise<void> {
-    this.#events.push({ is: "hold", at: this.#options.serverMs(), ms });
-    return this.publish();
+    return this.#send(this.#options.serverMs() + ms, -1);
   }
 
+  /** The service declares a rate; each process keeps those that it was told. */
   advise(by: string, rate: Rate): void {
-    const known = this.#advised[by];
-    if (known?.count === rate.count && known.perMs === rate.perMs) return;
-    this.#advised = { ...this.#advised, [by]: rate };
-    this.#events.push({ is: "advised", at: this.#options.serverMs(), by, rate });
-    void this.publish();
+    this.#advised.set(by, rate);
   }
 
-  /** Publishes all reports so far. */
-  publish(): Promise<void> {
-    this.#timer?.abort();
-    this.#timer = null;
-    this.#publishing ??= this.#publishAll().finally(() => (this.#publishing = null));
-    return this.#publishing;
-  }
-
-  /** Publishes the last reports, unless the server is away. */
-  async close(): Promise<void> {
+  /** Repeats no more reports. */
+  close(): void {
     this.#closed.abort();
-    await this.publish();
   }
 
-  async #publishAll(): Promise<void> {
-    while (this.#events.length > 0 || this.#isLost) {
-      const events = this.#events;
-      this.#events = [];
+  /** Tells what was learned, and of a pause. */
+  #report(pause: number): Promise<void> {
+    const ticket = this.#ticket++;
+    return this.#send(pause > 0 ? this.#options.serverMs() + pause : 0, ticket);
+  }
+
+  async #send(holdMs: number, ticket: number): Promise<void> {
+    const { server, clock } = this.#options;
+    this.#pausedUntil = Math.max(this.#pausedUntil, holdMs);
+    const learned = JSON.stringify(this.#rate.learned);
+    const report = { ticket, hold: holdMs * 1000, learned, idle: this.#idleMs * 1000 };
+    this.#reports++;
+    for (let isSent = false; !isSent && !this.#closed.signal.aborted;) {
       try {
-        for (let tries = 0; !(await this.#tryPublish(events)); tries++) {
-          // The first refusal only brings what others have published before.
-          if (tries > 0) {
-            this.#intervalMs = Math.min(reporting.most, this.#intervalMs * reporting.growth);
-          }
-        }
-        this.#isLost = false;
-        this.#intervalMs = Math.max(reporting.least, this.#intervalMs * reporting.shrink);
+        if (!(await server.report(report)) && ticket >= 0) this.#isStale = true;
+        isSent = true;
       } catch {
-        if (this.#closed.signal.aborted) return;
-        this.#events = [...events, ...this.#events];
-        await this.#options.clock
-          .sleep(reporting.againMs, this.#closed.signal)
-          .catch(() => undefined);
+        await clock.sleep(againMs, this.#closed.signal).catch(() => undefined);
       }
     }
+    this.#reports--;
   }
 
-  /** False if others have published meanwhile. Their state is taken over then. */
-  async #tryPublish(events: readonly Event[]): Promise<boolean> {
-    const { server } = this.#options;
-    const next = this.#applied(events);
-    const pausedUntil = next.state.pausedUntil;
-    const learned: Learned = {
-      limit: next.state.snapshot(),
-      advised: next.advised,
-      at: next.at,
-    };
-    const published = await server.publish({
-      version: this.#version,
-      learned: JSON.stringify(learned),
-      ticket: next.state.ticket,
-      hold: Number.isFinite(pausedUntil) ? pausedUntil * 1000 : 0,
-      probing: next.state.probing,
-    });
-    if (published.accepted) {
-      this.#state = next.state;
-      this.#advised = next.advised;
-      this.#at = next.at;
-      this.#version = published.version;
-    } else if (published.learned === "") this.#version = published.version;
-    else this.#adopt(published.version, published.learned);
-    return published.accepted;
-  }
-
-  #applied(events: readonly Event[]) {
-    const state = new LimitState(this.#options, this.#state.snapshot());
-    const advised = { ...this.#advised };
-    let at = this.#at;
-    for (const event of events) {
-      // Reports of several processes arrive in another order than they happened.
-      at = Math.max(at, event.at);
-      if (event.is === "throttled") state.throttled(at, event.afterMs, event.ticket);
-      else if (event.is === "hold") state.hold(at, event.ms);
-      else if (event.is === "advised") advised[event.by] = event.rate;
-      else for (let i = 0; i < event.count; i++) state.succeeded(at, event.ticket);
-    }
-    return { state, advised, at };
-  }
-
-  #adopt(version: string, learned: string): void {
-    const { limit, advised, at } = JSON.parse(learned) as Learned;
-    this.#state = new LimitState(this.#options, limit);
-    this.#advised = advised;
-    this.#at = at;
-    this.#version = version;
-  }
-
-  #publishLater(): void {
-    if (this.#timer !== null || this.#publishing !== null) return;
-    const timer = new AbortController();
-    this.#timer = timer;
-    this.#options.clock.sleep(this.#intervalMs, timer.signal).then(
-      () => this.publish(),
-      () => undefined,
-    );
+  /** Milliseconds of the server in which the rate was used up. */
+  #now(): number {
+    return this.#options.serverMs() - this.#idleMs;
   }
 }

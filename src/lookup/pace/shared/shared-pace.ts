@@ -10,8 +10,6 @@ import { SharedLimit } from "./shared-limit.js";
 
 export interface SharedPaceOptions extends QuotaGateOptions {
   readonly server: PaceServer;
-  /** Whether to learn an undeclared limit from throttle answers. Default false: only pause. */
-  readonly adaptive?: boolean;
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
@@ -57,7 +55,7 @@ export class SharedPace implements RequestPace {
   #timer: AbortController | null = null;
 
   constructor(options: SharedPaceOptions) {
-    const { server, clock, rates, random = Math.random, adaptive = false } = options;
+    const { server, clock, rates, random = Math.random } = options;
     this.#server = server;
     this.#clock = clock;
     this.#quotas = new QuotaGate(options);
@@ -66,7 +64,6 @@ export class SharedPace implements RequestPace {
       .map((rate) => paceWindow(`per ${rate.perMs}`, rate));
     this.#limit = new SharedLimit({
       server,
-      adaptive,
       clock,
       random,
       serverMs: () => this.#time.toServerMs(clock.monotonic()),
@@ -83,7 +80,7 @@ export class SharedPace implements RequestPace {
 
   throttled(afterMs: number | null, ticket: number): void {
     const told = this.#limit.throttled(afterMs, ticket);
-    if (ticket !== this.#ticket && afterMs === null) return;
+    if (told === null) return;
     this.#drop();
     this.#reporting++;
     void told.finally(() => {
@@ -131,7 +128,7 @@ export class SharedPace implements RequestPace {
     this.#timer?.abort();
     this.#drop();
     if (this.#unused > 0) await this.#call(0).catch(() => undefined);
-    await this.#limit.close();
+    this.#limit.close();
     await this.#quotas.giveBack();
   }
 
@@ -212,7 +209,7 @@ export class SharedPace implements RequestPace {
       want,
       lead: (this.#rttMs / 2 + 0.5) * 1000,
       credit,
-      version: this.#limit.version,
+      ...this.#limit.known,
     });
     const received = this.#clock.monotonic();
     this.#rttMs += (received - sent - this.#rttMs) * weight;

@@ -1,95 +1,96 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, readdir, utimes, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
-import { takeLock } from "../../../../src/core/files/run-lock.js";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isLocked, takeLock } from "../../../../src/core/files/run-lock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const root = new URL("../../../..", import.meta.url);
+const importLock = 'import { takeLock } from "./dist/core/files/run-lock.js";';
 
 describe("takeLock", () => {
   it("keeps a second run out and names the process that holds the lock", async () => {
     const path = join(await temporaryFolder(), "lock");
+    expect(isLocked(path)).toBe(false);
     const release = await takeLock(path);
-    await expect(takeLock(path)).rejects.toMatchObject({
-      code: "output_locked",
-      message: expect.stringContaining(String(process.pid)) as string,
-    });
+    expect(isLocked(path)).toBe(true);
+    const message = `another run (process ${process.pid}) is writing this output`;
+    await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked", message });
     await release();
-    await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
+    expect(isLocked(path)).toBe(false);
+    await expect(takeLock(path).then((again) => again())).resolves.toBeUndefined();
   });
 
-  it("takes over the lock of a dead process", async () => {
+  it("names the machine of the process if it is another one", async () => {
     const path = join(await temporaryFolder(), "lock");
-    const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };
-    await writeFile(path, JSON.stringify(dead));
     const release = await takeLock(path);
-    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ pid: process.pid });
+    await writeFile(`${path}.holder`, '{"pid":7,"host":"elsewhere.example"}');
+    await expect(takeLock(path)).rejects.toThrow("(process 7 on elsewhere.example)");
+    await writeFile(`${path}.holder`, '{"pid":');
+    await expect(takeLock(path)).rejects.toThrow("another run is writing this output");
     await release();
   });
 
   it("takes over the lock of a killed process that its parent has not reaped", async () => {
     const path = join(await temporaryFolder(), "lock");
+    const program = `${importLock}
+      await takeLock(${JSON.stringify(path)});
+      console.log(process.pid);
+      setInterval(() => {}, 1_000);`;
     // exec replaces the shell with a program that never reaps the child.
-    const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], {
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    const [said] = (await once(parent.stdout, "data")) as [Buffer];
-    const pid = Number(said.toString());
-    await writeFile(
-      path,
-      JSON.stringify({ pid, host: hostname(), startedAt: null, boot: null, token: "t" }),
+    const parent = spawn(
+      "sh",
+      ["-c", '"$0" --input-type=module -e "$1" & exec sleep 600', process.execPath, program],
+      { cwd: root, stdio: ["ignore", "pipe", "inherit"] },
     );
-    await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked" });
-    process.kill(pid, "SIGKILL");
-    const release = await vi.waitFor(() => takeLock(path), { timeout: 10_000, interval: 20 });
-    await release();
-    parent.kill("SIGKILL");
-  });
-
-  it("takes over if the process ID was reused", async () => {
-    const path = join(await temporaryFolder(), "lock");
-    const reused = {
-      pid: process.pid,
-      host: hostname(),
-      startedAt: "before",
-      boot: null,
-      token: "t",
-    };
-    await writeFile(path, JSON.stringify(reused));
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    const [said] = (await once(parent.stdout, "data")) as [Buffer];
+    await expect(takeLock(path)).rejects.toThrow(`process ${Number(said.toString())}`);
+    process.kill(Number(said.toString()), "SIGKILL");
+    await expect.poll(() => isLocked(path)).toBe(false);
     await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
   });
 
-  it("takes over a truncated lock", async () => {
-    const path = join(await temporaryFolder(), "lock");
-    await writeFile(path, '{"pid":');
-    await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
-  });
-
-  it("respects a lock of another machine", async () => {
-    const path = join(await temporaryFolder(), "lock");
-    const other = { pid: 1, host: "elsewhere.example", startedAt: null, boot: null, token: "t" };
-    await writeFile(path, JSON.stringify(other));
-    await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked" });
-  });
-
-  it("waits out a takeover that was killed", async () => {
-    const path = join(await temporaryFolder(), "lock");
-    const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };
-    await writeFile(path, JSON.stringify(dead));
-    await writeFile(`${path}.takeover`, "");
-    const eightSecondsAgo = new Date(Date.now() - 8_000);
-    await utimes(`${path}.takeover`, eightSecondsAgo, eightSecondsAgo);
-    await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
-  });
-
-  it("gives a stale lock to exactly one of many contenders", async () => {
+  it("leaves the lock of a run that started after its own was removed", async () => {
     const folder = await temporaryFolder();
     const path = join(folder, "lock");
-    const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };
-    await writeFile(path, JSON.stringify(dead));
+    const release = await takeLock(path);
+    await rm(path);
+    const next = await takeLock(path);
+    await release();
+    await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked" });
+    await next();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("belongs to exactly one of many contenders", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "lock");
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(path)));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(await readdir(folder)).toEqual(["lock"]);
+    expect(await readdir(folder)).toEqual(["lock", "lock.holder"]);
+  });
+
+  it("is never held twice while processes take and remove it", async () => {
+    const folder = await temporaryFolder();
+    const program = `${importLock}
+      import { closeSync, openSync, rmSync } from "node:fs";
+      const path = ${JSON.stringify(join(folder, "lock"))};
+      for (let taken = 0; taken < 200;) {
+        const release = await takeLock(path).catch((error) => {
+          if (error.code !== "output_locked") throw error;
+        });
+        if (release === undefined) continue;
+        closeSync(openSync(path + ".inside", "wx"));
+        taken++;
+        rmSync(path + ".inside");
+        await release();
+      }`;
+    const run = () =>
+      promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
+    await expect(Promise.all(Array.from({ length: 4 }, run))).resolves.toHaveLength(4);
+    expect(await readdir(folder)).toEqual([]);
   });
 });

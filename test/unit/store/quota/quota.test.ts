@@ -1,16 +1,17 @@
 import { expect, test } from "vitest";
-import { Quota, tightestQuotas } from "../../../../src/store/quota/quota.js";
 import {
+  inMemory,
   MemoryQuotaStore,
-  type QuotaEntry,
-  type QuotaStore,
-  reserveFrom,
+  reserveIn,
   settleIn,
-  spentOf,
-} from "../../../../src/store/quota/quota-store.js";
+  useOf,
+} from "../../../../src/store/quota/quota-entries.js";
+import { Quota, tightestQuotas } from "../../../../src/store/quota/quota.js";
+import type { QuotaStore } from "../../../../src/store/quota/quota-store.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 const day = 86_400_000;
+const all = `all ${day}`;
 
 function quotaOf(
   count: number,
@@ -20,7 +21,7 @@ function quotaOf(
   return {
     clock,
     store,
-    quota: new Quota({ rate: { count, perMs: day }, store, name: "all", clock }),
+    quota: new Quota({ rate: { count, perMs: day }, store, name: all, clock }),
   };
 }
 
@@ -84,9 +85,9 @@ test("another process's reservation is waited for until it is settled or over", 
   const { clock, store, quota } = quotaOf(100);
   const rate = { count: 100, perMs: day };
   const nowMs = clock.now();
-  const { id } = await store.reserve("all", { rate, want: 100, nowMs, untilMs: nowMs + 10_000 });
+  const { id } = await store.reserve(all, { rate, want: 100, nowMs, untilMs: nowMs + 10_000 });
   expect(quota.wait()).toBe(10_000);
-  await store.settle("all", id, 40, nowMs);
+  await store.settle(all, id, 40, nowMs);
   await clock.advance(10_000);
   expect(spendAll(quota)).toBe(60);
 });
@@ -114,16 +115,19 @@ test("a block stays to be settled while another process holds the lock", async (
 
 test("a long day of short runs leaves a bounded number of entries, none counted early", () => {
   const rate = { count: 1_000_000, perMs: day };
-  let entries: readonly QuotaEntry[] = [];
+  const database = inMemory(null);
   const start = Date.UTC(2026, 0, 1);
   for (let step = 0; step < 1_800; step++) {
     const nowMs = start + step * 43_200;
     const options = { rate, want: 3, nowMs, untilMs: nowMs + 10_000 };
-    const { entries: reserved, reservation } = reserveFrom(entries, options, String(step));
-    entries = settleIn(reserved, reservation.id, 3, nowMs + 10);
+    const { id } = reserveIn(database, all, options, String(step));
+    settleIn(database, all, id, 3, nowMs + 10);
   }
-  expect(entries.length).toBeLessThanOrEqual(1_000);
-  const spentAt = (nowMs: number): number => spentOf(entries, { rate, nowMs });
+  const { entries } = database.prepare("SELECT count(*) AS entries FROM entries").get() as {
+    entries: number;
+  };
+  expect(entries).toBeLessThanOrEqual(1_000);
+  const spentAt = (nowMs: number): number => useOf(database, all, { rate, nowMs }).spent;
   expect(spentAt(start + 1_800 * 43_200)).toBe(5_400);
   // The first slot contains two runs and is freed with the later one.
   const lastOfSlot = start + 43_210;
@@ -136,7 +140,7 @@ test("entries from a clock a year ahead count from now, not for a year", async (
   const store = new MemoryQuotaStore();
   const rate = { count: 10, perMs: day };
   const nextYear = clock.now() + 365 * day;
-  store.reserve("all", { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
+  store.reserve(all, { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
   const { quota } = quotaOf(10, clock, store);
   expect(quota.wait()).toBeGreaterThan(day - 60_000);
   expect(quota.wait()).toBeLessThanOrEqual(day + 10_000);

@@ -8,17 +8,13 @@ import type {
 } from "../../../../../src/store/redis/redis-link.js";
 import { ManualClock } from "../../../../helpers/manual-clock.js";
 
-/** Keeps what was published last, as the script does. */
-class Published implements ScriptServer {
-  version = 0;
-  learned = "";
+/** Keeps what was reported last, as the script does. */
+class Reports implements ScriptServer {
   ticket = 0;
   holdMs = 0;
-  probing = false;
-  /** Publications, refused ones too. */
+  learned = "";
+  /** Reports, refused ones too. */
   calls = 0;
-  /** Before this many calls, another worker publishes something. */
-  overtaken = 0;
   /** Rejects this many calls. */
   away = 0;
 
@@ -28,115 +24,80 @@ class Published implements ScriptServer {
       this.away--;
       throw new Error("no connection");
     }
-    if (this.overtaken > 0) {
-      this.overtaken--;
-      this.version++;
-    }
-    const [, version, learned, ticket, hold, probing] = args;
-    if (String(version) !== String(this.version))
-      return ["0", 0, String(this.version), this.learned];
-    this.version++;
-    this.learned = String(learned);
-    this.ticket = Number(ticket);
+    const [, ticket, hold, learned] = args;
     this.holdMs = Math.max(this.holdMs, Number(hold) / 1000);
-    this.probing = probing === 1;
-    return ["0", 1, String(this.version), ""];
+    if (Number(ticket) < this.ticket) return 0;
+    this.ticket = Number(ticket) + 1;
+    this.learned = String(learned);
+    return 1;
   }
 }
 
-let published: Published;
+let reports: Reports;
 let clock: ManualClock;
 beforeEach(() => {
-  published = new Published();
+  reports = new Reports();
   clock = new ManualClock();
 });
 
 function limitOf(id: string): SharedLimit {
   const caller = { id, service: "https://a.test", scope: "all", priority: "normal" } as const;
   return new SharedLimit({
-    server: new PaceServer(published, caller),
-    adaptive: true,
+    server: new PaceServer(reports, caller),
     clock,
     random: () => 0,
     serverMs: () => clock.monotonic(),
   });
 }
 
-/** Hands over what is published, as the reply to a request for slots does. */
-function tell(limit: SharedLimit): void {
-  const { version, learned } = published;
-  const isKnown = String(version) === limit.version;
-  limit.receive({ version: String(version), learned: isKnown ? "" : learned, isNew: false });
+/** Hands over what is known, as the reply to a request for slots does. */
+function tell(limit: SharedLimit, sent = 0): void {
+  const { ticket, holdMs, learned } = reports;
+  const isKnown = ticket === limit.known.ticket;
+  const empty = { now: 0, slots: 0, at: 0, spacing: 0, good: 0, idle: 0 };
+  limit.receive({
+    ...empty,
+    ticket,
+    hold: holdMs * 1000,
+    sent,
+    learned: isKnown ? "" : learned,
+  });
 }
 
 const names = (limit: SharedLimit): readonly string[] => limit.windows().map(({ name }) => name);
 
 describe("a shared limit", () => {
-  test("publishes answers together after 100 ms", async () => {
-    const limit = limitOf("a");
-    for (let n = 0; n < 50; n++) limit.accepted(0);
-    await clock.advance(99);
-    expect(published.calls).toBe(0);
-    await clock.advance(1);
-    expect(published.calls).toBe(1);
-    expect(JSON.parse(published.learned).limit.adaptive.answers).toBe(50);
-  });
-
-  test("publishes a pause at once, with answers before it", async () => {
+  test("reports a pause at once, and nothing of accepted answers", async () => {
     const limit = limitOf("a");
     for (let n = 0; n < 20; n++) limit.accepted(0);
+    expect(reports.calls).toBe(0);
     await limit.throttled(3_000, 0);
-    expect(published).toMatchObject({ calls: 1, ticket: 1, holdMs: 3_000 });
-    const { known, accepted } = JSON.parse(published.learned).limit.adaptive;
-    expect(known).toBe(10);
-    expect(accepted.counts).toContain(20);
-  });
-
-  test("adds its answers to what others published meanwhile", async () => {
-    const [first, second] = [limitOf("a"), limitOf("b")];
-    for (let n = 0; n < 7; n++) first.accepted(0);
-    await first.publish();
-    for (let n = 0; n < 5; n++) second.accepted(0);
-    await second.publish();
-    expect(published.calls).toBe(3);
-    expect(JSON.parse(published.learned).limit.adaptive.answers).toBe(12);
-    expect(second.version).toBe("2");
-  });
-
-  test("reports less often while others report too", async () => {
-    const limit = limitOf("a");
-    limit.accepted(0);
-    await limit.publish();
-    // Once may be by chance.
-    for (const [times, intervalMs] of [
-      [1, 100],
-      [2, 150],
-    ] as const) {
-      published.overtaken = times;
-      limit.accepted(0);
-      await limit.publish();
-      const { calls } = published;
-      limit.accepted(0);
-      await clock.advance(intervalMs * 0.9);
-      expect(published.calls).toBe(calls);
-      await clock.advance(intervalMs * 0.1);
-      expect(published.calls).toBe(calls + 1);
-    }
+    expect(reports).toMatchObject({ calls: 1, ticket: 1, holdMs: 3_000 });
   });
 
   test("counts one pause for the throttle answers of several workers", async () => {
     const [first, second] = [limitOf("a"), limitOf("b")];
     await Promise.all([first.throttled(null, 0), second.throttled(null, 0)]);
-    expect(published.ticket).toBe(1);
+    expect(reports.ticket).toBe(1);
+  });
+
+  test("takes over what another worker was faster to report", async () => {
+    const [first, second] = [limitOf("a"), limitOf("b")];
+    await first.throttled(1_000, 0);
+    for (let n = 0; n < 50; n++) second.accepted(0);
+    await second.throttled(1_000, 0);
+    for (const limit of [first, second]) tell(limit);
+    expect(names(second)).toEqual(["found"]);
+    expect(second.windows()).toEqual(first.windows());
   });
 
   test("finds a limit from the answers of all, and every worker obeys it", async () => {
     const [first, second] = [limitOf("a"), limitOf("b")];
     for (let n = 0; n < 60; n++) {
       const limit = n % 2 === 0 ? first : second;
-      tell(limit);
-      for (let i = 0; i < 5; i++) limit.accepted(published.ticket);
-      await limit.throttled(null, published.ticket);
+      tell(limit, 5 * n);
+      for (let i = 0; i < 5; i++) limit.accepted(reports.ticket);
+      await limit.throttled(null, reports.ticket);
       await clock.advance(100);
     }
     for (const limit of [first, second]) tell(limit);
@@ -144,47 +105,38 @@ describe("a shared limit", () => {
     expect(first.windows()).toEqual(second.windows());
   });
 
-  test("passes on a rate that the service declares, once", async () => {
-    const [first, second] = [limitOf("a"), limitOf("b")];
-    for (let n = 0; n < 3; n++) first.advise("query", { count: 10, perMs: 1000 });
-    await first.publish();
-    expect(published.calls).toBe(1);
-    tell(second);
-    expect(names(second)).toContain("advised query");
+  test("keeps a rate that the service declares", () => {
+    const limit = limitOf("a");
+    for (let n = 0; n < 3; n++) limit.advise("query", { count: 10, perMs: 1000 });
+    expect(names(limit)).toEqual(["advised query"]);
   });
 
-  test("writes back what it knows when the server has lost it", async () => {
+  test("restores what it knows when the server has lost it", async () => {
     const limit = limitOf("a");
     await limit.throttled(5_000, 0);
-    published = Object.assign(published, { version: 0, learned: "", ticket: 0 });
-    limit.receive({ version: "0", learned: "", isNew: true });
-    await limit.publish();
-    expect(published).toMatchObject({ version: 1, ticket: 1 });
+    Object.assign(reports, { ticket: 0, holdMs: 0, learned: "" });
+    tell(limit);
+    await clock.advance(0);
+    expect(reports).toMatchObject({ ticket: 2, holdMs: 5_000 });
+    expect(JSON.parse(reports.learned).waitMs).toBe(5_000);
   });
 
-  test("keeps its reports while the server is away", async () => {
+  test("repeats its reports while the server is away", async () => {
     const limit = limitOf("a");
-    published.away = 3;
-    for (let n = 0; n < 20; n++) limit.accepted(0);
+    reports.away = 3;
     void limit.throttled(2_000, 0);
     await clock.advance(200);
-    limit.accepted(0);
-    expect(published.version).toBe(0);
+    expect(reports.ticket).toBe(0);
     await clock.advance(200);
-    expect(published).toMatchObject({ version: 1, ticket: 1 });
-    const { counts } = JSON.parse(published.learned).limit.adaptive.accepted;
-    expect(counts).toEqual([20, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    expect(reports).toMatchObject({ ticket: 1, holdMs: 2_000 });
   });
 
-  test("publishes the last answers when it is closed, and does not wait for a server that is away", async () => {
+  test("repeats nothing once it is closed", async () => {
     const limit = limitOf("a");
-    limit.accepted(0);
-    await limit.close();
-    expect(published.version).toBe(1);
-    const other = limitOf("b");
-    other.accepted(0);
-    published.away = 1;
-    await other.close();
-    expect(published.version).toBe(1);
+    reports.away = 9;
+    const reported = limit.throttled(2_000, 0);
+    limit.close();
+    await reported;
+    expect(reports.calls).toBe(1);
   });
 });

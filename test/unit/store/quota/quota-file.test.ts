@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
 import { mkdir, readFile, readdir, rmdir, stat, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
 import { Quota, quotaName } from "../../../../src/store/quota/quota.js";
-import { quotaFileName } from "../../../../src/store/quota/quota-file.js";
-import { FolderQuotaStore } from "../../../../src/store/quota/folder-quota-store.js";
-import { openQuotas, readSpent } from "../../../../src/store/quota/open-quotas.js";
+import { FileQuotaStore, quotaPath, readQuotas } from "../../../../src/store/quota/quota-file.js";
+import { openQuotas } from "../../../../src/store/quota/open-quotas.js";
 import type { QuotaStore } from "../../../../src/store/quota/quota-store.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -21,18 +20,17 @@ const service = "https://intel.example/beta";
 
 /** A folder of counts and the warnings of its stores. */
 async function counted() {
-  const folder = join(await temporaryFolder(), "quota");
+  const stateFolder = await temporaryFolder();
   const warnings: string[] = [];
   const clock = new ManualClock();
   const store = (address = service) =>
-    new FolderQuotaStore({
-      folder,
+    new FileQuotaStore({
+      stateFolder,
       service: address,
       onWarning: (text) => warnings.push(text),
-      lockTimeoutMs: 0,
     });
-  const path = join(folder, quotaFileName(service));
-  return { folder, path, warnings, clock, store };
+  const path = quotaPath({ stateFolder, service });
+  return { stateFolder, folder: dirname(path), path, warnings, clock, store };
 }
 
 /** Spends up to `most` requests of a daily quota and releases the rest. */
@@ -101,7 +99,7 @@ describe("a quota counted in a folder", () => {
     const killed = `
       import { DatabaseSync } from "@photostructure/sqlite";
       const database = new DatabaseSync(${JSON.stringify(path)});
-      database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE counts SET sealed = hex(zeroblob(1e5))");
+      database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE entries SET slot = hex(zeroblob(1e5))");
       process.kill(process.pid, "SIGKILL");`;
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", killed]);
     await expect(run).rejects.toMatchObject({ signal: "SIGKILL" });
@@ -111,21 +109,21 @@ describe("a quota counted in a folder", () => {
   });
 
   test("is exact when eight processes share it", async () => {
-    const { folder } = await counted();
+    const { stateFolder } = await counted();
     const program = `
       import { Quota } from "./dist/store/quota/quota.js";
-      import { FolderQuotaStore } from "./dist/store/quota/folder-quota-store.js";
+      import { FileQuotaStore } from "./dist/store/quota/quota-file.js";
       const start = ${Date.now()};
       // Time passes 20 times as fast, the same for all processes.
       const clock = {
         now: () => start + 20 * (Date.now() - start),
         monotonic: () => 20 * performance.now(),
       };
-      const store = new FolderQuotaStore({
-        folder: ${JSON.stringify(folder)}, service: ${JSON.stringify(service)}, onWarning: console.error,
+      const store = new FileQuotaStore({
+        stateFolder: ${JSON.stringify(stateFolder)}, service: ${JSON.stringify(service)}, onWarning: console.error,
       });
       const rate = { count: 40, perMs: ${day} };
-      const quota = new Quota({ rate, store, name: "all", clock });
+      const quota = new Quota({ rate, store, name: "all ${day}", clock });
       let spent = 0;
       for (let wait; (wait = quota.wait()) < 20_000;) {
         if (wait > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(wait / 20, 50)));
@@ -151,12 +149,12 @@ describe("a quota counted in a folder", () => {
     other.exec("BEGIN IMMEDIATE");
     const rate = { count: 10, perMs: day };
     const quota = new Quota({ rate, store: store(), name: quotaName("all", rate), clock });
-    for (let tries = 0; tries < 3; tries++) {
+    for (let tries = 0; tries < 20; tries++) {
       expect(await settledWait(quota)).toBe(250);
       await clock.advance(250);
     }
     expect(warnings).toEqual([
-      expect.stringContaining(`another process has locked the quota count ${path};`),
+      expect.stringContaining(`quota count ${path}: another process has locked it for too long;`),
     ]);
     other.close();
     expect(await settledWait(quota)).toBe(0);
@@ -169,8 +167,8 @@ describe("a damaged count", () => {
     ["cut off in the middle", (bytes: Buffer) => bytes.subarray(0, 5000)],
     ["empty", () => Buffer.alloc(0)],
     ["zeros", (bytes: Buffer) => Buffer.alloc(bytes.length)],
-    ["another number in it", (bytes: Buffer) => replaced(bytes, /"permits":\d/g, '"permits":0')],
-    ["without its record", (bytes: Buffer) => bytes.fill(0, 4096 + 3, 4096 + 5)],
+    ["another name in it", (bytes: Buffer) => replaced(bytes, /all (?=864)/g, "alm ")],
+    ["without its entries", (bytes: Buffer) => bytes.fill(0, 4096 + 3, 4096 + 5)],
     ["of another version", (bytes: Buffer) => bytes.fill(9, 60, 64)],
   ])("(%s) is a warning, and counts as used up until its window is over", async (_, damage) => {
     const { clock, store, path, warnings } = await counted();
@@ -189,7 +187,12 @@ describe("a damaged count", () => {
     expect(await spend(store(), clock, 10)).toBe(0);
     const rate = { count: 5, perMs: day / 2 };
     const nowMs = clock.now();
-    const other = await store().reserve("query", { rate, want: 1, nowMs, untilMs: nowMs });
+    const other = await store().reserve(`query ${day / 2}`, {
+      rate,
+      want: 1,
+      nowMs,
+      untilMs: nowMs,
+    });
     expect(other.permits).toBe(0);
     expect(warnings).toHaveLength(1);
     await clock.advance(day + 60_000);
@@ -225,7 +228,8 @@ describe("quota counts", () => {
     const { clock, warnings, ...where } = await place();
     await spend(openQuotas(where), clock, 10, 3);
     expect(await spend(openQuotas(where), clock, 10)).toBe(7);
-    expect(readSpent(where)("all", { count: 10, perMs: day }, clock.now())).toBe(10);
+    const quotas = [{ scope: "all", rate: { count: 10, perMs: day } }];
+    expect(readQuotas(where, quotas, clock.now())).toMatchObject([{ spent: 10 }]);
     expect(warnings).toEqual([]);
   });
 
@@ -241,11 +245,11 @@ describe("quota counts", () => {
     const { clock, warnings, ...where } = await place();
     const quotas = openQuotas(where);
     // A file in place of a folder stops privileged users, too.
-    const journal = join(where.stateFolder, "quota", `${quotaFileName(service)}-journal`);
+    const journal = `${quotaPath(where)}-journal`;
     await mkdir(journal);
     const untilMs = clock.now() + 1_000;
     const options = { rate: { count: 10, perMs: day }, want: 1, nowMs: clock.now(), untilMs };
-    expect(await quotas.reserve("all", options)).toMatchObject({ permits: 0, busy: true });
+    expect(await quotas.reserve(`all ${day}`, options)).toMatchObject({ permits: 0, busy: true });
     expect(warnings).toEqual([expect.stringMatching(/; sending nothing until it can be written$/)]);
     await rmdir(journal);
     expect(await spend(quotas, clock, 10)).toBe(10);
