@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Clock } from "../../src/core/clock.js";
 import type { Rate } from "../../src/core/options.js";
+import { MemoryQuotaStore } from "../../src/store/quota/quota-entries.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 
 /**
@@ -90,7 +91,8 @@ async function simulate(
   until: number,
 ): Promise<number[]> {
   const clock = new SimulatedClock(lateness);
-  const pace = new Pace({ rates: given, clock });
+  const quotas = { store: new MemoryQuotaStore(), name: "all" };
+  const pace = new Pace({ rates: given, clock, quotas });
   const { signal } = new AbortController();
   const left: number[] = [];
   for (const arrival of arrivals) {

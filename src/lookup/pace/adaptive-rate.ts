@@ -14,7 +14,7 @@ const cutTo = { beyond: 0.99, below: 0.8 };
 const apartMs = 500;
 
 /** Share and number of throttled answers, beyond noise, that show a limit; `first` before any cut. */
-const strain = { first: 0.04, share: 0.02, least: 3 };
+const strain = { first: 0.04, share: 0.02, least: 4 };
 
 /** Recent answers: half of them are forgotten after this time, if there are enough. */
 const recent = { ms: 1_000, answers: 20 };
@@ -28,7 +28,7 @@ const trials = {
   answers: 40,
   throttles: 4,
   longestMs: 4_000,
-  againMs: 10_000,
+  againMs: 6_000,
   mostMs: 300_000,
 };
 
@@ -204,7 +204,7 @@ export class AdaptiveRate {
   #judge(now: number, { rate, share: before }: NonNullable<LearnedRate["trial"]>): void {
     const { noise } = this.#learned;
     const share = this.#tried.throttles / this.#tried.answers;
-    if (share <= noisy.most && share >= (noise + before) / 2) {
+    if (share <= noisy.most && share >= noise + (before - noise) / 3) {
       const explained = { known: rate, noise: share, searching: true, trial: null };
       this.#begin(now, { ...explained, tryAt: now, againMs: trials.againMs });
       return;
