@@ -84,7 +84,6 @@ export const lookupOptions = z.strictObject({
     value: "HOW",
   }),
   exclude: option(paths().optional(), {
-    common: true,
     description:
       "List of what must not be sent: addresses, networks (192.0.2.0/24), domains with all below them, e-mail domains (@corp.example) and single items, one per line, or a warning list of MISP. A URL is judged by its host. Rows with such items are unsupported. Repeat it for several lists",
     value: "FILE",

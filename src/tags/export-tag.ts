@@ -110,7 +110,8 @@ async function readAndWrite(
     clock: options.clock,
     signal,
     begun: await state.resume(name, before),
-    isKnown: (first, addresses) => oneList(() => isKnown(first, addresses, before, folder, options.withheld)),
+    isKnown: (first, addresses) =>
+      oneList(() => isKnown(first, addresses, before, folder, options.withheld)),
     onPage: ({ pages, entries, pin: { total } }) =>
       report({ state: "reading", pages, entries, total }),
   });
@@ -147,7 +148,8 @@ async function isKnown(
 ): Promise<boolean> {
   if (first.snapshot !== before?.snapshot || first.lastUpdate !== before.lastUpdate) return false;
   const { left_out: leftOut, total } = before;
-  if (first.total !== total + leftOutSize(leftOut) || !hasSameRules(leftOut, withheld)) return false;
+  if (first.total !== total + leftOutSize(leftOut) || !hasSameRules(leftOut, withheld))
+    return false;
   const list = await folder.listOf(before);
   if (list === null || sizeOf(list) !== total) return false;
   const page = leaveOut(sortAddresses(addresses.v4.slice(), addresses.v6.slice()), withheld);

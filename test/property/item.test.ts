@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isBogon } from "../../src/core/item/ip.js";
 import { itemKinds } from "../../src/core/item/item.js";
 import { recogniseItem } from "../../src/core/item/recognise.js";
 import { refang } from "../../src/core/item/refang.js";
 
 const octet = fc.nat({ max: 255 });
 const ipv4 = fc.tuple(octet, octet, octet, octet).map((octets) => octets.join("."));
+const publicIpv4 = ipv4.filter((ip) => !isBogon(ip));
 const group = fc.nat({ max: 0xffff }).map((value) => value.toString(16));
 const ipv6 = fc.array(group, { minLength: 8, maxLength: 8 }).map((groups) => groups.join(":"));
 const label = fc
@@ -15,7 +17,7 @@ const suffix = fc.constantFrom("com", "co.uk", "onion", "xn--p1ai", "みんな",
 const domain = fc.tuple(label, label, suffix).map((parts) => parts.join("."));
 const path = fc.webPath().map((text) => (text.startsWith("/") ? text : `/${text}`));
 const url = fc
-  .tuple(fc.constantFrom("http", "https", "ftp"), fc.oneof(domain, ipv4), path)
+  .tuple(fc.constantFrom("http", "https", "ftp"), fc.oneof(domain, publicIpv4), path)
   .map(([scheme, host, path]) => `${scheme}://${host}${path}`);
 const email = fc.tuple(label, domain).map((parts) => parts.join("@"));
 const sha1 = fc.stringMatching(/^[0-9a-fA-F]{40}$/);

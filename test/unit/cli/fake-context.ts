@@ -45,7 +45,8 @@ export function fakeContext(options: FakeContextOptions = {}): FakeContext {
   const stderr = new FakeStream();
   return {
     version: "9.9.9",
-    env,
+    // The addresses of tests are those for documentation, which are reserved.
+    env: { REPUTE_BOGONS: "ask", ...env },
     stdin: () =>
       typed !== undefined
         ? Object.assign(Readable.from(typed.map((line) => Buffer.from(`${line}\n`))), {

@@ -6,7 +6,7 @@ import { defang, defangLinks } from "../../../src/report/defang.js";
 test.each([
   ["ip", "192.0.2.1", "192[.]0[.]2[.]1"],
   ["ip", "2001:db8::1", "2001:db8::1"],
-  ["url", "http://[2001:db8::1]:8080/a", "hxxp://[2001:db8::1]:8080/a"],
+  ["url", "http://[2606:4700::1]:8080/a", "hxxp://[2606:4700::1]:8080/a"],
   ["domain", "login.example.com", "login[.]example[.]com"],
   ["url", "http://example.com/a.b?c=d.e", "hxxp://example[.]com/a.b?c=d.e"],
   ["email", "ada.b@example.net", "ada[.]b[@]example[.]net"],
