@@ -61,7 +61,10 @@ class ReportTally {
     this.#rows += 1;
     this.#outcomes[outcome] += 1;
     this.#countKind(record.text("kind"), outcome);
-    if (verdict === undefined) {
+    // The run's lists tell about excluded rows.
+    const isTold =
+      record.text("error_code") === "excluded" && (this.#run?.exclusions.length ?? 0) > 0;
+    if (verdict === undefined && !isTold) {
       const why = record.text("error_code") || lackedMembers(record).join();
       this.#reasons.add(`${record.text("status")} ${why}`);
     }

@@ -43,6 +43,7 @@ export function reportText(report: Report, width: number): string {
     section("Last seen", timeLines(report, wide)),
     section("Worst items", offenderLines(report, wide)),
     section("Not checked, or in part", reasonLines(report, wide)),
+    section("Not sent, as you asked", excludedLines(report, wide)),
     section("The run", factLines(report, wide)),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
@@ -140,6 +141,15 @@ function reasonLines({ reasons }: Report, width: number): string[] {
   return reasons.map(({ count, status, name, meaning }) => {
     const why = printable([status, meaning || name].filter((text) => text !== "").join(": "));
     return `${formatCount(count).padStart(wide)}  ${shortened(why, width - wide - 4)}`;
+  });
+}
+
+function excludedLines({ run }: Report, width: number): string[] {
+  const { exclusions = [] } = run ?? {};
+  const wide = Math.max(0, ...exclusions.map(({ rows }) => formatCount(rows).length));
+  return exclusions.map(({ path, entries, rows }) => {
+    const list = `${printable(path)}, ${entries === 1 ? "1 entry" : `${formatCount(entries)} entries`}`;
+    return `${formatCount(rows).padStart(wide)}  ${shortened(list, width - wide - 4)}`;
   });
 }
 

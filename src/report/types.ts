@@ -1,3 +1,4 @@
+import type { ExclusionRecord } from "../core/manifest.js";
 import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { EarlierRecord } from "../formats/types.js";
 import type { Days } from "./days.js";
@@ -77,6 +78,8 @@ export interface RunFacts {
   readonly startedAt: string;
   readonly seconds: number;
   readonly requests: Readonly<Record<string, { readonly total: number }>>;
+  /** Lists of what was not sent, with the rows that each held back. */
+  readonly exclusions: readonly ExclusionRecord[];
   /** Why the run ended, where that is not `done`. */
   readonly unusualEnd: string | null;
   /** The service invented its answers (`--synthetic`). */

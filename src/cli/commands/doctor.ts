@@ -12,7 +12,7 @@ import { type Check, type DoctorCall, failWith } from "../setup/check.js";
 import { writeOut, writeProse } from "../terminal/data-output.js";
 
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
-const { rate, rateQuery, rateQuickCheck, cache, pace } = lookupOptions.shape;
+const { rate, rateQuery, rateQuickCheck, cache, pace, exclude } = lookupOptions.shape;
 const { local, config, profile } = cliOptions.shape;
 
 const groups = {
@@ -23,6 +23,7 @@ const groups = {
     rateQuickCheck,
     pace,
     cache,
+    exclude,
     output: option(sinkOptions.shape.output, {
       description: "Output of the run: the disk of its folder is checked",
       value: "OUT",
@@ -38,7 +39,7 @@ const groups = {
 export const doctorCommand = defineCommand({
   name: "doctor",
   usage: "[flags]",
-  summary: "check address, key, TLS, clock, disk, cache and pace",
+  summary: "check address, key, TLS, clock, disk, cache, pace and exclusion lists",
   description: [
     "Checks what a run depends on and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Secrets are never printed.",

@@ -5,7 +5,8 @@ import { ReputeError } from "../../core/errors.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { realPath } from "../../core/files/real-path.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
-import { formatBytes } from "../../core/text/quantity.js";
+import { readExclusions } from "../../core/exclusions/read-exclusions.js";
+import { formatBytes, formatCount } from "../../core/text/quantity.js";
 import { checkFolder } from "../../run/destination/check-paths.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { type Check, type DoctorCall, fail, failWith, ok, warn } from "./check.js";
@@ -31,6 +32,23 @@ export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, voi
   if (cache === undefined) yield ok("cache", "none in use");
   else yield isFolder ? await cacheCheck(cache) : await redisCheck("cache", cache);
   if (pace !== undefined) yield await redisCheck("pace", pace);
+  for (const path of settings.exclude ?? []) yield await exclusionCheck(path);
+}
+
+/** Reads an exclusion list as a run does. */
+async function exclusionCheck(path: string): Promise<Check> {
+  try {
+    const [list] = await readExclusions([path]);
+    const { entries, sample } = list!;
+    if (sample === null) {
+      return warn("exclusions", `${path} has no entries`, "add some, or leave the list out");
+    }
+    const size = entries === 1 ? "1 entry" : `${formatCount(entries)} entries`;
+    return ok("exclusions", `${path}, ${size}, such as ${sample}`);
+  } catch (error) {
+    if (error instanceof ReputeError) return failWith("exclusions", error);
+    throw error;
+  }
 }
 
 /** Free space, in bytes, below which a folder is warned about, and below which it fails. */

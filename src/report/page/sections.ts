@@ -29,6 +29,7 @@ export const sections: readonly Section[] = [
   { id: "time", title: "First and last seen", body: time },
   { id: "offenders", title: "Worst items", body: offenderTable },
   { id: "unchecked", title: "Not checked, or in part", body: unchecked },
+  { id: "excluded", title: "Not sent, as you asked", body: excluded },
   { id: "run", title: "The run", body: run },
 ];
 
@@ -141,6 +142,20 @@ function unchecked({ reasons }: Report): Html | null {
       </tr>`,
   );
   return tableOf([title("Status"), title("Why"), numberTitle("Rows")], rows);
+}
+
+function excluded({ run: facts }: Report): Html | null {
+  const { exclusions = [] } = facts ?? {};
+  if (exclusions.length === 0) return null;
+  const rows = exclusions.map(
+    (list) =>
+      html`<tr>
+        <th scope="row"><code>${list.path}</code></th>
+        <td class="number">${formatCount(list.entries)}</td>
+        <td class="number">${formatCount(list.rows)}</td>
+      </tr>`,
+  );
+  return tableOf([title("Exclusion list"), numberTitle("Entries"), numberTitle("Rows")], rows);
 }
 
 function run(report: Report): Html {

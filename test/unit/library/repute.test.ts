@@ -23,7 +23,13 @@ afterEach(async () => {
 
 /** A client of the service, closed after the test. */
 function client(options: ReputeOptions = {}): Repute {
-  const opened = repute({ bogons: "ask", url: service.intelUrl, apiKey: "key", rate: "1000/s", ...options });
+  const opened = repute({
+    bogons: "ask",
+    url: service.intelUrl,
+    apiKey: "key",
+    rate: "1000/s",
+    ...options,
+  });
   open.push(opened);
   return opened;
 }

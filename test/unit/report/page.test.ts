@@ -35,6 +35,7 @@ function hostile() {
       startedAt: evil,
       seconds: 1,
       requests: { [evil]: { total: 1 } },
+      exclusions: [],
       unusualEnd: evil,
       synthetic: true,
     },

@@ -104,6 +104,7 @@ test("keeps the input's own columns of an item's first row, without the item's c
     startedAt: "2026-01-01T00:00:00Z",
     seconds: 1,
     requests: {},
+    exclusions: [],
     unusualEnd: null,
     synthetic: false,
   };

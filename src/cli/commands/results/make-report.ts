@@ -135,6 +135,7 @@ function factsOf({ command = [], input, inputs, ...run }: FoundManifest): RunFac
     startedAt: run.started_at ?? "",
     seconds: run.seconds ?? 0,
     requests: run.requests ?? {},
+    exclusions: run.exclusions ?? [],
     unusualEnd: end === "done" ? null : end.replaceAll("_", " "),
     synthetic: run.synthetic === true,
   };
