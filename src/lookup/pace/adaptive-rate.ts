@@ -14,7 +14,7 @@ const cutTo = { beyond: 0.99, below: 0.8 };
 const apartMs = 500;
 
 /** Share and number of throttled answers, beyond noise, that show a limit; `first` before any cut. */
-const strain = { first: 0.04, share: 0.02, least: 4 };
+const strain = { first: 0.04, share: 0.02, least: 5 };
 
 /** Recent answers: half of them are forgotten after this time, if there are enough. */
 const recent = { ms: 1_000, answers: 20 };
