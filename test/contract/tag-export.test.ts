@@ -34,6 +34,7 @@ describe("the list of a tag", () => {
       exported_at: "2024-01-01T00:00:00.000Z",
       lastUpdate: "2024-01-01T00:00:00Z a",
       total: 3,
+      left_out: { reserved: null, excluded: [] },
       ipv4: 2,
       ipv6: 1,
       previous: null,

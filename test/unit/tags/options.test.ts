@@ -5,6 +5,7 @@ test("by default the format is text", () => {
   expect(tagExportOptions.parse({})).toEqual({
     formats: ["txt"],
     formulaGuard: true,
+    maxChange: 0.5,
     parallel: 4,
     prune: false,
     restart: false,
