@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { UsageError } from "./errors.js";
 import { countedVerdicts, findingStatuses } from "./finding.js";
 import { itemKinds } from "./item/item.js";
 
@@ -146,7 +145,7 @@ const ending = {
 /** How a run ended, as its manifest and `--json` say. */
 export type RunEnding = Readonly<z.infer<z.ZodObject<typeof ending>>>;
 
-const output = z.object({
+export const outputSchema = z.object({
   path: z.string().nullable().describe("As given, without a password; null for stdout"),
   format: z.string(),
   bytes: count.nullable().describe("Null for a database, which holds more than this run"),
@@ -187,7 +186,7 @@ export const manifestSchema = z.object({
     .readonly()
     .optional()
     .describe("Files of folders that were not read"),
-  output: output.readonly(),
+  output: outputSchema.readonly(),
   skipped: count
     .optional()
     .describe("With --only-new: rows that were not written, because the table has their item"),
@@ -233,35 +232,3 @@ export const manifestSchema = z.object({
 });
 
 export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
-
-/** A manifest that may be another program's: any member may be missing. */
-export type FoundManifest = Partial<Omit<Manifest, "output">> & {
-  readonly output?: Partial<Manifest["output"]>;
-};
-
-/** Members that are not as in the schema count as missing. */
-function lenient(shape: Readonly<Record<string, z.ZodType>>) {
-  const maybe = (member: z.ZodType) => member.optional().catch(undefined);
-  const members = Object.entries(shape).map(([name, member]) => [name, maybe(member)]);
-  return z.object(Object.fromEntries(members) as Record<string, z.ZodType>);
-}
-
-const found = lenient({
-  ...manifestSchema.shape,
-  output: lenient({ ...output.shape, parts: z.array(z.looseObject({ name: z.string() })) }),
-});
-
-/**
- * Reads a manifest.
- *
- * @param value parsed JSON; null for none
- * @throws UsageError `manifest_unreadable` if it is no object
- */
-export function parseManifest(value: unknown, path: string): FoundManifest | null {
-  if (value === null) return null;
-  const { data } = found.safeParse(value);
-  if (data !== undefined) return data;
-  throw new UsageError("manifest_unreadable", `${path} is not a manifest`, {
-    hint: "restore it from a copy",
-  });
-}

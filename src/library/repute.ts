@@ -156,12 +156,8 @@ export class Repute implements AsyncDisposable {
    */
   async exportTags(options: TagListOptions): Promise<ExportReport> {
     const { exportTags } = await import("../tags/export-tags.js");
-    const { clock, onWarning } = this.#services;
-    const { signal } = this.#call(options);
-    const client = await this.#services.intel();
-    const session = await this.#services.session("url");
-    const own = { source: session.service.name, withheld: await session.withheld() };
-    return this.#track(exportTags({ ...options, ...own, client, clock, onWarning, signal }));
+    const own = { ...options, ...(await this.#services.tagExport()) };
+    return this.#track(exportTags({ ...own, ...this.#call(options) }));
   }
 
   /** All customers; pages are read as they are needed. Needs `opsUrl`. */

@@ -58,6 +58,14 @@ export class Services {
     return (await this.session("url")).intel();
   }
 
+  /** What an export of tags depends on. */
+  async tagExport() {
+    const session = await this.session("url");
+    const [client, withheld] = [await session.intel(), await session.withheld()];
+    const { clock, onWarning } = this;
+    return { client, withheld, source: session.service.name, clock, onWarning };
+  }
+
   async ops(): Promise<OpsClient> {
     return (await this.session("opsUrl")).ops();
   }

@@ -73,7 +73,7 @@ export async function openRun(
   stack.use(source);
   const tally = new Tally(before?.tally);
   if (job.session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
-  tally.exclude((await job.session.withheld(job.settings.lookup)).lists);
+  tally.exclusions.add((await job.session.withheld(job.settings.lookup)).lists);
   announceReading(job, source);
   const added = addedColumns(optional);
   const encoder = encoderOptions(job.settings.output, target, {

@@ -1,4 +1,3 @@
-import type { ExclusionList } from "../core/exclusions/exclusion-list.js";
 import type { ExclusionRecord, RetriedRows } from "../core/manifest.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { hasOtherTime } from "../core/columns.js";
@@ -14,6 +13,7 @@ import {
 } from "../core/finding.js";
 import { type ItemKind, itemKinds } from "../core/item/item.js";
 import { type EnrichedRow, type Row, rowWarnings } from "../core/row.js";
+import { ExclusionCounts } from "./exclusion-counts.js";
 import { otherTimes } from "./counted-warning.js";
 
 /** Maximum number of distinct names per counter; further ones are counted under `otherNames`. */
@@ -41,7 +41,6 @@ export interface TallySnapshot {
   readonly unjournalled: Record<string, Record<string, number>>;
   readonly unsupported: Record<string, number>;
   readonly errors: Record<string, number>;
-  /** Set if the run has exclusion lists. */
   readonly exclusions?: readonly ExclusionRecord[];
   readonly tags: Record<string, number>;
   readonly drift: Record<string, number>;
@@ -82,8 +81,7 @@ export class Tally {
   #unjournalled: TallySnapshot["unjournalled"] = {};
   readonly #unsupported: Counts;
   readonly #errors: Counts;
-  /** By path. */
-  readonly #exclusions = new Map<string, ExclusionRecord>();
+  readonly exclusions: ExclusionCounts;
   readonly #tags: Counts;
   readonly #drift: Counts = new Map();
   readonly #warnings: Counts;
@@ -93,7 +91,7 @@ export class Tally {
   constructor(from?: TallySnapshot) {
     this.#unsupported = countsFrom(from?.unsupported);
     this.#errors = countsFrom(from?.errors);
-    for (const list of from?.exclusions ?? []) this.#exclusions.set(list.path, { ...list });
+    this.exclusions = new ExclusionCounts(from?.exclusions);
     this.#tags = countsFrom(from?.tags);
     this.#warnings = countsFrom(from?.warnings);
     this.#warnedRows = countsFrom(from?.warned_rows);
@@ -113,14 +111,6 @@ export class Tally {
     }
   }
 
-  /** Names the lists whose rows are counted. Those of an interrupted run keep their counts. */
-  exclude(lists: readonly ExclusionList[]): void {
-    for (const { path, entries, sha256 } of lists) {
-      const rows = this.#exclusions.get(path)?.rows ?? 0;
-      this.#exclusions.set(path, { path, entries, sha256, rows });
-    }
-  }
-
   /** Counts a written row. */
   row(enriched: EnrichedRow): void {
     const { row, item, finding } = enriched;
@@ -137,10 +127,7 @@ export class Tally {
     if (finding.error !== null) {
       add(finding.status === "unsupported" ? this.#unsupported : this.#errors, finding.error.code);
     }
-    if (finding.heldBackBy !== undefined) {
-      const list = this.#exclusions.get(finding.heldBackBy);
-      if (list !== undefined) this.#exclusions.set(list.path, { ...list, rows: list.rows + 1 });
-    }
+    if (finding.heldBackBy !== undefined) this.exclusions.row(finding.heldBackBy);
     if (isInvented(finding)) this.synthetic = true;
     const tags = finding.answers.query?.result["tags"];
     if (Array.isArray(tags)) {
@@ -165,8 +152,7 @@ export class Tally {
   request(endpoint: string, outcome: string, n = 1): void {
     add(outcomesOf(this.#requests, endpoint), outcome, n);
     this.requestTotal += n;
-    // Called for every request, so test only until the first answer. A numeric outcome is an HTTP
-    // status.
+    // Called for every request, so test only until the first answer: a number is an HTTP status.
     if (!this.answered) this.answered = /^\d+$/.test(outcome);
     if (outcome === "429") this.throttled += n;
   }
@@ -217,7 +203,7 @@ export class Tally {
       ),
       unsupported: mostFrequentFirst(this.#unsupported),
       errors: mostFrequentFirst(this.#errors),
-      ...(this.#exclusions.size === 0 ? {} : { exclusions: [...this.#exclusions.values()] }),
+      ...this.exclusions.snapshot(),
       unjournalled: this.#unjournalled,
       tags: mostFrequentFirst(this.#tags),
       drift: mostFrequentFirst(this.#drift),
@@ -258,7 +244,7 @@ export function mostFrequentFirst(counts: ReadonlyMap<string, number>): Record<s
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }
 
-function requestCounts(outcomes: Counts): TallySnapshot["requests"][string] {
-  const total = [...outcomes.values()].reduce((sum, n) => sum + n, 0);
-  return { total, outcomes: mostFrequentFirst(outcomes) };
+function requestCounts(counts: Counts): TallySnapshot["requests"][string] {
+  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
+  return { total, outcomes: mostFrequentFirst(counts) };
 }

@@ -3,7 +3,6 @@ import type { ClientOptions } from "../api/caller.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { OpsClient } from "../api/ops-client.js";
 import type { AttemptReport, CallPolicy } from "../api/types.js";
-import type { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
 import { ResourceStack } from "../core/resource-stack.js";
 import { AddressWatch } from "../lookup/address-watch.js";
@@ -17,13 +16,13 @@ import { obeyHints } from "../lookup/pace/obey-hints.js";
 import { Slots } from "../lookup/pace/slots.js";
 import type { FindingStore } from "../store/store.js";
 import { type Connections, mayQueue, openConnections } from "./connections.js";
+import { Listeners } from "./listeners.js";
 import { openPaces } from "./open-paces.js";
 import type { Paces } from "./paces.js";
 import type {
   LookupUse,
   OpenedLookup,
   ServiceAccess,
-  SessionListener,
   SessionOptions,
   SessionSettings,
 } from "./types.js";
@@ -42,14 +41,13 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #stack = new ResourceStack();
   readonly #parts = new OpenedOnce();
-  readonly #listeners = new Set<SessionListener>();
-  /** Aborts when a quota is used up: calls that wait for it end. */
-  #usedUp = new AbortController();
+  readonly #listeners: Listeners;
   /** Whether the service has ever answered. */
   #answered = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    this.#listeners = new Listeners(options);
     this.service = options.service;
     this.settings = options.settings;
     this.stateFolder = options.service.embedded ? null : options.stateFolder;
@@ -71,7 +69,7 @@ export class Session {
       const { service, settings, stateFolder, rates: rate } = this;
       const { clock, pace: own } = this.#options;
       const priority = own === undefined ? settings.priority : undefined;
-      const told = { onWarning: this.#warn, onEarlyEnd: this.#end };
+      const told = { onWarning: this.#listeners.warn, onEarlyEnd: this.#listeners.end };
       const place = { service: service.embedded ? null : service.url, stateFolder };
       const paces = await openPaces({ ...settings, rate, priority }, { ...place, ...told, clock });
       this.#stack.defer(() => paces.giveBack());
@@ -106,11 +104,10 @@ export class Session {
    * @param own settings that differ from those of the session
    * @throws UsageError `exclusions_unreadable`, `exclusion_invalid`
    */
-  withheld(own: WithheldChoice = {}): Promise<Withheld> {
-    const byDefault = this.service.embedded ? "ask" : "local";
-    const { bogons = byDefault, exclude, urlQuery } = { ...this.settings, ...own };
-    const name = JSON.stringify(["withheld", bogons, exclude, urlQuery]);
-    return this.#parts.open(name, () => openWithheld({ bogons, exclude, urlQuery }));
+  withheld(own: WithheldChoice = this.settings): Promise<Withheld> {
+    const { bogons = this.service.embedded ? "ask" : "local", urlQuery } = own;
+    const what = { bogons, urlQuery, exclude: own.exclude ?? this.settings.exclude };
+    return this.#parts.open(`withheld ${JSON.stringify(what)}`, () => openWithheld(what));
   }
 
   /** Opens the lookup of a run, of a command or of a library client. */
@@ -133,10 +130,8 @@ export class Session {
   async #open(use: LookupUse): Promise<OpenedLookup> {
     const { service, settings } = this;
     const { clock, isShared = false } = this.#options;
-    const { run, asReceived, requests } = use;
-    const { concurrency, maxRequests } = use.settings;
-    // Before anything is opened that could send a request.
-    const withheld = await this.withheld(use.settings);
+    const { run, asReceived, requests, settings: own } = use;
+    const { concurrency, maxRequests } = own;
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
     const paces = await this.paces();
@@ -156,10 +151,10 @@ export class Session {
     });
     const open = requests && { signal: requests };
     const lookup = composeLookup({
-      ...use.settings,
+      ...own,
       client: { attempt: (endpoint, item, own) => client.attempt(endpoint, item, open ?? own) },
-      withheld,
-      budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#end },
+      withheld: await this.withheld(own),
+      budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#listeners.end },
       slots,
       pace: paces.run,
       shares: paces.shares,
@@ -195,7 +190,7 @@ export class Session {
       if (folder === undefined || ttlMs === undefined) return undefined;
       const { openCacheAt } = await import("../store/open-cache.js");
       const { clock } = this.#options;
-      const options = { folder, ttlMs, clock, asReceived, onWarning: this.#warn };
+      const options = { folder, ttlMs, clock, asReceived, onWarning: this.#listeners.warn };
       return this.#stack.use(await openCacheAt(options));
     });
   }
@@ -221,7 +216,7 @@ export class Session {
     const { retries } = this.settings;
     const policy = retryCalls({ pace: paces.run, retries, answered: this.#hasAnswered, clock });
     const send: CallPolicy = (attempt, { signal }) =>
-      policy(attempt, { signal: AbortSignal.any([signal, this.#usedUp.signal]) });
+      policy(attempt, { signal: AbortSignal.any([signal, this.#listeners.usedUp]) });
     const slots = new Slots({ concurrency: 1 });
     return {
       ...this.#requests(dispatcher),
@@ -250,16 +245,4 @@ export class Session {
   get #credential(): string | undefined {
     return this.service.credential ?? undefined;
   }
-
-  readonly #warn = (message: string): void => {
-    for (const { onWarning } of this.#listeners) onWarning?.(message);
-    this.#options.onWarning(message);
-  };
-
-  readonly #end = (error: EarlyEndError): void => {
-    for (const { onEarlyEnd } of this.#listeners) onEarlyEnd?.(error);
-    this.#usedUp.abort(error);
-    this.#usedUp = new AbortController();
-    this.#options.onEarlyEnd?.(error);
-  };
 }

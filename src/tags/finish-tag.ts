@@ -41,12 +41,7 @@ export interface FinishTagOptions {
 export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTag> {
   const { name, reading, before, stem, into, options } = finishing;
   const { about, log, snapshot, lastUpdate, pinnedAt } = reading;
-  const read = log === null ? null : leaveOut(await checkedList(name, log), options.withheld);
-  const list = read?.list ?? before?.list;
-  const leftOut = read?.leftOut ?? before?.tag.left_out;
-  if (!list || !leftOut) {
-    throw new TagExportError("count_mismatch", `the earlier list of tag ${name} is gone`);
-  }
+  const { list, leftOut } = await listOf(finishing, log);
   if (before !== null) refuseLeap(name, sizeOf(before.list), sizeOf(list), options.maxChange);
   const metadata = {
     tag: name,
@@ -100,6 +95,16 @@ export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTa
     sets: metadata.sets,
     files,
   };
+}
+
+/** The list as read, without what must not be in it; the earlier one if nothing was read. */
+async function listOf(
+  { name, before, options }: FinishTagOptions,
+  log: PageLog | null,
+): Promise<ReturnType<typeof leaveOut>> {
+  if (log !== null) return leaveOut(await checkedList(name, log), options.withheld);
+  if (before !== null) return { list: before.list, leftOut: before.tag.left_out };
+  throw new TagExportError("count_mismatch", `the earlier list of tag ${name} is gone`);
 }
 
 /** Lists with fewer addresses may change as much as they like. */

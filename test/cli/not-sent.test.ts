@@ -211,7 +211,7 @@ test("URLs can be sent without their queries", async () => {
   const { seen, intelUrl } = await watchedService();
   const items = ["https://example.com/a?token=secret", "https://example.com/b#secret"];
   await runRepute(["query", ...items, "--intel-url", intelUrl, "--url-query", "strip"]);
-  expectNeighboursOnly(seen, ["https://example.com/a", "https://example.com/b"]);
+  expect([...new Set(itemsIn(seen))]).toEqual(["https://example.com/a", "https://example.com/b"]);
 });
 
 test("a list that cannot be read stops everything before the first request", async () => {
@@ -234,8 +234,17 @@ test("a list that changed before a resume is an error that says so", async () =>
   const [list, output] = [join(folder, "changing.txt"), join(folder, "resumed.csv")];
   const run = (...more: string[]) =>
     runRepute([
-      ...["enrich", join(folder, "in.csv"), "-o", output, "--intel-url", intelUrl],
-      ...["--exclude", list, "--max-requests", "3", ...more],
+      "enrich",
+      join(folder, "in.csv"),
+      "-o",
+      output,
+      "--intel-url",
+      intelUrl,
+      "--exclude",
+      list,
+      "--max-requests",
+      "3",
+      ...more,
     ]);
   await writeFile(list, "8.8.8.8\n");
   expect((await run()).code).toBe(75);

@@ -10,8 +10,17 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 /** Lists of addresses in reserved ranges, of our own, and of others. */
 const entries = [
-  ...["8.8.8.8", "8.8.4.4", "9.9.9.9", "2606:4700::1111", "2620:fe::fe"],
-  ...["10.0.0.1", "192.168.1.1", "127.0.0.1", "::1", "fd00::1", "::ffff:10.1.1.1"],
+  "8.8.8.8",
+  "8.8.4.4",
+  "9.9.9.9",
+  "2606:4700::1111",
+  "2620:fe::fe",
+  "10.0.0.1",
+  "192.168.1.1",
+  "127.0.0.1",
+  "::1",
+  "fd00::1",
+  "::ffff:10.1.1.1",
 ];
 
 async function listOf(text: string): Promise<string> {
@@ -91,9 +100,10 @@ describe("a list that changes much", () => {
       const { tags } = await exporter.run({ maxChange });
       const lines = (await readFile(join(exporter.folder, "a--b.txt"), "utf8")).split("\n");
       expect(lines.length - 1).toBe(replaced ? now : before);
-      expect(tags[0]?.error?.code ?? null).toBe(replaced ? null : "list_leapt");
-      if (!replaced)
-        expect(tags[0]?.error?.message).toContain(`had ${before} addresses and now has ${now}`);
+      const { code = null, message = "" } = tags[0]?.error ?? {};
+      expect(code).toBe(replaced ? null : "list_leapt");
+      const told = `had ${before} addresses and now has ${now}`;
+      expect(message.includes(told)).toBe(!replaced);
     },
   );
 });

@@ -65,7 +65,7 @@ function naive(entry: string, { kind, value }: Item): boolean {
     const own = ipaddr.parse(host);
     if (network.kind() !== own.kind()) return false;
     return own.match(
-      network as never,
+      network,
       length === undefined ? (network.kind() === "ipv4" ? 32 : 128) : Number(length),
     );
   }

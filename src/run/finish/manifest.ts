@@ -1,9 +1,5 @@
-import {
-  type FoundManifest,
-  type Manifest,
-  parseManifest,
-  type RunEnding,
-} from "../../core/manifest.js";
+import { type FoundManifest, parseManifest } from "../../core/found-manifest.js";
+import { type Manifest, type RunEnding } from "../../core/manifest.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";

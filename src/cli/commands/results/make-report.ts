@@ -9,7 +9,7 @@ import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
 import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
 import { readStaged } from "../../../earlier/read-staged.js";
-import type { FoundManifest } from "../../../core/manifest.js";
+import type { FoundManifest } from "../../../core/found-manifest.js";
 import type { PublishedRun } from "../../../run/types.js";
 import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";

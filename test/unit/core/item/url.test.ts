@@ -99,8 +99,19 @@ describe("isNetwork", () => {
 
 describe("isInternalHost", () => {
   it.each([
-    ...["10.1.2.3", "192.168.0.1", "127.0.0.1", "::1", "fd00::1", "::ffff:10.1.2.3"],
-    ...["intranet", "localhost", "files.corp", "nas.local", "a.internal", "b.invalid", "com"],
+    "10.1.2.3",
+    "192.168.0.1",
+    "127.0.0.1",
+    "::1",
+    "fd00::1",
+    "::ffff:10.1.2.3",
+    "intranet",
+    "localhost",
+    "files.corp",
+    "nas.local",
+    "a.internal",
+    "b.invalid",
+    "com",
   ])("is true of %s", (host) => {
     expect(isInternalHost(host)).toBe(true);
   });

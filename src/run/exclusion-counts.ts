@@ -1,0 +1,32 @@
+import type { ExclusionList } from "../core/exclusions/exclusion-list.js";
+import type { ExclusionRecord } from "../core/manifest.js";
+
+/** Rows that each exclusion list of a run held back. */
+export class ExclusionCounts {
+  /** By path. */
+  readonly #lists = new Map<string, ExclusionRecord>();
+
+  /** @param from the counts so far */
+  constructor(from: readonly ExclusionRecord[] = []) {
+    for (const list of from) this.#lists.set(list.path, list);
+  }
+
+  /** Names the lists of the run. Those that are counted already keep their counts. */
+  add(lists: readonly ExclusionList[]): void {
+    for (const { path, entries, sha256 } of lists) {
+      const rows = this.#lists.get(path)?.rows ?? 0;
+      this.#lists.set(path, { path, entries, sha256, rows });
+    }
+  }
+
+  /** Counts a row. @param path of the list that held it back */
+  row(path: string): void {
+    const list = this.#lists.get(path);
+    if (list !== undefined) this.#lists.set(path, { ...list, rows: list.rows + 1 });
+  }
+
+  /** In the order of the lists; nothing for a run without any. */
+  snapshot(): { readonly exclusions?: readonly ExclusionRecord[] } {
+    return this.#lists.size === 0 ? {} : { exclusions: [...this.#lists.values()] };
+  }
+}
