@@ -190,11 +190,13 @@ export class Repute implements AsyncDisposable {
     const call = this.#call(options);
     const context = typeof about === "string" ? await this.caseContext(about, options) : about;
     const { sendWebhook } = await import("../webhooks/send.js");
+    const { readExclusions } = await import("../core/exclusions/read-exclusions.js");
     const { clock, settings, caseKeys } = this.#services;
     const { retries, timeout: timeoutMs } = settings;
     return sendWebhook(webhook, context, {
       ...call,
       apiKeys: [...apiKeys, ...caseKeys],
+      exclusions: await readExclusions(settings.exclude ?? []),
       idempotencyKey,
       clock,
       retries,

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { UsageError } from "../core/errors.js";
 import type { JsonObject } from "../core/finding.js";
+import type { ExclusionList } from "../core/exclusions/exclusion-list.js";
 import { addressProblems, shownUrl, webhookUrl } from "./address.js";
 import type { Webhook } from "./configuration.js";
+import { excludedValues } from "./excluded.js";
 import { errorAt, throwErrors, WebhookError } from "./problem.js";
 import { renderCollecting } from "./render.js";
 
@@ -26,6 +28,12 @@ export interface PrepareOptions {
    * @default a new random UUID
    */
   readonly idempotencyKey?: string | undefined;
+}
+
+/** What else a call depends on. */
+export interface PrepareRules extends PrepareOptions {
+  /** A payload with what one of them names is not sent. @default none */
+  readonly exclusions?: readonly ExclusionList[] | undefined;
 }
 
 /** A call for display, with secrets replaced by `[hidden]`. */
@@ -57,10 +65,11 @@ export interface PreparedCall {
 export function prepareCall(
   webhook: Webhook,
   context: JsonObject,
-  { apiKeys = [], idempotencyKey = randomUUID() }: PrepareOptions = {},
+  { apiKeys = [], idempotencyKey = randomUUID(), exclusions = [] }: PrepareRules = {},
 ): PreparedCall {
   const rendering = renderCollecting(webhook.payload, context);
-  throwErrors([...addressProblems(webhook), ...rendering.problems], webhook.name);
+  const excluded = excludedValues(rendering.value, exclusions);
+  throwErrors([...addressProblems(webhook), ...rendering.problems, ...excluded], webhook.name);
   const url = webhookUrl(webhook);
   const { body, contentType } = encode(rendering.value, webhook.name);
   const apiKey = keyFor(url.origin, apiKeys);

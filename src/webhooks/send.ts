@@ -11,11 +11,11 @@ import { explainRefusal, isAuthenticationFailure, type Refusal, type Reply } fro
 import {
   prepareCall,
   type PreparedCall,
-  type PrepareOptions,
+  type PrepareRules,
   type WebhookRequest,
 } from "./prepare.js";
 
-export interface SendOptions extends PrepareOptions {
+export interface SendOptions extends PrepareRules {
   /** Measures the delays between attempts. */
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;

@@ -198,6 +198,23 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
   });
 });
 
+test("a webhook's payload", async () => {
+  const { seen, origin } = await watchedService();
+  const hook = join(folder, "hook.json");
+  const payload = { ip: "{{ ip }}", note: "about {{ ip }}" };
+  await writeFile(hook, JSON.stringify({ name: "n", endpoint: origin, method: "POST", payload }));
+  const send = async (ip: string) => {
+    await writeFile(join(folder, "context.json"), JSON.stringify({ ip }));
+    const context = ["--context", join(folder, "context.json")];
+    return runRepute(["webhook", "send", hook, ...context, "--retries", "0", ...excluding()]);
+  };
+  const { code, stderr } = await send("8.8.8.8");
+  expect([code, seen]).toEqual([2, []]);
+  expect(stderr).toContain(`/payload/ip: the value is on the exclusion list ${lists[0]}`);
+  await send("9.9.9.9");
+  expect(seen).toHaveLength(1);
+});
+
 test("by default, addresses in reserved ranges don't arrive", async () => {
   const { seen, intelUrl } = await watchedService();
   const env = { REPUTE_BOGONS: "local" };

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { JsonObject } from "../../../core/finding.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
-import type { ApiKey, WebhookRequest } from "../../../webhooks/prepare.js";
+import { lookupOptions } from "../../../lookup/options.js";
+import type { ApiKey, PrepareRules, WebhookRequest } from "../../../webhooks/prepare.js";
 import type { Webhook } from "../../../webhooks/configuration.js";
 import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
@@ -33,6 +34,12 @@ const groups = {
     idempotencyKey: option(z.string().min(1).optional(), {
       description: "Idempotency key of an earlier call, to repeat it [default: a new key]",
       value: "KEY",
+    }),
+    exclude: option(lookupOptions.shape.exclude, {
+      description:
+        "List of what must not be sent, as of repute enrich. A payload with a value that it names is an error. Repeat it for several lists",
+      value: "FILE",
+      repeats: true,
     }),
   },
   ...caseCallGroups,
@@ -89,10 +96,12 @@ async function send(call: CommandCall<Settings>): Promise<number> {
       hint: "add --case ID, or a saved context with --context FILE",
     });
   }
-  const { idempotencyKey } = settings;
-  if (!settings.dryRun) return deliver(call, webhook, caseContext, apiKeys);
+  const { readExclusions } = await import("../../../core/exclusions/read-exclusions.js");
+  const exclusions = await readExclusions(settings.exclude ?? []);
+  const rules = { apiKeys, exclusions, idempotencyKey: settings.idempotencyKey };
+  if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
   const { prepareCall } = await import("../../../webhooks/prepare.js");
-  const { shown: request } = prepareCall(webhook, caseContext, { apiKeys, idempotencyKey });
+  const { shown: request } = prepareCall(webhook, caseContext, rules);
   if (wantsLines(settings.json, context)) {
     await showRecord(call, { webhook: webhook.name, ...request });
   } else await writeOut(context, printable(httpText(request)));
@@ -121,13 +130,12 @@ async function deliver(
   call: CommandCall<Settings>,
   webhook: Webhook,
   caseContext: JsonObject,
-  apiKeys: readonly ApiKey[],
+  rules: PrepareRules,
 ): Promise<number> {
   const { settings, context } = call;
   const { sendWebhook } = await import("../../../webhooks/send.js");
   const delivery = await sendWebhook(webhook, caseContext, {
-    apiKeys,
-    idempotencyKey: settings.idempotencyKey,
+    ...rules,
     clock: context.clock,
     signal: context.signal,
     retries: settings.retries,
