@@ -18,7 +18,11 @@ export async function enrich(folder, url, args) {
       ["--intel-url", url, "--quiet", "--restart"],
       args,
     ),
-    { cwd: folder, env: { ...process.env, NOTE_USAGE: usage }, stdio: "inherit" },
+    {
+      cwd: folder,
+      env: { ...process.env, NOTE_USAGE: usage, REPUTE_BOGONS: "ask" },
+      stdio: "inherit",
+    },
   );
   const code = await new Promise((resolve) => child.on("close", resolve));
   if (code !== 0) throw new Error(`enrich ended with ${code}`);

@@ -73,13 +73,12 @@ export function cpuSecondsOf(times) {
   );
 }
 
-/** The environment without variables that change how the program runs. */
+/** The environment without variables that change how the program runs. The items are reserved addresses. */
 function environment() {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !name.startsWith("REPUTE_") && name !== "NODE_OPTIONS",
-    ),
+  const own = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("REPUTE_") && name !== "NODE_OPTIONS",
   );
+  return { ...Object.fromEntries(own), REPUTE_BOGONS: "ask" };
 }
 
 /** @param {unknown} stream */

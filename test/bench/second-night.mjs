@@ -83,7 +83,18 @@ async function inputs() {
 /** Runs the program once and prints the resources used. */
 function night(name, input, cache) {
   const output = join(folder, "out.csv");
-  const args = ["enrich", input, "-o", output, "--cache", cache, "--intel-url", url];
+  const args = [
+    "enrich",
+    input,
+    "-o",
+    output,
+    "--cache",
+    cache,
+    "--intel-url",
+    url,
+    "--bogons",
+    "ask",
+  ];
   // A rate that does not hold the first run back.
   const rest = ["--rate", "1000000/s", "--quiet", ...words.slice(dashes + 1)];
   const { wall, processor } = measured([...args, ...rest]);

@@ -34,6 +34,7 @@ const cluster = await startPostgres(folder);
 const objects = await startFauxqs({ port: 0, host: "127.0.0.1", logger: false });
 const env = {
   ...process.env,
+  REPUTE_BOGONS: "ask",
   AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${objects.port}`,
   AWS_ACCESS_KEY_ID: "bench",
   AWS_SECRET_ACCESS_KEY: "bench",

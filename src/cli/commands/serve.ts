@@ -50,7 +50,7 @@ export const serveCommand = defineCommand({
   groups,
   examples: {
     "repute serve --port 8080":
-      "serve the sample dataset; then, in another terminal: repute query 192.0.2.1 --intel-url http://127.0.0.1:8080/beta",
+      "serve the sample dataset; then, in another terminal: repute query login.example.com --intel-url http://127.0.0.1:8080/beta",
     "repute serve --port 8080 --partial-rate 0.05 --unavailable-rate 0.03 --reset-rate 0.01":
       "rehearse a bad day, the same every time; --seed 2 gives another one",
     "repute serve --port 8080 --rate-limit 50/s --latency 20ms-80ms":
@@ -106,7 +106,7 @@ async function serve({
     else await writeProse(context, `intel ${intelUrl}  ops ${opsUrl}  case ${caseUrl}\n`, 0);
     if (!quiet && context.reporter.width !== null) {
       context.reporter.print(
-        `repute: serving, Ctrl-C to stop; try: repute query 192.0.2.1 --intel-url ${intelUrl}`,
+        `repute: serving, Ctrl-C to stop; try: repute query login.example.com --intel-url ${intelUrl}`,
       );
     }
     context.reporter.describe(() => servedText(intelUrl, service.stats()));

@@ -120,7 +120,7 @@ function enrich(url) {
   const child = spawn(process.execPath, [main, ...args, ...how, ...files], {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, XDG_STATE_HOME: folder },
+    env: { ...process.env, XDG_STATE_HOME: folder, REPUTE_BOGONS: "ask" },
   });
   const run = {
     child,

@@ -50,13 +50,15 @@ import { IntelClient } from "${built}api/intel-client.js";
 import { createDispatcher } from "${built}api/http/dispatcher.js";
 import { systemClock as clock } from "${built}core/clock.js";
 import { exportTags } from "${built}tags/export-tags.js";
+import { openWithheld } from "${built}lookup/withheld.js";
 
 const { url, folder, names, rounds = 1, parallel = 1 } = JSON.parse(process.argv[1]);
 const dispatcher = createDispatcher(url, { connections: 4 });
 const client = new IntelClient({ baseUrl: url, dispatcher, clock });
+const withheld = await openWithheld({ bogons: "ask" });
 for (let round = 0; round < rounds; round++) {
   const report = await exportTags({
-    client, source: url, names, folder, clock, parallel,
+    client, source: url, names, folder, withheld, clock, parallel,
     onProgress: ({ tag, state }) => process.stdout.write(tag + " " + state + "\\n"),
   });
   if (report.failed > 0) throw new Error(JSON.stringify(report.tags));

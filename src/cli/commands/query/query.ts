@@ -58,7 +58,7 @@ export const queryCommand = defineCommand({
       "look up an address and a domain with the embedded service",
     "repute query 'hxxps[:]//example[.]com/a' --intel-url https://intel.example/beta":
       "look up a defanged URL",
-    "repute query --json 192.0.2.1 | jq .query.tags":
+    "repute query --json login.example.com | jq .query.tags":
       "extract the tags; REPUTE_INTEL_URL holds the service's address",
     "cut -f1 suspects.tsv | repute query - > answers.ndjson":
       "read items from a pipe, one per line",
