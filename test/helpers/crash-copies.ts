@@ -23,7 +23,7 @@ export async function runCopied(
   await mkdir(copies);
   const child = spawn(process.execPath, ["--require", preload, program, ...args], {
     cwd: folder,
-    env: { ...process.env, CRASH_COPIES: copies, ...env },
+    env: { ...process.env, CRASH_COPIES: copies, REPUTE_BOGONS: "ask", ...env },
     stdio: "inherit",
   });
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));

@@ -44,7 +44,7 @@ test("reads an object and writes rows, rejects, manifest and report as objects",
   ]);
   const manifest = (await store.get("out/all.csv.gz.manifest.json")).toString();
   expect(JSON.parse(manifest)).toMatchObject({
-    input: { path: "s3://lake/in/dump.csv", bytes: 1284 },
+    input: { path: "s3://lake/in/dump.csv", bytes: 1289 },
     output: { path: "s3://lake/out/all.csv.gz", rows: 24 },
   });
   expect(manifest).not.toContain(secret);

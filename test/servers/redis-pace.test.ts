@@ -65,11 +65,11 @@ test("a throttle answer at one worker holds all within 200 ms", async () => {
   expect(sent.filter(({ ms }) => ms > first + 200 && ms < first + 2_000)).toEqual([]);
 });
 
-test("at most 1% of the requests are throttled once a limit was found, which is used", async () => {
+test("at most 2% of the requests are throttled once a limit was found, which is used", async () => {
   const sent = await simulateThrottled("found", 45_000, 300, null);
   const steady = sent.filter(({ ms }) => ms > 20_000);
   const throttled = steady.filter((request) => request.throttled).length;
-  expect(throttled / steady.length).toBeLessThanOrEqual(0.01);
+  expect(throttled / steady.length).toBeLessThanOrEqual(0.02);
   expect(steady.length - throttled).toBeGreaterThan(0.8 * 300 * 25);
 });
 
