@@ -167,3 +167,19 @@ test.each([
   }
   await late.stop();
 });
+
+test("workers ask for nothing that the run's exclusion list names", async () => {
+  const worker = workHere();
+  await writeFile(join(folder, "corp.txt"), "item-7.example.com\nitem-31.example.com\n");
+  const flags = ["--exclude", "corp.txt", "--quiet"];
+  const { code, stderr } = await runRepute(enrich(...flags), { cwd: folder });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(service.total).toBe(items - 2);
+  expect([...service.asked.keys()].filter((key) => /item-(?:7|31)\./.test(key))).toEqual([]);
+  const manifest = await readFile(join(folder, "out.csv.manifest.json"), "utf8");
+  expect(JSON.parse(manifest)).toMatchObject({
+    unsupported: { excluded: 2 },
+    exclusions: [{ path: join(folder, "corp.txt"), entries: 2, rows: 2 }],
+  });
+  await worker.stop();
+});
