@@ -94,7 +94,7 @@ const rejected: ReadonlySet<FindingStatus> = new Set(["invalid", "unsupported", 
 
 /** Excluded rows are as they should be. */
 function isRejected({ finding }: EnrichedRow): boolean {
-  return rejected.has(finding.status) && finding.heldBackBy === undefined;
+  return rejected.has(finding.status) && finding.error?.code !== "excluded";
 }
 
 /** Writes all rows to `sink`, and the rejected ones also to `rejects`. */

@@ -63,7 +63,8 @@ class ReportTally {
     this.#countKind(record.text("kind"), outcome);
     // The run's lists tell about excluded rows.
     const isTold =
-      record.text("error_code") === "excluded" && (this.#run?.exclusions.length ?? 0) > 0;
+      record.text("error_code") === "excluded" &&
+      this.#run?.exclusions.some(({ rows }) => rows > 0) === true;
     if (verdict === undefined && !isTold) {
       const why = record.text("error_code") || lackedMembers(record).join();
       this.#reasons.add(`${record.text("status")} ${why}`);

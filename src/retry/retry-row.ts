@@ -11,6 +11,7 @@ import {
   verdicts,
 } from "../core/finding.js";
 import { asObject } from "../core/json-members.js";
+import { recogniseItem } from "../core/item/recognise.js";
 import { combineFindings } from "../lookup/combine.js";
 import { type EarlierRow, earlierResult } from "../earlier/earlier-row.js";
 import type { Lookup } from "../lookup/types.js";
@@ -30,8 +31,14 @@ export function retryStart(lookup: Lookup): StartRow {
     const before = row as EarlierRow;
     const { item, earlier } = before;
     if (item === null || !shouldRetry(before)) return { item, finding: earlier };
-    const asked = lookup(item, { signal, row: row.number }).then((now) => withKept(before, now));
-    return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
+    // Another program, or an earlier version, may have written what must not be sent.
+    const { item: sendable, reason } = recogniseItem(item.value, item.kind);
+    if (sendable === null) return { item: null, finding: unasked("unsupported", reason) };
+    const asked = lookup(sendable, { signal, row: row.number });
+    const finding = asked
+      .then((now) => withKept(before, now))
+      .then((now) => (isNoWorse(earlier, now) ? now : earlier));
+    return { item: sendable, finding };
   };
 }
 

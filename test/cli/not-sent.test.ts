@@ -131,11 +131,15 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
     });
     seen.length = 0;
     const failing = join(folder, "failed.csv");
-    await writeFile(failing, text.replaceAll(",complete,", ",failed,"));
+    const unsafe = ",http://user:secret@intranet/,url,";
+    const failed = text.replaceAll(",complete,", ",failed,").replace(",9.8.8.8,ip,", unsafe);
+    await writeFile(failing, failed);
     const retried = await runRepute(["retry", failing, "-o", join(folder, "again.csv"), ...flags]);
     expect([retried.code, retried.stderr]).toEqual([0, ""]);
     expect(seen.length).toBeGreaterThan(0);
-    expectNeighboursOnly(seen);
+    const others = asked.filter((item) => item !== "9.8.8.8");
+    expectNeighboursOnly(seen, others);
+    expect(await readFile(join(folder, "again.csv"), "utf8")).not.toContain("secret@intranet");
   });
 
   test.each(["query", "quick-check"])("%s", async (command) => {

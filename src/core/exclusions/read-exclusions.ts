@@ -73,30 +73,43 @@ const comment = /(?:^|\s)#.*$/s;
 function invalid(where: string, entry: string): UsageError {
   return new UsageError(
     "exclusion_invalid",
-    `${where}: ${JSON.stringify(entry)} is not an address, a network, a domain, an @domain or an item`,
+    `${where}: ${JSON.stringify(entry.slice(0, 80))} is not an address, a network, a domain, an @domain or an item`,
     { hint: "correct or remove the entry; # begins a comment" },
   );
 }
 
 /** Adds an entry. @returns false if it is none of the forms */
 function addEntry(list: ExclusionList, text: string): boolean {
-  const entry = refang(text);
+  const entry = bareEntry(refang(text));
   list.note(text);
   if (list.addNetwork(entry)) return true;
   // With a wrong prefix length, it could pass for a URL.
   if (isIP(entry.slice(0, Math.max(0, entry.indexOf("/")))) !== 0) return false;
   if (entry.startsWith("@")) return addName(entry.slice(1), (name) => list.addMailDomain(name));
   if (dotted.test(entry)) return addName(entry.replace(below, ""), (name) => list.addDomain(name));
-  const { item } = recogniseItem(entry);
+  const { item, reason } = recogniseItem(entry);
   if (item?.kind === "ip") return list.addNetwork(item.value);
   if (item?.kind === "domain") list.addDomain(item.value);
   else if (item !== null) list.addSingle(item.value);
+  // It is never sent anyway.
+  else if (reason.code === "internal_host") return true;
   else return addName(entry, (name) => list.addDomain(name));
+  if (item.kind === "url" && !scheme.test(entry)) {
+    list.addSingle(item.value.replace("http:", "https:"));
+  }
   return true;
 }
 
+/** What isn't a URL has no fragment and no path: a comment may follow at once, and a slash says nothing. */
+function bareEntry(entry: string): string {
+  if (scheme.test(entry)) return entry;
+  return strip(entry.replace(/#.*$/s, "")).replace(/^([^/]+)\/$/, "$1");
+}
+
+const scheme = /^[a-z][\w+.-]*:\/\//i;
+
 /** A name with a dot, perhaps written as "all below": `*.corp.example`, `.corp.example`. */
-const dotted = /^(?:\*?\.)?[\w-]+(?:\.[\w-]+)+\.?$/;
+const dotted = /^(?:\*?\.)?[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+\.?$/u;
 const below = /^\*?\./;
 
 function addName(text: string, add: (name: string) => void): boolean {
@@ -120,14 +133,16 @@ const warningList = z.object({
 
 /** How an entry of each type of warning list is added. */
 const warningTypes: Readonly<Record<string, (list: ExclusionList, entry: string) => boolean>> = {
-  cidr: (list, entry) => list.addNetwork(entry),
-  hostname: (list, entry) => addName(entry.replace(below, ""), (name) => list.addDomain(name)),
+  cidr: (list, entry) => list.addNetwork(refang(entry)),
+  hostname: (list, entry) =>
+    list.addNetwork(entry) || addName(entry.replace(below, ""), (name) => list.addDomain(name)),
   string(list, entry) {
-    list.addSingle(recogniseItem(entry).item?.value ?? entry);
+    if (!list.addNetwork(entry)) list.addSingle(recogniseItem(entry).item?.value ?? entry);
     return true;
   },
   substring(list, entry) {
-    list.addPart(entry);
+    const part = refang(entry);
+    for (const text of new Set([part, asciiHostname(part) ?? part])) list.addPart(text);
     return true;
   },
 };

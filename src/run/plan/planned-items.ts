@@ -81,7 +81,7 @@ export class PlannedItems {
     const { withheld } = this.#options;
     const list = withheld.listOf(item);
     if (list !== null) this.excluded.set(list.path, this.excluded.get(list.path)! + 1);
-    const sent = withheld.asSent(item);
+    const sent = list === null ? withheld.asSent(item) : item;
     if (!this.#seen.add(`${sent.kind} ${sent.value}`)) return;
     if (isReserved(item)) this.bogons++;
     if (withheld.answer(item) === null) this.#open.push(this.#count(sent));

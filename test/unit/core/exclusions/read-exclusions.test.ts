@@ -46,6 +46,12 @@ describe("a list of lines", () => {
     ["CORP[.]example[.]com.", ["a.corp.example.com"], ["corp2.example.com"]],
     ["bücher.example.com", ["xn--bcher-kva.example.com"], ["bucher.example.com"]],
     ["corp.example", ["http://a.corp.example/"], ["http://corp.example.com/"]],
+    ["example.com#ours", ["a.example.com", "http://example.com/a"], ["example.net"]],
+    ["8.8.4.4#dns", ["8.8.4.4"], ["8.8.4.5"]],
+    ["example.com/", ["http://www.example.com/x"], ["example.net"]],
+    ["example.com/a", ["http://example.com/a", "https://example.com/a"], ["example.com"]],
+    ["*.bücher.example.com", ["a.xn--bcher-kva.example.com"], ["bucher.example.com"]],
+    ["http://10.0.0.1/", [], ["8.8.8.8"]],
     ["@example.com", ["me@example.com"], ["example.com", "me@mail.example.com"]],
     ["Me@example.com", ["me@example.com", "ME@example.com"], ["you@example.com"]],
     [
@@ -122,10 +128,13 @@ describe("a warning list of MISP", () => {
     expect(["example.com", "http://example.com/a", "8.8.8.8"].every((t) => has(list, t))).toBe(
       true,
     );
+    expect(has(list, "::ffff:8.8.8.8")).toBe(true);
     expect(has(list, "a.example.com")).toBe(false);
   });
 
   test("of type substring", async () => {
+    const idn = await listOf(of("substring", "bücher"));
+    expect(has(idn, "www.bücher.example.com")).toBe(true);
     const list = await listOf(of("substring", "Corp"));
     expect(["http://a.example.com/CORP/", "mycorp.example.com"].every((t) => has(list, t))).toBe(
       true,
