@@ -72,8 +72,6 @@ export interface Finding {
   /** When the answer arrived, RFC 3339 UTC; null if nothing was asked. */
   readonly lookedUpAt: string | null;
   readonly error: FindingError | null;
-  /** Path of the exclusion list that names the item. */
-  readonly heldBackBy?: string;
 }
 
 /** Bytes above which bounded memory counts an answer by its size. */

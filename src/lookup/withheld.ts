@@ -1,6 +1,5 @@
-import type { ExclusionList } from "../core/exclusions/exclusion-list.js";
+import { type ExclusionList, excludedMessage } from "../core/exclusions/exclusion-list.js";
 import { readExclusions } from "../core/exclusions/read-exclusions.js";
-import { itemCodes } from "../core/error-codes/item-codes.js";
 import { type Finding, unasked } from "../core/finding.js";
 import { isBogon } from "../core/item/ip.js";
 import type { Item } from "../core/item/item.js";
@@ -80,8 +79,7 @@ export function isReserved({ kind, value }: Item): boolean {
 }
 
 function excludedFinding({ path }: ExclusionList): Finding {
-  const message = `${itemCodes.excluded[0]}: ${path}`;
-  return { ...unasked("unsupported", { code: "excluded", message }), heldBackBy: path };
+  return unasked("unsupported", { code: "excluded", message: excludedMessage(path) });
 }
 
 /** As the service would answer. */

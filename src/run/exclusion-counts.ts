@@ -1,28 +1,29 @@
-import type { ExclusionList } from "../core/exclusions/exclusion-list.js";
+import { type ExclusionList, excludedMessage } from "../core/exclusions/exclusion-list.js";
 import type { ExclusionRecord } from "../core/manifest.js";
 
 /** Rows that each exclusion list of a run held back. */
 export class ExclusionCounts {
-  /** By path. */
+  /** By the message of their rows. */
   readonly #lists = new Map<string, ExclusionRecord>();
 
   /** @param from the counts so far */
   constructor(from: readonly ExclusionRecord[] = []) {
-    for (const list of from) this.#lists.set(list.path, list);
+    for (const list of from) this.#lists.set(excludedMessage(list.path), list);
   }
 
   /** Names the lists of the run. Those that are counted already keep their counts. */
   add(lists: readonly ExclusionList[]): void {
     for (const { path, entries, sha256 } of lists) {
-      const rows = this.#lists.get(path)?.rows ?? 0;
-      this.#lists.set(path, { path, entries, sha256, rows });
+      const message = excludedMessage(path);
+      const rows = this.#lists.get(message)?.rows ?? 0;
+      this.#lists.set(message, { path, entries, sha256, rows });
     }
   }
 
-  /** Counts a row. @param path of the list that held it back */
-  row(path: string): void {
-    const list = this.#lists.get(path);
-    if (list !== undefined) this.#lists.set(path, { ...list, rows: list.rows + 1 });
+  /** Counts a row that a list held back, now or in the run that is retried. */
+  row(message: string): void {
+    const list = this.#lists.get(message);
+    if (list !== undefined) this.#lists.set(message, { ...list, rows: list.rows + 1 });
   }
 
   /** In the order of the lists; nothing for a run without any. */

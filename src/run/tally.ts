@@ -127,7 +127,7 @@ export class Tally {
     if (finding.error !== null) {
       add(finding.status === "unsupported" ? this.#unsupported : this.#errors, finding.error.code);
     }
-    if (finding.heldBackBy !== undefined) this.exclusions.row(finding.heldBackBy);
+    if (finding.error?.code === "excluded") this.exclusions.row(finding.error.message);
     if (isInvented(finding)) this.synthetic = true;
     const tags = finding.answers.query?.result["tags"];
     if (Array.isArray(tags)) {

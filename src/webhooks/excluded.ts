@@ -1,4 +1,5 @@
 import type { ExclusionList } from "../core/exclusions/exclusion-list.js";
+import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { contextValues } from "./fields.js";
 import { childPointer, errorAt, type Problem } from "./problem.js";
@@ -6,16 +7,46 @@ import { childPointer, errorAt, type Problem } from "./problem.js";
 /** Maximum number of values to look at: a payload beyond is not sent with exclusions. */
 const mostValues = 100_000;
 
-/** The values of a payload that exclusion lists name, each an item of its own. */
+/** The values and the names of a payload in which something is that exclusion lists name. */
 export function excludedValues(payload: unknown, lists: readonly ExclusionList[]): Problem[] {
   if (lists.length === 0) return [];
   const problems: Problem[] = [];
+  let values = 0;
   for (const { path, value } of contextValues({ path: [], value: { payload } }, mostValues)) {
-    const item = typeof value === "string" ? recogniseItem(value).item : null;
-    const list = item && lists.find((each) => each.has(item));
-    if (!list) continue;
-    const message = `the value is on the exclusion list ${list.path}; nothing was sent`;
+    values++;
+    const texts = [path.length > 1 ? path.at(-1) : null, value].filter(
+      (text) => typeof text === "string",
+    );
+    const list = texts.map((text) => listOfText(text, lists)).find((found) => found !== undefined);
+    if (list === undefined) continue;
+    const message = `something in it is on the exclusion list ${list.path}; nothing was sent`;
     problems.push(errorAt(path.reduce<string>(childPointer, ""), "excluded", message));
   }
-  return problems;
+  if (values < mostValues) return problems;
+  const message = `with more than ${mostValues} values, it cannot be checked against the exclusion lists; nothing was sent`;
+  return [...problems, errorAt("/payload", "too_large", message)];
+}
+
+/** The list that names a text or a word in it. */
+function listOfText(text: string, lists: readonly ExclusionList[]): ExclusionList | undefined {
+  const words = text.split(betweenWords);
+  const labelled = words.map((word) => word.slice(word.indexOf(":") + 1));
+  for (const word of new Set([text, ...words, ...labelled])) {
+    // A bare name within a text may be any word.
+    if (word !== text && !/[.:@]|[\dA-Fa-f]{32}/.test(word)) continue;
+    const item = asItem(word.replace(/[.!?]+$|(?<!:):$/, ""));
+    const list = item && lists.find((each) => each.has(item));
+    if (list) return list;
+  }
+  return undefined;
+}
+
+const betweenWords = /[\s"'`<>()[\]{}|=,;]+/u;
+
+/** A word as an item, or as a host of the inner network, which is no item. */
+function asItem(word: string): Item | null {
+  const { item } = recogniseItem(word);
+  if (item !== null) return item;
+  if (URL.canParse(word)) return { kind: "url", value: new URL(word).href };
+  return /^[\w.-]+$/.test(word) ? { kind: "domain", value: word.toLowerCase() } : null;
 }

@@ -139,6 +139,8 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
     expect(seen.length).toBeGreaterThan(0);
     const others = asked.filter((item) => item !== "9.8.8.8");
     expectNeighboursOnly(seen, others);
+    const again = JSON.parse(await readFile(join(folder, "again.csv.manifest.json"), "utf8"));
+    expect(again.exclusions.map(({ rows }: { rows: number }) => rows)).toEqual([9, 2, 1, 1]);
     expect(await readFile(join(folder, "again.csv"), "utf8")).not.toContain("secret@intranet");
   });
 
@@ -170,6 +172,25 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
     await runRepute(["merge", work, "-o", merged]);
     const { exclusions } = JSON.parse(await readFile(`${merged}.manifest.json`, "utf8"));
     expect(exclusions.map(({ rows }: { rows: number }) => rows)).toEqual([9, 2, 1, 1]);
+  });
+
+  test("a chunk is not done with a list that has changed since the split", async () => {
+    const { seen, intelUrl } = await watchedService();
+    const work = join(folder, "work");
+    await runRepute(["split", input(), "-o", work, ...excluding()]);
+    await writeFile(lists[0]!, "8.8.0.0/16\n");
+    const { code, stderr } = await runRepute([
+      "enrich",
+      work,
+      "--chunk",
+      "0",
+      "--intel-url",
+      intelUrl,
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("the exclusion list has changed since the input was split");
+    expect(stderr).toContain(lists[0]);
+    expect(seen).toEqual([]);
   });
 
   test("case enrich", async () => {
@@ -214,7 +235,11 @@ test("a webhook's payload", async () => {
   };
   const { code, stderr } = await send("8.8.8.8");
   expect([code, seen]).toEqual([2, []]);
-  expect(stderr).toContain(`/payload/ip: the value is on the exclusion list ${lists[0]}`);
+  for (const member of ["ip", "note"]) {
+    expect(stderr).toContain(
+      `/payload/${member}: something in it is on the exclusion list ${lists[0]}`,
+    );
+  }
   await send("9.9.9.9");
   expect(seen).toHaveLength(1);
 });

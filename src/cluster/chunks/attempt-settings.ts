@@ -1,7 +1,31 @@
 import { resolve } from "node:path";
+import { UsageError } from "../../core/errors.js";
+import type { Withheld } from "../../lookup/withheld.js";
 import type { EnrichSettings } from "../../run/options.js";
+import { listIdentity } from "../../run/state/fingerprint.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
+
+/**
+ * Refuses lists that have changed since the input was split: the chunks done before were held back, or
+ * sent, by the lists as they were.
+ *
+ * @throws UsageError `exclusions_changed`
+ */
+export function refuseChangedLists(
+  { settings: { exclude } }: WorkPlan,
+  { lists }: Pick<Withheld, "lists">,
+): void {
+  for (const planned of exclude) {
+    const list = lists.find(({ path }) => path === planned.path);
+    if (list === undefined || list.sha256 === planned.sha256) continue;
+    throw new UsageError(
+      "exclusions_changed",
+      `the exclusion list has changed since the input was split: it was ${listIdentity(planned)}, now ${listIdentity(list)}`,
+      { hint: "restore it, or split the input again" },
+    );
+  }
+}
 
 /** The settings of an attempt: those of the job, where the plan and the merge do not decide. */
 export function attemptSettings(
@@ -10,10 +34,10 @@ export function attemptSettings(
   plan: WorkPlan,
   { output, rejects }: { readonly output: string; readonly rejects: string },
 ): EnrichSettings {
-  const { to, lookups, bogons, urlQuery, exclude = [], ...form } = plan.settings;
+  const { to, lookups, bogons, urlQuery, exclude, ...form } = plan.settings;
   // What this machine must not send stays here, whatever the plan says.
   const own = settings.lookup.exclude?.map((path) => resolve(path)) ?? [];
-  const lists = [...new Set([...exclude, ...own])];
+  const lists = [...new Set([...exclude.map(({ path }) => path), ...own])];
   return {
     ...settings,
     input: { from: plan.reading.format },

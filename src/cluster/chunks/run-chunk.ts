@@ -7,7 +7,7 @@ import { execute } from "../../run/execute.js";
 import { readingOf } from "../../run/rows/reading.js";
 import type { Manifest } from "../../core/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
-import { attemptSettings } from "./attempt-settings.js";
+import { attemptSettings, refuseChangedLists } from "./attempt-settings.js";
 import {
   attemptNames,
   attemptStand,
@@ -151,6 +151,7 @@ async function runAttempt(
 ): Promise<ChunkEnd> {
   const { output, rejects, state, copy } = attemptNames(plan, chunk, attempt);
   const settings = attemptSettings(job.settings, work, plan, { output, rejects });
+  refuseChangedLists(plan, await job.session.withheld(settings.lookup));
   let lastStep = (): void => undefined;
   const run = async (): Promise<Manifest> => {
     await work.prepare(state);

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { raceAbort } from "../../core/abort.js";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
+import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { counted, shellWord } from "../../core/text/quantity.js";
 import { formats } from "../../formats/registry.js";
 import { looksGzipped, utf16Of } from "../../inputs/byte-reader.js";
@@ -34,7 +35,8 @@ interface SplitJob {
   readonly work: WorkFolder;
   /** `to`: by default ndjson for NDJSON input, else csv. */
   readonly settings: ReadingSettings &
-    Omit<PlannedSettings, "to"> & {
+    Omit<PlannedSettings, "to" | "exclude"> & {
+      readonly exclude?: readonly string[] | undefined;
       readonly to?: PlannedSettings["to"] | undefined;
       readonly rowsPerChunk: number;
     };
@@ -70,7 +72,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
     const source = await raceAbort(reading.open(null), signal, (late) => late.close());
     const { columns } = source;
     announceReading(job, source);
-    const planned = settingsOf(settings, source);
+    const planned = settingsOf(settings, source, await plannedLists(settings.exclude));
     const chunks = await chunksOf(splitter, source, job);
     await file?.sync();
     const plan = {
@@ -145,14 +147,20 @@ async function chunksOf(
 function settingsOf(
   settings: SplitJob["settings"],
   { columns, reading }: OpenedSource,
+  exclude: PlannedSettings["exclude"],
 ): PlannedSettings {
   const { prefix, shape, esIndex, formulaGuard, lookups, bogons, urlQuery } = settings;
-  const exclude = settings.exclude?.map((path) => resolve(path));
   const to = settings.to ?? (reading.format === "ndjson" ? "ndjson" : "csv");
   const writer = formats[to === "parquet" ? "csv" : to];
   writer.write({ columns, prefix, shape: shape ?? "flat", formulaGuard });
   const form = { to, prefix, shape, esIndex, formulaGuard };
   return { ...form, lookups, bogons, urlQuery, exclude };
+}
+
+/** @throws UsageError `exclusions_unreadable`, `exclusion_invalid` */
+async function plannedLists(paths: readonly string[] = []): Promise<PlannedSettings["exclude"]> {
+  const lists = await readExclusions(paths);
+  return lists.map(({ path, sha256 }) => ({ path: resolve(path), sha256 }));
 }
 
 /** A folder with the remains of a split that was killed is free; its copy is written anew. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
+import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { shellWord } from "../../core/text/quantity.js";
 import { programInfo } from "../../core/program.js";
@@ -30,8 +31,10 @@ export type ChunkFormat = Exclude<SinkFormat, "stix"> | "parquet";
 export interface PlannedSettings
   extends
     Pick<SinkSettings, "prefix" | "shape" | "esIndex" | "formulaGuard">,
-    Pick<LookupSettings, "lookups" | "bogons" | "urlQuery" | "exclude"> {
+    Pick<LookupSettings, "lookups" | "bogons" | "urlQuery"> {
   readonly to: ChunkFormat;
+  /** The exclusion lists as they were, which every machine finds at these absolute paths. */
+  readonly exclude: readonly Pick<ExclusionList, "path" | "sha256">[];
 }
 
 /** One chunk: a range of bytes, and the rows in it. */

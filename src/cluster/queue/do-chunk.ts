@@ -22,6 +22,8 @@ export interface QueueWorkerOptions {
   /** The only service that this worker asks: its key is for that one. */
   readonly intelUrl: string;
   readonly apiKey: string | null;
+  /** Lists of what this machine must not send, besides those of the run. */
+  readonly exclude?: readonly string[];
   /** How long the worker may be silent before another one takes over its chunk. */
   readonly lockMs: number;
   readonly stateFolder: string | null;
@@ -72,7 +74,7 @@ export class ChunkDoer {
     const stored = planned === undefined ? null : await storedResult(work, plan, planned);
     if (stored !== null) return stored.commit;
     this.#held = held;
-    const settings = this.#checked(chunkSettings(record, this.#options.queue));
+    const settings = this.#checked(chunkSettings(record, this.#options));
     let progress: () => RunProgress | null = () => null;
     const ticks = new AbortController();
     const ticking = tick(taken, () => progress(), ticks.signal);

@@ -57,15 +57,22 @@ export async function readRunRecord(work: WorkFolder): Promise<RunRecord | null>
   });
 }
 
-/** The settings of a worker's chunk. @param queue address that is the pace's by default */
-export function chunkSettings(record: RunRecord, queue: string): EnrichSettings {
+/**
+ * The settings of a worker's chunk.
+ *
+ * @param own `queue`: address that is the pace's by default; `exclude`: the worker's own lists
+ */
+export function chunkSettings(
+  record: RunRecord,
+  { queue, exclude = [] }: { readonly queue: string; readonly exclude?: readonly string[] },
+): EnrichSettings {
   const { lookup, service, unordered } = record.settings;
   const { pace = queue } = lookup;
   const usual = inGroups(enrichOptions.parse({}));
   return {
     ...usual,
     output: { ...usual.output, unordered },
-    lookup: { ...lookup, pace },
+    lookup: { ...lookup, pace, exclude: [...(lookup.exclude ?? []), ...exclude] },
     service,
     run: { ...usual.run, resume: true },
   };

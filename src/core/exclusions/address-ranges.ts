@@ -1,12 +1,12 @@
 import { isIPv4 } from "node:net";
-import { readIpv6 } from "../item/ip.js";
+import { embeddedIpv4, readIpv6 } from "../item/ip.js";
 
 /** An address as a number: IPv4 as `number`, IPv6 as `bigint`. */
 type AddressNumber = number | bigint;
 
 /**
- * Address ranges of both families. An IPv4-mapped address (`::ffff:192.0.2.1`) is in a range if its
- * IPv4 address is.
+ * Address ranges of both families. An IPv6 address that embeds an IPv4 address (IPv4-mapped, 6to4,
+ * NAT64) is also in the ranges of that one.
  */
 export class AddressRanges {
   readonly #v4 = new Ranges<number>();
@@ -41,7 +41,8 @@ export class AddressRanges {
   has(ip: string): boolean {
     if (!ip.includes(":")) return isIPv4(ip) && this.#v4.has(quadNumber(ip));
     if (this.#v6.has(v6Number(ip))) return true;
-    return ip.includes(".") && this.#v4.has(quadNumber(ip.slice(ip.lastIndexOf(":") + 1)));
+    const quad = ip.includes(".") ? ip.slice(ip.lastIndexOf(":") + 1) : embeddedIpv4(ip);
+    return quad !== null && this.#v4.has(quadNumber(quad));
   }
 
   #addV6(address: bigint, length: number): true {

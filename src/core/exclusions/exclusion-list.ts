@@ -1,6 +1,12 @@
+import { itemCodes } from "../error-codes/item-codes.js";
 import type { Item } from "../item/item.js";
 import { hostOf } from "../item/url.js";
 import { AddressRanges } from "./address-ranges.js";
+
+/** What the row of an excluded item says. @param path of the list */
+export function excludedMessage(path: string): string {
+  return `${itemCodes.excluded[0]}: ${path}`;
+}
 
 /** A list of what must not leave: matches items in their normal form. */
 export class ExclusionList {

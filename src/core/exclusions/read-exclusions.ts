@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { UsageError } from "../errors.js";
 import { asciiHostname } from "../item/hostname.js";
@@ -10,16 +11,17 @@ import { ExclusionList } from "./exclusion-list.js";
 
 /**
  * Reads lists of what must not leave. A list has an entry per line and comments from `#` on, or is a
- * warning list of MISP (JSON).
+ * warning list of MISP (JSON). A file that is named twice, however it is spelled, is one list.
  *
  * @throws UsageError `exclusions_unreadable`, `exclusion_invalid`
  */
 export async function readExclusions(paths: readonly string[]): Promise<readonly ExclusionList[]> {
-  return Promise.all([...new Set(paths)].map(readExclusionList));
+  const lists = new Map(paths.toReversed().map((path) => [resolve(path), path]));
+  return Promise.all([...lists.values()].toReversed().map(readExclusionList));
 }
 
 async function readExclusionList(path: string): Promise<ExclusionList> {
-  const bytes = await readFile(path).catch((error: unknown) => {
+  const bytes = await bytesOf(path).catch((error: unknown) => {
     const { code = "" } = error as NodeJS.ErrnoException;
     throw unreadable(path, faults[code] ?? (error as Error).message, error);
   });
@@ -28,6 +30,13 @@ async function readExclusionList(path: string): Promise<ExclusionList> {
   if (text.trimStart().startsWith("{")) addWarningList(list, text);
   else addLines(list, text);
   return list;
+}
+
+async function bytesOf(path: string): Promise<Buffer> {
+  // Opening one waits for a writer and cannot be interrupted; the shell's `<(…)` has one.
+  if ((await stat(path)).isFIFO() && !path.startsWith("/dev/"))
+    throw new Error("it is a named pipe");
+  return readFile(path);
 }
 
 const faults: Readonly<Record<string, string>> = {

@@ -56,7 +56,8 @@ function mixedNotation(groups: string): string {
  * True for an address that cannot be a host on the public Internet: private, loopback, link-local,
  * documentation, benchmarking, multicast, reserved, and IPv6 outside 2000::/3, the only block IANA
  * has opened. Source: IANA's IPv4 and IPv6 special-purpose address registries, column "globally
- * reachable". 6to4 and Teredo, marked "not applicable" there, are not bogons.
+ * reachable". An address that embeds an IPv4 address is as good as that one: RFC 6052 section 3.1 and
+ * RFC 3056 section 2 allow public ones only. Teredo, marked "not applicable" there, is not a bogon.
  *
  * @param ip an address as `recogniseItem` writes it; any other text is not a bogon
  */
@@ -67,9 +68,24 @@ export function isBogon(ip: string): boolean {
   const address = readIpv6(ip);
   if (address === null) return false;
   if (reachable.has(address)) return false;
+  const quad = embeddedIpv4(address);
+  if (quad !== null) return isBogon(quad);
   const parsed = ipaddr.IPv6.parse(address);
-  if (reachableRanges.has(parsed.range())) return !isGlobalUnicast(parsed);
-  return !(parsed.range() === "rfc6052" && parsed.match(wellKnownNat64, 96));
+  return !reachableRanges.has(parsed.range()) || !isGlobalUnicast(parsed);
+}
+
+/**
+ * The IPv4 address in one of 6to4 (`2002::/16`, RFC 3056) or NAT64 (`64:ff9b::/96`, RFC 6052); null
+ * for any other address.
+ *
+ * @param ip IPv6, as `readIpv6` writes it
+ */
+export function embeddedIpv4(ip: string): string | null {
+  if (!ip.startsWith("2002:") && !ip.startsWith("64:ff9b::")) return null;
+  const address = ipaddr.IPv6.parse(ip);
+  const bytes = address.toByteArray();
+  if (address.range() === "6to4") return bytes.slice(2, 6).join(".");
+  return address.match(wellKnownNat64, 96) ? bytes.slice(12).join(".") : null;
 }
 
 /** ipaddr.js's names of ranges with public hosts, or services reachable like hosts. */

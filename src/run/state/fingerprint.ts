@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import type { RunInput, SourceInput } from "../../inputs/types.js";
@@ -130,8 +131,8 @@ export async function takeFingerprint(
 }
 
 /** A changed list is another one. */
-function listIdentity({ path, sha256 }: ExclusionList): string {
-  return `${path} (sha256 ${sha256.slice(0, 12)}…)`;
+export function listIdentity({ path, sha256 }: Pick<ExclusionList, "path" | "sha256">): string {
+  return `${resolve(path)} (sha256 ${sha256.slice(0, 12)}…)`;
 }
 
 /** Result of a comparison: a phrase for each difference, and whether the input grew. */

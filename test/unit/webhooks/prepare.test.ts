@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { UsageError } from "../../../src/core/errors.js";
+import { ExclusionList } from "../../../src/core/exclusions/exclusion-list.js";
 import type { Webhook } from "../../../src/webhooks/configuration.js";
 import { prepareCall } from "../../../src/webhooks/prepare.js";
 import { WebhookError } from "../../../src/webhooks/problem.js";
@@ -98,5 +99,47 @@ describe("prepareCall", () => {
     expect(() => preview(bad, context)).toThrow(
       /^webhook "Notify": 3 problems\n {2}\/path: .*\n {2}\/payload\/1: .*\n {2}\/payload\/0: /,
     );
+  });
+
+  describe("with exclusion lists", () => {
+    const list = new ExclusionList("ours.txt", "");
+    list.addDomain("corp.example.com");
+    list.addDomain("intranet");
+    list.addDomain("files.corp.internal");
+    list.addNetwork("192.0.2.0/24");
+
+    it.each([
+      { a: ["host.corp.example.com"] },
+      { a: "seen on host.corp.example.com, again" },
+      { a: "from <me@corp.example.com>." },
+      { a: "see https://wiki.corp.example.com/a?b=c" },
+      { a: '"ip":192.0.2.1;port' },
+      { a: "host:corp.example.com" },
+      { "192.0.2.1": 1 },
+      { a: { "about corp.example.com": null } },
+      { a: "intranet" },
+      { a: "http://intranet/login" },
+      { a: "open files.corp.internal now" },
+    ])("refuses %j", (payload) => {
+      expect(() => preview({ ...webhook, payload }, context, { exclusions: [list] })).toThrow(
+        /is on the exclusion list ours\.txt; nothing was sent/,
+      );
+    });
+
+    it.each([
+      { a: "notcorp.example.com" },
+      { a: "the intranet is down, 192.0.3.1 too" },
+      { intranets: 5, b: "corp.example" },
+    ])("sends %j", (payload) => {
+      const { body } = preview({ ...webhook, payload }, context, { exclusions: [list] });
+      expect(body).toBe(JSON.stringify(payload));
+    });
+
+    it("refuses what is too large to look at", () => {
+      const payload = Array.from({ length: 100_001 }, () => 0);
+      expect(() => preview({ ...webhook, payload }, context, { exclusions: [list] })).toThrow(
+        /cannot be checked/,
+      );
+    });
   });
 });

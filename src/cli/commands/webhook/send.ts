@@ -37,7 +37,7 @@ const groups = {
     }),
     exclude: option(lookupOptions.shape.exclude, {
       description:
-        "List of what must not be sent, as of repute enrich. A payload with a value that it names is an error. Repeat it for several lists",
+        "List of what must not be sent, as of repute enrich. A payload that names anything on it, also within a text, is an error. Repeat it for several lists",
       value: "FILE",
       repeats: true,
     }),

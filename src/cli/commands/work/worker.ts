@@ -1,6 +1,8 @@
 import { apiOptions } from "../../../api/options.js";
+import { readExclusions } from "../../../core/exclusions/read-exclusions.js";
 import { UsageError } from "../../../core/errors.js";
 import { duration, option } from "../../../core/options.js";
+import { lookupOptions } from "../../../lookup/options.js";
 import { redisAddress } from "../../../store/redis/redis-address.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes, exitCodes } from "../../exit-code.js";
@@ -13,6 +15,14 @@ const { quiet, config, profile } = cliOptions.shape;
 
 const groups = {
   Service: { intelUrl, apiKeyFile },
+  Lookups: {
+    exclude: option(lookupOptions.shape.exclude, {
+      description:
+        "List of what this machine must not send, besides the lists of the run. Repeat it for several lists",
+      value: "FILE",
+      repeats: true,
+    }),
+  },
   Run: {
     lock: option(
       duration()
@@ -67,7 +77,9 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     });
   }
   const { serveQueue } = await import("../../../cluster/queue/serve-queue.js");
-  const { quiet, lock } = settings;
+  const { quiet, lock, exclude = [] } = settings;
+  // A chunk must not be the first to find out.
+  await readExclusions(exclude);
   const print = (message: string): void => {
     if (!quiet) context.reporter.print(`repute: ${message}`);
   };
@@ -82,6 +94,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
         queue: operand,
         intelUrl: intel.url,
         apiKey: intel.credential,
+        exclude,
         lockMs: lock,
         stateFolder: userStateFolder(context.env),
         environment: context.env,

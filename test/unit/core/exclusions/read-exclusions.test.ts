@@ -22,6 +22,11 @@ function has(list: ExclusionList, text: string): boolean {
 describe("a list of lines", () => {
   test.each<[entry: string, held: readonly string[], free: readonly string[]]>([
     ["8.8.8.8", ["8.8.8.8", "http://8.8.8.8:8080/a", "::ffff:8.8.8.8"], ["8.8.8.9"]],
+    [
+      "8.8.0.0/16",
+      ["64:ff9b::808:101", "2002:808:101::1"],
+      ["64:ff9b::909:101", "2002:909:101::1", "2001:0:808:101::1"],
+    ],
     ["8.8.0.0/16", ["8.8.255.255", "https://8.8.1.1/"], ["8.9.0.0", "8.7.255.255"]],
     ["8.8.4.4/16", ["8.8.0.0"], ["8.9.4.4"]],
     ["8.8.0.0/255.255.0.0", ["8.8.1.1"], ["8.9.1.1"]],
@@ -173,4 +178,12 @@ describe("a list that cannot be read", () => {
       });
     }
   });
+});
+
+test("a file that is named twice is one list, however it is spelled", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "list");
+  await writeFile(path, "8.8.8.8\n");
+  const lists = await readExclusions([path, `${folder}/./list`, path]);
+  expect(lists.map((list) => list.path)).toEqual([path]);
 });
