@@ -40,7 +40,7 @@ export class AddressRanges {
   /** Whether an address is in a range. @param ip as `recogniseItem` writes it */
   has(ip: string): boolean {
     if (!ip.includes(":")) return isIPv4(ip) && this.#v4.has(quadNumber(ip));
-    if (this.#v6.has(v6Number(ip))) return true;
+    if (!this.#v6.isEmpty && this.#v6.has(v6Number(ip))) return true;
     const quad = ip.includes(".") ? ip.slice(ip.lastIndexOf(":") + 1) : embeddedIpv4(ip);
     return quad !== null && this.#v4.has(quadNumber(quad));
   }
@@ -65,8 +65,11 @@ class Ranges<T extends AddressNumber> {
     this.#isSorted = false;
   }
 
+  get isEmpty(): boolean {
+    return this.#firsts.length === 0;
+  }
+
   has(address: T): boolean {
-    if (this.#firsts.length === 0) return false;
     if (!this.#isSorted) this.#sort();
     let low = 0;
     let high = this.#firsts.length;
@@ -123,13 +126,13 @@ function v6Number(ip: string): bigint {
 /** Groups of four hex digits each. */
 function groupsOf(text: string): string {
   if (text === "") return "";
-  return text
-    .split(":")
-    .map((group) => {
-      if (!group.includes(".")) return group.padStart(4, "0");
-      return quadNumber(group).toString(16).padStart(8, "0");
-    })
-    .join("");
+  let digits = "";
+  for (const group of text.split(":")) {
+    digits += group.includes(".")
+      ? quadNumber(group).toString(16).padStart(8, "0")
+      : group.padStart(4, "0");
+  }
+  return digits;
 }
 
 /** A prefix length of at most `width`, also from a netmask (`255.255.255.0`); null for any other text. */
