@@ -132,7 +132,10 @@ async function tryAttempt(
     try {
       if (stand === "open") return await runAttempt(job, work, plan, chunk, attempt);
     } catch (error) {
-      if (!(error instanceof UsageError) || error.code !== "output_locked") throw error;
+      if (!(error instanceof UsageError)) throw error;
+      // Another worker, with lists of its own, has written rows of it.
+      if (error.code === "exclusions_changed") return null;
+      if (error.code !== "output_locked") throw error;
     }
     if (waitedMs >= patienceMs) return null;
     await clock.sleep(lookAgainMs, signal);
