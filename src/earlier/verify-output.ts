@@ -122,7 +122,7 @@ function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readon
 
 async function manifestOfOutput(base: string): Promise<Manifest> {
   const hint =
-    unfinishedHint(base.replace(/\/$/, "")) ??
+    (await unfinishedHint(base.replace(/\/$/, ""))) ??
     "every finished run writes a manifest beside its output; name such an output";
   const manifest = await readManifest(base, hint);
   const { schema_version: version, output, statuses, verdicts } = manifest;

@@ -56,9 +56,9 @@ function isAddress(name: string): boolean {
 
 /** What does not exist counts as a file, whose table may have been copied before. */
 async function isDirectory(path: string): Promise<boolean> {
-  const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
+  const facts = await stat(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
-    throw openError(path, error);
+    throw await openError(path, error);
   });
   return facts?.isDirectory() === true;
 }
@@ -72,8 +72,8 @@ async function openFolder(
     return listFolder(name, await (await import("./list-prefix.js")).openPrefix(name), own);
   }
   if (isAddress(name) || !(await isDirectory(name))) return null;
-  const entries = await readdir(name, { withFileTypes: true }).catch((error: unknown) => {
-    throw openError(name, error);
+  const entries = await readdir(name, { withFileTypes: true }).catch(async (error: unknown) => {
+    throw await openError(name, error);
   });
   const pathOf = (entry: string): string => join(name, entry);
   const folder: InputFolder = {

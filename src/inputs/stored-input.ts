@@ -43,8 +43,8 @@ async function openFile(
 ): Promise<StoredInput> {
   const facts = await statPath(path).catch(() => null);
   if (facts?.isFIFO()) return openPipe(path, before);
-  const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
-    throw openError(path, error);
+  const handle = await open(path, constants.O_RDONLY).catch(async (error: unknown) => {
+    throw await openError(path, error);
   });
   const stat = await handle.stat();
   if (stat.isDirectory()) {
@@ -88,8 +88,8 @@ async function openFile(
  */
 async function openPipe(path: string, before: ChecksumState | null): Promise<StoredInput> {
   const descriptor = await promisify(openDescriptor)(path, constants.O_RDONLY).catch(
-    (error: unknown) => {
-      throw openError(path, error);
+    async (error: unknown) => {
+      throw await openError(path, error);
     },
   );
   const stream = new Socket({ fd: descriptor, readable: true, writable: false });

@@ -80,21 +80,21 @@ async function readUpTo(
 }
 
 /** What to do about the missing output of an unfinished run; null if there is no such run. */
-export function unfinishedHint(output: string): string | null {
+export async function unfinishedHint(output: string): Promise<string | null> {
   const state = `${output}.state`;
   if (!existsSync(state)) return null;
-  return isLocked(join(state, "lock"))
+  return (await isLocked(join(state, "lock")))
     ? "its run is in progress: wait until it has ended"
     : "its run was interrupted: repeat the command of that run with --resume";
 }
 
 /** Explains why an input cannot be opened and what to do. */
-export function openError(name: string, cause: unknown): ReputeError {
+export async function openError(name: string, cause: unknown): Promise<ReputeError> {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new UsageError("input_not_found", `there is no file ${name}`, {
       cause,
-      hint: unfinishedHint(name) ?? "check the path",
+      hint: (await unfinishedHint(name)) ?? "check the path",
     });
   }
   if (code === "EISDIR") return directoryError(name);

@@ -104,6 +104,15 @@ function expectNeighboursOnly(seen: readonly string[], of = asked): void {
   expect([...new Set(itemsIn(seen))].sort()).toEqual([...of].sort());
 }
 
+/** Divides the input, which is one chunk. @returns the command that does it */
+async function splitInput(intelUrl: string, flags: readonly string[]) {
+  const work = join(folder, "work");
+  const { code, stderr } = await runRepute(["split", join(folder, "in.csv"), "-o", work, ...flags]);
+  expect([code, stderr.includes("error")]).toEqual([0, false]);
+  const chunk = ["enrich", work, "--chunk", "0", "--intel-url", intelUrl, "--quiet"];
+  return { work, chunk };
+}
+
 describe("what a list names doesn't arrive, its neighbours do", () => {
   const input = () => join(folder, "in.csv");
 
@@ -154,19 +163,9 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
 
   test("a chunk of a plan, whatever the chunk's own command says", async () => {
     const { seen, intelUrl } = await watchedService();
-    const work = join(folder, "work");
-    const split = await runRepute(["split", input(), "-o", work, ...excluding()]);
-    expect([split.code, split.stderr.includes("error")]).toEqual([0, false]);
-    const chunk = await runRepute([
-      "enrich",
-      work,
-      "--chunk",
-      "0",
-      "--intel-url",
-      intelUrl,
-      "--quiet",
-    ]);
-    expect([chunk.code, chunk.stderr]).toEqual([0, ""]);
+    const { work, chunk } = await splitInput(intelUrl, excluding());
+    const { code, stderr } = await runRepute(chunk);
+    expect([code, stderr]).toEqual([0, ""]);
     expectNeighboursOnly(seen);
     const merged = join(folder, "merged.csv");
     await runRepute(["merge", work, "-o", merged]);
@@ -176,17 +175,9 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
 
   test("a chunk is not done with a list that has changed since the split", async () => {
     const { seen, intelUrl } = await watchedService();
-    const work = join(folder, "work");
-    await runRepute(["split", input(), "-o", work, ...excluding()]);
+    const { chunk } = await splitInput(intelUrl, excluding());
     await writeFile(lists[0]!, "8.8.0.0/16\n");
-    const { code, stderr } = await runRepute([
-      "enrich",
-      work,
-      "--chunk",
-      "0",
-      "--intel-url",
-      intelUrl,
-    ]);
+    const { code, stderr } = await runRepute(chunk);
     expect(code).toBe(2);
     expect(stderr).toContain("the exclusion list has changed since the input was split");
     expect(stderr).toContain(lists[0]);
@@ -195,13 +186,11 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
 
   test("a chunk starts over where another machine has lists of its own", async () => {
     const { seen, intelUrl } = await watchedService();
-    const work = join(folder, "work");
-    await runRepute(["split", input(), "-o", work, "--lookups", "query"]);
-    const chunk = ["enrich", work, "--chunk", "0", "--intel-url", intelUrl];
-    const first = await runRepute([...chunk, "--max-requests", "1", "--quiet"]);
+    const { work, chunk } = await splitInput(intelUrl, ["--lookups", "query"]);
+    const first = await runRepute([...chunk, "--max-requests", "1"]);
     expect([first.code, seen.length]).toEqual([75, 1]);
     seen.length = 0;
-    const second = await runRepute([...chunk, ...excluding(), "--quiet"]);
+    const second = await runRepute([...chunk, ...excluding()]);
     expect([second.code, second.stderr]).toEqual([0, ""]);
     expectNeighboursOnly(seen);
     const merged = join(folder, "merged.csv");

@@ -16,8 +16,8 @@ import { ExclusionList } from "./exclusion-list.js";
  * @throws UsageError `exclusions_unreadable`, `exclusion_invalid`
  */
 export async function readExclusions(paths: readonly string[]): Promise<readonly ExclusionList[]> {
-  const lists = new Map(paths.toReversed().map((path) => [resolve(path), path]));
-  return Promise.all([...lists.values()].toReversed().map(readExclusionList));
+  const lists = new Map(paths.map((path) => [resolve(path), path]));
+  return Promise.all([...lists.values()].map(readExclusionList));
 }
 
 async function readExclusionList(path: string): Promise<ExclusionList> {
@@ -33,9 +33,9 @@ async function readExclusionList(path: string): Promise<ExclusionList> {
 }
 
 async function bytesOf(path: string): Promise<Buffer> {
-  // Opening one waits for a writer and cannot be interrupted; the shell's `<(…)` has one.
-  if ((await stat(path)).isFIFO() && !path.startsWith("/dev/"))
-    throw new Error("it is a named pipe");
+  // To open a named pipe is to wait for its writer, even after Ctrl-C. The shell's `<(…)` has one.
+  const isNamedPipe = (await stat(path)).isFIFO() && !path.startsWith("/dev/");
+  if (isNamedPipe) throw new Error("it is a named pipe");
   return readFile(path);
 }
 

@@ -8,7 +8,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import type * as Sqlite from "@photostructure/sqlite";
 import { UsageError } from "../errors.js";
@@ -25,28 +24,27 @@ const patienceMs = 10;
  *
  * @throws UsageError `output_locked`, naming the process that holds it; the system's error
  */
-export function takeLock(path: string): Promise<Unlock> {
-  return new Promise((resolve) => {
-    let taken: Unlock | null = null;
-    // Repeated if another process removes the file, with its lock, meanwhile.
-    while (taken === null) taken = tryLock(path);
-    resolve(taken);
-  });
+export async function takeLock(path: string): Promise<Unlock> {
+  const sqlite = await loadSqlite();
+  let taken: Unlock | null = null;
+  // Repeated if another process removes the file, with its lock, meanwhile.
+  while (taken === null) taken = tryLock(path, sqlite);
+  return taken;
 }
 
 /** Whether a process holds a lock. */
-export function isLocked(path: string): boolean {
+export async function isLocked(path: string): Promise<boolean> {
   if (!existsSync(path)) return false;
-  const lock = lockFile(path);
+  const lock = lockFile(path, await loadSqlite());
   lock?.close();
   return lock === null;
 }
 
 /** Null if the locked file is no longer the one at `path`. */
-function tryLock(path: string): Unlock | null {
+function tryLock(path: string, sqlite: typeof Sqlite): Unlock | null {
   createFile(path);
   const identity = identityOf(path);
-  const lock = lockFile(path);
+  const lock = lockFile(path, sqlite);
   if (lock === null) throw lockedError(path);
   const isMine = (): boolean => identity !== null && identityOf(path) === identity;
   if (!isMine()) {
@@ -85,9 +83,10 @@ function identityOf(path: string): string | null {
 }
 
 /** Locks a file, which stays empty; null if another process holds it. */
-function lockFile(path: string): Sqlite.DatabaseSyncInstance | null {
-  // Loaded here because most commands lock nothing.
-  const { DatabaseSync } = require("@photostructure/sqlite") as typeof Sqlite;
+function lockFile(
+  path: string,
+  { DatabaseSync }: typeof Sqlite,
+): Sqlite.DatabaseSyncInstance | null {
   const database = new DatabaseSync(path, { timeout: patienceMs });
   try {
     // Nothing is written, so there is nothing that a journal file could restore.
@@ -100,7 +99,10 @@ function lockFile(path: string): Sqlite.DatabaseSyncInstance | null {
   }
 }
 
-const require = createRequire(import.meta.url);
+/** Most commands lock nothing. */
+function loadSqlite(): Promise<typeof Sqlite> {
+  return import("@photostructure/sqlite");
+}
 
 /** SQLITE_BUSY (https://www.sqlite.org/rescode.html). */
 const busyCode = 5;

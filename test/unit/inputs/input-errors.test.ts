@@ -13,20 +13,20 @@ describe("openError", () => {
     ["EACCES", "input_unreadable", "FatalError"],
     ["EPERM", "input_unreadable", "FatalError"],
     ["EMFILE", "input_unreadable", "FatalError"],
-  ])("turns %s into %s, a %s", (system, code, name) => {
-    expect(openError("dump.csv", systemError(system))).toMatchObject({ code, name });
+  ])("turns %s into %s, a %s", async (system, code, name) => {
+    expect(await openError("dump.csv", systemError(system))).toMatchObject({ code, name });
   });
 
-  it("says what to check if permission is missing", () => {
-    expect(openError("dump.csv", systemError("EACCES")).hint).toContain("permissions");
+  it("says what to check if permission is missing", async () => {
+    expect((await openError("dump.csv", systemError("EACCES"))).hint).toContain("permissions");
   });
 
-  it("quotes an unknown error", () => {
-    const error = openError("dump.csv", systemError("EMFILE"));
+  it("quotes an unknown error", async () => {
+    const error = await openError("dump.csv", systemError("EMFILE"));
     expect(error.message).toBe("cannot open dump.csv: EMFILE: it failed");
   });
 
-  it("accepts values that aren't errors", () => {
-    expect(openError("dump.csv", "gone").message).toBe("cannot open dump.csv: gone");
+  it("accepts values that aren't errors", async () => {
+    expect((await openError("dump.csv", "gone")).message).toBe("cannot open dump.csv: gone");
   });
 });

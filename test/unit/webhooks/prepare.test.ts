@@ -107,6 +107,7 @@ describe("prepareCall", () => {
     list.addDomain("intranet");
     list.addDomain("files.corp.internal");
     list.addNetwork("192.0.2.0/24");
+    list.addMailDomain("staff.internal");
 
     it.each([
       { a: ["host.corp.example.com"] },
@@ -119,6 +120,10 @@ describe("prepareCall", () => {
       { a: { "about corp.example.com": null } },
       { a: "intranet" },
       { a: "http://intranet/login" },
+      { a: "http://me:secret@intranet/login" },
+      { a: "http://192.0.2.1:8080/" },
+      { a: "ask me@files.corp.internal" },
+      { a: "ask me@staff.internal" },
       { a: "open files.corp.internal now" },
     ])("refuses %j", (payload) => {
       expect(() => preview({ ...webhook, payload }, context, { exclusions: [list] })).toThrow(
@@ -136,7 +141,7 @@ describe("prepareCall", () => {
     });
 
     it("refuses what is too large to look at", () => {
-      const payload = Array.from({ length: 100_001 }, () => 0);
+      const payload = Array.from({ length: 100_000 }, () => 0);
       expect(() => preview({ ...webhook, payload }, context, { exclusions: [list] })).toThrow(
         /cannot be checked/,
       );

@@ -13,13 +13,13 @@ const importLock = 'import { takeLock } from "./dist/core/files/run-lock.js";';
 describe("takeLock", () => {
   it("keeps a second run out and names the process that holds the lock", async () => {
     const path = join(await temporaryFolder(), "lock");
-    expect(isLocked(path)).toBe(false);
+    expect(await isLocked(path)).toBe(false);
     const release = await takeLock(path);
-    expect(isLocked(path)).toBe(true);
+    expect(await isLocked(path)).toBe(true);
     const message = `another run (process ${process.pid}) is writing this output`;
     await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked", message });
     await release();
-    expect(isLocked(path)).toBe(false);
+    expect(await isLocked(path)).toBe(false);
     await expect(takeLock(path).then((again) => again())).resolves.toBeUndefined();
   });
 
