@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { type ExclusionList, excludedMessage } from "../core/exclusions/exclusion-list.js";
 import type { ExclusionRecord } from "../core/manifest.js";
 
@@ -11,12 +12,13 @@ export class ExclusionCounts {
     for (const list of from) this.#lists.set(excludedMessage(list.path), list);
   }
 
-  /** Names the lists of the run. Those that are counted already keep their counts. */
+  /** Names the lists of the run. Those that are counted already, however spelled, keep their counts. */
   add(lists: readonly ExclusionList[]): void {
     for (const { path, entries, sha256 } of lists) {
-      const message = excludedMessage(path);
-      const rows = this.#lists.get(message)?.rows ?? 0;
-      this.#lists.set(message, { path, entries, sha256, rows });
+      const counted = [...this.#lists].find(([, list]) => resolve(list.path) === resolve(path));
+      if (counted !== undefined) this.#lists.delete(counted[0]);
+      const rows = counted?.[1].rows ?? 0;
+      this.#lists.set(excludedMessage(path), { path, entries, sha256, rows });
     }
   }
 
