@@ -4,7 +4,9 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { InterruptedError } from "../../src/core/errors.js";
+import { FatalError, InterruptedError } from "../../src/core/errors.js";
+import { ChunkQueue, openQueue } from "../../src/cluster/queue/chunk-queue.js";
+import { openQueueLink } from "../../src/cluster/queue/queue-link.js";
 import { serveQueue } from "../../src/cluster/queue/serve-queue.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { runCopied } from "../helpers/crash-copies.js";
@@ -166,6 +168,24 @@ test.each([
     expect(await runRepute(enrich(...flags), { cwd: folder })).toMatchObject({ code: 0 });
   }
   await late.stop();
+});
+
+test("a fault that a worker reports late does not end the resumed run", async () => {
+  const killed = startRepute(enrich(), { cwd: folder });
+  await until(() => existsSync(join(folder, "work/run.json")));
+  killed.child.kill("SIGKILL");
+  await killed.result;
+  await redis.command("FLUSHALL");
+  const plan = JSON.parse(await readFile(join(folder, "work/plan.json"), "utf8"));
+  const link = await openQueueLink(redis.url(), { environment: {}, onWarning: () => undefined });
+  onTestFinished(() => link.close());
+  const queue = new ChunkQueue(link, await openQueue(link), plan.plan_id);
+  const resumed = startRepute(enrich("--resume"), { cwd: folder });
+  while ((await queue.missing([0])).length > 0) await delay(5);
+  await queue.fail(new FatalError("input_not_found", "the folder was not mounted"), 0);
+  const worker = workHere();
+  expect(await resumed.result).toMatchObject({ code: 0 });
+  await worker.stop();
 });
 
 test("workers ask for nothing that the run's exclusion list names", async () => {

@@ -55,7 +55,7 @@ class Waiting {
   }
 
   async run(): Promise<void> {
-    const { job, queue, signal } = this.#of;
+    const { job, queue, resumed, signal } = this.#of;
     await this.#inTime(this.#takePublished());
     if (this.#left.size === 0) return;
     await this.#inTime(this.#takeFinished());
@@ -66,7 +66,7 @@ class Waiting {
     );
     for (let turn = 0; this.#left.size > 0; turn++) {
       await delay(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-      const error = await this.#inTime(queue.error());
+      const error = await this.#inTime(queue.error(resumed));
       if (error !== null) throw error;
       await this.#inTime(this.#takeFinished());
       await this.#inTime(this.#look(turn));
@@ -79,8 +79,9 @@ class Waiting {
   }
 
   #submit(chunks: readonly number[]): Promise<void> {
-    const { queue, work, job } = this.#of;
-    return queue.submit(work.name, chunks, job.settings.lookup.priority ?? "normal");
+    const { queue, work, job, resumed } = this.#of;
+    const task = { work: work.name, attempt: resumed };
+    return queue.submit(task, chunks, job.settings.lookup.priority ?? "normal");
   }
 
   async #takePublished(): Promise<void> {
@@ -101,17 +102,21 @@ class Waiting {
       if (await this.#take(job)) gone.push(job.data.chunk);
     }
     await queue.remove(gone);
-    // Without a result, a worker has left it: the run was stopped then.
+    // Without a result, a worker has left it, in a run that was stopped or resumed.
     await this.#submit(gone.filter((chunk) => this.#left.has(chunk)));
   }
 
   /** Whether the job has served its purpose. */
   async #take(job: ChunkJobOfQueue): Promise<boolean> {
-    const { work, plan } = this.#of;
-    const { chunk } = job.data;
+    const { work, plan, resumed } = this.#of;
+    const { attempt, chunk } = job.data;
     const planned = plan.chunks[chunk];
     if (planned === undefined || !this.#left.has(chunk)) return true;
-    if (job.failedReason !== undefined) throw failed(job);
+    if (job.failedReason !== undefined) {
+      // A worker may finish with an earlier attempt only now; its fault may be mended.
+      if (attempt !== resumed) return true;
+      throw failed(job);
+    }
     const { returnvalue } = job;
     if (returnvalue === null) return true;
     const result = await publishCommit(work, plan, planned, returnvalue);

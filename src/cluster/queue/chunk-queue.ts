@@ -15,6 +15,8 @@ export interface ChunkTask {
   /** Absolute path of the work folder. */
   readonly work: string;
   readonly plan: string;
+  /** How often the run had been resumed when the chunk was queued. */
+  readonly attempt: number;
   readonly chunk: number;
 }
 
@@ -48,7 +50,7 @@ const mostEvents = 100;
 const order: Readonly<Record<Priority, number>> = { high: 1, normal: 2, low: 3 };
 
 /** Name in Redis of a mark of a run. */
-export function runKey(plan: string, name: "lease" | "stop" | "error"): string {
+export function runKey(plan: string, name: "lease" | "stop" | `error:${number}`): string {
   return `${queuePrefix}:run:${plan}:${name}`;
 }
 
@@ -79,10 +81,14 @@ export class ChunkQueue {
   }
 
   /** Queues chunks. Those that are in the queue already stay as they are. */
-  async submit(work: string, chunks: readonly number[], priority: Priority): Promise<void> {
+  async submit(
+    { work, attempt }: Pick<ChunkTask, "work" | "attempt">,
+    chunks: readonly number[],
+    priority: Priority,
+  ): Promise<void> {
     const jobs = chunks.map((chunk) => ({
       name: "chunk",
-      data: { work, plan: this.#plan, chunk },
+      data: { work, plan: this.#plan, attempt, chunk },
       opts: {
         jobId: this.#idOf(chunk),
         attempts: 1,
@@ -156,20 +162,20 @@ export class ChunkQueue {
     return (await this.#redis.exists(runKey(this.#plan, "stop"))) > 0;
   }
 
-  /** Reports an error that ends the run; the first one counts. */
-  async fail(error: ReputeError): Promise<void> {
+  /** Reports an error that ends this attempt of the run; the first one counts. */
+  async fail(error: ReputeError, attempt: number): Promise<void> {
     const text = JSON.stringify(sendError(error));
-    await this.#redis.set(runKey(this.#plan, "error"), text, "EX", markSeconds, "NX");
+    await this.#redis.set(runKey(this.#plan, `error:${attempt}`), text, "EX", markSeconds, "NX");
   }
 
-  async error(): Promise<ReputeError | null> {
-    const text = await this.#redis.get(runKey(this.#plan, "error"));
+  async error(attempt: number): Promise<ReputeError | null> {
+    const text = await this.#redis.get(runKey(this.#plan, `error:${attempt}`));
     return text === null ? null : receiveError(JSON.parse(text) as SentError);
   }
 
-  /** Removes the marks of an earlier coordinator. */
+  /** Removes the mark of an earlier coordinator. */
   async begin(): Promise<void> {
-    await this.#redis.del(runKey(this.#plan, "stop"), runKey(this.#plan, "error"));
+    await this.#redis.del(runKey(this.#plan, "stop"));
   }
 
   #idOf(chunk: number): string {

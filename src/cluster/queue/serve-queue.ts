@@ -104,7 +104,7 @@ class QueueWorker {
       } else if (!signal.aborted) {
         if (held.isStopped) return null;
         if (isOfRun(error)) {
-          await run.fail(located(error));
+          await run.fail(located(error), job.data.attempt);
           throw error;
         }
         this.#faulty.abort(error);
