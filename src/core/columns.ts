@@ -79,6 +79,8 @@ export function hasOtherTime(enriched: EnrichedRow): boolean {
 export interface OptionalColumns {
   /** The file of each row: with several inputs. */
   readonly file?: boolean;
+  /** The item column of each row: with several. */
+  readonly column?: boolean;
   /** The results as received: with `--raw`. */
   readonly raw?: boolean;
 }
@@ -86,24 +88,26 @@ export interface OptionalColumns {
 /** The optional columns, in output order. */
 export const optionalColumns: Readonly<Record<keyof OptionalColumns, readonly Column[]>> = {
   file: [text("file", "With several inputs: the file of the row, as named", ({ row }) => row.file)],
+  column: [
+    text("column", "With several item columns: the one of the row", ({ row }) => row.column),
+  ],
   raw: [raw("query", "query"), raw("quick-check", "quick check")],
 };
 
 /** The columns that a run adds, in output order. */
-export function addedColumns({
-  file = false,
-  raw: isRaw = false,
-}: OptionalColumns): readonly Column[] {
-  if (!file && !isRaw) return columns;
-  return [...columns, ...(file ? optionalColumns.file : []), ...(isRaw ? optionalColumns.raw : [])];
+export function addedColumns(optional: OptionalColumns): readonly Column[] {
+  const own = optionalKinds.filter((kind) => optional[kind] === true);
+  return own.length === 0 ? columns : [...columns, ...own.flatMap((kind) => optionalColumns[kind])];
 }
 
 /** The optional columns that an output has. */
 export function optionalColumnsIn(names: readonly string[], prefix: string): OptionalColumns {
   const has = (kind: keyof OptionalColumns): boolean =>
     optionalColumns[kind].every(({ name }) => names.includes(prefix + name));
-  return { file: has("file"), raw: has("raw") };
+  return Object.fromEntries(optionalKinds.map((kind) => [kind, has(kind)]));
 }
+
+const optionalKinds = Object.keys(optionalColumns) as readonly (keyof OptionalColumns)[];
 
 /** Version of the column table. Any change to a column needs a new version. */
 export const schemaVersion = 2;

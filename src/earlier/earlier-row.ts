@@ -48,9 +48,10 @@ export function earlierRow(
   if (record === null || earlier === null) {
     throw new FatalError("output_corrupt", `${where}: not a row of an output`);
   }
-  const file = record.text("file");
+  const [file, column] = [record.text("file"), record.text("column")];
   return {
     ...(file === "" ? {} : { file }),
+    ...(column === "" ? {} : { column }),
     cells: record.cells,
     extra: record.extra,
     json: record.json,

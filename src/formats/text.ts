@@ -42,18 +42,18 @@ const reading = {
   delimiter: null,
   spaced: false,
   header: "none",
-  item: { name: "item", index: 0, by: "format", sample: null },
+  items: [{ name: "item", index: 0, by: "format", sample: null }],
   kind: null,
 } as const;
 
 function checkColumns(name: string, { itemColumn, kindColumn }: ReadOptions): void {
-  const check = (flag: ColumnFlag["flag"], wanted: string | null): void => {
-    if (wanted !== null && matchColumn(columns, wanted) === null) {
+  const check = (flag: ColumnFlag["flag"], wanted: string): void => {
+    if (matchColumn(columns, wanted) === null) {
       throw unknownColumn(name, columns, { flag, wanted });
     }
   };
-  check("--item-column", itemColumn);
-  check("--kind-column", kindColumn);
+  for (const wanted of [itemColumn ?? []].flat()) check("--item-column", wanted);
+  if (kindColumn !== null) check("--kind-column", kindColumn);
 }
 
 function startsWithHash(text: string): boolean {

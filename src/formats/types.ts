@@ -67,13 +67,14 @@ export interface InputReading {
   readonly spaced: boolean;
   /** Where the column names come from: the first record, a comment line before it, or neither. */
   readonly header: "record" | "comment" | "none";
-  readonly item: ItemColumn;
+  /** One row is read for each. */
+  readonly items: readonly [ItemColumn, ...ItemColumn[]];
   readonly kind: KindColumn | null;
 }
 
 /** A column by name, plus its index where names can repeat (CSV and TSV). */
 export interface ColumnPlace {
-  /** A dotted path for NDJSON. */
+  /** A dotted path for NDJSON; `[]` after a step stands for every element of a list. */
   readonly name: string;
   readonly index: number;
 }
@@ -114,8 +115,10 @@ export interface ReadOptions {
   readonly guessed: boolean;
   /** Skip lines that start with this text; null for none. */
   readonly comment: string | null;
-  /** Name of the item column (dotted path for NDJSON); null to detect it. */
-  readonly itemColumn: string | null;
+  /** Name of the item column, or several (dotted paths for NDJSON); null to detect it. */
+  readonly itemColumn: string | readonly string[] | null;
+  /** Ignore item columns that the input lacks, if it has another of them. @default false */
+  readonly anyItemColumn?: boolean;
   /** Name of the kind column; null to use a column of kind names next to the item column. */
   readonly kindColumn: string | null;
 }
@@ -155,8 +158,8 @@ export interface EncoderOptions {
 }
 
 export interface RejectsOptions extends Pick<EncoderOptions, "columns" | "formulaGuard"> {
-  /** Rows come from several files: also write the file and the item. @default false */
-  readonly several?: boolean;
+  /** With several files or item columns, rows also tell theirs, and the item. */
+  readonly optional: OptionalColumns;
   /** How the input was read; rejected rows keep its format, delimiter and header. */
   readonly reading: Pick<InputReading, "format" | "delimiter" | "header">;
 }

@@ -101,8 +101,11 @@ export interface LookupCall {
 export interface EnrichFileOptions {
   /** Format of the input. Default: by extension, else by its first lines. gzip is detected. */
   readonly from?: SourceFormat | undefined;
-  /** Column that holds the item; NDJSON: a dotted path. Default: found by its contents. */
-  readonly itemColumn?: string | undefined;
+  /**
+   * Column with the item; NDJSON: a dotted path, `ips[]` for every element of a list. Several give a
+   * row each, named in `rep_column`. Default: found by its contents.
+   */
+  readonly itemColumn?: string | string[] | undefined;
   /** Column that names the item's kind. Default: one of kind names beside the item column. */
   readonly kindColumn?: string | undefined;
   /** False: the first line is data, and columns are named column_1, column_2, … Default: detected. */

@@ -125,13 +125,12 @@ function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => 
 async function openRunSink(
   job: EnrichJob,
   handling: RowHandling,
-  { target, source, before, encoder }: Omit<OpenRun, "sink" | "staged">,
+  { target, source, before, encoder, optional }: Omit<OpenRun, "sink" | "staged">,
   staged: StagedSink | null,
 ): Promise<Sink> {
   const { rejects: path, formulaGuard } = job.settings.output;
   const { columns, reading } = source;
-  const several = source.files !== undefined;
-  const rejects = path === undefined ? null : { path, columns, reading, formulaGuard, several };
+  const rejects = path === undefined ? null : { path, columns, reading, formulaGuard, optional };
   const resume = before?.sink ?? null;
   if (staged !== null) return addRejects(staged, rejects, resume);
   if (target.warehouse !== null) throw new TypeError("only text is not staged");

@@ -132,14 +132,15 @@ function checkedSwitch({ flag }: OptionSpec, value: unknown, args: readonly stri
   );
 }
 
-function checkedText({ flag, placeholder, repeats }: OptionSpec, value: unknown): string {
+function checkedText({ flag, placeholder, repeats }: OptionSpec, value: unknown): string | readonly string[] {
   if (value === false) {
     throw new UsageError("flag_not_negatable", `--no-${flag} does not exist`, {
       hint: `--${flag} takes a value: --${flag} ${placeholder}`,
     });
   }
-  const values = [value].flat();
-  if (values.length === 1 || repeats) return values.join(",");
+  const values = [value].flat().map(String);
+  if (values.length > 1 && repeats === "list") return values;
+  if (values.length === 1 || repeats !== false) return values.join(",");
   throw new UsageError(
     "flag_twice",
     `--${flag} is given ${values.length} times: ${values.join(", ")}`,

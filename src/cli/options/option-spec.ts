@@ -15,7 +15,7 @@ export interface OptionSpec {
   /** True for a switch that the help shows as `--no-…`. */
   readonly isNegated: boolean;
   /** True for a repeatable option; its values are joined with commas. */
-  readonly repeats: boolean;
+  readonly repeats: boolean | "list";
   /** True for a flag that `-h` lists. */
   readonly common: boolean;
   /** True for a value that is never shown and not allowed in config files. */
@@ -67,7 +67,7 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
     variable: variableName(key),
     isSwitch,
     isNegated: fallback === true || meta["negated"] === true,
-    repeats: meta["repeats"] === true,
+    repeats: meta["repeats"] === "list" ? "list" : meta["repeats"] === true,
     common: meta["common"] === true,
     secret: meta["secret"] === true,
     placeholder: isSwitch

@@ -107,9 +107,14 @@ export function noItemColumn(
   );
 }
 
-/** A column's name for a message: `column_N` if it has none. */
-export function shownColumn({ name, index }: Pick<RatedColumn, "name" | "index">): string {
-  return quotedName(name.trim() === "" ? positionalName(index) : name.trim());
+/** A column's name without spaces around it: `column_N` if it has none. */
+export function columnName({ name, index }: ColumnPlace): string {
+  return name.trim() === "" ? positionalName(index) : name.trim();
+}
+
+/** Columns for a message. */
+export function shownColumns(columns: readonly ColumnPlace[]): string {
+  return columns.map((column) => quotedName(columnName(column))).join(", ");
 }
 
 function shareText({ share, cells }: ColumnSample): string {

@@ -1,4 +1,4 @@
-import type { Column, ColumnValue } from "../../core/column.js";
+import type { ColumnValue } from "../../core/column.js";
 import {
   addedColumns,
   columns,
@@ -68,7 +68,7 @@ export function csvRejects({
   columns,
   reading,
   formulaGuard,
-  several = false,
+  optional: { file = false, column = false },
 }: RejectsOptions): Encoder {
   const write = recordWriter(reading.delimiter ?? ",");
   // The reason may contain text from the service.
@@ -76,7 +76,9 @@ export function csvRejects({
   const added = [
     "reject_code",
     "reject_reason",
-    ...(several ? ["reject_file", "reject_item"] : []),
+    ...(file ? ["reject_file"] : []),
+    ...(column ? ["reject_column"] : []),
+    ...(file || column ? ["reject_item"] : []),
   ];
   const names = freshNames(added, columns);
   return {
@@ -85,7 +87,9 @@ export function csvRejects({
         ...inputCells(row.cells, columns.length),
         finding.error?.code ?? finding.status,
         shown(finding.error?.message ?? ""),
-        ...(several ? [row.file ?? "", row.itemText] : []),
+        ...(file ? [row.file ?? ""] : []),
+        ...(column ? [row.column ?? ""] : []),
+        ...(file || column ? [row.itemText] : []),
         ...surplusCells(row.extra),
       ]),
     ),
@@ -168,10 +172,14 @@ function layoutOf(
 
 /** The optional columns at the end of a header. */
 function optionalIn(names: readonly string[], prefix: string): OptionalColumns {
-  const own = (list: readonly Column[]): string[] => list.map(({ name }) => name);
-  const raw = endsWith(names, own(optionalColumns.raw), prefix);
-  const before = raw ? names.slice(0, -optionalColumns.raw.length) : names;
-  return { file: endsWith(before, own(optionalColumns.file), prefix), raw };
+  let before = names;
+  const optional: Record<string, boolean> = {};
+  for (const [kind, list] of Object.entries(optionalColumns).toReversed()) {
+    const own = list.map(({ name }) => name);
+    optional[kind] = endsWith(before, own, prefix);
+    if (optional[kind]) before = before.slice(0, -own.length);
+  }
+  return optional;
 }
 
 function endsWith(names: readonly string[], added: readonly string[], prefix: string): boolean {

@@ -1,12 +1,13 @@
 import type { Row } from "../../core/row.js";
 import { recognisedKind } from "../columns/choose-column.js";
-import { warnOfDuplicateName } from "../columns/find-column.js";
+import { columnName, warnOfDuplicateName } from "../columns/find-column.js";
 import { headLines, peek, Sample, isHeadComplete } from "../reading/sample.js";
-import { mapLists } from "../reading/lines.js";
+import { flatMapLists, mapLists } from "../reading/lines.js";
 import { RecordSplitter } from "../record-splitter.js";
 import type {
   FormatReading,
   InputReading,
+  ItemColumn,
   ReadableFormat,
   Reading,
   ReadOptions,
@@ -59,11 +60,16 @@ async function read(
       ? await settle(reading, options, candidates)
       : { ...reading.settled, records: readSettled(reading, reading.settled.reading) };
   const { columns, records } = found;
-  const { item, kind } = found.reading;
-  warnOfDuplicateName(columns, item, warnings);
+  const { items, kind } = found.reading;
+  for (const item of items) warnOfDuplicateName(columns, item, warnings);
   if (kind !== null) warnOfDuplicateName(columns, kind, warnings);
-  const toRow = rowMaker(columns.length, found.reading, before?.row ?? 0);
-  return { columns, reading: found.reading, rows: mapLists(records, toRow) };
+  const rowsOf = rowMaker(columns.length, found.reading, before?.row ?? 0);
+  const [only, ...others] = items;
+  const rows =
+    others.length === 0
+      ? mapLists(records, (record) => rowsOf(record, only))
+      : flatMapLists(records, (record) => items.map((item) => rowsOf(record, item)));
+  return { columns, reading: found.reading, rows };
 }
 
 type RecordLists = AsyncGenerator<readonly CsvRecord[]>;
@@ -115,27 +121,31 @@ function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
 /** Turns records into rows with one cell per column; surplus cells go to `extra`. */
 function rowMaker(
   width: number,
-  { item, kind }: Pick<InputReading, "item" | "kind">,
+  { items, kind }: Pick<InputReading, "items" | "kind">,
   rowsBefore: number,
-): (record: CsvRecord) => Row {
+): (record: CsvRecord, item: ItemColumn) => Row {
   let number = rowsBefore;
-  return ({ cells, line, endLine, end }) => {
+  const last = items.at(-1);
+  return ({ cells, line, endLine, end }, item) => {
     number += 1;
-    const extra = cells.length > width ? surplus(cells.splice(width)) : null;
-    while (cells.length < width) cells.push("");
-    const kindText = kind === null ? "" : (cells[kind.index] ?? "");
-    return {
+    const extra = cells.length > width ? surplus(cells.slice(width)) : null;
+    const own = cells.length > width ? cells.slice(0, width) : cells;
+    while (own.length < width) own.push("");
+    const kindText = kind === null ? "" : (own[kind.index] ?? "");
+    const row: Row = {
       number,
       line,
-      cells,
+      cells: own,
       extra,
       json: null,
-      itemText: cells[item.index] ?? "",
+      itemText: own[item.index] ?? "",
       kindText: kind?.by === "neighbour" ? recognisedKind(kindText) : kindText,
       fault: null,
       end,
       endLine,
     };
+    if (items.length === 1) return row;
+    return { ...row, column: columnName(item), continues: item !== last };
   };
 }
 

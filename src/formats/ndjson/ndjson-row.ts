@@ -43,16 +43,22 @@ export class NdjsonRow implements Row {
   readonly fault = null;
   readonly end: number;
   readonly endLine: number;
+  declare readonly column?: string;
+  declare readonly continues?: boolean;
   readonly #columns: readonly string[];
   #flat: Flat | null = null;
 
-  /** @param item null for a value that isn't text */
+  /**
+   * @param item null for a value that isn't text
+   * @param place among the rows of its record, with several
+   */
   constructor(
     { line, json }: ParsedLine,
     number: number,
     columns: readonly string[],
     item: string | null,
     kind: string,
+    place?: Pick<Row, "column" | "continues">,
   ) {
     this.number = number;
     this.line = line.number;
@@ -63,6 +69,7 @@ export class NdjsonRow implements Row {
     this.end = line.end;
     this.endLine = line.number;
     this.#columns = columns;
+    if (place !== undefined) Object.assign(this, place);
   }
 
   get cells(): readonly string[] {
@@ -120,7 +127,10 @@ export function flatten(json: string, columns: readonly string[]): Flat {
   return { cells, extra: `{${beyond.join(",")}}` };
 }
 
-/** Path to a value in JSON objects: a member name, or names and array indexes joined with dots. */
+/**
+ * Path to values in JSON objects: a member name, or names and array indexes joined with dots. `[]`
+ * after a step stands for every element of a list.
+ */
 export class MemberPath {
   readonly name: string;
   readonly #steps: readonly string[];
@@ -130,6 +140,31 @@ export class MemberPath {
     this.#steps = name.split(".");
   }
 
+  /** Whether the path may lead to any number of values. */
+  get isList(): boolean {
+    return this.#steps.some((step) => step.endsWith(each));
+  }
+
+  /** The values at the path, which goes through every element of its lists. */
+  valuesIn(object: JsonObject): readonly unknown[] {
+    if (!this.isList || Object.hasOwn(object, this.name)) {
+      const value = this.valueIn(object);
+      return value === undefined ? [] : [value];
+    }
+    let values: readonly unknown[] = [object];
+    for (const step of this.#steps) {
+      const isEach = step.endsWith(each);
+      const name = isEach ? step.slice(0, -each.length) : step;
+      values = values.flatMap((value) => {
+        if (!isParent(value) || !Object.hasOwn(value, name)) return [];
+        const member = value[name];
+        // flatMap takes a list for its elements.
+        return isEach ? member : [member];
+      });
+    }
+    return values;
+  }
+
   /** The value at the path; undefined if the object has none. */
   valueIn(object: JsonObject): unknown {
     // A member whose name contains dots takes precedence over the path.
@@ -137,13 +172,17 @@ export class MemberPath {
     if (this.#steps.length === 1) return undefined;
     let value: unknown = object;
     for (const step of this.#steps) {
-      if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) {
-        return undefined;
-      }
-      value = (value as JsonObject)[step];
+      if (!isParent(value) || !Object.hasOwn(value, step)) return undefined;
+      value = value[step];
     }
     return value;
   }
+}
+
+const each = "[]";
+
+function isParent(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null;
 }
 
 /**

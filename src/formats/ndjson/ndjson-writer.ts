@@ -32,9 +32,9 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
 }
 
 /** Encodes rejected records with two more members for the reason. */
-export function ndjsonRejects({ columns, several = false }: RejectsOptions): Encoder {
-  const [code = "", reason = "", file = "", item = ""] = freshNames(
-    ["reject_code", "reject_reason", "reject_file", "reject_item"],
+export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
+  const [code = "", reason = "", file = "", column = "", item = ""] = freshNames(
+    ["reject_code", "reject_reason", "reject_file", "reject_column", "reject_item"],
     columns,
   );
   return jsonLinesEncoder(({ row, finding }) => {
@@ -44,10 +44,17 @@ export function ndjsonRejects({ columns, several = false }: RejectsOptions): Enc
     const why = JSON.stringify({
       [code]: finding.error?.code ?? finding.status,
       [reason]: finding.error?.message ?? "",
-      ...(several ? { [file]: row.file, [item]: row.itemText } : {}),
+      [file]: row.file,
+      [column]: row.column,
+      ...(ofSeveral(row) ? { [item]: row.itemText } : {}),
     }).slice(1);
     return `{${members}${members === "" ? "" : ","}${why}\n`;
   });
+}
+
+/** Whether the item column is not the same for all rows. */
+function ofSeveral({ file, column }: Row): boolean {
+  return file !== undefined || column !== undefined;
 }
 
 /** Unique member names for columns whose names may be empty, repeat, or not be UTF-8. */
@@ -118,9 +125,11 @@ type Describe = (enriched: EnrichedRow, displaced: Record<string, unknown> | nul
 function nested(member: string): Describe {
   const key = JSON.stringify(member) + ":";
   return ({ row, item, finding }, displaced) => {
-    const known = nestedText(nestedFacts(item, finding), finding);
-    const facts =
-      row.file === undefined ? known : `${known.slice(0, -1)},"file":${JSON.stringify(row.file)}}`;
+    let facts = nestedText(nestedFacts(item, finding), finding);
+    for (const name of ["file", "column"] as const) {
+      const value = row[name];
+      if (value !== undefined) facts = `${facts.slice(0, -1)},"${name}":${JSON.stringify(value)}}`;
+    }
     // `extra` of a cell-based source is already JSON; an NDJSON record has all its members above.
     const surplus = row.json === null ? row.extra : null;
     const extra = displaced === null ? surplus : JSON.stringify(displaced);

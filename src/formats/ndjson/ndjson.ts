@@ -1,6 +1,11 @@
 import type { Row } from "../../core/row.js";
-import { recognisedKind, type SampledColumn, findColumns } from "../columns/choose-column.js";
-import { contentLines, limits, mapLists } from "../reading/lines.js";
+import {
+  type ColumnFlags,
+  findColumns,
+  recognisedKind,
+  type SampledColumn,
+} from "../columns/choose-column.js";
+import { contentLines, flatMapLists, limits, mapLists } from "../reading/lines.js";
 import { Sample } from "../reading/sample.js";
 import { splitLines } from "../record-splitter.js";
 import type {
@@ -52,38 +57,50 @@ async function read(
   const found = settled ?? (await findLayout(bytes.name, sample, options));
   const { columns } = found;
   const reading: InputReading =
-    "reading" in found ? found.reading : { ...plain, comment, item: found.item, kind: found.kind };
-  const toRow = rowMaker(columns, reading, before?.row ?? 0);
-  return { columns, reading, rows: mapLists(sample.all(), toRow) };
+    "reading" in found
+      ? found.reading
+      : { ...plain, comment, items: found.items, kind: found.kind };
+  const toRows = rowMaker(columns, reading, before?.row ?? 0);
+  return { columns, reading, rows: flatMapLists(sample.all(), toRows) };
 }
 
 const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none" } as const;
 
+/** The rows of a line: one, or one for each item column and element of its list. */
 function rowMaker(
   columns: readonly string[],
-  { item, kind }: Pick<InputReading, "item" | "kind">,
+  { items, kind }: Pick<InputReading, "items" | "kind">,
   rowsBefore: number,
-): (line: ParsedLine) => Row {
-  const itemPath = new MemberPath(item.name);
+): (line: ParsedLine) => readonly Row[] {
+  const paths = items.map(({ name }) => new MemberPath(name));
   const kindPath = kind === null ? null : new MemberPath(kind.name);
+  const [only, ...others] = paths;
+  const isOne = others.length === 0 && only?.isList === false;
   let number = rowsBefore;
   return (line) => {
-    number += 1;
     const { object } = line;
-    if (object === null) return faultyRow(line, number, columns);
-    const kindText = itemTextOf(kindPath?.valueIn(object)) ?? "";
-    return new NdjsonRow(
-      line,
-      number,
-      columns,
-      itemTextOf(itemPath.valueIn(object)),
-      kind?.by === "neighbour" ? recognisedKind(kindText) : kindText,
-    );
+    if (object === null) return [faultyRow(line, ++number, columns)];
+    const word = itemTextOf(kindPath?.valueIn(object)) ?? "";
+    const kindText = kind?.by === "neighbour" ? recognisedKind(word) : word;
+    if (isOne) {
+      const item = itemTextOf(only.valueIn(object));
+      return [new NdjsonRow(line, ++number, columns, item, kindText)];
+    }
+    const values = paths.flatMap((path) => {
+      const found = path.valuesIn(object);
+      // A record without a value has a row, too.
+      return (found.length === 0 ? [""] : found).map((value) => ({ value, path }));
+    });
+    return values.map(({ value, path }, index) => {
+      const continues = index < values.length - 1;
+      const place = { continues, ...(others.length === 0 ? {} : { column: path.name }) };
+      return new NdjsonRow(line, ++number, columns, itemTextOf(value), kindText, place);
+    });
   };
 }
 
 /** The member names of an input's first object, and the paths of item and kind. */
-interface NdjsonLayout extends Pick<InputReading, "item" | "kind"> {
+interface NdjsonLayout extends Pick<InputReading, "items" | "kind"> {
   readonly columns: readonly string[];
 }
 
@@ -95,7 +112,7 @@ interface NdjsonLayout extends Pick<InputReading, "item" | "kind"> {
 async function findLayout(
   input: string,
   lines: Sample<ParsedLine>,
-  options: Pick<ReadOptions, "itemColumn" | "kindColumn">,
+  options: ColumnFlags,
 ): Promise<NdjsonLayout> {
   const objects = (): readonly JsonObject[] =>
     lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
@@ -129,7 +146,7 @@ async function findLayout(
         const isThere = (): boolean =>
           objects()
             .slice(0, limits.objectsSearched)
-            .some((object) => path.valueIn(object) !== undefined);
+            .some((object) => path.valuesIn(object).length > 0);
         if (first !== undefined && !isThere()) await readObjects(limits.objectsSearched);
         if (first !== undefined && !isThere()) throw unknownColumn(input, columns, flag);
         return { name: flag.wanted, index: 0 };

@@ -69,6 +69,14 @@ export async function* mapLists<T, R>(
   for await (const list of lists) yield list.map((entry) => change(entry));
 }
 
+/** The entries that every entry of every list stands for. */
+export async function* flatMapLists<T, R>(
+  lists: AsyncIterable<readonly T[]>,
+  expand: (entry: T) => readonly R[],
+): AsyncGenerator<readonly R[]> {
+  for await (const list of lists) yield list.flatMap((entry) => expand(entry));
+}
+
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 

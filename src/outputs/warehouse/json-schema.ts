@@ -46,7 +46,7 @@ export function jsonSchema({
         type: "object",
         properties: {
           ...input,
-          [member]: optional.file === true ? nestedMemberOf(fileMember) : nestedMember,
+          [member]: nestedMemberOf(optional),
         },
         required: [member],
       },
@@ -98,15 +98,12 @@ const alwaysThere: Schema = {
   },
 };
 
-/** With several inputs: the file of a row. */
-const fileMember: Schema = {
-  file: { type: "string", description: "The file of the row, as named" },
-};
-
 /** The member that nested output adds. */
-const nestedMember = nestedMemberOf({});
-
-function nestedMemberOf(more: Schema): Schema {
+function nestedMemberOf({ file, column }: OptionalColumns): Schema {
+  const more = {
+    ...(file === true ? memberOf("file", "The file of the row, as named") : {}),
+    ...(column === true ? memberOf("column", "The item column of the row") : {}),
+  };
   return {
     type: "object",
     properties: {
@@ -116,6 +113,10 @@ function nestedMemberOf(more: Schema): Schema {
     },
     required: Object.keys({ ...alwaysThere, ...more }),
   };
+}
+
+function memberOf(name: string, description: string): Schema {
+  return { [name]: { type: "string", description } };
 }
 
 function resultOf(endpoint: LookupEndpoint): Schema {

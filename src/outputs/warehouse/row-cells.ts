@@ -4,7 +4,7 @@ import type { CellReader } from "./cell-values.js";
 import type { TableColumn, TableSchema } from "./table-schema.js";
 
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
-const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file"]);
+const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);
 
 /** Whether a retry fills a column in. It keeps the others. */
 export function isFilledIn({ from }: TableColumn): boolean {
