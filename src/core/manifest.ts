@@ -44,7 +44,7 @@ const readingFacts = z.object({
   header: z
     .enum(["record", "comment", "none"])
     .describe("What names the columns: the first record, a comment line before it, or nothing"),
-  item_column: z.string(),
+  item_column: z.string().describe("Several are joined with commas"),
   item_column_by: z
     .enum(["flag", "name", "share", "format"])
     .describe("Chosen by a flag, a well-known name, the share of indicators, or as only column"),

@@ -57,7 +57,7 @@ export function rejectsReading(prefix: string): InputReading {
     comment: null,
     spaced: false,
     header: "record",
-    item: { name: `${prefix}item`, index: -1, by: "format", sample: null },
+    items: [{ name: `${prefix}item`, index: -1, by: "format", sample: null }],
     kind: null,
   };
 }

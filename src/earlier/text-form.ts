@@ -38,7 +38,7 @@ export async function formOfText(
     comment: null,
     spaced: false,
     header: header === null ? "none" : "record",
-    item: { name: `${prefix}item`, index: -1, by: "format", sample: null },
+    items: [{ name: `${prefix}item`, index: -1, by: "format", sample: null }],
     kind: null,
   };
   return {

@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.js";
 import type { Column } from "../core/column.js";
 import type { OptionalColumns } from "../core/columns.js";
 import type { FindingStatus, VerdictCounts } from "../core/finding.js";
+import type { ItemKind } from "../core/item/item.js";
 import type { EnrichedRow, Row } from "../core/row.js";
 import type { TextBytes, Warnings } from "./reading/lines.js";
 import type { Pauses } from "./reading/sample.js";
@@ -97,6 +98,10 @@ export interface ColumnSample {
    * Fraction of the cells that are indicators, 0 to 1. File names and paths count as less than one.
    */
   readonly share: number;
+  /** Fraction of all sampled rows whose cell can be looked up, 0 to 1. */
+  readonly queryable: number;
+  /** The most frequent kind of those cells; null if there are none. */
+  readonly kind: ItemKind | null;
 }
 
 /** The column that names each item's kind. */

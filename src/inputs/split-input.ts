@@ -43,7 +43,8 @@ export class InputSplitter {
     let last: Row | null = null;
     for await (const batch of rows) {
       for (const row of batch) {
-        if (last !== null && last.number - before.row >= rowsPerPart) {
+        const isEnd = last?.continues !== true;
+        if (last !== null && isEnd && last.number - before.row >= rowsPerPart) {
           yield this.#cut(before, last);
           before = { row: last.number, line: last.endLine };
         }

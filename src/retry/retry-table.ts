@@ -107,7 +107,7 @@ async function openCopy(
 ): Promise<OpenedSource> {
   const set: OutputFiles = { format: "ndjson", files: [{ path, gzip: false, part: null }] };
   const source = await openFiles(set, await openForm(set, prefix), resume);
-  const { item, ...reading } = rejectsReading(prefix);
+  const reading = rejectsReading(prefix);
   const fill = (row: EarlierRow): EarlierRow => ({
     ...row,
     // Rejected rows are a list of items.
@@ -118,7 +118,7 @@ async function openCopy(
   return {
     ...source,
     columns: [`${prefix}item`],
-    reading: { ...reading, item: { ...item, index: 0 } },
+    reading: { ...reading, items: [{ ...reading.items[0], index: 0 }] },
     rows: mapLists(source.rows as AsyncIterable<readonly EarlierRow[]>, fill),
   };
 }

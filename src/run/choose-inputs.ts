@@ -1,5 +1,6 @@
 import { ReputeError, UsageError } from "../core/errors.js";
-import { columnShare, minShare } from "../formats/columns/choose-column.js";
+import { columnShare } from "../formats/columns/choose-column.js";
+import { minShare } from "../formats/columns/find-column.js";
 import { limits } from "../formats/reading/lines.js";
 import { listInputs, skippedNotices, type WrittenFiles } from "../inputs/list-inputs.js";
 import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "../inputs/types.js";

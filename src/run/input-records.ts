@@ -1,5 +1,5 @@
 import type { InputRecord, Manifest, ReadingFacts, SharedFacts } from "../core/manifest.js";
-import { positionalName } from "../formats/columns/find-column.js";
+import { columnName } from "../formats/columns/find-column.js";
 import type { OpenedSource, RunInput } from "../inputs/types.js";
 
 /** One record per file of several inputs; undefined for a single input. */
@@ -35,16 +35,16 @@ export function skippedInputs(input: RunInput): Pick<Manifest, "skipped_inputs">
 }
 
 export function readingFacts({
-  reading: { format, delimiter, header, item, kind },
+  reading: { format, delimiter, header, items, kind },
   kind: table,
 }: Pick<OpenedSource, "reading" | "kind">): ReadingFacts {
-  const { sample } = item;
+  const [{ by, sample }] = items;
   return {
     format: table ?? format,
     delimiter: table === undefined ? delimiter : null,
     header,
-    item_column: item.name === "" ? positionalName(item.index) : item.name,
-    item_column_by: item.by,
+    item_column: items.map(columnName).join(","),
+    item_column_by: by,
     item_column_share: sample === null ? null : Math.round(sample.share * 1000) / 1000,
     kind_column: kind?.name ?? null,
     kind_column_by: kind?.by ?? null,

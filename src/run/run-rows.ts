@@ -2,7 +2,7 @@ import { counted } from "../core/text/quantity.js";
 import { EarlyEndError, FatalError } from "../core/errors.js";
 import type { UnsupportedCode } from "../core/item/item.js";
 import { type ResourceStack, withResources } from "../core/resource-stack.js";
-import { shownColumn } from "../formats/columns/find-column.js";
+import { shownColumns } from "../formats/columns/find-column.js";
 import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
 import type { OpenedSource } from "../inputs/types.js";
@@ -158,7 +158,7 @@ function closingWarnings(
 
 /** Warning for a run with almost nothing to look up, which probably read the wrong column. */
 export function unlikelyColumn(
-  { reading: { format, item }, notices }: Pick<OpenedSource, "reading" | "notices">,
+  { reading: { format, items }, notices }: Pick<OpenedSource, "reading" | "notices">,
   { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
 ): string | null {
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
@@ -173,7 +173,7 @@ export function unlikelyColumn(
             "the input was read as one item per line; set its format with --from",
           ]
         : [
-            `${have} no indicator in column ${shownColumn(item)}`,
+            `${have} no indicator in column ${shownColumns(items)}`,
             "choose another with --item-column",
           ];
   return `${idle} of ${counted(rows, "row")} ${where}; ${remedy}`;

@@ -1,3 +1,4 @@
+import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { formats } from "../../formats/registry.js";
 import type { EncoderOptions, SinkFormat } from "../../formats/types.js";
@@ -114,17 +115,24 @@ export async function finishJoined(
 
 /** Start of every file of rejected rows. */
 export function rejectsHeader({ columns, reading, settings: { formulaGuard } }: WorkPlan): string {
-  return formats[reading.format].rejects({ columns, reading, formulaGuard }).header;
+  const optional = optionalOf(reading);
+  return formats[reading.format].rejects({ columns, reading, formulaGuard, optional }).header;
 }
 
-function encoderOptions({ columns, settings }: WorkPlan, format: SinkFormat): EncoderOptions {
+function encoderOptions({ columns, reading, settings }: WorkPlan, format: SinkFormat): EncoderOptions {
   const {
     prefix,
     shape = format === "ndjson" ? "nested" : "flat",
     formulaGuard,
     esIndex,
   } = settings;
-  return { columns, prefix, shape, formulaGuard, esIndex };
+  const added = addedColumns(optionalOf(reading));
+  return { columns, prefix, shape, formulaGuard, esIndex, added };
+}
+
+/** The optional columns of chunks. */
+function optionalOf({ items }: WorkPlan["reading"]): OptionalColumns {
+  return { column: items.length > 1 };
 }
 
 /**

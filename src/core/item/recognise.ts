@@ -90,15 +90,27 @@ function behindLabel(text: string): string | null {
 const questionMarks = /^[?\s]+/;
 const labelled = /^([a-z][\w ./-]{0,31}?) ?[:=]\s*(?=\S)/i;
 
-/**
- * How much a text looks like an indicator: 1 for items and for kinds that publishers list but the
- * interface doesn't support (other hashes, networks), 0.5 for file names and paths, otherwise 0.
- */
+/** How much a text looks like an indicator: see `rateText`. */
 export function indicatorWeight(text: string): number {
+  return rateText(text).weight;
+}
+
+/** How much a text looks like an indicator, and what it would be looked up as. */
+export interface TextRating {
+  /**
+   * 1 for items and for kinds that publishers list but the interface doesn't support (other hashes,
+   * networks), 0.5 for file names and paths, otherwise 0.
+   */
+  readonly weight: number;
+  /** Null if it cannot be looked up. */
+  readonly kind: ItemKind | null;
+}
+
+export function rateText(text: string): TextRating {
   const { item, reason } = recogniseItem(text);
-  if (item !== null) return 1;
-  if (listed.has(reason.code)) return 1;
-  return files.has(reason.code) ? fileWeight : 0;
+  if (item !== null) return { weight: 1, kind: item.kind };
+  const weight = listed.has(reason.code) ? 1 : files.has(reason.code) ? fileWeight : 0;
+  return { weight, kind: null };
 }
 
 const fileWeight = 0.5;

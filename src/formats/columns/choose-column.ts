@@ -1,7 +1,8 @@
-import { isPublishedKind, parseKindName } from "../../core/item/item.js";
+import { isPublishedKind, type ItemKind, parseKindName } from "../../core/item/item.js";
 import {
   type ColumnFlag,
   customaryItemColumns,
+  minShare,
   noItemColumn,
   type RatedColumn,
 } from "./find-column.js";
@@ -13,7 +14,7 @@ import type {
   KindColumn,
   ReadOptions,
 } from "../types.js";
-import { indicatorWeight } from "../../core/item/recognise.js";
+import { rateText, type TextRating } from "../../core/item/recognise.js";
 
 /** A column (or a dotted path in NDJSON) and its cells in the first records. */
 export interface SampledColumn {
@@ -29,19 +30,25 @@ export type ItemChoice =
   | { readonly item: null; readonly problem: "none" | "several" };
 
 /**
- * Chooses the first customary name whose column has a share of at least half, else the column with
- * the largest share, if that is at least half and leads by a tenth.
+ * Chooses the first customary name whose column has a share of at least half, unless only another
+ * column can be looked up. Else, among the columns with such a share, the one with the largest
+ * queryable share, or with the largest share if none can be looked up.
+ *
+ * Refuses to choose if a second one comes within a tenth, or holds another kind in half of the rows.
  */
 export function chooseItemColumn(columns: readonly SampledColumn[]): ItemChoice {
-  const usual = usualColumn(columns);
-  if (usual !== null) return { item: { ...usual, by: "name" }, problem: null };
-  const [first, second] = withoutSparse(
-    rateColumns(columns).filter(({ sample }) => sample.share >= minShare),
-  ).toSorted((a, b) => b.sample.share - a.sample.share);
+  const rated = rateColumns(columns).filter(({ sample }) => sample.share >= minShare);
+  const isQueryable = rated.some(({ sample }) => sample.queryable > 0);
+  const usual = usualColumns(columns).find(({ sample }) => !isQueryable || sample.queryable > 0);
+  if (usual !== undefined) return { item: { ...usual, by: "name" }, problem: null };
+  const rank = ({ sample }: RatedColumn): number =>
+    isQueryable ? sample.queryable : sample.share;
+  const [first, ...others] = rated.toSorted((a, b) => rank(b) - rank(a));
   if (first === undefined) return { item: null, problem: "none" };
-  if (second !== undefined && first.sample.share - second.sample.share < minLead) {
-    return { item: null, problem: "several" };
-  }
+  const isRival = (other: RatedColumn): boolean =>
+    rank(first) - rank(other) < minLead ||
+    (other.sample.queryable >= minShare && other.sample.kind !== first.sample.kind);
+  if (others.some(isRival)) return { item: null, problem: "several" };
   return { item: { ...first, by: "share" }, problem: null };
 }
 
@@ -90,9 +97,6 @@ export function recognisedKind(text: string): string {
 
 /** Allows for floating-point error: 1 and 0.9 are a tenth apart. */
 const minLead = 0.1 + 1e-9;
-/** Columns filled less than this fraction of the fullest one are no candidates. */
-const minFilled = 0.1;
-
 const kindNames: ReadonlySet<string> = new Set(
   (
     "type kind indicator indicatortype indicatorkind ioctype iockind itemtype itemkind " +
@@ -100,28 +104,20 @@ const kindNames: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-function usualColumn(columns: readonly SampledColumn[]): RatedColumn | null {
-  for (const usual of customaryItemColumns) {
-    for (const [index, { name, cells, neighbours }] of columns.entries()) {
-      if (name.trim().toLowerCase() !== usual) continue;
+/** The columns of customary names that hold indicators, in the order of these names. */
+function usualColumns(columns: readonly SampledColumn[]): readonly RatedColumn[] {
+  return customaryItemColumns.flatMap((usual) =>
+    columns.flatMap(({ name, cells, neighbours }, index) => {
+      if (name.trim().toLowerCase() !== usual) return [];
       const labels = neighbours.map((neighbour) => columns[neighbour]!.cells);
       const sample = columnShare(cells, labels);
-      if (sample.share >= minShare) return { name, index, sample };
-    }
-  }
-  return null;
-}
-
-function withoutSparse(columns: readonly RatedColumn[]): RatedColumn[] {
-  const fullest = Math.max(0, ...columns.map(({ sample }) => sample.cells));
-  return columns.filter(({ sample }) => sample.cells >= fullest * minFilled);
+      return sample.share >= minShare ? [{ name, index, sample }] : [];
+    }),
+  );
 }
 
 /** The sampled cells of a column, one per record; null for values that aren't text. */
 export type SampledCells = readonly (string | null)[];
-
-/** Minimum share of an item column. */
-export const minShare = 0.5;
 
 /**
  * Computes the share of indicators among a column's non-empty cells.
@@ -135,22 +131,35 @@ export function columnShare(
   let filled = 0;
   let indicators = 0;
   let sum = 0;
+  const kinds = new Map<ItemKind, number>();
   cells.forEach((cell, row) => {
     if (cell?.trim() === "") return;
     filled += 1;
-    const labelled = labels.some((column) => isPublishedKind(column[row]?.trim() ?? ""));
-    const weight = cell === null ? 0 : labelled ? 1 : weightOf(cell);
-    if (weight > 0) indicators += 1;
-    sum += weight;
+    const { weight, kind } = cell === null ? noIndicator : ratingOf(cell);
+    if (kind !== null) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    const isLabelled =
+      cell !== null && labels.some((column) => isPublishedKind(column[row]?.trim() ?? ""));
+    if (weight > 0 || isLabelled) indicators += 1;
+    sum += isLabelled ? 1 : weight;
   });
-  return { cells: filled, indicators, share: filled === 0 ? 0 : sum / filled };
+  const [most] = [...kinds].toSorted(([, a], [, b]) => b - a);
+  const found = [...kinds.values()].reduce((all, count) => all + count, 0);
+  return {
+    cells: filled,
+    indicators,
+    share: filled === 0 ? 0 : sum / filled,
+    queryable: cells.length === 0 ? 0 : found / cells.length,
+    kind: most?.[0] ?? null,
+  };
 }
 
 /** Longer cells are prose or file contents. */
 const maxCellLength = 8192;
 
-function weightOf(cell: string): number {
-  return cell.length > maxCellLength ? 0 : indicatorWeight(cell);
+const noIndicator: TextRating = { weight: 0, kind: null };
+
+function ratingOf(cell: string): TextRating {
+  return cell.length > maxCellLength ? noIndicator : rateText(cell);
 }
 
 /** The start of an input, from which its columns are found. */
@@ -169,27 +178,46 @@ export interface ColumnSource {
   withoutRecords(): ItemColumn | null;
 }
 
+/** The flags that name columns. */
+export type ColumnFlags = Pick<ReadOptions, "itemColumn" | "kindColumn" | "anyItemColumn">;
+
 /**
  * Finds the item and kind columns from flags and the first records, reading no more than needed.
  * @throws UsageError `column_not_found`, `column_ambiguous`
  */
 export async function findColumns(
   source: ColumnSource,
-  { itemColumn, kindColumn }: Pick<ReadOptions, "itemColumn" | "kindColumn">,
-): Promise<Pick<InputReading, "item" | "kind">> {
-  const item: ItemColumn =
-    itemColumn === null
-      ? await chosenItem(source)
-      : {
-          ...(await source.named({ flag: "--item-column", wanted: itemColumn })),
-          by: "flag",
-          sample: null,
-        };
-  const kind: KindColumn | null =
-    kindColumn === null
-      ? await kindBeside(item, source)
-      : { ...(await source.named({ flag: "--kind-column", wanted: kindColumn })), by: "flag" };
-  return { item, kind };
+  flags: ColumnFlags,
+): Promise<Pick<InputReading, "items" | "kind">> {
+  const items: InputReading["items"] =
+    flags.itemColumn === null ? [await chosenItem(source)] : await named(source, flags);
+  const [first, second] = items;
+  if (flags.kindColumn !== null) {
+    const place = await source.named({ flag: "--kind-column", wanted: flags.kindColumn });
+    return { items, kind: { ...place, by: "flag" } };
+  }
+  return { items, kind: second === undefined ? await kindBeside(first, source) : null };
+}
+
+/** The item columns that flags name. */
+async function named(
+  source: ColumnSource,
+  { itemColumn, anyItemColumn = false }: ColumnFlags,
+): Promise<InputReading["items"]> {
+  const items: ItemColumn[] = [];
+  let missing: unknown = null;
+  for (const wanted of new Set([itemColumn ?? []].flat())) {
+    try {
+      const place = await source.named({ flag: "--item-column", wanted });
+      items.push({ ...place, by: "flag", sample: null });
+    } catch (error) {
+      if (!anyItemColumn) throw error;
+      missing = error;
+    }
+  }
+  const [first, ...others] = items;
+  if (first === undefined) throw missing;
+  return [first, ...others];
 }
 
 async function chosenItem(source: ColumnSource): Promise<ItemColumn> {

@@ -1,4 +1,5 @@
 import type { Warnings } from "../reading/lines.js";
+import { shellWord } from "../../core/text/quantity.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { ColumnPlace, ColumnSample, ItemColumn } from "../types.js";
@@ -10,9 +11,6 @@ export const customaryItemColumns = [
   "ioc",
   "value",
   "data",
-  "ip",
-  "domain",
-  "url",
 ];
 
 /** A flag that names a column, and its value. */
@@ -95,7 +93,7 @@ export function noItemColumn(
   problem: "none" | "several",
 ): UsageError {
   const names = columns.map(({ name }) => name);
-  const shares = columns.map((column) => `  ${shownColumn(column)}  ${shareText(column.sample)}`);
+  const shares = columns.map((column) => `  ${shownColumns([column])}  ${shareText(column.sample)}`);
   const message =
     problem === "none"
       ? `${input}: no column has indicators in at least half of its sampled cells`
@@ -103,9 +101,31 @@ export function noItemColumn(
   return new UsageError(
     problem === "none" ? "column_not_found" : "column_ambiguous",
     [`${message}. Share of indicators per column:`, ...shares].join("\n"),
-    { hint: separatorHint(names) ?? "name the item column with --item-column NAME" },
+    { hint: separatorHint(names) ?? columnHint(input, columns, problem) },
   );
 }
+
+/** The command that takes all columns with items. */
+function columnHint(
+  input: string,
+  columns: readonly RatedColumn[],
+  problem: "none" | "several",
+): string {
+  const candidates = columns.filter(
+    ({ sample }) => sample.queryable > 0 && (problem === "none" || sample.share >= minShare),
+  );
+  if (candidates.length === 0) {
+    return "none of its sampled rows has an item to look up; name the column with --item-column NAME";
+  }
+  const flags = candidates.map((column) => ` --item-column ${shellWord(columnName(column))}`);
+  const file = input === "stdin" ? "-" : shellWord(input);
+  return candidates.length === 1
+    ? `to look up what there is: repute enrich ${file}${flags.join("")}`
+    : `name one, or look up all of them: repute enrich ${file}${flags.join("")}`;
+}
+
+/** Minimum share of an item column. */
+export const minShare = 0.5;
 
 /** A column's name without spaces around it: `column_N` if it has none. */
 export function columnName({ name, index }: ColumnPlace): string {
@@ -117,8 +137,13 @@ export function shownColumns(columns: readonly ColumnPlace[]): string {
   return columns.map((column) => quotedName(columnName(column))).join(", ");
 }
 
-function shareText({ share, cells }: ColumnSample): string {
-  return `${Math.round(share * 100)}% of ${cells} sampled ${cells === 1 ? "cell" : "cells"}`;
+function shareText({ share, cells, queryable, kind }: ColumnSample): string {
+  const found = `${percent(share)} of ${cells} sampled ${cells === 1 ? "cell" : "cells"}`;
+  return kind === null ? found : `${found}; ${kind} in ${percent(queryable)} of the rows`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
 }
 
 function listed(columns: readonly string[]): string {

@@ -1,8 +1,9 @@
 import { indicatorWeight } from "../../core/item/recognise.js";
-import { columnShare, minShare, findColumns } from "../columns/choose-column.js";
+import { type ColumnFlags, columnShare, findColumns } from "../columns/choose-column.js";
 import {
   customaryItemColumns,
   matchColumn,
+  minShare,
   positionalName,
   unknownColumn,
 } from "../columns/find-column.js";
@@ -13,11 +14,11 @@ import type { CsvRecord } from "./csv-records.js";
 import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
 
 /** Column names of a CSV input, and the item and kind columns. */
-export interface CsvLayout extends Pick<InputReading, "header" | "item" | "kind"> {
+export interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind"> {
   readonly columns: readonly string[];
 }
 
-type LayoutOptions = Pick<ReadOptions, "header" | "itemColumn" | "kindColumn">;
+type LayoutOptions = ColumnFlags & Pick<ReadOptions, "header">;
 
 /**
  * Finds the layout from flags and the first records, reading no more than needed.
@@ -77,11 +78,12 @@ function isEnough(read: readonly CsvRecord[]): boolean {
 }
 
 /** The layout of an input without a header and rows. */
-function emptyLayout(itemColumn: string | null): CsvLayout {
-  const name = itemColumn ?? positionalName(0);
+function emptyLayout(itemColumn: ReadOptions["itemColumn"]): CsvLayout {
+  const [first = positionalName(0), ...others] = [itemColumn ?? []].flat();
   const by = itemColumn === null ? "format" : "flag";
-  const item = { name, index: 0, by, sample: null } as const;
-  return { columns: [], header: "none", item, kind: null };
+  const itemOf = (name: string): ItemColumn => ({ name, index: 0, by, sample: null });
+  const items = [itemOf(first), ...others.map(itemOf)] as const;
+  return { columns: [], header: "none", items, kind: null };
 }
 
 /** The layout according to the records read so far. */
@@ -117,10 +119,11 @@ function findHeader(
   if (header !== null) return header ? "record" : "none";
   const first = records[0]!.cells;
   const unnamed = commentNames === null ? "none" : "comment";
-  if (itemColumn !== null) {
-    if (matchColumn(first, itemColumn) !== null) return "record";
-    if (commentNames !== null && matchColumn(commentNames, itemColumn) !== null) return "comment";
-  }
+  const wanted = [itemColumn ?? []].flat();
+  const hasAny = (names: readonly string[]): boolean =>
+    wanted.some((name) => matchColumn(names, name) !== null);
+  if (hasAny(first)) return "record";
+  if (commentNames !== null && hasAny(commentNames)) return "comment";
   return isRow(records) ? unnamed : "record";
 }
 

@@ -142,7 +142,8 @@ async function findLayout(
       async named(flag) {
         const column = matchColumn(columns, flag.wanted);
         if (column !== null) return { name: column.name, index: 0 };
-        const path = new MemberPath(flag.wanted);
+        // A list may be empty.
+        const path = new MemberPath(flag.wanted.replace(/\[\]$/, ""));
         const isThere = (): boolean =>
           objects()
             .slice(0, limits.objectsSearched)

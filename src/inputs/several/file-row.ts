@@ -4,6 +4,8 @@ import { type Flat, flatten } from "../../formats/ndjson/ndjson-row.js";
 /** Where a row of one file stands among several. */
 export interface FilePlace {
   readonly name: string;
+  /** Its item column, where files have several and this one has one. */
+  readonly column: string | undefined;
   /** Rows and offset before the file. */
   readonly start: { readonly offset: number; readonly row: number };
   /** All columns, and the index of each in the file or -1; null if the file has the same ones. */
@@ -23,11 +25,13 @@ export class FileRow implements Row {
   readonly kindText: string;
   readonly fault: Row["fault"];
   readonly file: string;
+  readonly column?: string;
+  readonly continues?: boolean;
   readonly nulls?: readonly boolean[];
   readonly #columns: readonly string[];
   #flat: Flat | null;
 
-  constructor(row: Row, { name, start, columns, places }: FilePlace) {
+  constructor(row: Row, { name, column = "", start, columns, places }: FilePlace) {
     this.number = start.row + row.number;
     this.end = start.offset + row.end;
     this.line = row.line;
@@ -38,6 +42,8 @@ export class FileRow implements Row {
     this.kindText = row.kindText;
     this.fault = row.fault;
     this.file = name;
+    if (row.column !== undefined || column !== "") this.column = row.column ?? column;
+    if (row.continues === true) this.continues = true;
     if (row.nulls !== undefined) this.nulls = placedNulls(row.nulls, places);
     this.#columns = columns;
     this.#flat = row.json === null ? { cells: placed(row.cells, places), extra: row.extra } : null;

@@ -5,7 +5,7 @@ import { isObjectAddress } from "../../s3/address.js";
 import { verifyInput } from "../verify-input.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
-import { shownColumn } from "../../formats/columns/find-column.js";
+import { shownColumns } from "../../formats/columns/find-column.js";
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first
@@ -97,7 +97,7 @@ function commonReading(readings: readonly InputReading[]): InputReading {
     comment: null,
     spaced: false,
     header: readings.every(({ header }) => header === "none") ? "none" : "record",
-    item: first.item,
+    items: readings.find(({ items }) => items.length > 1)?.items ?? first.items,
     kind: null,
   };
 }
@@ -109,9 +109,9 @@ const mostNamed = 3;
 function choiceNotices(files: readonly FilePosition[]): readonly string[] {
   const byColumn = new Map<string, FilePosition[]>();
   for (const file of files) {
-    const { item, format } = file.reading;
+    const { items, format } = file.reading;
     if (format === "text") continue;
-    const column = shownColumn(item);
+    const column = shownColumns(items);
     byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
   }
   const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
@@ -126,8 +126,9 @@ function sampled(group: readonly FilePosition[]): string {
   let cells = 0;
   let indicators = 0;
   for (const { reading } of group) {
-    cells += reading.item.sample?.cells ?? 0;
-    indicators += reading.item.sample?.indicators ?? 0;
+    const [{ sample }] = reading.items;
+    cells += sample?.cells ?? 0;
+    indicators += sample?.indicators ?? 0;
   }
   return cells === 0 ? "" : ` (${indicators} of ${cells} sampled cells are indicators)`;
 }

@@ -1,6 +1,7 @@
 import type { Row } from "../../core/row.js";
 import type { InputReading } from "../../formats/types.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
+import { columnName } from "../../formats/columns/find-column.js";
 import { type FilePlace, FileRow } from "./file-row.js";
 
 /** One of several inputs, not opened yet. */
@@ -106,6 +107,7 @@ export class SeveralSource implements OpenedSource {
       this.#source = source;
       const place: FilePlace = {
         name: position.name,
+        column: this.reading.items.length > 1 ? columnName(position.reading.items[0]) : undefined,
         start,
         columns: this.columns,
         places: this.#union.places[this.#at] ?? null,

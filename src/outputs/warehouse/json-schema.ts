@@ -101,8 +101,8 @@ const alwaysThere: Schema = {
 /** The member that nested output adds. */
 function nestedMemberOf({ file, column }: OptionalColumns): Schema {
   const more = {
-    ...(file === true ? memberOf("file", "The file of the row, as named") : {}),
-    ...(column === true ? memberOf("column", "The item column of the row") : {}),
+    ...(file === true ? named("file", "The file of the row, as named") : {}),
+    ...(column === true ? named("column", "The item column of the row") : {}),
   };
   return {
     type: "object",
@@ -115,7 +115,7 @@ function nestedMemberOf({ file, column }: OptionalColumns): Schema {
   };
 }
 
-function memberOf(name: string, description: string): Schema {
+function named(name: string, description: string): Schema {
   return { [name]: { type: "string", description } };
 }
 

@@ -1,5 +1,7 @@
 import { stat } from "node:fs/promises";
 import { ReputeError, UsageError } from "../../core/errors.js";
+import { matchColumn } from "../../formats/columns/find-column.js";
+import type { ItemColumn } from "../../formats/types.js";
 import { openSeveral } from "../../inputs/several/open-several.js";
 import type { SourceFile } from "../../inputs/several/several-source.js";
 import type { NamedInput, OpenedSource, SourcePosition } from "../../inputs/types.js";
@@ -13,7 +15,7 @@ export interface SeveralReading extends NamedInput {
   readonly reading: RowHandling;
 }
 
-type ColumnFlags = Pick<ReadingSettings, "itemColumn" | "kindColumn">;
+type ColumnFlags = Pick<ReadingSettings, "itemColumn" | "kindColumn" | "anyItemColumn">;
 
 /**
  * Opens several inputs as one. `--item-column` and `--kind-column` apply to the inputs that have
@@ -67,7 +69,7 @@ export async function openWithFlags(
   const hasFlags = itemColumn !== undefined || kindColumn !== undefined;
   for (const flags of hasFlags ? attempts.slice(0, -1) : []) {
     try {
-      return await open(flags);
+      return await open({ ...flags, anyItemColumn: true });
     } catch (error) {
       const isMissing = error instanceof ReputeError && error.code === "column_not_found";
       if (!isMissing) throw error;
@@ -82,26 +84,31 @@ function usedFlags(
   { reading }: SourcePosition,
 ): ColumnFlags {
   return {
-    itemColumn: reading.item.by === "flag" ? itemColumn : undefined,
+    itemColumn: reading.items[0].by === "flag" ? itemColumn : undefined,
     kindColumn: reading.kind?.by === "flag" ? kindColumn : undefined,
   };
 }
 
 function mustBeUsed({ itemColumn, kindColumn }: ReadingSettings, source: OpenedSource): void {
   const readings = (source.files?.() ?? []).map(({ reading }) => reading);
-  const check = (flag: string, wanted: string | undefined, isUsed: boolean): void => {
-    if (wanted === undefined || isUsed) return;
+  const check = (flag: string, wanted: string, isUsed: boolean): void => {
+    if (isUsed) return;
     throw new UsageError(
       "column_not_found",
       `none of the ${readings.length} inputs has a column ${JSON.stringify(wanted)} (${flag})`,
       { hint: `${flag} applies to the inputs that have the column; check its name` },
     );
   };
-  check(
-    "--item-column",
-    itemColumn,
-    readings.some(({ item }) => item.by === "flag"),
-  );
+  for (const wanted of [itemColumn ?? []].flat()) {
+    const isItem = ({ name, by }: ItemColumn): boolean =>
+      by === "flag" && matchColumn([name], wanted) !== null;
+    check(
+      "--item-column",
+      wanted,
+      readings.some(({ items }) => items.some(isItem)),
+    );
+  }
+  if (kindColumn === undefined) return;
   check(
     "--kind-column",
     kindColumn,

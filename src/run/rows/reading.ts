@@ -4,7 +4,7 @@ import { type FindingError, unasked } from "../../core/finding.js";
 import { parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/error-codes/item-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
-import { shownColumn } from "../../formats/columns/find-column.js";
+import { shownColumns } from "../../formats/columns/find-column.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
 import type { SniffedInput } from "../../inputs/sniff-format.js";
@@ -27,7 +27,10 @@ export function optionalColumnsOf(
   { input, settings }: Pick<EnrichJob, "input" | "settings">,
   { optional }: Pick<RowHandling, "optional">,
 ): OptionalColumns {
-  return optional ?? { file: "inputs" in input, raw: settings.output.raw };
+  const { range } = "path" in input ? input : {};
+  const columns = range?.reading.items ?? [settings.input.itemColumn ?? []].flat();
+  const [column, { output }] = [columns.length > 1, settings];
+  return optional ?? { file: "inputs" in input, column, raw: output.raw };
 }
 
 /** The default way for runs and plans to read an input and find its items. */
@@ -91,6 +94,7 @@ function flagsOf(settings: ReadingSettings) {
     header: settings.header ?? null,
     itemColumn: settings.itemColumn ?? null,
     kindColumn: settings.kindColumn ?? null,
+    anyItemColumn: settings.anyItemColumn ?? false,
   };
 }
 
@@ -125,19 +129,19 @@ const notText: FindingError = {
 /** Reports the columns that were chosen without a flag. */
 export function announceReading(
   { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
-  { reading: { item, kind }, notices }: Pick<OpenedSource, "reading" | "notices">,
+  { reading: { items, kind }, notices }: Pick<OpenedSource, "reading" | "notices">,
 ): void {
   if (notices !== undefined) {
     for (const notice of notices) onNotice?.(notice);
     return;
   }
-  const { sample } = item;
-  const kinds = kind?.by === "neighbour" ? shownColumn(kind) : null;
+  const [{ sample }] = items;
+  const kinds = kind?.by === "neighbour" ? shownColumns([kind]) : null;
   if (sample !== null && sample.cells > 0) {
     const { indicators, cells } = sample;
     const found = `${indicators} of ${cells} sampled cells are indicators`;
     const also = kinds === null ? "" : `; ${kinds} holds the kinds`;
-    onNotice?.(`using column ${shownColumn(item)} (${found})${also}`);
+    onNotice?.(`using column ${shownColumns(items)} (${found})${also}`);
   } else if (kinds !== null) {
     onNotice?.(`using column ${kinds} for the kinds of items`);
   }

@@ -3,7 +3,7 @@ import type { OptionalColumns } from "../../core/columns.js";
 import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
-import type { Encoder, SourceFormat } from "../../formats/types.js";
+import type { Encoder, ReadOptions, SourceFormat } from "../../formats/types.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { EnrichSettings } from "../options.js";
@@ -12,7 +12,8 @@ import type { EnrichSettings } from "../options.js";
 export type ReadingSettings = Pick<
   EnrichSettings["input"],
   "from" | "header" | "comment" | "itemColumn" | "kindColumn"
->;
+> &
+  Pick<ReadOptions, "anyItemColumn">;
 
 /** A row's item, and its finding or the promise of one. */
 interface StartedRow {

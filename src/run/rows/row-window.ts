@@ -23,9 +23,9 @@ export interface RowWindowOptions {
 
 /** How much of the input is written, for a checkpoint. */
 export interface WindowPosition {
-  /** The last row up to which everything is written; null if there is none yet. */
+  /** The last row of a record up to which everything is written; null if there is none yet. */
   readonly last: Row | null;
-  /** Numbers of rows after `last` that are already written (unordered output only). */
+  /** Numbers of rows after `last` that are already written: of its record, or in another order. */
   readonly ahead: readonly number[];
 }
 
@@ -63,6 +63,8 @@ export class RowWindow {
   #bytes = 0;
   #lastEnd = 0;
   #lastWritten: Row | null = null;
+  /** Numbers of the written rows after that one, whose record has more. */
+  #begun: number[] = [];
   #pumping = false;
   #pumped: Promise<void> = Promise.resolve();
   #onFailure: ((error: unknown) => void) | null = null;
@@ -145,7 +147,7 @@ export class RowWindow {
 
   /** How much of the input is written. Exact between two calls of `write`. */
   position(): WindowPosition {
-    const ahead: number[] = [];
+    const ahead = [...this.#begun];
     // In input order, no row is written ahead of another.
     const first = this.#options.ordered ? null : this.#oldest;
     for (let entry = first; entry !== null; entry = entry.next) {
@@ -214,7 +216,11 @@ export class RowWindow {
     for (const entry of entries) entry.written = true;
     while (this.#oldest?.written) {
       const gone: Entry = this.#oldest;
-      this.#lastWritten = gone.row;
+      if (gone.row.continues === true) this.#begun.push(gone.row.number);
+      else {
+        this.#lastWritten = gone.row;
+        this.#begun.length = 0;
+      }
       this.#oldest = gone.next;
       // Unlink: a written entry in the old generation would keep its successors alive through minor
       // collections.
