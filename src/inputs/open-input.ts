@@ -221,13 +221,20 @@ export const sourceOptions = z.strictObject({
       "Format of the input [default by file extension, else detected]. gzip is detected automatically",
     value: "FORMAT",
   }),
-  itemColumn: option(z.string().min(1).or(z.array(z.string().min(1)).min(1)).optional(), {
-    common: true,
-    description:
-      "Column with the item; in NDJSON a dotted path, ips[] for every element of a list. Repeated: a row for each column, named in rep_column [default: detected in the first 200 records]",
-    value: "NAME",
-    repeats: "list",
-  }),
+  itemColumn: option(
+    z
+      .string()
+      .min(1)
+      .or(z.array(z.string().min(1)).min(1))
+      .optional(),
+    {
+      common: true,
+      description:
+        "Column with the item; in NDJSON a dotted path, ips[] for every element of a list. Repeated: a row for each column, named in rep_column [default: detected in the first 200 records]",
+      value: "NAME",
+      repeats: "list",
+    },
+  ),
   kindColumn: option(z.string().min(1).optional(), {
     description:
       "Column with the kind of the item. Overrides detection where its value is known; by default a column of kind names next to the item column is used",

@@ -126,7 +126,7 @@ it("reads the parts of a data set that its manifest names", async () => {
     const made = await enrich(cwd, "in.csv", "-o", set, "--to", to, "--rows-per-file", "10");
     expect(made.code, made.stderr).toBe(0);
     await writeFile(join(cwd, set, "part-00009.csv"), "not,a,part\n");
-    const args = [set, "-o", `${to}.csv`, "--prefix", "again_"];
+    const args = [set, "-o", `${to}.csv`, "--prefix", "again_", "--item-column", "ip"];
     const { code, stderr } = await enrich(cwd, ...args);
     expect(code, stderr).toBe(0);
     const rows = await rowsOf(cwd, `${to}.csv`);

@@ -97,7 +97,7 @@ export function readingOf(
     comment: null,
     spaced: false,
     header: delimiter === null ? "none" : "record",
-    item: { name: item, index: 0, by: "flag", sample: null },
+    items: [{ name: item, index: 0, by: "flag", sample: null }],
     kind: null,
     ...rest,
   };

@@ -52,7 +52,7 @@ describe.each(sourceFormats)("%s source", (format) => {
       it("finds the columns and the item column", async () => {
         const source = await openSource(format, await input(), options);
         await source.close();
-        expect({ columns: source.columns, item: source.reading.item.name.trim() }).toEqual({
+        expect({ columns: source.columns, item: source.reading.items[0].name.trim() }).toEqual({
           columns: sample.columns,
           item: "item",
         });

@@ -132,7 +132,10 @@ function checkedSwitch({ flag }: OptionSpec, value: unknown, args: readonly stri
   );
 }
 
-function checkedText({ flag, placeholder, repeats }: OptionSpec, value: unknown): string | readonly string[] {
+function checkedText(
+  { flag, placeholder, repeats }: OptionSpec,
+  value: unknown,
+): string | readonly string[] {
   if (value === false) {
     throw new UsageError("flag_not_negatable", `--no-${flag} does not exist`, {
       hint: `--${flag} takes a value: --${flag} ${placeholder}`,

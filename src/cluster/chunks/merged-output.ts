@@ -51,6 +51,7 @@ export async function openMerged(
   if (warehouse === null || stateFolder === null || base === null) return null;
   const publication = await warehouse.open({
     columns: plan.columns,
+    optional: optionalOf(plan.reading),
     prefix: plan.settings.prefix,
     runId: plan.plan_id,
     stateFolder,
@@ -119,7 +120,10 @@ export function rejectsHeader({ columns, reading, settings: { formulaGuard } }: 
   return formats[reading.format].rejects({ columns, reading, formulaGuard, optional }).header;
 }
 
-function encoderOptions({ columns, reading, settings }: WorkPlan, format: SinkFormat): EncoderOptions {
+function encoderOptions(
+  { columns, reading, settings }: WorkPlan,
+  format: SinkFormat,
+): EncoderOptions {
   const {
     prefix,
     shape = format === "ndjson" ? "nested" : "flat",

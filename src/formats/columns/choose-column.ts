@@ -41,8 +41,7 @@ export function chooseItemColumn(columns: readonly SampledColumn[]): ItemChoice 
   const isQueryable = rated.some(({ sample }) => sample.queryable > 0);
   const usual = usualColumns(columns).find(({ sample }) => !isQueryable || sample.queryable > 0);
   if (usual !== undefined) return { item: { ...usual, by: "name" }, problem: null };
-  const rank = ({ sample }: RatedColumn): number =>
-    isQueryable ? sample.queryable : sample.share;
+  const rank = ({ sample }: RatedColumn): number => (isQueryable ? sample.queryable : sample.share);
   const [first, ...others] = rated.toSorted((a, b) => rank(b) - rank(a));
   if (first === undefined) return { item: null, problem: "none" };
   const isRival = (other: RatedColumn): boolean =>

@@ -5,13 +5,7 @@ import { UsageError } from "../../core/errors.js";
 import type { ColumnPlace, ColumnSample, ItemColumn } from "../types.js";
 
 /** Customary names of item columns. The first one that holds indicators is used. */
-export const customaryItemColumns = [
-  "item",
-  "indicator",
-  "ioc",
-  "value",
-  "data",
-];
+export const customaryItemColumns = ["item", "indicator", "ioc", "value", "data"];
 
 /** A flag that names a column, and its value. */
 export interface ColumnFlag {
@@ -93,7 +87,9 @@ export function noItemColumn(
   problem: "none" | "several",
 ): UsageError {
   const names = columns.map(({ name }) => name);
-  const shares = columns.map((column) => `  ${shownColumns([column])}  ${shareText(column.sample)}`);
+  const shares = columns.map(
+    (column) => `  ${shownColumns([column])}  ${shareText(column.sample)}`,
+  );
   const message =
     problem === "none"
       ? `${input}: no column has indicators in at least half of its sampled cells`

@@ -30,7 +30,7 @@ function chosen(columns: Parameters<typeof table>[0]): string {
 }
 
 describe("chooseItemColumn", () => {
-  it.each(["item", "indicator", "ioc", "value", "data", "ip", "domain", "url"])(
+  it.each(["item", "indicator", "ioc", "value", "data"])(
     "prefers the customary name %s to a column with a larger share",
     (name) => {
       const cells = { peer: tenths(10), [` ${name.toUpperCase()} `]: tenths(5) };
@@ -39,12 +39,14 @@ describe("chooseItemColumn", () => {
   );
 
   it("takes the first customary name in the list's order", () => {
-    expect(chosen({ url: tenths(10), data: tenths(10), domain: tenths(10) })).toBe("data by name");
+    expect(chosen({ data: tenths(10), value: tenths(9), domain: tenths(10) })).toBe(
+      "value by name",
+    );
   });
 
   it("skips a customary name with a share below one half", () => {
     expect(chosen({ indicator: tenths(0), data: tenths(9) })).toBe("data by name");
-    expect(chosen({ ip: tenths(4), peer: tenths(9) })).toBe("peer by share");
+    expect(chosen({ ioc: tenths(4), peer: tenths(9) })).toBe("peer by share");
   });
 
   it("takes the largest share if no customary name holds indicators", () => {
@@ -60,6 +62,26 @@ describe("chooseItemColumn", () => {
     [0, 0, "none"],
   ])("of shares of %d and %d tenths chooses: %s", (src, dst, result) => {
     expect(chosen({ src: tenths(src), note: tenths(0), dst: tenths(dst) })).toBe(result);
+  });
+
+  const urls = (count: number): string[] =>
+    tenths(count).map((cell) => (cell === ip ? "https://example.com/" : ""));
+  const hashes = tenths(10).map(() => sha256);
+
+  it.each([
+    ["the only hash that can be looked up", { sha256: hashes, md5: tenths(0), sha1: tenths(10) }],
+    ["addresses beside hashes", { SHA256: hashes, sha1: tenths(10) }],
+    ["addresses beside hashes under a customary name", { Indicator: hashes, sha1: tenths(10) }],
+    ["addresses beside fewer URLs", { sha1: tenths(10), url: urls(4) }],
+  ])("takes %s", (_, cells) => {
+    expect(chosen(cells)).toBe("sha1 by share");
+  });
+
+  it.each([
+    ["URLs in most rows beside addresses", { src: tenths(10), url: urls(6) }],
+    ["two columns of hashes that nothing can be looked up from", { sha256: hashes, md5: hashes }],
+  ])("refuses %s", (_, cells) => {
+    expect(chosen(cells)).toBe("several");
   });
 
   it("ignores empty cells", () => {
@@ -98,7 +120,7 @@ describe("rateColumns", () => {
     ["the name of a kind", "domain", 0],
   ])("counts %s as %3$d", (_, cell, share) => {
     const [column] = rateColumns(table({ any: [cell, ""] }));
-    expect(column?.sample).toEqual({ cells: 1, indicators: share > 0 ? 1 : 0, share });
+    expect(column?.sample).toMatchObject({ cells: 1, indicators: share > 0 ? 1 : 0, share });
   });
 });
 

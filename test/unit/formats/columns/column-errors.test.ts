@@ -6,8 +6,16 @@ import {
 } from "../../../../src/formats/columns/find-column.js";
 
 function shares(names: readonly string[]): readonly RatedColumn[] {
-  const sample = { cells: 9, indicators: 0, share: 0 };
+  const sample = { cells: 9, indicators: 0, share: 0, queryable: 0, kind: null };
   return names.map((name, index) => ({ name, index, sample }));
+}
+
+function sampled(
+  name: string,
+  index: number,
+  sample: Omit<RatedColumn["sample"], "kind"> & { readonly kind?: null },
+): RatedColumn {
+  return { name, index, sample: { kind: "ip", ...sample } };
 }
 
 describe("unknownColumn", () => {
@@ -52,20 +60,21 @@ describe("unknownColumn", () => {
 describe("noItemColumn", () => {
   it("lists the share of each column and the flag to use", () => {
     const columns = [
-      { name: " src ", index: 0, sample: { cells: 200, indicators: 199, share: 0.995 } },
-      { name: "dst", index: 1, sample: { cells: 180, indicators: 180, share: 1 } },
-      { name: "", index: 2, sample: { cells: 1, indicators: 0, share: 0 } },
+      sampled(" src ip ", 0, { cells: 200, indicators: 199, share: 0.995, queryable: 0.99 }),
+      sampled("dst", 1, { cells: 180, indicators: 180, share: 1, queryable: 0.9 }),
+      sampled("", 2, { cells: 1, indicators: 0, share: 0, queryable: 0, kind: null }),
     ];
-    const error = noItemColumn("dump.csv", columns, "several");
+    const error = noItemColumn("my dump.csv", columns, "several");
     expect([error.code, error.message, error.hint]).toEqual([
       "column_ambiguous",
       [
-        "dump.csv: several columns could hold the items. Share of indicators per column:",
-        '  "src"  100% of 200 sampled cells',
-        '  "dst"  100% of 180 sampled cells',
+        "my dump.csv: several columns could hold the items. Share of indicators per column:",
+        '  "src ip"  100% of 200 sampled cells; ip in 99% of the rows',
+        '  "dst"  100% of 180 sampled cells; ip in 90% of the rows',
         '  "column_3"  0% of 1 sampled cell',
       ].join("\n"),
-      "name the item column with --item-column NAME",
+      "name one, or look up all of them: " +
+        "repute enrich 'my dump.csv' --item-column 'src ip' --item-column dst",
     ]);
   });
 

@@ -7,6 +7,7 @@ const options: RejectsOptions = {
   columns: ["n", "ip"],
   reading: { format: "csv", delimiter: ",", header: "record" },
   formulaGuard: true,
+  optional: {},
 };
 
 function refusal(message: string, cells: readonly string[] = ["1", "192.0.2.1"]) {

@@ -25,11 +25,11 @@ function lines(count: number, line: (n: number) => string): string {
 describe("a CSV input without flags", () => {
   it("reports its column and the share of indicators", async () => {
     const { reading, items } = await read("Type,Data,Note\nip,192.0.2.1,a\nx,words,b\n");
-    expect(reading.item).toEqual({
+    expect(reading.items[0]).toEqual({
       name: "Data",
       index: 1,
       by: "name",
-      sample: { cells: 2, indicators: 1, share: 0.5 },
+      sample: { cells: 2, indicators: 1, share: 0.5, queryable: 0.5, kind: "ip" },
     });
     expect(items).toEqual(["192.0.2.1", "words"]);
   });
@@ -37,7 +37,7 @@ describe("a CSV input without flags", () => {
   it("samples only the first 200 records", async () => {
     const content = `data,peer\n${lines(200, () => "192.0.2.1,x")}${lines(900, () => "x,192.0.2.1")}`;
     const { reading, items } = await read(content);
-    expect(reading.item.sample).toEqual({ cells: 200, indicators: 200, share: 1 });
+    expect(reading.items[0].sample).toMatchObject({ cells: 200, indicators: 200, share: 1 });
     expect(items).toHaveLength(1100);
   });
 
@@ -132,7 +132,7 @@ describe("a CSV input without flags", () => {
 
   it("names an unnamed column by position", async () => {
     const { reading } = await read("note,\na,192.0.2.1\n");
-    expect(reading.item).toMatchObject({ name: "", index: 1 });
+    expect(reading.items[0]).toMatchObject({ name: "", index: 1 });
     expect((await read("note,\na,192.0.2.1\n", { itemColumn: "column_2" })).items).toEqual([
       "192.0.2.1",
     ]);

@@ -64,7 +64,7 @@ describe("a live stream", () => {
     const stream = live(first);
     const opening = openSource(format, { stream, name: "stdin" }, { ...noFlags, clock });
     const source = await clock.run(opening);
-    expect(source.reading.item.name).toBe("peer");
+    expect(source.reading.items[0].name).toBe("peer");
     stream.push(more);
     stream.push(null);
     const items: string[] = [];
@@ -83,6 +83,6 @@ describe("a live stream", () => {
     stream.push(null);
     const source = await clock.run(opening);
     await source.close();
-    expect(source.reading.item).toMatchObject({ name: "a", sample: { share: 1 } });
+    expect(source.reading.items[0]).toMatchObject({ name: "a", sample: { share: 1 } });
   });
 });

@@ -19,7 +19,7 @@ describe("an NDJSON input without flags", () => {
       { id: 1, source: { ip: "192.0.2.1", port: 22 } },
       { id: 2, source: { ip: ["192.0.2.2"] } },
     ]);
-    expect(reading.item).toMatchObject({
+    expect(reading.items[0]).toMatchObject({
       name: "source.ip",
       by: "share",
       sample: { cells: 2, indicators: 2 },
@@ -30,7 +30,7 @@ describe("an NDJSON input without flags", () => {
   it("may have a kind member next to the item", async () => {
     const objects = [{ ioc: { type: "url", value: "example.com" } }];
     const { rows, reading } = await ndjson(objects);
-    expect([reading.item.name, reading.kind?.name, rows[0]?.kindText]).toEqual([
+    expect([reading.items[0].name, reading.kind?.name, rows[0]?.kindText]).toEqual([
       "ioc.value",
       "ioc.type",
       "url",

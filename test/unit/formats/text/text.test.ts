@@ -46,7 +46,7 @@ describe("text source", () => {
 
   it("accepts its own column name as item column", async () => {
     const { source } = await readSource("text", piped("a\n"), { itemColumn: "Item" });
-    expect(source.reading.item.name).toBe("item");
+    expect(source.reading.items[0].name).toBe("item");
   });
 
   it.each(["itemColumn", "kindColumn"] as const)("rejects another %s", async (option) => {
