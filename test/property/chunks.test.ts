@@ -72,16 +72,19 @@ test("CSV in chunks gives the output of a single run", async () => {
     gzip: fc.boolean(),
     end: lineEnd,
     lastEnd: fc.boolean(),
+    second: fc.boolean(),
   });
   await fc.assert(
     fc.asyncProperty(csv, chunkSize, async (parts, size) => {
-      const { rows, header, mark, comment, gzip, end, lastEnd } = parts;
+      const { rows, header, mark, comment, gzip, end, lastEnd, second } = parts;
       const lines = rows.map((cells) => ["192.0.2.7", ...cells].map(quoted).join(","));
       if (comment) lines.splice(1, 0, "# skipped");
       if (header || lines.length === 0) lines.unshift("ip,note");
       const text = `${mark ? "\ufeff" : ""}${lines.join(end)}${lastEnd ? end : ""}`;
-      const flags = { header: header || rows.length === 0, itemColumn: header ? "ip" : "column_1" };
-      const settings = rows.length === 0 ? { itemColumn: "ip" } : flags;
+      const names = header || rows.length === 0 ? ["ip", "note"] : ["column_1", "column_2"];
+      const itemColumn = names.slice(0, second ? 2 : 1);
+      const settings =
+        rows.length === 0 ? { itemColumn } : { header: header || rows.length === 0, itemColumn };
       const marked = comment ? { ...settings, comment: "#" } : settings;
       const { found, wanted } = await bothWays(
         gzip ? "in.csv.gz" : "in.csv",
@@ -98,7 +101,13 @@ test("CSV in chunks gives the output of a single run", async () => {
 test("NDJSON with broken lines in chunks gives the output of a single run", async () => {
   const line = fc.oneof(
     fc.record({ ip: fc.constantFrom(...items), n: fc.integer() }).map((row) => JSON.stringify(row)),
-    fc.constantFrom("{broken", "", '{"ip":["192.0.2.1"]}', '{"other":1}', "[]"),
+    fc.constantFrom(
+      "{broken",
+      "",
+      '{"ip":["192.0.2.1","192.0.2.3"],"other":"192.0.2.4"}',
+      '{"other":1,"ip":[]}',
+      "[]",
+    ),
   );
   await fc.assert(
     fc.asyncProperty(
@@ -108,7 +117,8 @@ test("NDJSON with broken lines in chunks gives the output of a single run", asyn
       async (all, end, size) => {
         const text = ['{"ip":"192.0.2.1"}', ...all].join(end);
         const out = size % 2 === 0 ? "out.ndjson" : "out.csv";
-        const settings = { itemColumn: "ip", to: size % 2 === 0 ? "ndjson" : "csv" };
+        const itemColumn = size % 3 === 0 ? "ip" : ["ip[]", "other"];
+        const settings = { itemColumn, to: size % 2 === 0 ? "ndjson" : "csv" };
         const { found, wanted } = await bothWays("in.ndjson", text, size, settings, out);
         expect(found).toEqual(wanted);
       },

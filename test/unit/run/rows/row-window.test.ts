@@ -139,6 +139,18 @@ describe("RowWindow", () => {
   });
 });
 
+it("a RowWindow stands at the end of a record, with its written rows ahead", async () => {
+  const window = windowOf([], { capacity: 10 });
+  const add = (number: number, continues: boolean): void =>
+    window.add(aRow({ number, continues }), anItem, aFinding());
+  for (const number of [1, 2, 3, 4]) add(number, number % 3 > 0);
+  await window.drained();
+  expect(window.position()).toMatchObject({ last: { number: 3 }, ahead: [4] });
+  add(5, false);
+  await window.drained();
+  expect(window.position()).toMatchObject({ last: { number: 5 }, ahead: [] });
+});
+
 function windowOf(
   written: number[],
   options: {
