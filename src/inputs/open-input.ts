@@ -230,7 +230,7 @@ export const sourceOptions = z.strictObject({
     {
       common: true,
       description:
-        "Column with the item; in NDJSON a dotted path, ips[] for every element of a list. Repeated: a row for each column, named in rep_column [default: detected in the first 200 records]",
+        "Column with the item; in NDJSON a dotted path (ips[]: every element of a list). Repeated: a row for each [default: detected in the first 200 records]",
       value: "NAME",
       repeats: "list",
     },

@@ -121,6 +121,7 @@ class ReportTally {
 
   #itemColumn(record: EarlierRecord): string | null {
     const { itemColumn = null, itemColumns = {} } = this.#run ?? {};
+    if (record.text("column") !== "") return record.text("column");
     return itemColumn ?? itemColumns[record.text("file")] ?? null;
   }
 
@@ -210,7 +211,7 @@ function ownCells(
     json === null
       ? cells.map((cell, index) => [columns[index] ?? "", cell] as const)
       : membersOf(json);
-  const own = all.filter(([name, cell]) => cell !== "" && name !== itemColumn);
+  const own = all.filter(([name, cell]) => cell !== "" && name.trim() !== itemColumn?.trim());
   const kept = own
     .slice(0, mostColumns)
     .map(([name, cell]) => [cutText(name, longestCell), cutText(cell, longestCell)] as const);

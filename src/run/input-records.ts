@@ -1,5 +1,5 @@
 import type { InputRecord, Manifest, ReadingFacts, SharedFacts } from "../core/manifest.js";
-import { columnName } from "../formats/columns/find-column.js";
+import { positionalName } from "../formats/columns/find-column.js";
 import type { OpenedSource, RunInput } from "../inputs/types.js";
 
 /** One record per file of several inputs; undefined for a single input. */
@@ -43,7 +43,9 @@ export function readingFacts({
     format: table ?? format,
     delimiter: table === undefined ? delimiter : null,
     header,
-    item_column: items.map(columnName).join(","),
+    item_column: items
+      .map(({ name, index }) => (name === "" ? positionalName(index) : name))
+      .join(","),
     item_column_by: by,
     item_column_share: sample === null ? null : Math.round(sample.share * 1000) / 1000,
     kind_column: kind?.name ?? null,

@@ -63,8 +63,8 @@ export class RowWindow {
   #bytes = 0;
   #lastEnd = 0;
   #lastWritten: Row | null = null;
-  /** Numbers of the written rows after that one, whose record has more. */
-  #begun: number[] = [];
+  /** Numbers of the written rows after it, whose record has more. */
+  #begun: readonly number[] = [];
   #pumping = false;
   #pumped: Promise<void> = Promise.resolve();
   #onFailure: ((error: unknown) => void) | null = null;
@@ -216,11 +216,8 @@ export class RowWindow {
     for (const entry of entries) entry.written = true;
     while (this.#oldest?.written) {
       const gone: Entry = this.#oldest;
-      if (gone.row.continues === true) this.#begun.push(gone.row.number);
-      else {
-        this.#lastWritten = gone.row;
-        this.#begun.length = 0;
-      }
+      this.#begun = gone.row.continues === true ? [...this.#begun, gone.row.number] : [];
+      if (this.#begun.length === 0) this.#lastWritten = gone.row;
       this.#oldest = gone.next;
       // Unlink: a written entry in the old generation would keep its successors alive through minor
       // collections.
