@@ -103,11 +103,11 @@ describe.each([40, 80, 120])("%i columns", (columns) => {
 
 async function writeInputs(folder: string): Promise<void> {
   const items = Array.from({ length: 40 }, (_, at) => `198.51.100.${at},host-${at}.example.com`);
-  const csv = ["ip,note", ...items, "setup.exe,a file"];
+  const csv = ["ioc,note", ...items, "setup.exe,a file"];
   await writeFile(join(folder, "monday.csv"), `${csv.slice(0, 36).join("\n")}\n`);
   await writeFile(
     join(folder, "tuesday.csv"),
-    `${csv.slice(4).join("\n").replace(/^/, "ip,note\n")}\n`,
+    `${csv.slice(4).join("\n").replace(/^/, "ioc,note\n")}\n`,
   );
   await cp(join(samples, "webhooks"), join(folder, "webhooks"), { recursive: true });
 }
