@@ -115,7 +115,7 @@ test("NDJSON with broken lines in chunks gives the output of a single run", asyn
       lineEnd,
       chunkSize,
       async (all, end, size) => {
-        const text = ['{"ip":"192.0.2.1"}', ...all].join(end);
+        const text = ['{"ip":"192.0.2.1","other":null}', ...all].join(end);
         const out = size % 2 === 0 ? "out.ndjson" : "out.csv";
         const itemColumn = size % 3 === 0 ? "ip" : ["ip[]", "other"];
         const settings = { itemColumn, to: size % 2 === 0 ? "ndjson" : "csv" };
