@@ -1,7 +1,6 @@
-import { detectItem, isHex } from "./detect.js";
+import { isHex } from "./detect.js";
 import { isPublicSuffix } from "./hostname.js";
 import { readIpv6 } from "./ip.js";
-import { strip } from "./refang.js";
 import { isNetwork } from "./url.js";
 import { looksLikeWallet } from "./wallet/wallet.js";
 import { itemCodes } from "../error-codes/item-codes.js";
@@ -20,7 +19,6 @@ const tests: readonly (readonly [UnsupportedCode, (text: string) => boolean])[] 
   ["ip_leading_zero", (text) => fourNumbers.test(text) && leadingZero.test(text)],
   ["ip_octet", hasLargeOctet],
   ["wallet_checksum", looksLikeWallet],
-  ["several", isList],
   ["url_syntax", (text) => webScheme.test(text)],
   ["url_scheme", (text) => anyScheme.test(text)],
   ["registry_key", (text) => registryRoot.test(text)],
@@ -78,16 +76,7 @@ function hasZone(text: string): boolean {
   return percent > 0 && readIpv6(text.slice(text.startsWith("[") ? 1 : 0, percent)) !== null;
 }
 
-const listSeparator = /[\s,;|]+/;
-/** Maximum number of pieces to check. */
-const listProbe = 4;
-
-function isList(text: string): boolean {
-  const pieces = text.split(listSeparator, listProbe);
-  return pieces.length > 1 && pieces.every((piece) => detectItem(strip(piece)) !== null);
-}
-
-const webScheme = /^(?:https?|ftp):/i;
+const webScheme = /^(?:https?|ftp|wss?):/i;
 const anyScheme = /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i;
 const registryRoot = /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:])/i;
 const pathStart = /^(?:[a-z]:[\\/]|[\\/]|~[\w-]*\/|\.{1,2}\/|%\w+%|\$\{?\w+)/i;
