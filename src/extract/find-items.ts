@@ -1,0 +1,106 @@
+import { detectItem } from "../core/item/detect.js";
+import type { Item } from "../core/item/item.js";
+import { recogniseItem } from "../core/item/recognise.js";
+import { isMeant, type Mention } from "./is-meant.js";
+import { defangMark, preparedText } from "./prepared-text.js";
+
+/** An item in a text. */
+export interface FoundItem {
+  readonly item: Item;
+  /** Counted from 0, within the text. */
+  readonly line: number;
+}
+
+/**
+ * Finds the items in whole lines of any text, defanged or not. What is more likely a file name, a
+ * version number or code is left out: each item found may cost a request.
+ */
+export function findItems(text: string): readonly FoundItem[] {
+  const prepared = preparedText(text);
+  const found: FoundItem[] = [];
+  let line = 0;
+  let counted = 0;
+  for (const { item, at } of itemsIn(prepared)) {
+    for (let end = prepared.indexOf("\n", counted); end >= 0 && end < at;) {
+      line += 1;
+      counted = end + 1;
+      end = prepared.indexOf("\n", counted);
+    }
+    found.push({ item, line });
+  }
+  return found;
+}
+
+/** Runs of characters of which items consist. URLs may have commas, but only within quotes. */
+const words = /[^\s"'<>`|,{}\\“”‘’«»]+/g;
+const marked = /[.@:]/;
+const shortestUnmarked = 25;
+const url = /(?:h(?:tt|xx)ps?|ftp|wss?):\/\/.+$/i;
+const parts = /[^;()[\]=]+/g;
+
+function* itemsIn(text: string): Generator<{ readonly item: Item; readonly at: number }> {
+  words.lastIndex = 0;
+  for (let match = words.exec(text); match !== null; match = words.exec(text)) {
+    const [word] = match;
+    if (word.length < shortestUnmarked && !marked.test(word)) continue;
+    const start = word.includes("://") ? word.search(url) : -1;
+    if (start >= 0) {
+      const at = match.index + start;
+      const end = endOfUrl(text, at, words.lastIndex);
+      words.lastIndex = end;
+      const item = itemOf(withoutTail(text.slice(at, end)));
+      if (item?.kind === "url") yield { item, at };
+      continue;
+    }
+    for (const part of word.matchAll(parts)) {
+      const item = itemIn(part[0], text, match.index + part.index);
+      if (item !== null) yield { item, at: match.index + part.index };
+    }
+  }
+}
+
+/** A URL in quotes ends with them; any other one ends with the word. */
+function endOfUrl(text: string, at: number, end: number): number {
+  const quote = text.charAt(at - 1);
+  if (quote !== '"' && quote !== "'") return end;
+  const close = text.indexOf(quote, at);
+  return close > end && close - at < longestUrl && !/\s/.test(text.slice(at, close)) ? close : end;
+}
+
+const longestUrl = 8192;
+const tail = /[.,:;!?*_~'…-]+$/;
+
+/** Removes the punctuation of the sentence, and closing brackets that no bracket of the URL opens. */
+function withoutTail(address: string): string {
+  const bare = address.replace(tail, "");
+  const last = bare.at(-1);
+  const opener = last === ")" ? "(" : last === "]" ? "[" : null;
+  if (opener === null) return bare;
+  const isOpen = bare.split(opener).length >= bare.split(last!).length;
+  return isOpen ? bare : withoutTail(bare.slice(0, -1));
+}
+
+const head = /^[*_~:•#!?>-]+(?!\.)/;
+const label = /^[a-z][\w-]*:(?!\/\/)/i;
+
+function itemIn(part: string, text: string, at: number): Item | null {
+  if (part.length < shortest) return null;
+  const bare = part.replace(head, "").replace(tail, "");
+  const isDefanged = bare.includes(defangMark);
+  const plain = isDefanged ? bare.replaceAll(defangMark, "") : bare;
+  const whole = itemOf(plain);
+  const value = whole === null ? plain.replace(label, "") : plain;
+  const item = whole ?? (value === plain ? null : itemOf(value));
+  if (item === null) return null;
+  const mention: Mention = { item, value, isDefanged, text, at, end: at + part.length };
+  return isMeant(mention) ? item : null;
+}
+
+/** `a.io` and `1::2`. */
+const shortest = 4;
+
+/** Few words are items, so the reason of the others is not asked. */
+function itemOf(word: string): Item | null {
+  const plain = word.includes(defangMark) ? word.replaceAll(defangMark, "") : word;
+  return detectItem(plain.replace(/^hxxp/i, "http")) === null ? null : recogniseItem(plain).item;
+}
