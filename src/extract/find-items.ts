@@ -19,12 +19,11 @@ export function findItems(text: string): readonly FoundItem[] {
   const prepared = preparedText(text);
   const found: FoundItem[] = [];
   let line = 0;
-  let counted = 0;
+  let lineEnd = prepared.indexOf("\n");
   for (const { item, at } of itemsIn(prepared)) {
-    for (let end = prepared.indexOf("\n", counted); end >= 0 && end < at;) {
+    while (lineEnd >= 0 && lineEnd < at) {
       line += 1;
-      counted = end + 1;
-      end = prepared.indexOf("\n", counted);
+      lineEnd = prepared.indexOf("\n", lineEnd + 1);
     }
     found.push({ item, line });
   }

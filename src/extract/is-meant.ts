@@ -30,9 +30,9 @@ export function isMeant(mention: Mention): boolean {
   }
 }
 
-const commit = /\b(?:commit|revision|rev|tree|blob|parent)[\s:=]+$/i;
+const commit = /\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+$/i;
 const version =
-  /(?:\b(?:versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch)\.?|version.{0,12} (?:to|and|than|before))[\s:=]+$/i;
+  /(?:\b(?:versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch|section|chapter)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+$/i;
 const reach = 32;
 
 function textBefore({ text, at }: Mention): string {

@@ -34,7 +34,7 @@ function onlyLineEnds(lines: string): string {
 }
 
 const defanged =
-  /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|:|\/)[ \t]?[\])}]{1,2}[ \t]?|\\(?=\.[\w-])/gi;
+  /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|::?|\/)[ \t]?[\])}]{1,2}[ \t]?|\\(?=\.[\w-])/gi;
 
 function refanged(token: string | undefined): string {
   const char = token?.toLowerCase();
