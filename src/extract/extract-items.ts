@@ -2,7 +2,7 @@ import { decodeBytes } from "../core/bytes.js";
 import type { ItemKind } from "../core/item/item.js";
 import { openInput } from "../inputs/open-input.js";
 import type { NamedInput } from "../inputs/types.js";
-import { findItems } from "./find-items.js";
+import { itemFinder } from "./find-items.js";
 
 /** A distinct item of the texts. */
 export interface ExtractedItem {
@@ -24,6 +24,7 @@ export async function extractItems(
   inputs: readonly NamedInput[],
   signal: AbortSignal,
 ): Promise<Iterable<ExtractedItem>> {
+  const findItems = itemFinder();
   const items = new Map<string, ExtractedItem>();
   for (const { name, input } of inputs) {
     const bytes = await openInput(input, { gzip: false, offset: 0 });

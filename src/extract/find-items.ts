@@ -12,15 +12,29 @@ export interface FoundItem {
 }
 
 /**
- * Finds the items in whole lines of any text, defanged or not. What is more likely a file name, a
- * version number or code is left out: each item found may cost a request.
+ * Makes a function that finds the items in whole lines of any text, defanged or not. What is more
+ * likely a file name, a version number or code is left out: each item found may cost a request. It
+ * remembers words, since most of a text are the same ones.
  */
-export function findItems(text: string): readonly FoundItem[] {
+export function itemFinder(): (text: string) => readonly FoundItem[] {
+  const known: KnownWords = new Map();
+  return (text) => {
+    if (known.size > mostKnown) known.clear();
+    return findItems(text, known);
+  };
+}
+
+/** Words and the items that they are. */
+type KnownWords = Map<string, Item | null>;
+
+const mostKnown = 100_000;
+
+function findItems(text: string, known: KnownWords): readonly FoundItem[] {
   const prepared = preparedText(text);
   const found: FoundItem[] = [];
   let line = 0;
   let lineEnd = prepared.indexOf("\n");
-  for (const { item, at } of itemsIn(prepared)) {
+  for (const { item, at } of itemsIn(prepared, known)) {
     while (lineEnd >= 0 && lineEnd < at) {
       line += 1;
       lineEnd = prepared.indexOf("\n", lineEnd + 1);
@@ -32,12 +46,15 @@ export function findItems(text: string): readonly FoundItem[] {
 
 /** Runs of characters of which items consist. URLs may have commas, but only within quotes. */
 const words = /[^\s"'<>`|,{}\\“”‘’«»]+/g;
-const marked = /[.@:]/;
+const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
 const shortestUnmarked = 25;
 const url = /(?:h(?:tt|xx)ps?|ftp|wss?):\/\/.+$/i;
 const parts = /[^;()[\]=]+/g;
 
-function* itemsIn(text: string): Generator<{ readonly item: Item; readonly at: number }> {
+function* itemsIn(
+  text: string,
+  known: KnownWords,
+): Generator<{ readonly item: Item; readonly at: number }> {
   words.lastIndex = 0;
   for (let match = words.exec(text); match !== null; match = words.exec(text)) {
     const [word] = match;
@@ -47,12 +64,12 @@ function* itemsIn(text: string): Generator<{ readonly item: Item; readonly at: n
       const at = match.index + start;
       const end = endOfUrl(text, at, words.lastIndex);
       words.lastIndex = end;
-      const item = itemOf(withoutTail(text.slice(at, end)));
+      const item = itemOf(withoutTail(text.slice(at, end)), known);
       if (item?.kind === "url") yield { item, at };
       continue;
     }
     for (const part of word.matchAll(parts)) {
-      const item = itemIn(part[0], text, match.index + part.index);
+      const item = itemIn(part[0], text, match.index + part.index, known);
       if (item !== null) yield { item, at: match.index + part.index };
     }
   }
@@ -82,14 +99,15 @@ function withoutTail(address: string): string {
 const head = /^[*_~:•#!?>-]+(?!\.)/;
 const label = /^[a-z][\w-]*:(?!\/\/)/i;
 
-function itemIn(part: string, text: string, at: number): Item | null {
+function itemIn(part: string, text: string, at: number, known: KnownWords): Item | null {
   if (part.length < shortest) return null;
+  if (part.length < shortestUnmarked && !marked.test(part)) return null;
   const bare = part.replace(head, "").replace(tail, "");
   const isDefanged = bare.includes(defangMark);
   const plain = isDefanged ? bare.replaceAll(defangMark, "") : bare;
-  const whole = itemOf(plain);
+  const whole = itemOf(plain, known);
   const value = whole === null ? plain.replace(label, "") : plain;
-  const item = whole ?? (value === plain ? null : itemOf(value));
+  const item = whole ?? (value === plain ? null : itemOf(value, known));
   if (item === null) return null;
   const mention: Mention = { item, value, isDefanged, text, at, end: at + part.length };
   return isMeant(mention) ? item : null;
@@ -99,7 +117,14 @@ function itemIn(part: string, text: string, at: number): Item | null {
 const shortest = 4;
 
 /** Few words are items, so the reason of the others is not asked. */
-function itemOf(word: string): Item | null {
-  const plain = word.includes(defangMark) ? word.replaceAll(defangMark, "") : word;
-  return detectItem(plain.replace(/^hxxp/i, "http")) === null ? null : recogniseItem(plain).item;
+function itemOf(word: string, known: KnownWords): Item | null {
+  let item = known.get(word);
+  if (item !== undefined) return item;
+  const plain = (word.includes(defangMark) ? word.replaceAll(defangMark, "") : word).replace(
+    /^hxxp/i,
+    "http",
+  );
+  item = detectItem(plain) === null ? null : recogniseItem(plain).item;
+  known.set(word, item);
+  return item;
 }
