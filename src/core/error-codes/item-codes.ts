@@ -83,6 +83,10 @@ export const itemCodes = {
   path: ["a file or URL path without a host", "add the host to make it a URL"],
   registry_key: ["a Windows registry key", "nothing; the interface has no such kind"],
   asn: ["an autonomous system number", "look up addresses of the network"],
+  prose: [
+    "text with an item inside",
+    "find the items: repute extract FILE | repute enrich - -o OUT",
+  ],
   text: [
     "text that is not an IP address, domain, URL, SHA1 hash, wallet or e-mail address",
     "check that --item-column names the right column",

@@ -1,6 +1,7 @@
-import { isHex } from "./detect.js";
+import { detectItem, isHex } from "./detect.js";
 import { isPublicSuffix } from "./hostname.js";
 import { readIpv6 } from "./ip.js";
+import { strip } from "./refang.js";
 import { isNetwork } from "./url.js";
 import { looksLikeWallet } from "./wallet/wallet.js";
 import { itemCodes } from "../error-codes/item-codes.js";
@@ -8,7 +9,22 @@ import type { Recognition, UnsupportedCode } from "./item.js";
 
 /** Says why a stripped and refanged text is not an item. The text must not be one. */
 export function explainUnsupported(text: string): UnsupportedCode {
-  return hashReason(text) ?? tests.find(([, applies]) => applies(text))?.[0] ?? "text";
+  return (
+    hashReason(text) ??
+    tests.find(([, applies]) => applies(text))?.[0] ??
+    (hasItem(text) ? "prose" : "text")
+  );
+}
+
+/** Words examined for an item. */
+const mostWords = 64;
+const around = /^[([{]+|[)\]}.,:;!?]+$/g;
+
+function hasItem(text: string): boolean {
+  const words = text.split(/\s+/, mostWords);
+  return words.some(
+    (word) => /[.@:]/.test(word) && detectItem(strip(word).replaceAll(around, "")) !== null,
+  );
 }
 
 /** The first match is the reason. */

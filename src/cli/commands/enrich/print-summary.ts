@@ -1,3 +1,4 @@
+import { shellWord } from "../../../core/text/quantity.js";
 import { defaultPrefix } from "../../../outputs/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import type { Manifest } from "../../../core/manifest.js";
@@ -30,6 +31,14 @@ export async function printSummary(
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
     const { countedRows } = await import("./failed-rows.js");
     context.reporter.warning(countedRows(manifest, failOn, prefix));
+  }
+  const prose = (manifest.unsupported["prose"] ?? 0) + (manifest.unsupported["several"] ?? 0);
+  if (prose * 2 > manifest.input.rows) {
+    const { path } = manifest.input;
+    const from = path === null ? "" : ` ${shellWord(path)}`;
+    context.reporter.warning(
+      `more than half of the rows are text with items inside; find them with: repute extract${from} | repute enrich - -o OUT`,
+    );
   }
   if (json || quiet || context.reporter.format === "json") return;
   const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
