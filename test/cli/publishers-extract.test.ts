@@ -44,7 +44,7 @@ test.each([
   const { cwd, code, stdout } = await run("extract", name, "--quiet");
   expect([code, stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);
   expect(stdout).toContain(`\n${row}\n`);
-  const enriched = await runRepute(["enrich", "-", "--local", "--quiet"], { cwd, input: stdout });
+  const enriched = await runRepute(["enrich", "-", "--local", "--quiet"], { cwd, stdin: stdout });
   expect([enriched.code, enriched.stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);
   expect(enriched.stdout).toMatch(/^item,kind,file,line,count,rep_item,/);
 });

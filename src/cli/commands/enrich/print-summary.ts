@@ -32,12 +32,11 @@ export async function printSummary(
     const { countedRows } = await import("./failed-rows.js");
     context.reporter.warning(countedRows(manifest, failOn, prefix));
   }
-  const prose = (manifest.unsupported["prose"] ?? 0) + (manifest.unsupported["several"] ?? 0);
-  if (prose * 2 > manifest.input.rows) {
+  if (isProse(manifest)) {
     const { path } = manifest.input;
-    const from = path === null ? "" : ` ${shellWord(path)}`;
+    const from = path === null || path === "-" || path === "stdin" ? "" : ` ${shellWord(path)}`;
     context.reporter.warning(
-      `more than half of the rows are text with items inside; find them with: repute extract${from} | repute enrich - -o OUT`,
+      `most rows are text with items inside; to find them: repute extract${from} | repute enrich - -o OUT`,
     );
   }
   if (json || quiet || context.reporter.format === "json") return;
@@ -48,4 +47,11 @@ export async function printSummary(
   const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
   const isColored = usesColor(color, context.env, context.stderr);
   context.reporter.print(text, isColored ? paintSummary : undefined);
+}
+
+/** Whether most rows are text, and a fifth of them or more have an item inside, as wrapped lines do. */
+function isProse({ unsupported, input }: Manifest): boolean {
+  const { prose = 0, several = 0, text = 0 } = unsupported;
+  const withItems = prose + several;
+  return (withItems + text) * 2 > input.rows && withItems * 5 >= input.rows;
 }

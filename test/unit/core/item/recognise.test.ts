@@ -53,7 +53,7 @@ describe("recogniseItem", () => {
     ["cidr", "IP: 192.0.2.0/24"],
     ["file_name", "Filename: invoice.docm"],
     ["text", "?"],
-    ["text", "see: example.com and others"],
+    ["prose", "see: example.com and others"],
     ["hex_length", sha1.slice(1)],
     ["hex_length", `0x${"a".repeat(65)}`],
     ["cidr", "192.0.2[.]0/24"],
@@ -200,8 +200,8 @@ describe("a cell with several values", () => {
   it.each([
     ["192.0.2.1 198.51.100.2", "several"],
     ["https://a.example.com/x\nhttps://b.example.com/y", "several"],
-    ["evil.example.com (C2)", "text"],
-    ["visit example.com for more", "text"],
+    ["evil.example.com (C2)", "prose"],
+    ["visit example.com for more", "prose"],
   ])("is no item: %j", (text, code) => {
     expect(recogniseItem(text).reason?.code).toBe(code);
   });
