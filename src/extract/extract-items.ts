@@ -26,7 +26,8 @@ export async function extractItems(
 ): Promise<Iterable<ExtractedItem>> {
   const findItems = itemFinder();
   const items = new Map<string, ExtractedItem>();
-  for (const { name, input } of inputs) {
+  for (const { name: given, input } of inputs) {
+    const name = given === "-" ? "stdin" : given;
     const bytes = await openInput(input, { gzip: false, offset: 0 });
     try {
       let before = 1;

@@ -25,7 +25,8 @@ export function isMeant(mention: Mention): boolean {
       return isDefanged ? !isPartOfPath(mention) : isHost(value, mention);
     case "url":
       return isDefanged || isHost(value.replace(/[/?#].*$/s, ""), mention);
-    default:
+    case "email":
+    case "crypto_wallet":
       return true;
   }
 }

@@ -39,7 +39,7 @@ test("enriches the only item of a cell with several values", async () => {
 test.each([
   ["prose-report.txt", 12, "billing@example.com,email,prose-report.txt,3,1"],
   ["stix-bundle.json", 8, "stix.example.com,domain,stix-bundle.json,11,1"],
-  ["misp-event.json", 7, "kit.example.com,domain,misp-event.json,4,1"],
+  ["misp-event.json", 7, "kit.example.com,domain,misp-event.json,15,1"],
 ])("extracts the items of %s as rows that enrich takes", async (name, count, row) => {
   const { cwd, code, stdout } = await run("extract", name, "--quiet");
   expect([code, stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);

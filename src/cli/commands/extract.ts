@@ -79,8 +79,7 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   const format = formatOf(settings);
   if (settings.to === undefined) await checkOutputName(output);
   if (output !== "-") await checkOutput(output, inputPaths({ inputs }));
-  const named = inputs.map((one) => (one.name === "-" ? { ...one, name: "stdin" } : one));
-  const items = [...(await extractItems(named, context.signal))];
+  const items = [...(await extractItems(inputs, context.signal))];
   const lines = linesOf(items, format);
   if (output === "-") for (const line of lines) await writeOut(context, line);
   else {
