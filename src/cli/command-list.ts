@@ -5,6 +5,7 @@ const loaders = {
   enrich: async () => (await import("./commands/enrich/enrich.js")).enrichCommand,
   plan: async () => (await import("./commands/plan.js")).planCommand,
   retry: async () => (await import("./commands/enrich/retry.js")).retryCommand,
+  extract: async () => (await import("./commands/extract.js")).extractCommand,
   verify: async () => (await import("./commands/results/verify.js")).verifyCommand,
   report: async () => (await import("./commands/results/report.js")).reportCommand,
   diff: async () => (await import("./commands/results/diff.js")).diffCommand,

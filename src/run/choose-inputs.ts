@@ -1,3 +1,4 @@
+import { shellWord } from "../core/text/quantity.js";
 import { ReputeError, UsageError } from "../core/errors.js";
 import { columnShare } from "../formats/columns/choose-column.js";
 import { minShare } from "../formats/columns/find-column.js";
@@ -93,7 +94,9 @@ function noList(name: string): UsageError {
   return new UsageError(
     "column_not_found",
     `${name}: fewer than half of its first lines are indicators`,
-    { hint: "leave it out; or say what it is with --from" },
+    {
+      hint: `leave it out, say what it is with --from, or find the items in it: repute extract ${shellWord(name)} | repute enrich - -o OUT`,
+    },
   );
 }
 

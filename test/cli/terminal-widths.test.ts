@@ -21,6 +21,7 @@ const once = [...local, "--partial-retries", "0"];
 /** What a person types, in this order: later commands read what earlier ones wrote. */
 const session: readonly (readonly string[])[] = [
   ["plan", "monday.csv", ...local],
+  ["extract", "monday.csv"],
   ["enrich", "monday.csv", "-o", "monday.out.csv", ...once],
   ["enrich", "monday.csv", "-o", "spread.csv", "--workers", "2"],
   ["enrich", "tuesday.csv", "-o", "tuesday.out.csv", "--cache", "cache", ...once],

@@ -45,6 +45,10 @@ const shared: Readonly<Record<string, readonly string[]>> = {
 /** What the examples of a command find done: commands, and names of shared ones. */
 const before: Readonly<Record<string, readonly string[]>> = {
   plan: ["cached", "echo corp.example > corp.txt"],
+  extract: [
+    "cp samples/publishers/prose-report.txt report.txt; mkdir mails; cp report.txt mails",
+    "cp samples/publishers/stix-bundle.json bundle.json; gzip -c report.txt > firewall.log.gz",
+  ],
   retry: ["enriched", "parquet", "dataSet", "table"],
   verify: ["enriched", "table", "nested"],
   report: [

@@ -35,6 +35,10 @@ export const layers: Readonly<Record<string, Layer>> = {
     content: "where bytes come from: files, stdin, streams, objects",
     mayImport: ["core", "formats", "s3"],
   },
+  extract: {
+    content: "the items in any text",
+    mayImport: ["core", "formats", "inputs"],
+  },
   outputs: {
     content: "where rows go: files, Parquet, databases",
     mayImport: ["core", "formats", "s3"],

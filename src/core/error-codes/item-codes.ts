@@ -19,7 +19,10 @@ export const itemCodes = {
     "contains half of a surrogate pair, which cannot be percent-encoded",
     "clean the cell; check the file's encoding",
   ],
-  several: ["more than one item in the cell; write one per row", "split the cell into rows"],
+  several: [
+    "more than one item in the cell; write one per row",
+    "run repute extract FILE | repute enrich -, which finds each of them",
+  ],
   md5: ["an MD5 hash; the interface knows SHA1 only", "look up the file's SHA1"],
   sha224: ["a SHA224 hash; the interface knows SHA1 only", "look up the file's SHA1"],
   sha256: ["a SHA256 hash; the interface knows SHA1 only", "look up the file's SHA1"],
@@ -43,7 +46,7 @@ export const itemCodes = {
     "write it without leading zeros",
   ],
   ip_octet: ["four numbers with dots, one of them above 255", "correct the address"],
-  url_scheme: ["a URL whose scheme is not http, https or ftp", "look up its host instead"],
+  url_scheme: ["a URL whose scheme is not http, https, ftp, ws or wss", "look up its host instead"],
   url_syntax: ["starts like a URL but is not a valid one", "correct the URL"],
   email_syntax: [
     "contains an @ but is not an e-mail address under a known public suffix",
@@ -80,6 +83,10 @@ export const itemCodes = {
   path: ["a file or URL path without a host", "add the host to make it a URL"],
   registry_key: ["a Windows registry key", "nothing; the interface has no such kind"],
   asn: ["an autonomous system number", "look up addresses of the network"],
+  prose: [
+    "text with an item inside",
+    "find the items: repute extract FILE | repute enrich - -o OUT",
+  ],
   text: [
     "text that is not an IP address, domain, URL, SHA1 hash, wallet or e-mail address",
     "check that --item-column names the right column",

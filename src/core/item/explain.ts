@@ -9,7 +9,22 @@ import type { Recognition, UnsupportedCode } from "./item.js";
 
 /** Says why a stripped and refanged text is not an item. The text must not be one. */
 export function explainUnsupported(text: string): UnsupportedCode {
-  return hashReason(text) ?? tests.find(([, applies]) => applies(text))?.[0] ?? "text";
+  return (
+    hashReason(text) ??
+    tests.find(([, applies]) => applies(text))?.[0] ??
+    (hasItem(text) ? "prose" : "text")
+  );
+}
+
+/** Words examined for an item. */
+const mostWords = 64;
+const around = /^[([{]+|[)\]}.,:;!?]+$/g;
+
+function hasItem(text: string): boolean {
+  const words = text.split(/\s+/, mostWords);
+  return words.some(
+    (word) => /[.@:]/.test(word) && detectItem(strip(word).replaceAll(around, "")) !== null,
+  );
 }
 
 /** The first match is the reason. */
@@ -20,7 +35,6 @@ const tests: readonly (readonly [UnsupportedCode, (text: string) => boolean])[] 
   ["ip_leading_zero", (text) => fourNumbers.test(text) && leadingZero.test(text)],
   ["ip_octet", hasLargeOctet],
   ["wallet_checksum", looksLikeWallet],
-  ["several", isList],
   ["url_syntax", (text) => webScheme.test(text)],
   ["url_scheme", (text) => anyScheme.test(text)],
   ["registry_key", (text) => registryRoot.test(text)],
@@ -78,16 +92,7 @@ function hasZone(text: string): boolean {
   return percent > 0 && readIpv6(text.slice(text.startsWith("[") ? 1 : 0, percent)) !== null;
 }
 
-const listSeparator = /[\s,;|]+/;
-/** Maximum number of pieces to check. */
-const listProbe = 4;
-
-function isList(text: string): boolean {
-  const pieces = text.split(listSeparator, listProbe);
-  return pieces.length > 1 && pieces.every((piece) => detectItem(strip(piece)) !== null);
-}
-
-const webScheme = /^(?:https?|ftp):/i;
+const webScheme = /^(?:https?|ftp|wss?):/i;
 const anyScheme = /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i;
 const registryRoot = /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:])/i;
 const pathStart = /^(?:[a-z]:[\\/]|[\\/]|~[\w-]*\/|\.{1,2}\/|%\w+%|\$\{?\w+)/i;

@@ -29,16 +29,54 @@ export function recogniseItem(text: string, kind: ItemKind | null = null): Recog
   const bare = stripCell(text);
   if (bare.length === 0) return unsupported("empty");
   if (bare.length > longestText) return unsupported("too_long");
-  if (control.test(bare)) return unsupported("control_character");
   if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
+  if (control.test(bare))
+    return oneOfSeveral(refang(bare), kind) ?? unsupported("control_character");
   const plain = refang(bare);
   const item = readItem(plain, kind);
-  if (item !== null) return sendable(item);
+  if (item !== null) {
+    const isSplit = item.kind === "url" && space.test(plain);
+    return (isSplit ? oneOfSeveral(plain, kind) : null) ?? sendable(item);
+  }
+  return oneOfSeveral(plain, kind) ?? withoutLabel(plain, kind);
+}
+
+/** Recognises a text that is not an item as it stands. */
+function withoutLabel(plain: string, kind: ItemKind | null): Recognition {
   const value = behindLabel(plain);
   if (value === null || value === "") return unsupported(explainUnsupported(plain));
   const labelled = readItem(value, kind);
   return labelled === null ? unsupported(explainUnsupported(value)) : sendable(labelled);
 }
+
+/**
+ * Recognises the item of a cell with several values (`sha256,md5,sha1`), each of which must be what
+ * publishers list, or the name of a kind (`SHA1:`); null for any other text, such as prose.
+ */
+function oneOfSeveral(plain: string, kind: ItemKind | null): Recognition | null {
+  if (!separator.test(plain)) return null;
+  let found: Item | null = null;
+  for (const piece of plain.split(separator, mostPieces)) {
+    const part = strip(piece);
+    if (part === "" || (part.endsWith(":") && isPublishedKind(part))) continue;
+    if (part.length < shortestHash && !marked.test(part)) return null;
+    const read = readItem(part, kind);
+    const { item, reason } = read === null ? withoutLabel(part, kind) : sendable(read);
+    if (item === null) {
+      if (!listed.has(reason.code) && reason.code !== "file_name") return null;
+    } else if (found === null) found = item;
+    else if (found.kind !== item.kind || found.value !== item.value) return unsupported("several");
+  }
+  return found === null ? null : { item: found, reason: null };
+}
+
+const separator = /[\s,;|]+/;
+const space = /\s/;
+/** Shorter items, networks and file names have one of these. */
+const marked = /[.:@]/;
+const shortestHash = 25;
+/** Of a longer list, the first ones tell. */
+const mostPieces = 64;
 
 function readItem(plain: string, kind: ItemKind | null): Item | null {
   return (kind === null ? null : readItemAs(kind, plain)) ?? detectItem(plain);

@@ -4,7 +4,7 @@ import { isBogon, isPortOrNothing, readIpv6 } from "./ip.js";
 import { mayBeDefanged, refang, strip } from "./refang.js";
 
 /**
- * Reads an http, https or ftp URL as the WHATWG parser does and returns its href:
+ * Reads an http, https, ftp, ws or wss URL as the WHATWG parser does and returns its href:
  * `HTTP://Example.com` becomes `http://example.com/`. Keeps the fragment, which is part of the
  * indicator, and drops user name and password.
  *
@@ -29,8 +29,8 @@ export function isNetwork(text: string): boolean {
   return address.includes(":") && isPrefixLength(prefix, 128) && readIpv6(address) !== null;
 }
 
-const scheme = /^(?:https?|ftp):/i;
-const severalUrls = /\s(?:https?|ftp|hxxps?):\/\//i;
+const scheme = /^(?:https?|ftp|wss?):/i;
+const severalUrls = /\s(?:https?|ftp|wss?|hxxps?):\/\//i;
 const afterAuthority = /[/?#]/;
 const space = /\s/;
 const longestAddress = 48;

@@ -54,6 +54,9 @@ function lastWithoutObject(lines: readonly ParsedLine[]): ParsedLine | undefined
  */
 async function conversion(input: string, head: string): Promise<string> {
   const { parseDocument } = await import("yaml");
+  if (threatReport.test(head)) {
+    return `find the items in it: repute extract ${shellWord(input)} | repute enrich - -o OUT`;
+  }
   // YAML reads JSON, and what there is of a document that is cut off.
   const { filter, isTexts } = filterFor(parseDocument(head).toJS() as unknown);
   const jq = `jq ${isTexts ? "-r" : "-c"} ${shellWord(filter)}`;
@@ -63,6 +66,9 @@ async function conversion(input: string, head: string): Promise<string> {
   const isGzip = /\.gz(?:ip)?$/i.test(input);
   return `convert it: ${isGzip ? `gzip -dc ${file} | ${jq}` : `${jq} ${file}`} | ${made}`;
 }
+
+/** A STIX bundle or a MISP event, whose items are not in one member. */
+const threatReport = /"type"\s*:\s*"bundle"|"spec_version"\s*:|"(?:Event|Attribute)"\s*:/;
 
 interface Filter {
   /** In the language of jq. */

@@ -1,3 +1,4 @@
+import { shellWord } from "../../../core/text/quantity.js";
 import { defaultPrefix } from "../../../outputs/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import type { Manifest } from "../../../core/manifest.js";
@@ -31,6 +32,13 @@ export async function printSummary(
     const { countedRows } = await import("./failed-rows.js");
     context.reporter.warning(countedRows(manifest, failOn, prefix));
   }
+  if (isProse(manifest)) {
+    const { path } = manifest.input;
+    const from = path === null || path === "-" || path === "stdin" ? "" : ` ${shellWord(path)}`;
+    context.reporter.warning(
+      `most rows are text with items inside; to find them: repute extract${from} | repute enrich - -o OUT`,
+    );
+  }
   if (json || quiet || context.reporter.format === "json") return;
   const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
     import("./summary.js"),
@@ -39,4 +47,11 @@ export async function printSummary(
   const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
   const isColored = usesColor(color, context.env, context.stderr);
   context.reporter.print(text, isColored ? paintSummary : undefined);
+}
+
+/** Whether most rows are text, and a fifth of them or more have an item inside, as wrapped lines do. */
+function isProse({ unsupported, input }: Manifest): boolean {
+  const { prose = 0, several = 0, text = 0 } = unsupported;
+  const withItems = prose + several;
+  return (withItems + text) * 2 > input.rows && withItems * 5 >= input.rows;
 }

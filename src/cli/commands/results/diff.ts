@@ -110,11 +110,11 @@ function isAlarming({ changes }: OutputDiff): boolean {
 }
 
 /**
- * Checks before the outputs are read that the changes can be written, and replace neither of them.
+ * Checks before the inputs are read that the output can be written, and replaces none of them.
  *
  * @throws UsageError `output_is_input`, `output_folder_missing`, `bad_object_address`
  */
-async function checkOutput(output: string, compared: readonly string[]): Promise<void> {
+export async function checkOutput(output: string, compared: readonly string[]): Promise<void> {
   const { checkFolder, checkInputIsSafe } = await import("../../../run/destination/check-paths.js");
   if (isObjectAddress(output)) {
     parseObjectAddress(output);

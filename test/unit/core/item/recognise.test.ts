@@ -53,7 +53,7 @@ describe("recogniseItem", () => {
     ["cidr", "IP: 192.0.2.0/24"],
     ["file_name", "Filename: invoice.docm"],
     ["text", "?"],
-    ["text", "see: example.com and others"],
+    ["prose", "see: example.com and others"],
     ["hex_length", sha1.slice(1)],
     ["hex_length", `0x${"a".repeat(65)}`],
     ["cidr", "192.0.2[.]0/24"],
@@ -181,5 +181,28 @@ describe("URLs of the inner network", () => {
     "http://files.corp/a",
   ])("%s is none to ask for", (text) => {
     expect(recogniseItem(text)).toMatchObject({ item: null, reason: { code: "internal_host" } });
+  });
+});
+
+describe("a cell with several values", () => {
+  const sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
+  const md5 = "d41d8cd98f00b204e9800998ecf8427e";
+
+  it.each([
+    [`${"a".repeat(64)},${md5},${sha1}`, sha1],
+    [`MD5: ${md5}\nSHA1: ${sha1}`, sha1],
+    [`setup.exe | ${sha1}`, sha1],
+    ["192.0.2.1;192.0.2.1", "192.0.2.1"],
+  ])("is its only item: %j", (text, value) => {
+    expect(recogniseItem(text).item?.value).toBe(value);
+  });
+
+  it.each([
+    ["192.0.2.1 198.51.100.2", "several"],
+    ["https://a.example.com/x\nhttps://b.example.com/y", "several"],
+    ["evil.example.com (C2)", "prose"],
+    ["visit example.com for more", "prose"],
+  ])("is no item: %j", (text, code) => {
+    expect(recogniseItem(text).reason?.code).toBe(code);
   });
 });

@@ -16,6 +16,14 @@ const moneroIntegrated =
 const moneroStagenet =
   "51wpnjgtYBe9jiE5q6R6r8K97TmXRkh16UYWhTDm6HA4dwuw8v6RXkg4N46GHm5d3aDmTKwz6RDCYPArZdgRkoMWNKcuG52";
 
+const read = (text: string): string | null => readWallet(text, false);
+
+// Of the specifications: SEP-23, CashAddr, and BIP 173 with another prefix.
+const stellarAccount = "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ";
+const stellarMuxed = "MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUAAAAAAAAAAAACJUQ";
+const solana = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+const cashAddr = "bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a";
+
 describe("readWallet", () => {
   it.each([
     ["Bitcoin, public key hash", pkh],
@@ -30,18 +38,35 @@ describe("readWallet", () => {
     ["Monero, standard", moneroStandard],
     ["Monero, subaddress", moneroSubaddress],
     ["Monero, integrated", moneroIntegrated],
+    ["Bitcoin's test network, bech32", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"],
+    ["Dogecoin", "DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L"],
+    ["Dash", "XpESxaUmonkq8RaLLp46Brx2K39ggQe226"],
+    ["Zcash", "t1VShHAhsQc5RVndQLyM1ZbQXLHKd35GkG1"],
+    ["Tron", "TA4Y62o6YC2Zsck9rZVGTvqW1AQ7X9zTnj"],
+    ["Ripple", "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh"],
+    ["Stellar, account", stellarAccount],
+    ["Stellar, multiplexed account", stellarMuxed],
+    ["CashAddr", cashAddr],
   ])("reads %s", (_, address) => {
-    expect(readWallet(address)).toBe(address);
+    expect(read(address)).toBe(address);
+  });
+
+  it("gives CashAddr its prefix", () => {
+    expect(read(cashAddr.slice("bitcoincash:".length).toUpperCase())).toBe(cashAddr);
+  });
+
+  it("reads an address without a checksum where the input says that it is one", () => {
+    expect(readWallet(solana, true)).toBe(solana);
   });
 
   it("converts bech32 to lower case", () => {
-    expect(readWallet(bech32Example.toUpperCase())).toBe(bech32Example);
-    expect(readWallet(litecoinSegwit.toUpperCase())).toBe(litecoinSegwit);
+    expect(read(bech32Example.toUpperCase())).toBe(bech32Example);
+    expect(read(litecoinSegwit.toUpperCase())).toBe(litecoinSegwit);
   });
 
   it("converts an Ethereum address without a checksum to EIP-55", () => {
-    expect(readWallet(eip55Example.toLowerCase())).toBe(eip55Example);
-    expect(readWallet(`0x${eip55Example.slice(2).toUpperCase()}`)).toBe(eip55Example);
+    expect(read(eip55Example.toLowerCase())).toBe(eip55Example);
+    expect(read(`0x${eip55Example.slice(2).toUpperCase()}`)).toBe(eip55Example);
   });
 
   it.each([
@@ -50,7 +75,7 @@ describe("readWallet", () => {
     [`ethereum:${eip55Example}`, eip55Example],
     [`monero:${moneroStandard}`, moneroStandard],
   ])("reads the address of the payment URI %s", (text, expected) => {
-    expect(readWallet(text)).toBe(expected);
+    expect(read(text)).toBe(expected);
   });
 
   it.each([
@@ -61,16 +86,21 @@ describe("readWallet", () => {
     ["version 1 with bech32", "bc1pqypqxpq9qcrsszg2pvxq6rs0zqg3yyc5z5tpwxqergd3c8g7rusqm2l7p3"],
     ["a wrong EIP-55 case", eip55Example.replace(/d$/, "D")],
     ["a wrong Monero checksum", moneroStandard.replace(/T$/, "U")],
-    ["Bitcoin's test network, base58", "mfcHP2WMCVLsVZA8yrovmhMgxNFW9r98xw"],
-    ["Bitcoin's test network, bech32", "tb1qqypqxpq9qcrsszg2pvxq6rs0zqg3yyc5r7fxez"],
     ["Monero's stage network", moneroStagenet],
-    ["Tron", "TA4Y62o6YC2Zsck9rZVGTvqW1AQ7X9zTnj"],
+    ["a wrong Tron checksum", "TA4Y62o6YC2Zsck9rZVGTvqW1AQ7X9zTni"],
+    ["a wrong Ripple checksum", "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTi"],
+    ["a wrong Stellar checksum", stellarAccount.replace(/Z$/, "Y")],
+    ["a wrong CashAddr checksum", cashAddr.replace(/a$/, "q")],
+    ["a prefix that is not registered", "abcdef1qpzry9x8gf2tvdw0s3jn54khce6mua7lmqqqxw"],
+    ["a private key of Bitcoin", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ"],
+    ["a secret of Stellar", "SBU2RRGLXH3E5CQHTD3ODLDF2BWDCYUSSBLLZ5GNW7JXHDIYKXZWHOKR"],
+    ["an address of Solana, without a label", solana],
     ["an Ethereum transaction", `0x${"a".repeat(64)}`],
     ["a word", "Mimikatz"],
     ["a long word", "MonitoringConfigurationService"],
     ["an empty payment URI", "bitcoin:"],
   ])("is null for %s", (_, text) => {
-    expect(readWallet(text)).toBeNull();
+    expect(read(text)).toBeNull();
   });
 });
 

@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { UsageError } from "../../core/errors.js";
+import { itemKinds } from "../../core/item/item.js";
+import { option } from "../../core/options.js";
+import { counted, formatCount } from "../../core/text/quantity.js";
+import { type ExtractedItem, extractItems } from "../../extract/extract-items.js";
+import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
+import { detectSinkFormat } from "../../formats/registry.js";
+import { listInputs } from "../../inputs/list-inputs.js";
+import { inputPaths } from "../../inputs/types.js";
+import { checkOutputName } from "../../run/destination/check-paths.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { cliOptions } from "../options/option-spec.js";
+import { writeOut } from "../terminal/data-output.js";
+import { checkOutput } from "./results/diff.js";
+import { writeChanges } from "./results/write-changes.js";
+
+const { quiet, config, profile } = cliOptions.shape;
+
+const outputFormats = ["csv", "tsv", "ndjson"] as const;
+
+const groups = {
+  Output: {
+    output: option(z.string().min(1).prefault("-"), {
+      common: true,
+      description: "Output: a file, s3://BUCKET/KEY, or - for stdout",
+      value: "OUT",
+      alias: "o",
+    }),
+    to: option(z.enum(outputFormats).optional(), {
+      common: true,
+      description: "Format of the output [default by file extension, else csv]",
+      value: "FORMAT",
+    }),
+  },
+  Run: { quiet, config, profile },
+};
+
+type ExtractCall = CommandCall<SettingsOf<typeof groups>>;
+
+/** Finds the items in any text. */
+export const extractCommand = defineCommand({
+  name: "extract",
+  usage: "[file...] [-o OUT] [flags]",
+  summary: "find the items in any text, one row each",
+  description: [
+    "Finds every IP address, domain, URL, SHA1 hash, wallet and e-mail address in reports, mails, logs, and STIX or MISP JSON, defanged or not. Writes one row per distinct item, in order of first appearance: item, kind, the file and line where it stands first, and how often it was found. No request is sent.",
+    "File names, version numbers, code, and the servers and message IDs in mail headers are left out. A name that could also be a file (install.sh) counts if it is defanged or has a scheme. Text is read in blocks; distinct items are held in memory, about 300 bytes each.",
+    "For PDF and HTML, read the text: pdftotext report.pdf - | repute extract, or lynx -dump page.html | repute extract.",
+  ],
+  operands: [
+    [
+      "file",
+      "text files, folders of them, or - for stdin [default -]; gzip and UTF-16 are detected",
+    ],
+  ],
+  groups,
+  examples: {
+    "repute extract report.txt | repute enrich - -o out.csv":
+      "look up what a report names; REPUTE_INTEL_URL holds the service's address",
+    "repute extract mails/ -o found.csv": "find the items of all files in a folder",
+    "repute extract bundle.json --to ndjson": "find the items of a STIX bundle",
+    "zcat firewall.log.gz | repute extract - -o found.csv": "read from a pipe",
+  },
+  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  run: extract,
+});
+
+async function extract({ settings, operands, context }: ExtractCall): Promise<number> {
+  const { output } = settings;
+  const stdin = () => ({ stream: context.stdin(), name: "stdin" });
+  if (operands.length === 0 && stdin().stream.isTTY === true) {
+    throw new UsageError("input_missing", "no input", {
+      hint: "name a file or pipe text in; to type it, use -",
+    });
+  }
+  const { inputs } = await listInputs(operands.length === 0 ? ["-"] : operands, stdin, { output });
+  const format = formatOf(settings);
+  if (settings.to === undefined) await checkOutputName(output);
+  if (output !== "-") await checkOutput(output, inputPaths({ inputs }));
+  const items = [...(await extractItems(inputs, context.signal))];
+  const lines = linesOf(items, format);
+  if (output === "-") for (const line of lines) await writeOut(context, line);
+  else {
+    await writeChanges(output, lines, context.signal);
+  }
+  if (!settings.quiet) context.reporter.print(`repute: ${summaryOf(items)}`);
+  return exitCodes.done;
+}
+
+type OutputFormat = (typeof outputFormats)[number];
+
+/** @throws UsageError `unknown_output` if the name stands for another format */
+function formatOf({ to, output }: ExtractCall["settings"]): OutputFormat {
+  const { format, gzip } = detectSinkFormat(output);
+  const known = outputFormats.find((name) => name === (to ?? format ?? "csv"));
+  if (known !== undefined && !gzip) return known;
+  throw new UsageError("unknown_output", `extract does not write ${output}`, {
+    hint: "name a .csv, .tsv or .ndjson file",
+  });
+}
+
+const columns = ["item", "kind", "file", "line", "count"] as const;
+
+function* linesOf(items: readonly ExtractedItem[], format: OutputFormat): Generator<string> {
+  if (format === "ndjson") {
+    for (const item of items) yield `${JSON.stringify(item)}\n`;
+    return;
+  }
+  const record = recordWriter(format === "csv" ? "," : "\t");
+  yield record(columns);
+  for (const item of items) {
+    yield record(columns.map((column) => withoutFormula(String(item[column]))));
+  }
+}
+
+/** The number of items by kind. */
+function summaryOf(items: readonly ExtractedItem[]): string {
+  if (items.length === 0) return "no items found";
+  const kinds = itemKinds.flatMap((kind) => {
+    const count = items.filter((item) => item.kind === kind).length;
+    return count === 0 ? [] : [`${formatCount(count)} ${kind}`];
+  });
+  return `${counted(items.length, "item")} found: ${kinds.join(", ")}`;
+}

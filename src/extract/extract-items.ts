@@ -1,0 +1,92 @@
+import { decodeBytes } from "../core/bytes.js";
+import type { ItemKind } from "../core/item/item.js";
+import { openInput } from "../inputs/open-input.js";
+import type { NamedInput } from "../inputs/types.js";
+import { itemFinder } from "./find-items.js";
+
+/** A distinct item of the texts. */
+export interface ExtractedItem {
+  readonly item: string;
+  readonly kind: ItemKind;
+  /** Where it stands first: the input as named, and the line, counted from 1. */
+  readonly file: string;
+  readonly line: number;
+  count: number;
+}
+
+/**
+ * Finds the distinct items of texts, in order of first appearance. Text is read in blocks; the items
+ * are held in memory.
+ *
+ * @throws as `openInput`; the signal's reason
+ */
+export async function extractItems(
+  inputs: readonly NamedInput[],
+  signal: AbortSignal,
+): Promise<Iterable<ExtractedItem>> {
+  const findItems = itemFinder();
+  const items = new Map<string, ExtractedItem>();
+  for (const { name: given, input } of inputs) {
+    const name = given === "-" ? "stdin" : given;
+    const bytes = await openInput(input, { gzip: false, offset: 0 });
+    try {
+      let before = 1;
+      for await (const block of textBlocks(bytes.chunks)) {
+        signal.throwIfAborted();
+        const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
+        for (const { item, line } of findItems(text)) {
+          const known = items.get(item.value);
+          if (known !== undefined) known.count += 1;
+          else {
+            const { kind, value } = item;
+            items.set(value, { item: value, kind, file: name, line: before + line, count: 1 });
+          }
+        }
+        before += lineEnds(text);
+      }
+    } finally {
+      await bytes.close();
+    }
+  }
+  return items.values();
+}
+
+const blockBytes = 256 * 1024;
+/** Longer than any item. */
+const longestLine = 4 * blockBytes;
+
+/** Text in whole lines; what is longer is cut between words. */
+async function* textBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    length += chunk.length;
+    if (length < blockBytes) continue;
+    const whole = Buffer.concat(parts, length);
+    const end = blockEnd(whole);
+    if (end > 0) yield decodeBytes(whole.subarray(0, end));
+    const rest = whole.subarray(end);
+    parts = [rest];
+    length = rest.length;
+  }
+  if (length > 0) yield decodeBytes(Buffer.concat(parts, length));
+}
+
+/** Where to cut; 0 if there is no good place yet. */
+function blockEnd(bytes: Buffer): number {
+  const line = bytes.lastIndexOf("\n") + 1;
+  if (line > 0) return line;
+  const carriageReturn = bytes.lastIndexOf("\r") + 1;
+  if (carriageReturn > 0 || bytes.length < longestLine) return carriageReturn;
+  return (
+    Math.max(...[" ", ",", '"'].map((separator) => bytes.lastIndexOf(separator) + 1)) ||
+    bytes.length
+  );
+}
+
+function lineEnds(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}

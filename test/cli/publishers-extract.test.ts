@@ -1,0 +1,60 @@
+import { copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const samples = join(import.meta.dirname, "../../samples/publishers");
+
+/** Runs a command on a copy of a sample. */
+async function run(command: string, name: string, ...args: readonly string[]) {
+  const cwd = await temporaryFolder();
+  await copyFile(join(samples, name), join(cwd, name));
+  return { cwd, ...(await runRepute([command, name, ...args], { cwd })) };
+}
+
+async function statuses(name: string): Promise<readonly (string | undefined)[]> {
+  const { cwd, code } = await run("enrich", name, "-o", "out.ndjson", "--local", "--quiet");
+  expect(code).toBe(0);
+  const lines = (await readFile(join(cwd, "out.ndjson"), "utf8")).trimEnd().split("\n");
+  return lines.map((line) => {
+    const { rep } = JSON.parse(line) as { rep: { status: string; error?: { code: string } } };
+    return rep.error?.code ?? rep.status;
+  });
+}
+
+test("enriches wallets of every format with a checksum", async () => {
+  expect(await statuses("wallets.csv")).toEqual(Array.from({ length: 8 }, () => "complete"));
+});
+
+test("enriches the only item of a cell with several values", async () => {
+  expect(await statuses("composite-cells.csv")).toEqual([
+    "complete",
+    "complete",
+    "complete",
+    "several",
+  ]);
+});
+
+test.each([
+  ["prose-report.txt", 12, "billing@example.com,email,prose-report.txt,3,1"],
+  ["stix-bundle.json", 8, "stix.example.com,domain,stix-bundle.json,11,1"],
+  ["misp-event.json", 7, "kit.example.com,domain,misp-event.json,15,1"],
+])("extracts the items of %s as rows that enrich takes", async (name, count, row) => {
+  const { cwd, code, stdout } = await run("extract", name, "--quiet");
+  expect([code, stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);
+  expect(stdout).toContain(`\n${row}\n`);
+  const enriched = await runRepute(["enrich", "-", "--local", "--quiet"], { cwd, stdin: stdout });
+  expect([enriched.code, enriched.stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);
+  expect(enriched.stdout).toMatch(/^item,kind,file,line,count,rep_item,/);
+});
+
+test.each(["prose-report.txt", "stix-bundle.json", "misp-event.json"])(
+  "enrich of %s names the command that finds its items",
+  async (name) => {
+    const { stderr } = await run("enrich", name, "-o", "out.csv", "--local");
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+      `repute extract ${name} | repute enrich - -o OUT`,
+    );
+  },
+);
