@@ -81,10 +81,12 @@ export interface OptionalColumns {
   readonly file?: boolean;
   /** The results as received: with `--raw`. */
   readonly raw?: boolean;
+  /** Names of the only ones of `columns`, in their order: with `--columns`. @default all */
+  readonly only?: readonly string[] | undefined;
 }
 
 /** The optional columns, in output order. */
-export const optionalColumns: Readonly<Record<keyof OptionalColumns, readonly Column[]>> = {
+export const optionalColumns: Readonly<Record<"file" | "raw", readonly Column[]>> = {
   file: [text("file", "With several inputs: the file of the row, as named", ({ row }) => row.file)],
   raw: [raw("query", "query"), raw("quick-check", "quick check")],
 };
@@ -93,16 +95,30 @@ export const optionalColumns: Readonly<Record<keyof OptionalColumns, readonly Co
 export function addedColumns({
   file = false,
   raw: isRaw = false,
+  only,
 }: OptionalColumns): readonly Column[] {
-  if (!file && !isRaw) return columns;
-  return [...columns, ...(file ? optionalColumns.file : []), ...(isRaw ? optionalColumns.raw : [])];
+  if (!file && !isRaw && only === undefined) return columns;
+  const chosen = only?.map((name) => columns.find((column) => column.name === name)!) ?? columns;
+  return [...chosen, ...(file ? optionalColumns.file : []), ...(isRaw ? optionalColumns.raw : [])];
 }
 
-/** The optional columns that an output has. */
+/** Which columns an output has. */
 export function optionalColumnsIn(names: readonly string[], prefix: string): OptionalColumns {
-  const has = (kind: keyof OptionalColumns): boolean =>
+  const has = (kind: "file" | "raw"): boolean =>
     optionalColumns[kind].every(({ name }) => names.includes(prefix + name));
-  return { file: has("file"), raw: has("raw") };
+  const optional = { file: has("file"), raw: has("raw") };
+  const known = new Set(columns.map(({ name }) => prefix + name));
+  const found = names.filter((name) => known.has(name)).map((name) => name.slice(prefix.length));
+  const isAll = columns.every(({ name }, index) => found[index] === name);
+  return isAll ? optional : { ...optional, only: found };
+}
+
+/** The columns that an output lacks. */
+export function lackedColumns(
+  needed: readonly string[],
+  { only }: OptionalColumns,
+): readonly string[] {
+  return only === undefined ? [] : needed.filter((name) => !only.includes(name));
 }
 
 /** Version of the column table. Any change to a column needs a new version. */

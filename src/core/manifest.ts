@@ -118,6 +118,18 @@ const exclusion = z
 /** A list of what was not sent. */
 export type ExclusionRecord = z.infer<typeof exclusion>;
 
+const leftOut = z
+  .object({
+    distinct: count.describe("With --distinct: rows that repeat an item or have none"),
+    only: count.describe("With --only: rows with another verdict"),
+    statuses,
+    verdicts: z.record(z.enum(countedVerdicts), count).readonly(),
+  })
+  .readonly();
+
+/** Rows that were looked up and counted, and not written. */
+export type LeftOutCounts = z.infer<typeof leftOut>;
+
 const retried = z
   .partialRecord(
     z.enum(findingStatuses),
@@ -190,6 +202,12 @@ export const manifestSchema = z.object({
   skipped: count
     .optional()
     .describe("With --only-new: rows that were not written, because the table has their item"),
+  left_out: leftOut
+    .optional()
+    .describe(
+      "With --distinct or --only: rows that are not in the output. All counts of rows but `output.rows` include them",
+    ),
+  sampled: count.optional().describe("With --limit: at most this many rows were read"),
   statuses: statuses.describe("Rows by status"),
   verdicts: z
     .record(z.enum(countedVerdicts), count)

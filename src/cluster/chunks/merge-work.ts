@@ -94,6 +94,7 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
     gzip: false,
     onlyNew: false,
     raw: false,
+    distinct: false,
   };
   return chooseOutput(sink, async () => plan.reading.format, plannedPaths(plan));
 }

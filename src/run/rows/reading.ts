@@ -27,7 +27,8 @@ export function optionalColumnsOf(
   { input, settings }: Pick<EnrichJob, "input" | "settings">,
   { optional }: Pick<RowHandling, "optional">,
 ): OptionalColumns {
-  return optional ?? { file: "inputs" in input, raw: settings.output.raw };
+  const { raw, columns: only } = settings.output;
+  return optional ?? { file: "inputs" in input, raw, only };
 }
 
 /** The default way for runs and plans to read an input and find its items. */

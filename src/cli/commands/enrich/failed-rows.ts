@@ -12,7 +12,7 @@ import { exitCodes } from "../../exit-code.js";
 export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: string): string {
   const found = statuses.filter((status) => manifest.statuses[status] > 0);
   const counts = found.map((status) => `${formatCount(manifest.statuses[status])} ${status}`);
-  const of = `of ${counted(manifest.output.rows, "row")}`;
+  const of = `of ${counted(rowsCounted(manifest), "row")}`;
   const commonest = commonestCode(manifest, statuses);
   const often = commonest === null ? "" : `, most often ${commonest[0]} (${commonest[1]})`;
   const partial = "to complete partial rows, use repute retry";
@@ -96,4 +96,9 @@ export function retryFailedRows(
 ): string | null {
   const hasFailed = statuses.failed > 0 && exit_code === exitCodes.rowsFailed;
   return hasFailed ? retryAdvice(output, null, prefix) : null;
+}
+
+/** Rows that were looked up, and counted by status and verdict. */
+export function rowsCounted({ input, skipped = 0 }: Manifest): number {
+  return input.rows - skipped;
 }
