@@ -67,9 +67,7 @@ export class Tally {
   answered = false;
   /** Requests that were answered with 429. */
   throttled = 0;
-  /** True if answers are invented. */
   synthetic = false;
-  /** Answers taken over from an interrupted run; null without one. */
   tookOver: number | null = null;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(countedVerdicts);

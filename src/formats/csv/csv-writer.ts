@@ -1,10 +1,5 @@
-import type { Column, ColumnValue } from "../../core/column.js";
-import {
-  addedColumns,
-  columns,
-  type OptionalColumns,
-  optionalColumns,
-} from "../../core/columns.js";
+import type { ColumnValue } from "../../core/column.js";
+import { addedColumns, columns, optionalColumnsIn } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import { countRows } from "../count-rows.js";
 import { joinedEntries } from "../joined-entries.js";
@@ -112,19 +107,26 @@ function cellOf(value: ColumnValue): string {
 }
 
 /** Counts the rows of an output by status and verdict. */
-export function countCsv(delimiter: Delimiter, { inputColumns }: CountOptions): RecordCounter {
-  const cellOf = (name: string): number =>
-    inputColumns + columns.findIndex((column) => column.name === name);
-  const status = cellOf("status");
-  const verdict = cellOf("verdict");
-  let isHeader = true;
+export function countCsv(
+  delimiter: Delimiter,
+  { inputColumns, prefix }: CountOptions,
+): RecordCounter {
+  let names: readonly string[] | null = null;
+  let [status, verdict] = [-1, -1];
   return countRows((record) => {
-    if (isHeader) {
-      isHeader = false;
+    const text = record.toString("latin1");
+    if (names === null) {
+      names = cellsOf(text, delimiter);
+      [status = -1, verdict = -1] = ["status", "verdict"].map((name) =>
+        names!.indexOf(prefix + name, inputColumns),
+      );
       return null;
     }
-    const { cells } = scanCells(record.toString("latin1"), { delimiter }, verdict + 1);
-    return { status: cells[status], verdict: cells[verdict] || null };
+    const { cells } = scanCells(text, { delimiter }, Math.max(status, verdict) + 1);
+    return {
+      status: cells[status],
+      verdict: verdict < 0 ? undefined : cells[verdict] || null,
+    };
   });
 }
 
@@ -142,9 +144,11 @@ function layoutOf(
   delimiter: Delimiter,
   prefix: string,
 ): EarlierLayout | null {
-  const optional = optionalIn(names, prefix);
+  const known = addedNames(prefix);
+  const first = names.findLastIndex((name) => !known.has(name)) + 1;
+  const optional = optionalColumnsIn(names.slice(first), prefix);
   const added = addedColumns(optional).map(({ name }) => name);
-  if (!endsWith(names, added, prefix)) return null;
+  if (!added.includes("status") || !endsWith(names, added, prefix)) return null;
   const width = names.length - added.length;
   const places = new Map(added.map((name, index) => [name, width + index]));
   return {
@@ -166,12 +170,10 @@ function layoutOf(
   };
 }
 
-/** The optional columns at the end of a header. */
-function optionalIn(names: readonly string[], prefix: string): OptionalColumns {
-  const own = (list: readonly Column[]): string[] => list.map(({ name }) => name);
-  const raw = endsWith(names, own(optionalColumns.raw), prefix);
-  const before = raw ? names.slice(0, -optionalColumns.raw.length) : names;
-  return { file: endsWith(before, own(optionalColumns.file), prefix), raw };
+/** All names that an added column may have. */
+function addedNames(prefix: string): ReadonlySet<string> {
+  const all = addedColumns({ file: true, raw: true });
+  return new Set(all.map(({ name }) => prefix + name));
 }
 
 function endsWith(names: readonly string[], added: readonly string[], prefix: string): boolean {

@@ -1,5 +1,5 @@
 import type { Column } from "../../core/column.js";
-import { addedColumns, columns, optionalColumns } from "../../core/columns.js";
+import { addedColumns, columns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/finding.js";
 import { asObject, memberTexts } from "../../core/json-members.js";
@@ -54,12 +54,10 @@ export const earlierNdjson: EarlierFormat = {
     if (members === null) return null;
     const nested = members.has(member);
     const own = nested ? objectMembers(members.get(member) ?? "") : members;
-    if (own?.has(nested ? "verdict" : `${prefix}verdict`) !== true) return null;
-    const file = nested
-      ? own.has("file")
-      : optionalColumns.file.every(({ name }) => members.has(prefix + name));
-    const raw = !nested && optionalColumns.raw.every(({ name }) => members.has(prefix + name));
-    const optional = { file, raw };
+    if (own?.has(nested ? "verdict" : `${prefix}status`) !== true) return null;
+    const optional = nested
+      ? { file: own.has("file") }
+      : optionalColumnsIn([...members.keys()], prefix);
     const added = addedColumns(optional);
     return {
       inputColumns: [],
