@@ -1,9 +1,8 @@
 import {
   countedVerdicts,
-  type Finding,
+  type FindingStatus,
   findingStatuses,
   type VerdictCounts,
-  verdictOf,
 } from "../core/finding.js";
 import type { LeftOutCounts } from "../core/manifest.js";
 import { type LeftOutReason, leftOutReasons, type RowCounts, zeros } from "../core/row.js";
@@ -22,11 +21,11 @@ export class LeftOutCounter {
     if (from !== undefined) this.add(from);
   }
 
-  row(reason: LeftOutReason, finding: Finding): void {
+  row(reason: LeftOutReason, status: FindingStatus, verdict: keyof VerdictCounts): void {
     this.rows++;
     this.#reasons[reason]++;
-    this.#statuses[finding.status]++;
-    this.#verdicts[verdictOf(finding) ?? "unknown"]++;
+    this.#statuses[status]++;
+    this.#verdicts[verdict]++;
   }
 
   add({ statuses, verdicts, ...reasons }: LeftOutCounts): void {

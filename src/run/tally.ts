@@ -121,8 +121,9 @@ export class Tally {
     this.rows++;
     this.statuses[finding.status]++;
     if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
-    this.verdicts[verdictOf(finding) ?? "unknown"]++;
-    if (reason !== null) this.leftOut.row(reason, finding);
+    const verdict = verdictOf(finding) ?? "unknown";
+    this.verdicts[verdict]++;
+    if (reason !== null) this.leftOut.row(reason, finding.status, verdict);
     if (item !== null) {
       this.#kinds[item.kind]++;
       this.#sources[finding.source]++;

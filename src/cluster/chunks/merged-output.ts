@@ -1,3 +1,4 @@
+import { addedColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { formats } from "../../formats/registry.js";
 import type { EncoderOptions, SinkFormat } from "../../formats/types.js";
@@ -11,9 +12,11 @@ import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { stagePath } from "../../outputs/stage.js";
 import type { Audit, Destination } from "../../outputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import { writtenOf } from "../../run/left-out-counts.js";
 import { wrongCounts } from "../../run/finish/wrong-counts.js";
 import { hashFile } from "../../core/files/file-hash.js";
 import { TextJoin } from "./join-text.js";
+import { type MergedRows, mergedRows } from "./merged-rows.js";
 import type { MergeJob } from "./merge-job.js";
 import type { SummedChunks } from "./merge-manifest.js";
 import type { WorkPlan } from "./work-plan.js";
@@ -51,6 +54,7 @@ export async function openMerged(
   const publication = await warehouse.open({
     columns: plan.columns,
     prefix: plan.settings.prefix,
+    optional: { only: plan.settings.columns },
     runId: plan.plan_id,
     stateFolder,
     base,
@@ -78,10 +82,20 @@ export function outputJoin(
   plan: WorkPlan,
   { warehouse, format, gzip }: OutputTarget,
   destination: Destination,
-): TextJoin {
-  if (warehouse !== null) return new TextJoin({ destination, header: "", gzip: false });
+): OutputJoin {
+  if (warehouse !== null) {
+    const rows = mergedRows(plan, null);
+    return { join: new TextJoin({ destination, header: "", gzip: false, rows }), rows };
+  }
   const { header } = formats[format].write(encoderOptions(plan, format));
-  return new TextJoin({ destination, header, gzip });
+  const rows = mergedRows(plan, header);
+  return { join: new TextJoin({ destination, header, gzip, rows }), rows };
+}
+
+interface OutputJoin {
+  readonly join: TextJoin;
+  /** Null if the rows stay as they are. */
+  readonly rows: MergedRows | null;
 }
 
 /** The joined rows as a stage. */
@@ -124,7 +138,8 @@ function encoderOptions({ columns, settings }: WorkPlan, format: SinkFormat): En
     formulaGuard,
     esIndex,
   } = settings;
-  return { columns, prefix, shape, formulaGuard, esIndex };
+  const added = addedColumns({ only: settings.columns });
+  return { columns, prefix, shape, formulaGuard, esIndex, added };
 }
 
 /**
@@ -162,7 +177,8 @@ export function checkCounts(
   const faults: string[] = [];
   const counted = Object.values(statuses).reduce((sum, n) => sum + n, 0);
   if (counted !== rows) faults.push(`${rows} rows planned, ${counted} with a status`);
-  const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts }, audit);
+  const written = writtenOf({ rows, statuses, verdicts }, summed.left_out);
+  const wrong = audit === null ? [] : wrongCounts(written, audit);
   for (const { phrase, recorded, found } of wrong) {
     faults.push(`${recorded} ${phrase}, ${found} in the output`);
   }

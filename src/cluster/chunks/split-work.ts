@@ -150,10 +150,17 @@ function settingsOf(
   exclude: PlannedSettings["exclude"],
 ): PlannedSettings {
   const { prefix, shape, esIndex, formulaGuard, lookups, bogons, urlQuery } = settings;
+  const { columns: only, distinct = false } = settings;
   const to = settings.to ?? (reading.format === "ndjson" ? "ndjson" : "csv");
   const writer = formats[to === "parquet" ? "csv" : to];
   writer.write({ columns, prefix, shape: shape ?? "flat", formulaGuard });
-  const form = { to, prefix, shape, esIndex, formulaGuard };
+  refuseNestedColumns(settings, to);
+  if (distinct) {
+    mustHaveColumns("--distinct across chunks: the output", reportedColumns, { only });
+    if (to !== "parquet") refuseUnreadable("chunks", to);
+  }
+  const left = { columns: only, only: settings.only, distinct };
+  const form = { to, prefix, shape, esIndex, formulaGuard, ...left };
   return { ...form, lookups, bogons, urlQuery, exclude };
 }
 

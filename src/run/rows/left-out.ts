@@ -23,9 +23,10 @@ export class LeftOut {
 
   /** Why a row is not written; null if it is. */
   readonly reason = ({ row, finding }: EnrichedRow): LeftOutReason | null => {
-    if (this.#repeated.has(row)) return "distinct";
+    // First the verdict: otherwise, the reasons would depend on how an input is divided.
     const isWanted = this.#only?.has(verdictOf(finding) ?? "unknown") ?? true;
-    return isWanted ? null : "only";
+    if (!isWanted) return "only";
+    return this.#repeated.has(row) ? "distinct" : null;
   };
 
   /** Notes, in the order of the input, which rows repeat an item or have none. */
