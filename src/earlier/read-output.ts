@@ -14,7 +14,7 @@ import { recordBase } from "../run/destination/check-paths.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import { openForm, rowsOf } from "./earlier-files.js";
 import { asOutputName, outputFiles } from "./output-files.js";
-import { mustHaveColumns, reportedColumns } from "./needed-columns.js";
+import { mustHaveColumns, reportedColumns } from "../core/needed-columns.js";
 import { typedRecord } from "./typed-record.js";
 
 /** The rows of an output, and the record of the run that wrote them. */

@@ -4,7 +4,7 @@ import { failedSuffix, withoutFailed } from "../core/files/output-names.js";
 import { realPath } from "../core/files/real-path.js";
 import { openFiles, openForm } from "../earlier/earlier-files.js";
 import { asOutputName, type OutputFiles, outputFiles } from "../earlier/output-files.js";
-import { mustHaveColumns, retriedColumns } from "../earlier/needed-columns.js";
+import { mustHaveColumns, retriedColumns } from "../core/needed-columns.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
 import type { SinkSettings } from "../outputs/options.js";
 import { findWarehouse } from "../outputs/registry.js";

@@ -5,7 +5,7 @@ import { openFiles, openForm } from "../earlier/earlier-files.js";
 import type { EarlierRow } from "../earlier/earlier-row.js";
 import type { OutputFiles } from "../earlier/output-files.js";
 import { rejectsReading } from "../earlier/parquet-form.js";
-import { mustHaveColumns, retriedColumns } from "../earlier/needed-columns.js";
+import { mustHaveColumns, retriedColumns } from "../core/needed-columns.js";
 import { mapLists } from "../formats/reading/lines.js";
 import type { OpenedSource, SourcePosition } from "../inputs/types.js";
 import { findWarehouse, type TableRows, type Warehouse } from "../outputs/registry.js";

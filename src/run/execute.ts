@@ -17,7 +17,6 @@ import { type AnyCheckpoint, openStateFolder } from "./state/state-folder.js";
 import type { Manifest } from "../core/manifest.js";
 import type { EnrichJob } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
-import { refuseNestedColumns } from "./destination/needs-flat.js";
 import { rowsTarget } from "./destination/rows-target.js";
 import { inputPaths } from "../inputs/types.js";
 import { runRows } from "./run-rows.js";
@@ -46,7 +45,6 @@ export async function execute(given: EnrichJob, handling: RowHandling): Promise<
   const { settings } = given;
   const output = localSettings(settings.output, target);
   const job = { ...given, settings: { ...settings, output } };
-  if (handling.optional === undefined) refuseNestedColumns(output, target.format);
   try {
     if (output.onlyNew && (target.warehouse?.rows ?? null) === null) {
       throw (await import("./rows/known-items.js")).needsTable(target.name);

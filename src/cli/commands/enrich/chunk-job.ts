@@ -84,6 +84,11 @@ function checkOptions({ given, settings }: ChunkCall, plan: WorkPlan): void {
       hint: "chunks have the columns of every run; run enrich on the whole input for --raw",
     });
   }
+  if (settings.limit !== undefined) {
+    throw new UsageError("chunk_option", "--limit does not go with --chunk", {
+      hint: "a chunk has the rows of the plan; run enrich on the whole input for --limit",
+    });
+  }
   const own: Readonly<Record<string, unknown>> = settings;
   for (const key of plannedKeys) {
     const value = plan.settings[key];

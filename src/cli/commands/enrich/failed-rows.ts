@@ -91,10 +91,11 @@ function retryAdvice(
 
 /** The same for a finished run. Null also without failed rows, and for tables. */
 export function retryFailedRows(
-  { output, statuses, exit_code }: Manifest,
+  { output, statuses, left_out, exit_code }: Manifest,
   prefix: string,
 ): string | null {
-  const hasFailed = statuses.failed > 0 && exit_code === exitCodes.rowsFailed;
+  const written = statuses.failed - (left_out?.statuses.failed ?? 0);
+  const hasFailed = written > 0 && exit_code === exitCodes.rowsFailed;
   return hasFailed ? retryAdvice(output, null, prefix) : null;
 }
 

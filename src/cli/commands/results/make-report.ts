@@ -7,7 +7,7 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
-import { mustHaveColumns, reportedColumns } from "../../../earlier/needed-columns.js";
+import { mustHaveColumns, reportedColumns } from "../../../core/needed-columns.js";
 import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
 import { readStaged } from "../../../earlier/read-staged.js";
 import type { FoundManifest } from "../../../core/found-manifest.js";

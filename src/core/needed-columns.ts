@@ -1,6 +1,6 @@
-import { lackedColumns, type OptionalColumns } from "../core/columns.js";
-import { UsageError } from "../core/errors.js";
-import { counted } from "../core/text/quantity.js";
+import { lackedColumns, type OptionalColumns } from "./columns.js";
+import { UsageError } from "./errors.js";
+import { counted } from "./text/quantity.js";
 
 /** Columns without which a report cannot tell an item and its verdict. */
 export const reportedColumns = ["item", "kind", "status", "verdict"] as const;
