@@ -122,7 +122,9 @@ export function countCsv(
       );
       return null;
     }
-    const { cells } = scanCells(text, { delimiter }, Math.max(status, verdict) + 1);
+    const wanted = Math.max(status, verdict) + 1;
+    const line = wanted === names.length ? withoutLineEnd(text) : text;
+    const { cells } = scanCells(line, { delimiter }, wanted);
     return {
       status: cells[status],
       verdict: verdict < 0 ? undefined : cells[verdict] || null,
@@ -183,5 +185,9 @@ function endsWith(names: readonly string[], added: readonly string[], prefix: st
 
 /** The cells of a record with or without its line end. */
 function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
-  return scanCells(record.replace(/\r?\n$/, ""), { delimiter }).cells;
+  return scanCells(withoutLineEnd(record), { delimiter }).cells;
+}
+
+function withoutLineEnd(record: string): string {
+  return record.replace(/\r?\n$/, "");
 }
