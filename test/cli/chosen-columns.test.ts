@@ -31,11 +31,11 @@ test("every output with columns has the chosen ones, and can be verified and rep
 test("an output lacks only what was not chosen, and commands say which column they need", async () => {
   const { run, enrich } = await prepared();
   await enrich("-o", "out.csv", "--columns", "verdict");
-  for (const [command, lacking] of [
+  for (const [command, lacking, ...local] of [
     ["report", "lacks 2 columns that this needs: item, kind"],
-    ["retry", "item, kind, missing"],
+    ["retry", "item, kind, missing", "--local"],
   ] as const) {
-    const { code, stderr } = await run(command, "out.csv");
+    const { code, stderr } = await run(command, "out.csv", ...local);
     expect(code).toBe(2);
     expect(stderr).toContain(lacking);
   }

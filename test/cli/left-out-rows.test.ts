@@ -10,10 +10,10 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const distinct = 150;
 
-/** Each item twice and more, in an order without a pattern, and a row without an item in 50. */
+/** Each item twice and more, in an order without a pattern, and a row without an item in 49. */
 function rows(): string {
   const items = Array.from({ length: 600 }, (_, n) =>
-    n % 50 === 0 ? "" : `host-${(n * 7919) % distinct}.example.com`,
+    n % 49 === 0 ? "" : `host-${(n * 7919) % distinct}.example.com`,
   );
   return `id,item\n${items.map((item, n) => `${n},${item}\n`).join("")}`;
 }
@@ -48,17 +48,21 @@ test.each([["in order"], ["unordered", "--unordered"]])(
 );
 
 test("chunks leave out the rows that a single run leaves out", async () => {
-  const settings = { distinct: true, only: "none,unknown", columns: "item,kind,verdict" };
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const chosen = { distinct: true, only: "none,malicious", columns: "item,kind,verdict" };
+  const settings = { ...chosen, lookups: "query", intelUrl: server.url, rate: "1000000/s" };
   const run = await ChunkedRun.of("in.csv", rows(), settings);
   const flags = ["--distinct", "--only", settings.only, "--columns", settings.columns];
-  const args = ["enrich", "in.csv", "-o", "whole.csv", "--local", ...flags, "--quiet"];
-  expect(await runRepute(args, { cwd: run.folder })).toMatchObject({ code: 0 });
+  const args = ["in.csv", "-o", "whole.csv", ...flags];
+  const whole = { server, cwd: run.folder, args, kill: null };
+  expect(await enrichKilled(whole)).toMatchObject({ code: 0 });
   await run.split(70);
   await run.enrichAll();
   await run.merge("merged.csv");
-  const whole = await readFile(join(run.folder, "whole.csv"), "utf8");
-  expect(await readFile(join(run.folder, "merged.csv"), "utf8")).toBe(whole);
-  const { left_out } = await idsAndCounts(run.folder, "whole.csv");
+  expect(await run.read("merged.csv")).toBe(await run.read("whole.csv"));
+  const { left_out, written } = await idsAndCounts(run.folder, "whole.csv");
+  expect(written).toBe(distinct);
   expect((await idsAndCounts(run.folder, "merged.csv")).left_out).toEqual(left_out);
 });
 
