@@ -26,6 +26,7 @@ const count = z.int().nonnegative();
 const counts = z.record(z.string(), count).readonly();
 
 const statuses = z.record(z.enum(findingStatuses), count).readonly();
+const verdicts = z.record(z.enum(countedVerdicts), count).readonly();
 
 const requests = z
   .object({ total: count, outcomes: counts })
@@ -123,7 +124,7 @@ const leftOut = z
     distinct: count.describe("With --distinct: rows that repeat an item or have none"),
     only: count.describe("With --only: rows with another verdict"),
     statuses,
-    verdicts: z.record(z.enum(countedVerdicts), count).readonly(),
+    verdicts,
   })
   .readonly();
 
@@ -209,10 +210,7 @@ export const manifestSchema = z.object({
     ),
   sampled: count.optional().describe("With --limit: at most this many rows were read"),
   statuses: statuses.describe("Rows by status"),
-  verdicts: z
-    .record(z.enum(countedVerdicts), count)
-    .readonly()
-    .describe("Rows by verdict; `unknown` counts those without one"),
+  verdicts: verdicts.describe("Rows by verdict; `unknown` counts those without one"),
   retried: retried
     .optional()
     .describe("Of a retry: the failed and partial rows by status before, then by status now"),

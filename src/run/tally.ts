@@ -53,7 +53,6 @@ export interface TallySnapshot {
   readonly retried?: RetriedRows;
   /** Answers taken over from an interrupted run. Set if there was one. */
   readonly tookOver?: number;
-  /** Set if answers are invented. */
   readonly synthetic?: true;
 }
 

@@ -56,7 +56,7 @@ function stagedRows({ columns, settings }: WorkPlan, repeats: (text: TextOf) => 
   let written = 0;
   const edit = (record: Buffer): Buffer | null => {
     const cells = parsedOr(() => JSON.parse(record.toString()) as unknown[]);
-    if (cells === null || repeats((name) => String(cells[first + names.indexOf(name)] ?? ""))) {
+    if (cells === null || repeats((name) => textIn(cells[first + names.indexOf(name)]))) {
       return null;
     }
     cells[1] = String(++written);
@@ -68,13 +68,17 @@ function stagedRows({ columns, settings }: WorkPlan, repeats: (text: TextOf) => 
 function textRows({ settings }: WorkPlan, header: string, repeats: (text: TextOf) => boolean) {
   const { to, prefix } = settings;
   if (to === "parquet") throw new TypeError("rows of Parquet are staged");
-  const { split, earlier } = formats[to];
+  const format = formats[to];
   const edit = (record: Buffer): Buffer | null => {
     const text = decodeBytes(record);
-    const read = parsedOr(() => earlier?.layout(header || text, prefix)?.read(text));
+    const read = parsedOr(() => format.earlier?.layout(header || text, prefix)?.read(text));
     return read === null || repeats((name) => read.text(name)) ? null : record;
   };
-  return { split, edit };
+  return { split: () => format.split(), edit };
+}
+
+function textIn(cell: unknown): string {
+  return typeof cell === "string" ? cell : "";
 }
 
 /** A damaged file is reported once its checksum is known. */

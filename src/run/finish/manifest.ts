@@ -55,10 +55,7 @@ export function manifestOf(
 ): Manifest {
   const tally = run.tally.snapshot();
   const { clock = systemClock } = job;
-  const {
-    output,
-    run: { limit },
-  } = job.settings;
+  const { output, run: how } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, tally.rows);
   return {
@@ -86,7 +83,7 @@ export function manifestOf(
     },
     ...(output.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
     ...(output.distinct || output.only ? { left_out: run.tally.leftOut.counts() } : {}),
-    ...(limit === undefined ? {} : { sampled: limit }),
+    ...(how.limit === undefined ? {} : { sampled: how.limit }),
     statuses: tally.statuses,
     verdicts: tally.verdicts,
     ...(tally.retried === undefined ? {} : { retried: tally.retried }),

@@ -59,7 +59,13 @@ export class LeftOut {
       write: async (rows) => {
         await this.#note(rows);
         const kept = rows.filter((row) => this.reason(row) === null);
-        await sink.write(kept.map((row) => ({ ...row, written: ++written })));
+        const number = ({ row, item, finding }: EnrichedRow): EnrichedRow => ({
+          row,
+          item,
+          finding,
+          written: ++written,
+        });
+        await sink.write(kept.map(number));
       },
       checkpoint: async () => {
         const position = await sink.checkpoint();
