@@ -86,7 +86,7 @@ export interface OptionalColumns {
 }
 
 /** The optional columns, in output order. */
-export const optionalColumns: Readonly<Record<"file" | "raw", readonly Column[]>> = {
+const optionalColumns: Readonly<Record<"file" | "raw", readonly Column[]>> = {
   file: [text("file", "With several inputs: the file of the row, as named", ({ row }) => row.file)],
   raw: [raw("query", "query"), raw("quick-check", "quick check")],
 };
