@@ -18,7 +18,7 @@ import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
 import { announceReading, optionalColumnsOf } from "./rows/reading.js";
-import { LeftOut } from "./rows/left-out.js";
+import { RowSelection } from "./rows/row-selection.js";
 import { Tally } from "./tally.js";
 import type { Checkpoint } from "./state/checkpoint.js";
 import type { RowHandling } from "./rows/row-handling.js";
@@ -51,7 +51,7 @@ export interface OpenRun extends RunPlace {
   readonly tally: Tally;
   readonly encoder: EncoderOptions;
   /** Set if rows may be left out of the output. */
-  readonly leftOut: LeftOut | null;
+  readonly leftOut: RowSelection | null;
   /** The caller finishes or abandons it; the stack closes the source. */
   readonly sink: Sink;
 }
@@ -86,7 +86,7 @@ export async function openRun(
   });
   const input = { fingerprint, inputGrew, before, source };
   const { only, distinct } = job.settings.output;
-  const leftOut = only === undefined && !distinct ? null : new LeftOut({ only, distinct });
+  const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
   const run = { ...place, ...input, optional, clock, runId, tally, encoder, leftOut };
   const staged = await openRunStage(job, handling, run);
   return { ...run, staged, sink: await openRunSink(job, handling, run, staged) };

@@ -73,9 +73,10 @@ export function checkTable(
 
   const missing = schema.columns.filter(({ name }) => !types.has(key(name)));
   if (missing.length > 0) {
+    const after = { ...schema, columns: [...schema.columns, ...found] };
     const statements = [
       ...addColumns(dialect, table, missing),
-      createNewestView(dialect, table, schema, "CREATE OR REPLACE VIEW") ?? [],
+      createNewestView(dialect, table, after, "CREATE OR REPLACE VIEW") ?? [],
     ].flat();
     throw new UsageError(
       "table_lacks_columns",

@@ -9,7 +9,7 @@ import { digestOfItem, KnownItems } from "./known-items.js";
 import type { StartRow } from "./row-handling.js";
 
 /** Decides which rows are looked up and counted, but not written: `--only` and `--distinct`. */
-export class LeftOut {
+export class RowSelection {
   readonly #only: ReadonlySet<string> | null;
   readonly #distinct: boolean;
   readonly #seen = new KnownItems();
