@@ -83,10 +83,14 @@ export interface OptionalColumns {
   readonly column?: boolean;
   /** The results as received: with `--raw`. */
   readonly raw?: boolean;
+  /** Names of the only ones of `columns`, in their order: with `--columns`. @default all */
+  readonly only?: readonly string[] | undefined;
 }
 
+type OptionalKind = Exclude<keyof OptionalColumns, "only">;
+
 /** The optional columns, in output order. */
-export const optionalColumns: Readonly<Record<keyof OptionalColumns, readonly Column[]>> = {
+const optionalColumns: Readonly<Record<OptionalKind, readonly Column[]>> = {
   file: [text("file", "With several inputs: the file of the row, as named", ({ row }) => row.file)],
   column: [
     text("column", "With several item columns: the one of the row", ({ row }) => row.column),
@@ -95,19 +99,33 @@ export const optionalColumns: Readonly<Record<keyof OptionalColumns, readonly Co
 };
 
 /** The columns that a run adds, in output order. */
-export function addedColumns(optional: OptionalColumns): readonly Column[] {
+export function addedColumns({ only, ...optional }: OptionalColumns): readonly Column[] {
   const own = optionalKinds.filter((kind) => optional[kind] === true);
-  return own.length === 0 ? columns : [...columns, ...own.flatMap((kind) => optionalColumns[kind])];
+  if (own.length === 0 && only === undefined) return columns;
+  const chosen = only?.map((name) => columns.find((column) => column.name === name)!) ?? columns;
+  return [...chosen, ...own.flatMap((kind) => optionalColumns[kind])];
 }
 
-/** The optional columns that an output has. */
+/** Which columns an output has. */
 export function optionalColumnsIn(names: readonly string[], prefix: string): OptionalColumns {
-  const has = (kind: keyof OptionalColumns): boolean =>
+  const has = (kind: OptionalKind): boolean =>
     optionalColumns[kind].every(({ name }) => names.includes(prefix + name));
-  return Object.fromEntries(optionalKinds.map((kind) => [kind, has(kind)]));
+  const optional = Object.fromEntries(optionalKinds.map((kind) => [kind, has(kind)]));
+  const known = new Set(columns.map(({ name }) => prefix + name));
+  const found = names.filter((name) => known.has(name)).map((name) => name.slice(prefix.length));
+  const isAll = columns.every(({ name }, index) => found[index] === name);
+  return isAll ? optional : { ...optional, only: found };
 }
 
-const optionalKinds = Object.keys(optionalColumns) as readonly (keyof OptionalColumns)[];
+/** The columns that an output lacks. */
+export function lackedColumns(
+  needed: readonly string[],
+  { only }: OptionalColumns,
+): readonly string[] {
+  return only === undefined ? [] : needed.filter((name) => !only.includes(name));
+}
+
+const optionalKinds = Object.keys(optionalColumns) as readonly OptionalKind[];
 
 /** Version of the column table. Any change to a column needs a new version. */
 export const schemaVersion = 2;

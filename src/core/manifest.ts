@@ -26,6 +26,7 @@ const count = z.int().nonnegative();
 const counts = z.record(z.string(), count).readonly();
 
 const statuses = z.record(z.enum(findingStatuses), count).readonly();
+const verdicts = z.record(z.enum(countedVerdicts), count).readonly();
 
 const requests = z
   .object({ total: count, outcomes: counts })
@@ -118,6 +119,18 @@ const exclusion = z
 /** A list of what was not sent. */
 export type ExclusionRecord = z.infer<typeof exclusion>;
 
+const leftOut = z
+  .object({
+    distinct: count.describe("With --distinct: rows that repeat an item or have none"),
+    only: count.describe("With --only: rows with another verdict"),
+    statuses,
+    verdicts,
+  })
+  .readonly();
+
+/** Rows that were looked up and counted, and not written. */
+export type LeftOutCounts = z.infer<typeof leftOut>;
+
 const retried = z
   .partialRecord(
     z.enum(findingStatuses),
@@ -190,11 +203,14 @@ export const manifestSchema = z.object({
   skipped: count
     .optional()
     .describe("With --only-new: rows that were not written, because the table has their item"),
+  left_out: leftOut
+    .optional()
+    .describe(
+      "With --distinct or --only: rows that are not in the output. All counts of rows but `output.rows` include them",
+    ),
+  sampled: count.optional().describe("With --limit: at most this many rows were read"),
   statuses: statuses.describe("Rows by status"),
-  verdicts: z
-    .record(z.enum(countedVerdicts), count)
-    .readonly()
-    .describe("Rows by verdict; `unknown` counts those without one"),
+  verdicts: verdicts.describe("Rows by verdict; `unknown` counts those without one"),
   retried: retried
     .optional()
     .describe("Of a retry: the failed and partial rows by status before, then by status now"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { didYouMean } from "./text/did-you-mean.js";
 
 /**
  * Metadata of an option; help, documentation and config derive from it. For an option `retryMax` the
@@ -130,6 +131,28 @@ export function rates(): z.ZodType<readonly Rate[]> {
       typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [value],
     )
     .pipe(z.array(one).min(1));
+}
+
+/** Some of the names, each once, as `a,b` or as a list. @param what one of them is */
+export function namesAmong<Name extends string>(
+  names: readonly Name[],
+  what: string,
+): z.ZodType<readonly Name[]> {
+  return z.union([z.string(), z.array(z.string())]).transform((value, context) => {
+    const given = (typeof value === "string" ? value.split(",") : value).map((name) => name.trim());
+    const isKnown = (name: string): name is Name => (names as readonly string[]).includes(name);
+    const known = given.filter(isKnown);
+    if (known.length === given.length) return [...new Set(known)];
+    for (const name of given.filter((other) => !isKnown(other))) {
+      const meant = didYouMean(name, names);
+      const near = meant === null ? `; known are ${names.join(", ")}` : ` (did you mean ${meant}?)`;
+      context.addIssue({
+        code: "custom",
+        message: `has no ${what} ${JSON.stringify(name)}${near}`,
+      });
+    }
+    return z.NEVER;
+  });
 }
 
 /** Paths of files, as `a.txt,b.txt` or as a list. */

@@ -72,6 +72,8 @@ export interface EnrichedRow {
   /** Null if the text is not a supported item, or the line is not a record. */
   readonly item: Item | null;
   readonly finding: Finding;
+  /** Its number among the written rows, from 1. @default that of the row */
+  readonly written?: number;
 }
 
 /**
@@ -112,11 +114,17 @@ const messages = {
   ignoredKind: "values in the kind column were ignored: unrecognised, or not the item's kind",
 };
 
+/** Flags that leave rows out of an output. */
+export const leftOutReasons = ["distinct", "only"] as const;
+
+export type LeftOutReason = (typeof leftOutReasons)[number];
+
 /** Row counts of an output. */
 export interface RowCounts {
   readonly rows: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  readonly verdicts: Readonly<VerdictCounts>;
+  /** Null if the output has no verdicts. */
+  readonly verdicts: Readonly<VerdictCounts> | null;
 }
 
 /** Counts of a part, where the format has rows. */
@@ -127,6 +135,8 @@ export class RowCounter {
   #rows = 0;
   readonly #statuses = zeros(findingStatuses);
   readonly #verdicts = zeros(countedVerdicts);
+  /** Null before the first row. */
+  #hasVerdicts: boolean | null = null;
 
   get rows(): number {
     return this.#rows;
@@ -135,13 +145,15 @@ export class RowCounter {
   /**
    * Counts rows with this status and verdict.
    *
-   * @param verdict null for none
+   * @param verdict null for none, undefined if the output has no verdicts
    * @returns what is wrong with them, or null
    */
   count(status: unknown, verdict: unknown, rows = 1): string | null {
     this.#rows += rows;
     if (!isIn(this.#statuses, status)) return "no status";
     this.#statuses[status] += rows;
+    this.#hasVerdicts ??= verdict !== undefined;
+    if (verdict === undefined && !this.#hasVerdicts) return null;
     const name = verdict === null ? "unknown" : verdict;
     if (verdict === "unknown" || !isIn(this.#verdicts, name)) return "an unknown verdict";
     this.#verdicts[name] += rows;
@@ -151,16 +163,19 @@ export class RowCounter {
   /** Adds the counts of another part of the output. */
   add({ rows, statuses, verdicts: found }: CountedRows): void {
     this.#rows += rows ?? 0;
+    if ((rows ?? 0) > 0) this.#hasVerdicts ??= found !== null;
     for (const status of findingStatuses) this.#statuses[status] += statuses?.[status] ?? 0;
     for (const verdict of countedVerdicts) this.#verdicts[verdict] += found?.[verdict] ?? 0;
   }
 
   found(): RowCounts {
-    return { rows: this.#rows, statuses: this.#statuses, verdicts: this.#verdicts };
+    const verdicts = this.#hasVerdicts === false ? null : this.#verdicts;
+    return { rows: this.#rows, statuses: this.#statuses, verdicts };
   }
 }
 
-function zeros<K extends string>(names: readonly K[]): Record<K, number> {
+/** A count of zero for each name. */
+export function zeros<K extends string>(names: readonly K[]): Record<K, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
 }
 

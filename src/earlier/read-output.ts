@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { UsageError } from "../core/errors.js";
-import { addedColumns } from "../core/columns.js";
+import { addedColumns, lackedColumns, type OptionalColumns } from "../core/columns.js";
 import { formats } from "../formats/registry.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { isObjectAddress } from "../s3/address.js";
@@ -14,6 +14,7 @@ import { recordBase } from "../run/destination/check-paths.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import { openForm, rowsOf } from "./earlier-files.js";
 import { asOutputName, outputFiles } from "./output-files.js";
+import { mustHaveColumns, reportedColumns } from "../core/needed-columns.js";
 import { typedRecord } from "./typed-record.js";
 
 /** The rows of an output, and the record of the run that wrote them. */
@@ -45,17 +46,21 @@ export async function readOutput(
   if (isObjectAddress(path)) return readCopy(path, asked, only);
   const { address, run } = takeRun(asOutputName(path));
   const warehouse = findWarehouse(address);
+  const needed = only ?? reportedColumns;
   const base = warehouse === null ? address : recordBase(warehouse.target, stateDir);
   const found = await findManifest(base);
   const prefix = prefixOfOutput(asked, found);
   if (warehouse !== null && warehouse.rows !== null) {
     const runId = run ?? found?.run_id ?? null;
     const manifest = found?.run_id === runId ? found : null;
-    return { ...(await tableRecords(warehouse.rows, { runId, prefix, only })), manifest };
+    const rows = await tableRecords(warehouse.rows, { runId, prefix, only });
+    mustHaveColumns(path, needed, rows.optional);
+    return { ...rows, manifest };
   }
   const set = outputFiles(base, found);
   refuseUnreadable(path, set.format);
   const form = await openForm(set, prefix, only);
+  mustHaveColumns(path, needed, form.optional);
   const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
     for (const file of set.files) {
       for await (const rows of rowsOf(file, form)) yield rows.map(({ record }) => record);
@@ -99,15 +104,18 @@ interface RowsOfTable {
 export async function tableRecords(
   table: TableRows,
   { runId, prefix, only }: RowsOfTable,
-): Promise<Omit<OutputReading, "manifest">> {
+): Promise<Omit<OutputReading, "manifest"> & { readonly optional: OptionalColumns }> {
   const found = await table.find({ prefix, runId });
-  const added = only ?? addedColumns(found.optional).map(({ name }) => name);
+  const { optional } = found;
+  const lacks = lackedColumns(only ?? [], optional);
+  const wanted = only ?? addedColumns(optional).map(({ name }) => name);
+  const added = wanted.filter((name) => !lacks.includes(name));
   const columns = only === undefined ? found.own : [];
   const input = await table.input(found.select(added, columns));
   const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
     for await (const rows of pulled(input)) yield rows.map((row) => typedRecord(added, row));
   };
-  return { columns, records: records() };
+  return { columns, records: records(), optional };
 }
 
 type Batch = readonly (readonly InputValue[])[];

@@ -10,6 +10,7 @@ import type { Audit, PartFormat } from "../outputs/types.js";
 import { manifestPath } from "../core/files/output-names.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { prefixOfOutput, readManifest } from "../run/finish/manifest.js";
+import { writtenOf } from "../run/left-out-counts.js";
 import { wrongCounts } from "../run/finish/wrong-counts.js";
 import type { Manifest } from "../core/manifest.js";
 import { isObjectAddress } from "../s3/address.js";
@@ -94,9 +95,11 @@ async function countTable(table: TableRows, runId: string, prefix: string): Prom
     if ((error as Partial<ReputeError>).code === "no_such_run") return null;
     throw error;
   });
+  const hasVerdicts = found?.optional.only?.includes("verdict") ?? true;
   for await (const rows of found?.records ?? []) {
     for (const row of rows) {
-      const fault = counter.count(row.text("status"), row.text("verdict") || null);
+      const verdict = hasVerdicts ? row.text("verdict") || null : undefined;
+      const fault = counter.count(row.text("status"), verdict);
       if (fault !== null)
         throw new FatalError("output_corrupt", `the table has rows with ${fault}`);
     }
@@ -107,11 +110,12 @@ async function countTable(table: TableRows, runId: string, prefix: string): Prom
 function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readonly string[] {
   const { output, statuses, verdicts } = manifest;
   const { rows, indicators } = output;
+  const written = writtenOf({ rows, statuses, verdicts }, manifest.left_out);
   return [
     { what: "bytes", recorded: output.bytes, found: audit.bytes },
     { what: "sha256", recorded: output.sha256, found: audit.sha256 },
     { what: "indicators", recorded: indicators, found: audit.indicators },
-    ...wrongCounts({ rows, statuses, verdicts }, audit),
+    ...wrongCounts({ ...written, rows }, audit),
   ]
     .filter(({ recorded, found }) => recorded !== found)
     .map(

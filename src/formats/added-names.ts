@@ -13,7 +13,9 @@ export function addedColumnNames(
 ): readonly string[] {
   const names = added.map((column) => prefix + column.name);
   const taken = new Set(inputColumns.map((column) => column.trim()));
-  const clashes = names.filter((name) => taken.has(name));
+  // A reader could not tell a column of the input from one that `--columns` omits.
+  const ours = new Set([...names, ...columns.map((column) => prefix + column.name)]);
+  const clashes = [...ours].filter((name) => taken.has(name));
   if (clashes.length > 0) throw columnClash(clashes);
   return names;
 }

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { option, wholeNumber } from "../core/options.js";
+import { columns } from "../core/columns.js";
+import { countedVerdicts } from "../core/finding.js";
+import { namesAmong, option, wholeNumber } from "../core/options.js";
 import { sinkFormats } from "../formats/types.js";
 
 /** What `--to` accepts. */
@@ -17,6 +19,11 @@ export const earlierPrefix = option(prefixText.optional(), {
   description: `Prefix of the added columns [default: as the manifest says, else ${defaultPrefix}]`,
   value: "TEXT",
 });
+
+const columnNames = namesAmong(
+  columns.map(({ name }) => name),
+  "column",
+).transform((names) => (names.includes("status") ? names : ["status", ...names]));
 
 /** Options for writing the output. */
 export const sinkOptions = z.strictObject({
@@ -50,6 +57,22 @@ export const sinkOptions = z.strictObject({
   onlyNew: option(z.boolean().default(false), {
     description:
       "Skip rows whose item has a row in the output table already, whatever its status. They are counted, not written",
+  }),
+  columns: option(columnNames.optional(), {
+    common: true,
+    description:
+      "Add only these columns, in this order, named without the prefix: verdict,tags,asn. The status is always there, first if it is not listed; the input's columns stay. Flat rows only: not for nested NDJSON and the shapes of security platforms",
+    value: "LIST",
+  }),
+  only: option(namesAmong(countedVerdicts, "verdict").optional(), {
+    common: true,
+    description:
+      "Write only rows with these verdicts: malicious,suspicious,listed. none and unknown are verdicts, too. Other rows are counted, not written",
+    value: "LIST",
+  }),
+  distinct: option(z.boolean().default(false), {
+    description:
+      "Write one row per kind and item, the first, for a lookup table. Repeated rows and rows without an item are counted, not written",
   }),
   prefix: option(prefixText.default(defaultPrefix), {
     description: "Prefix of the added columns",

@@ -12,6 +12,8 @@ export interface SinkPosition {
   /** Files: checksum of that length, verified on resume. */
   readonly checksum?: ChecksumState;
   readonly rejects?: SinkPosition;
+  /** With `--distinct`: the list of items seen so far. */
+  readonly seen?: Pick<SinkPosition, "length" | "checksum">;
 }
 
 /** Format of the files of a data set. */

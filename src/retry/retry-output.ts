@@ -4,6 +4,7 @@ import { failedSuffix, withoutFailed } from "../core/files/output-names.js";
 import { realPath } from "../core/files/real-path.js";
 import { openFiles, openForm } from "../earlier/earlier-files.js";
 import { asOutputName, type OutputFiles, outputFiles } from "../earlier/output-files.js";
+import { mustHaveColumns, retriedColumns } from "../core/needed-columns.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
 import type { SinkSettings } from "../outputs/options.js";
 import { findWarehouse } from "../outputs/registry.js";
@@ -71,6 +72,7 @@ async function retryFiles(
   if (to === undefined && !isSet && !inPlace) await checkOutputName(output);
   const form = await openForm(set, prefix);
   checkFormat(path, set, { output, to });
+  mustHaveColumns(path, retriedColumns, form.optional);
   const own: Partial<SinkSettings> = {
     ...form.settings,
     prefix,

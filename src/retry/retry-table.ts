@@ -5,6 +5,7 @@ import { openFiles, openForm } from "../earlier/earlier-files.js";
 import type { EarlierRow } from "../earlier/earlier-row.js";
 import type { OutputFiles } from "../earlier/output-files.js";
 import { rejectsReading } from "../earlier/parquet-form.js";
+import { mustHaveColumns, retriedColumns } from "../core/needed-columns.js";
 import { mapLists } from "../formats/reading/lines.js";
 import type { OpenedSource, SourcePosition } from "../inputs/types.js";
 import { findWarehouse, type TableRows, type Warehouse } from "../outputs/registry.js";
@@ -51,6 +52,7 @@ export async function retryTable(
   const stateBase = base + retrySuffix;
   const saved = resume ? await readAnyCheckpoint(statePath(stateBase)) : null;
   const found = await rows.find({ prefix, runId: run ?? saved?.runId ?? null });
+  mustHaveColumns(display, retriedColumns, found.optional);
   // The manifest of another run in the table stays.
   const isItsRun = earlier === null || earlier.run_id === found.runId;
   const place: WarehouseOutputTarget = {

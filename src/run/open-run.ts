@@ -18,6 +18,7 @@ import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
 import { announceReading, optionalColumnsOf } from "./rows/reading.js";
+import { RowSelection } from "./rows/row-selection.js";
 import { Tally } from "./tally.js";
 import type { Checkpoint } from "./state/checkpoint.js";
 import type { RowHandling } from "./rows/row-handling.js";
@@ -49,6 +50,8 @@ export interface OpenRun extends RunPlace {
   readonly staged: StagedSink | null;
   readonly tally: Tally;
   readonly encoder: EncoderOptions;
+  /** Set if rows may be left out of the output. */
+  readonly leftOut: RowSelection | null;
   /** The caller finishes or abandons it; the stack closes the source. */
   readonly sink: Sink;
 }
@@ -82,9 +85,11 @@ export async function openRun(
     clock,
   });
   const input = { fingerprint, inputGrew, before, source };
-  const opened = { ...place, ...input, optional, clock, runId, tally, encoder };
-  const staged = await openRunStage(job, handling, opened);
-  return { ...opened, staged, sink: await openRunSink(job, handling, opened, staged) };
+  const { only, distinct } = job.settings.output;
+  const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
+  const run = { ...place, ...input, optional, clock, runId, tally, encoder, leftOut };
+  const staged = await openRunStage(job, handling, run);
+  return { ...run, staged, sink: await openRunSink(job, handling, run, staged) };
 }
 
 /** Opens the stage of an output that is not written row by row. */
@@ -125,17 +130,22 @@ function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => 
 async function openRunSink(
   job: EnrichJob,
   handling: RowHandling,
-  { target, source, before, encoder, optional }: Omit<OpenRun, "sink" | "staged">,
+  { target, source, before, encoder, optional, leftOut, state }: Omit<OpenRun, "sink" | "staged">,
   staged: StagedSink | null,
 ): Promise<Sink> {
   const { rejects: path, formulaGuard } = job.settings.output;
   const { columns, reading } = source;
   const rejects = path === undefined ? null : { path, columns, reading, formulaGuard, optional };
   const resume = before?.sink ?? null;
-  if (staged !== null) return addRejects(staged, rejects, resume);
-  if (target.warehouse !== null) throw new TypeError("only text is not staged");
-  const options = { encoder, wrapEncoder: handling.encoder, stdout: job.stdout, resume };
-  return addRejects(await openSink(target, options), rejects, resume);
+  let sink: Sink;
+  if (staged !== null) sink = staged;
+  else if (target.warehouse !== null) throw new TypeError("only text is not staged");
+  else {
+    const options = { encoder, wrapEncoder: handling.encoder, stdout: job.stdout, resume };
+    sink = await openSink(target, options);
+  }
+  const written = (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
+  return addRejects(written, rejects, resume);
 }
 
 /** File for rejected rows, and the format of the input they come from. */

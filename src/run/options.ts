@@ -27,6 +27,10 @@ export const runOptions = z.strictObject({
       "Stop after this many requests, retries included. The run exits with 75 and can be resumed",
     value: "N",
   }),
+  limit: option(wholeNumber(1).optional(), {
+    description: "Read only the first N rows of the input, for a trial run",
+    value: "N",
+  }),
   deadline: option(deadline().optional(), {
     description:
       "Stop at a time of day (05:30, local time) or after a duration (2h). The run exits with 75 and can be resumed",

@@ -14,6 +14,7 @@ import type { Manifest } from "../core/manifest.js";
 import type { EnrichJob } from "./types.js";
 import { endAt, RunSignals } from "./run-signals.js";
 import { type CountedWarning, timeWarning } from "./counted-warning.js";
+import { firstRows } from "./rows/first-rows.js";
 import { moveRows } from "./rows/move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
@@ -42,9 +43,12 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
       let received = rowsRead;
       job.onStart?.(() => progress(received), record);
+      const { limit } = job.settings.run;
       await moveRows({
         ...run,
-        start: handling.start(lookup.lookup),
+        source: limit === undefined ? source : { rows: firstRows(source.rows, limit, rowsRead) },
+        start: run.leftOut?.noting(handling.start(lookup.lookup)) ?? handling.start(lookup.lookup),
+        leftOut: run.leftOut?.reason,
         ordered: !job.settings.output.unordered,
         concurrency: job.settings.lookup.concurrency,
         slots,

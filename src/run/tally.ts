@@ -1,4 +1,4 @@
-import type { ExclusionRecord, RetriedRows } from "../core/manifest.js";
+import type { ExclusionRecord, LeftOutCounts, RetriedRows } from "../core/manifest.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { hasOtherTime } from "../core/columns.js";
 import {
@@ -12,9 +12,10 @@ import {
   verdictOf,
 } from "../core/finding.js";
 import { type ItemKind, itemKinds } from "../core/item/item.js";
-import { type EnrichedRow, type Row, rowWarnings } from "../core/row.js";
+import { type EnrichedRow, type LeftOutReason, type Row, rowWarnings, zeros } from "../core/row.js";
 import { ExclusionCounts } from "./exclusion-counts.js";
 import { otherTimes } from "./counted-warning.js";
+import { LeftOutCounter } from "./left-out-counts.js";
 
 /** Maximum number of distinct names per counter; further ones are counted under `otherNames`. */
 const maxNames = 10_000;
@@ -29,6 +30,7 @@ export interface TallySnapshot {
   readonly rows: number;
   /** Rows that were read and not written; absent for none. */
   readonly skipped?: number;
+  readonly left_out?: LeftOutCounts;
   readonly statuses: Record<FindingStatus, number>;
   readonly verdicts: VerdictCounts;
   readonly kinds: Record<ItemKind, number>;
@@ -51,7 +53,6 @@ export interface TallySnapshot {
   readonly retried?: RetriedRows;
   /** Answers taken over from an interrupted run. Set if there was one. */
   readonly tookOver?: number;
-  /** Set if answers are invented. */
   readonly synthetic?: true;
 }
 
@@ -65,9 +66,7 @@ export class Tally {
   answered = false;
   /** Requests that were answered with 429. */
   throttled = 0;
-  /** True if answers are invented. */
   synthetic = false;
-  /** Answers taken over from an interrupted run; null without one. */
   tookOver: number | null = null;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(countedVerdicts);
@@ -87,6 +86,7 @@ export class Tally {
   readonly #warnings: Counts;
   readonly #warnedRows: Counts;
   #retried: RetriedRows | undefined;
+  readonly leftOut: LeftOutCounter;
 
   constructor(from?: TallySnapshot) {
     this.#unsupported = countsFrom(from?.unsupported);
@@ -96,6 +96,7 @@ export class Tally {
     this.#warnings = countsFrom(from?.warnings);
     this.#warnedRows = countsFrom(from?.warned_rows);
     this.#retried = from?.retried;
+    this.leftOut = new LeftOutCounter(from?.left_out);
     if (from === undefined) return;
     this.rows = from.rows;
     this.synthetic = from.synthetic === true;
@@ -111,15 +112,17 @@ export class Tally {
     }
   }
 
-  /** Counts a written row. */
-  row(enriched: EnrichedRow): void {
+  /** Counts a row. @param reason why it is not written */
+  row(enriched: EnrichedRow, reason: LeftOutReason | null = null): void {
     const { row, item, finding } = enriched;
     for (const message of rowWarnings(row, item)) this.#warn(message, row);
     if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
     this.rows++;
     this.statuses[finding.status]++;
     if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
-    this.verdicts[verdictOf(finding) ?? "unknown"]++;
+    const verdict = verdictOf(finding) ?? "unknown";
+    this.verdicts[verdict]++;
+    if (reason !== null) this.leftOut.row(reason, finding.status, verdict);
     if (item !== null) {
       this.#kinds[item.kind]++;
       this.#sources[finding.source]++;
@@ -191,6 +194,7 @@ export class Tally {
     return {
       rows: this.rows,
       ...(this.skipped === 0 ? {} : { skipped: this.skipped }),
+      ...(this.leftOut.rows === 0 ? {} : { left_out: this.leftOut.counts() }),
       statuses: { ...this.statuses },
       verdicts: { ...this.verdicts },
       kinds: { ...this.#kinds },
@@ -218,10 +222,6 @@ export class Tally {
 
 function isInvented({ answers }: Finding): boolean {
   return lookupEndpoints.some((endpoint) => answers[endpoint]?.synthetic === true);
-}
-
-export function zeros<K extends string>(names: readonly K[]): Record<K, number> {
-  return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
 }
 
 function outcomesOf(requests: Map<string, Counts>, endpoint: string): Counts {

@@ -56,7 +56,9 @@ test("every command that a page names exists", () => {
 
 test("every column that a page names exists", () => {
   const known = new Set(
-    ["run_id", "row", "file", "column", "query", "quick_check"].concat(columns.map(({ name }) => name)),
+    ["run_id", "row", "file", "column", "query", "quick_check"].concat(
+      columns.map(({ name }) => name),
+    ),
   );
   expect(odd(/\brep_([a-z_]+)/g, (name) => known.has(name))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import type { PlannedPace } from "../../run/plan/plan-time.js";
 import type { PlannedCache } from "../../run/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { sinkOptions } from "../../outputs/options.js";
-import { embeddedServiceName } from "../../run/options.js";
+import { embeddedServiceName, runOptions } from "../../run/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -58,6 +58,7 @@ const groups = {
     synthetic: cliOptions.shape.synthetic,
   },
   Run: {
+    limit: runOptions.shape.limit,
     json: option(cliOptions.shape.json, { description: "Print the plan as one JSON object" }),
     config: cliOptions.shape.config,
     profile: cliOptions.shape.profile,

@@ -44,6 +44,7 @@ const groups = {
       value: "NAME",
     }),
     prefix: sinkOptions.shape.prefix,
+    columns: sinkOptions.shape.columns,
     raw: sinkOptions.shape.raw,
     config: cliOptions.shape.config,
     profile: cliOptions.shape.profile,
@@ -86,7 +87,7 @@ export const schemaCommand = defineCommand({
 type Call = CommandCall<SettingsOf<typeof groups>>;
 
 async function printSchema(call: Call): Promise<number> {
-  const { format, prefix, raw, table } = call.settings;
+  const { format, prefix, raw, columns: only, table } = call.settings;
   if (format === undefined) {
     throw new UsageError("format_missing", "schema needs a format", {
       hint: `add --format with one of ${formatNames.join(", ")}`,
@@ -97,7 +98,7 @@ async function printSchema(call: Call): Promise<number> {
   }
   const { inputColumns, file } =
     call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
-  const optional = { file, raw };
+  const optional = { file, raw, only };
   await writeOut(call.context, await textOf(format, { inputColumns, prefix, optional, table }));
   return exitCodes.done;
 }

@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { hashFile } from "../../core/files/file-hash.js";
 import type { Destination } from "../../outputs/types.js";
+import type { MergedRows } from "./merged-rows.js";
 import { fileDifference, type ResultFile } from "./chunk-result.js";
 
 const compress = promisify(gzip);
@@ -14,6 +15,8 @@ export interface JoinTextOptions {
   /** Start of every file; kept of the first one. */
   readonly header: string;
   readonly gzip: boolean;
+  /** Edits the rows on their way. @default they stay as they are */
+  readonly rows?: MergedRows | null;
 }
 
 /** Joins files of text with a common header. */
@@ -45,7 +48,7 @@ export class TextJoin {
       const missing = header.length - head.length;
       head = Buffer.concat([head, chunk.subarray(0, missing)]);
       const rest = chunk.subarray(missing);
-      if (rest.length > 0) await this.#write(rest);
+      if (rest.length > 0) await this.#write(this.#options.rows?.edit(rest) ?? rest);
     });
     const differs = fileDifference(found, file);
     if (differs !== null) return differs;

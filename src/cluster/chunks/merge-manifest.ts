@@ -3,7 +3,8 @@ import { programInfo } from "../../core/program.js";
 import { mostFrequentFirst } from "../../run/tally.js";
 import { noRows, unlikelyColumn } from "../../run/run-rows.js";
 import { readingFacts } from "../../run/input-records.js";
-import type { ExclusionRecord, RunEnding, Manifest } from "../../core/manifest.js";
+import { LeftOutCounter } from "../../run/left-out-counts.js";
+import type { ExclusionRecord, LeftOutCounts, RunEnding, Manifest } from "../../core/manifest.js";
 import type { WorkPlan } from "./work-plan.js";
 
 type Counts = Readonly<Record<string, number>>;
@@ -14,12 +15,14 @@ export type SummedChunks = Omit<Manifest, "output" | "command" | "ended_at" | ke
 /**
  * Sums the manifests of all chunks of a plan.
  *
+ * @param leftOut rows that the merge leaves out
  * @param resumed how often the run was resumed. Default: how often its chunks were
  */
 export function sumChunks(
   plan: WorkPlan,
   manifests: readonly Manifest[],
   resumed = manifests.reduce((total, each) => total + each.resumed, 0),
+  leftOut?: LeftOutCounts,
 ): SummedChunks {
   const sum = <K extends string>(of: (manifest: Manifest) => Readonly<Record<K, number>>) =>
     addUp(manifests.map(of)) as Record<K, number>;
@@ -40,6 +43,7 @@ export function sumChunks(
       rows,
       grew_while_interrupted: false,
     },
+    ...sumLeftOut(manifests, leftOut),
     statuses: sum(({ statuses }) => statuses),
     verdicts: sum(({ verdicts }) => verdicts),
     kinds: sum(({ kinds }) => kinds),
@@ -67,6 +71,18 @@ export function sumChunks(
     seconds: secondsBetween(starts[0], ends.at(-1)),
     resumed,
   };
+}
+
+function sumLeftOut(
+  manifests: readonly Manifest[],
+  own: LeftOutCounts | undefined,
+): Pick<Manifest, "left_out"> {
+  const all = [...manifests.map(({ left_out }) => left_out), own].filter(
+    (each) => each !== undefined,
+  );
+  const sum = new LeftOutCounter();
+  for (const counts of all) sum.add(counts);
+  return all.length === 0 ? {} : { left_out: sum.counts() };
 }
 
 /** The lists of all chunks, with the rows that they held back. */

@@ -94,6 +94,7 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
     gzip: false,
     onlyNew: false,
     raw: false,
+    distinct: false,
   };
   return chooseOutput(sink, async () => plan.reading.format, plannedPaths(plan));
 }
@@ -118,18 +119,19 @@ async function join(
     const publishing = await openMerged(job, target, stateFolder);
     const output = await openJoined(job, target, stateFolder);
     opened.push(output);
-    await joinAll(job, results, outputJoin(plan, target, output), ({ output: of }) => of);
+    const { join: joined, rows } = outputJoin(plan, target, output);
+    await joinAll(job, results, joined, ({ output: of }) => of);
     if (rejects !== null) {
       const apart = await openFileDestination(rejects, null);
       opened.unshift(apart);
       const { gzip } = detectSinkFormat(rejects);
-      const joined = new TextJoin({ destination: apart, header: rejectsHeader(plan), gzip });
-      await joinAll(job, results, joined, ({ rejects: of }) => of);
+      const joinedRejects = new TextJoin({ destination: apart, header: rejectsHeader(plan), gzip });
+      await joinAll(job, results, joinedRejects, ({ rejects: of }) => of);
     }
     const manifests = results.map(({ manifest }) => manifest);
-    const summed = sumChunks(plan, manifests, job.resumed);
+    const summed = sumChunks(plan, manifests, job.resumed, rows?.leftOut);
     const suffix = tooManyFailed(settings.maxFailed, summed) ? failedSuffix : "";
-    const staged = publishing && (await stageJoined(publishing, output, summed.input.rows));
+    const staged = publishing && (await stageJoined(publishing, output, writtenRows(summed)));
     const audit = staged
       ? await staged.prepare(suffix)
       : target.file === null
@@ -173,6 +175,10 @@ async function joinAll(
   await joined.end();
 }
 
+function writtenRows({ input: { rows }, left_out }: SummedChunks): number {
+  return rows - (left_out === undefined ? 0 : left_out.distinct + left_out.only);
+}
+
 /** Gives the files their names and writes the manifest beside the output. */
 async function publish(
   job: MergeJob,
@@ -192,7 +198,7 @@ async function publish(
     output: {
       ...outputPlace(target, suffix),
       bytes: audit === null ? (opened.at(-1)?.length ?? null) : audit.bytes,
-      rows: audit?.rows ?? summed.input.rows,
+      rows: audit?.rows ?? writtenRows(summed),
       sha256: audit?.sha256 ?? null,
       ...notedPrefix(job.plan.settings.prefix),
     },

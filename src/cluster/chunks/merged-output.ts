@@ -12,9 +12,11 @@ import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { stagePath } from "../../outputs/stage.js";
 import type { Audit, Destination } from "../../outputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import { writtenOf } from "../../run/left-out-counts.js";
 import { wrongCounts } from "../../run/finish/wrong-counts.js";
 import { hashFile } from "../../core/files/file-hash.js";
 import { TextJoin } from "./join-text.js";
+import { type MergedRows, mergedRows } from "./merged-rows.js";
 import type { MergeJob } from "./merge-job.js";
 import type { SummedChunks } from "./merge-manifest.js";
 import type { WorkPlan } from "./work-plan.js";
@@ -51,7 +53,7 @@ export async function openMerged(
   if (warehouse === null || stateFolder === null || base === null) return null;
   const publication = await warehouse.open({
     columns: plan.columns,
-    optional: optionalOf(plan.reading),
+    optional: optionalOf(plan),
     prefix: plan.settings.prefix,
     runId: plan.plan_id,
     stateFolder,
@@ -80,10 +82,20 @@ export function outputJoin(
   plan: WorkPlan,
   { warehouse, format, gzip }: OutputTarget,
   destination: Destination,
-): TextJoin {
-  if (warehouse !== null) return new TextJoin({ destination, header: "", gzip: false });
+): OutputJoin {
+  if (warehouse !== null) {
+    const rows = mergedRows(plan, null);
+    return { join: new TextJoin({ destination, header: "", gzip: false, rows }), rows };
+  }
   const { header } = formats[format].write(encoderOptions(plan, format));
-  return new TextJoin({ destination, header, gzip });
+  const rows = mergedRows(plan, header);
+  return { join: new TextJoin({ destination, header, gzip, rows }), rows };
+}
+
+interface OutputJoin {
+  readonly join: TextJoin;
+  /** Null if the rows stay as they are. */
+  readonly rows: MergedRows | null;
 }
 
 /** The joined rows as a stage. */
@@ -115,28 +127,28 @@ export async function finishJoined(
 }
 
 /** Start of every file of rejected rows. */
-export function rejectsHeader({ columns, reading, settings: { formulaGuard } }: WorkPlan): string {
-  const optional = optionalOf(reading);
+export function rejectsHeader(plan: WorkPlan): string {
+  const { columns, reading, settings } = plan;
+  const { formulaGuard } = settings;
+  const optional = optionalOf(plan);
   return formats[reading.format].rejects({ columns, reading, formulaGuard, optional }).header;
 }
 
-function encoderOptions(
-  { columns, reading, settings }: WorkPlan,
-  format: SinkFormat,
-): EncoderOptions {
+function encoderOptions(plan: WorkPlan, format: SinkFormat): EncoderOptions {
+  const { columns, settings } = plan;
   const {
     prefix,
     shape = format === "ndjson" ? "nested" : "flat",
     formulaGuard,
     esIndex,
   } = settings;
-  const added = addedColumns(optionalOf(reading));
+  const added = addedColumns(optionalOf(plan));
   return { columns, prefix, shape, formulaGuard, esIndex, added };
 }
 
-/** The optional columns of chunks. */
-function optionalOf({ items }: WorkPlan["reading"]): OptionalColumns {
-  return { column: items.length > 1 };
+/** The columns of chunks. */
+function optionalOf({ reading, settings }: WorkPlan): OptionalColumns {
+  return { column: reading.items.length > 1, only: settings.columns };
 }
 
 /**
@@ -174,7 +186,8 @@ export function checkCounts(
   const faults: string[] = [];
   const counted = Object.values(statuses).reduce((sum, n) => sum + n, 0);
   if (counted !== rows) faults.push(`${rows} rows planned, ${counted} with a status`);
-  const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts }, audit);
+  const written = writtenOf({ rows, statuses, verdicts }, summed.left_out);
+  const wrong = audit === null ? [] : wrongCounts(written, audit);
   for (const { phrase, recorded, found } of wrong) {
     faults.push(`${recorded} ${phrase}, ${found} in the output`);
   }

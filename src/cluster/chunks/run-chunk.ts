@@ -219,7 +219,7 @@ async function publishFiles(
   const result: ChunkResult = {
     plan_id: plan.plan_id,
     chunk: chunk.chunk,
-    rows: manifest.output.rows,
+    rows: manifest.input.rows,
     output: await outputFile(work, output, manifest),
     rejects: await describeFile(work, rejects),
     manifest,

@@ -11,6 +11,8 @@ import { looksGzipped, utf16Of } from "../../inputs/byte-reader.js";
 import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
+import { mustHaveColumns, reportedColumns } from "../../core/needed-columns.js";
+import { refuseWithoutColumns } from "../../run/destination/refuse-without-columns.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { announceReading, type PrepareInput, readingOf } from "../../run/rows/reading.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
@@ -150,11 +152,24 @@ function settingsOf(
   exclude: PlannedSettings["exclude"],
 ): PlannedSettings {
   const { prefix, shape, esIndex, formulaGuard, lookups, bogons, urlQuery } = settings;
+  const { columns: only, distinct = false } = settings;
   const to = settings.to ?? (reading.format === "ndjson" ? "ndjson" : "csv");
   const writer = formats[to === "parquet" ? "csv" : to];
   writer.write({ columns, prefix, shape: shape ?? "flat", formulaGuard });
-  const form = { to, prefix, shape, esIndex, formulaGuard };
+  refuseWithoutColumns(settings, to);
+  if (distinct) {
+    mustHaveColumns("--distinct across chunks: the output", reportedColumns, { only });
+    if (to !== "parquet" && formats[to].earlier === undefined) throw distinctShape(to);
+  }
+  const left = { columns: only, only: settings.only, distinct };
+  const form = { to, prefix, shape, esIndex, formulaGuard, ...left };
   return { ...form, lookups, bogons, urlQuery, exclude };
+}
+
+function distinctShape(to: string): UsageError {
+  return new UsageError("chunk_option", `--distinct does not go with chunks of ${to}`, {
+    hint: "the merge cannot read them back: leave it out, or run enrich on the whole input",
+  });
 }
 
 /** @throws UsageError `exclusions_unreadable`, `exclusion_invalid` */

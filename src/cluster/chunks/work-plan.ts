@@ -30,7 +30,8 @@ export type ChunkFormat = Exclude<SinkFormat, "stix"> | "parquet";
 /** The settings that every chunk has to share, because its rows depend on them. */
 export interface PlannedSettings
   extends
-    Pick<SinkSettings, "prefix" | "shape" | "esIndex" | "formulaGuard">,
+    Pick<SinkSettings, "prefix" | "shape" | "esIndex" | "formulaGuard" | "columns" | "only">,
+    Partial<Pick<SinkSettings, "distinct">>,
     Pick<LookupSettings, "lookups" | "bogons" | "urlQuery"> {
   readonly to: ChunkFormat;
   /** The exclusion lists as they were, which every machine finds at these absolute paths. */

@@ -4,7 +4,7 @@ import { sumChunks } from "../chunks/merge-manifest.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
 import { unknownEnding } from "../../run/exit-reason.js";
 import { perSecond } from "../../session/connections.js";
-import { zeros } from "../../run/tally.js";
+import { zeros } from "../../core/row.js";
 import type { Manifest, RequestCounts } from "../../core/manifest.js";
 import type { EnrichJob, RunProgress } from "../../run/types.js";
 

@@ -33,9 +33,10 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
   const job = { ...given, input: await oneText(given.input) };
   const { input, settings } = job;
   const { output, run } = settings;
-  if (output.raw) {
+  const refused = output.raw ? "--raw" : run.limit === undefined ? null : "--limit";
+  if (refused !== null) {
     const hint = "leave out one of them";
-    throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
+    throw new UsageError("chunk_option", `${refused} does not go with --workers`, { hint });
   }
   const reading = readingOf(input, settings.input, job.clock);
   const inputFormat = () => reading.inputFormat();

@@ -24,6 +24,8 @@ export const outputCodes = {
   output_part_link: ["the partial output is a symbolic link", "remove the link, then run again"],
   output_corrupt: ["the output cannot be read back as it was written", "restore it from a copy"],
   not_an_output: ["not an output of repute, or one with another prefix", "check path and --prefix"],
+  columns_missing: ["the output lacks columns that the command needs", "write it with them"],
+  columns_need_flat: ["--columns is for flat rows", "give --shape flat, or leave out --columns"],
   text_option: ["the option is for text outputs only", "remove it"],
   bad_object_address: ["not the address of an object", "write s3://BUCKET/KEY"],
   object_credentials: ["there are no AWS credentials", "set AWS_PROFILE or the access key"],

@@ -1,10 +1,5 @@
 import type { ColumnValue } from "../../core/column.js";
-import {
-  addedColumns,
-  columns,
-  type OptionalColumns,
-  optionalColumns,
-} from "../../core/columns.js";
+import { addedColumns, columns, optionalColumnsIn } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import { countRows } from "../count-rows.js";
 import { joinedEntries } from "../joined-entries.js";
@@ -116,19 +111,28 @@ function cellOf(value: ColumnValue): string {
 }
 
 /** Counts the rows of an output by status and verdict. */
-export function countCsv(delimiter: Delimiter, { inputColumns }: CountOptions): RecordCounter {
-  const cellOf = (name: string): number =>
-    inputColumns + columns.findIndex((column) => column.name === name);
-  const status = cellOf("status");
-  const verdict = cellOf("verdict");
-  let isHeader = true;
+export function countCsv(
+  delimiter: Delimiter,
+  { inputColumns, prefix }: CountOptions,
+): RecordCounter {
+  let names: readonly string[] | null = null;
+  let [status, verdict] = [-1, -1];
   return countRows((record) => {
-    if (isHeader) {
-      isHeader = false;
+    const text = record.toString("latin1");
+    if (names === null) {
+      names = cellsOf(text, delimiter);
+      [status = -1, verdict = -1] = ["status", "verdict"].map((name) =>
+        names!.indexOf(prefix + name, inputColumns),
+      );
       return null;
     }
-    const { cells } = scanCells(record.toString("latin1"), { delimiter }, verdict + 1);
-    return { status: cells[status], verdict: cells[verdict] || null };
+    const wanted = Math.max(status, verdict) + 1;
+    const line = wanted === names.length ? withoutLineEnd(text) : text;
+    const { cells } = scanCells(line, { delimiter }, wanted);
+    return {
+      status: cells[status],
+      verdict: verdict < 0 ? undefined : cells[verdict] || null,
+    };
   });
 }
 
@@ -146,9 +150,11 @@ function layoutOf(
   delimiter: Delimiter,
   prefix: string,
 ): EarlierLayout | null {
-  const optional = optionalIn(names, prefix);
+  const known = addedNames(prefix);
+  const first = names.findLastIndex((name) => !known.has(name)) + 1;
+  const optional = optionalColumnsIn(names.slice(first), prefix);
   const added = addedColumns(optional).map(({ name }) => name);
-  if (!endsWith(names, added, prefix)) return null;
+  if (!added.includes("status") || !endsWith(names, added, prefix)) return null;
   const width = names.length - added.length;
   const places = new Map(added.map((name, index) => [name, width + index]));
   return {
@@ -170,16 +176,10 @@ function layoutOf(
   };
 }
 
-/** The optional columns at the end of a header. */
-function optionalIn(names: readonly string[], prefix: string): OptionalColumns {
-  let before = names;
-  const optional: Record<string, boolean> = {};
-  for (const [kind, list] of Object.entries(optionalColumns).toReversed()) {
-    const own = list.map(({ name }) => name);
-    optional[kind] = endsWith(before, own, prefix);
-    if (optional[kind]) before = before.slice(0, -own.length);
-  }
-  return optional;
+/** All names that an added column may have. */
+function addedNames(prefix: string): ReadonlySet<string> {
+  const all = addedColumns({ file: true, column: true, raw: true });
+  return new Set(all.map(({ name }) => prefix + name));
 }
 
 function endsWith(names: readonly string[], added: readonly string[], prefix: string): boolean {
@@ -189,5 +189,9 @@ function endsWith(names: readonly string[], added: readonly string[], prefix: st
 
 /** The cells of a record with or without its line end. */
 function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
-  return scanCells(record.replace(/\r?\n$/, ""), { delimiter }).cells;
+  return scanCells(withoutLineEnd(record), { delimiter }).cells;
+}
+
+function withoutLineEnd(record: string): string {
+  return record.replace(/\r?\n$/, "");
 }

@@ -54,7 +54,7 @@ export const earlierNdjson: EarlierFormat = {
     if (members === null) return null;
     const nested = members.has(member);
     const own = nested ? objectMembers(members.get(member) ?? "") : members;
-    if (own?.has(nested ? "verdict" : `${prefix}verdict`) !== true) return null;
+    if (own?.has(nested ? "verdict" : `${prefix}status`) !== true) return null;
     const optional = nested
       ? { file: own.has("file"), column: own.has("column") }
       : optionalColumnsIn([...members.keys()], prefix);

@@ -1,6 +1,11 @@
 import type { ParquetParsers } from "hyparquet";
 import { stat } from "node:fs/promises";
-import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
+import {
+  addedColumns,
+  lackedColumns,
+  type OptionalColumns,
+  optionalColumnsIn,
+} from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { columnTypes } from "../../formats/column-types.js";
@@ -61,7 +66,13 @@ export async function openParquetOutput(
   const { metadata, tree } = opened;
   const names = tree.children.map(({ element }) => element.name);
   const optional = optionalColumnsIn(names, prefix);
-  const needed = ["run_id", "row", ...(only ?? addedColumns(optional).map(({ name }) => name))];
+  const lacks = new Set(lackedColumns(only ?? ["status"], optional));
+  const needed = [
+    "run_id",
+    "row",
+    ...(only ?? addedColumns(optional).map(({ name }) => name)).filter((name) => !lacks.has(name)),
+    ...(lacks.has("status") ? ["status"] : []),
+  ];
   const lacking = needed.find((name) => !names.includes(prefix + name));
   if (lacking !== undefined) throw notAnOutput(path, `has no column ${prefix}${lacking}`);
   const ours = new Set(needed.map((name) => prefix + name));

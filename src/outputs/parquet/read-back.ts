@@ -26,7 +26,7 @@ export async function readBack(
   const counter = new RowCounter();
   for await (const rows of output.cells(0)) {
     for (const row of rows) {
-      const fault = counter.count(row[status], row[verdict]);
+      const fault = counter.count(row[status], verdict < 0 ? undefined : row[verdict]);
       if (fault === null) continue;
       throw new FatalError(
         "output_corrupt",

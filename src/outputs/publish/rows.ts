@@ -39,7 +39,8 @@ export async function countStaged(
   const indexOf = (name: string): number =>
     columns.findIndex((column) => column.name === prefix + name);
   const [status, verdict] = [indexOf("status"), indexOf("verdict")];
-  const cell = (row: StagedRow, index: number): unknown => row[index] ?? null;
+  const cell = (row: StagedRow, index: number): unknown =>
+    index < 0 ? undefined : (row[index] ?? null);
   for await (const rows of stage.rows()) {
     for (const row of rows) {
       const fault = counter.count(cell(row, status), cell(row, verdict));

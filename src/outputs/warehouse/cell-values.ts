@@ -30,7 +30,7 @@ export function cellReaders(
       case "run_id":
         return () => options.runId;
       case "row":
-        return ({ row }) => BigInt(row.savedNumber ?? row.number);
+        return ({ row, written }) => BigInt(row.savedNumber ?? written ?? row.number);
       case "input":
         return ({ row }) => {
           const cell = row.cells[from.index];

@@ -49,22 +49,28 @@ export function schemaText(format: SchemaFormat, options: SchemaTextOptions): st
       { hint: "remove columns from the input" },
     );
   }
-  const statements = [createTable(format, table, schema), createNewestView(format, table, schema)];
-  const changes = format === "bigquery" ? null : createChangesView(format, table, schema);
-  return `${[...statements, ...(changes === null ? [] : [changes])].join("\n\n")}\n`;
+  const newest = createNewestView(format, table, schema);
+  const hasAll = options.optional?.only === undefined;
+  const changes =
+    format === "bigquery" || !hasAll ? null : createChangesView(format, table, schema);
+  const statements = [createTable(format, table, schema), newest, changes];
+  return `${statements.filter((statement) => statement !== null).join("\n\n")}\n`;
 }
 
 /**
  * CREATE VIEW of each item's newest row: the one with the latest answer, with a stable choice among
- * rows that share an answer. Rows without an item are excluded.
+ * rows that share an answer. Rows without an item are excluded. Null for a table without the columns
+ * that tell them.
  * @param create CREATE OR REPLACE for a table with new columns, which an existing view lacks
  */
 export function createNewestView(
   dialect: DialectName,
   table: TableName,
-  { prefix, key }: Pick<TableSchema, "prefix" | "key">,
+  { prefix, key, columns }: ViewedTable,
   create = "CREATE VIEW",
-): string {
+): string | null {
+  const needed = ["kind", "item", "looked_up_at"].map((name) => prefix + name);
+  if (!needed.every((wanted) => columns.some(({ name }) => name === wanted))) return null;
   const quote = (name: string): string => quoteIdentifier(dialect, name);
   const item = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
   const order = `${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(key[0])} DESC, ${quote(key[1])} DESC`;
@@ -82,6 +88,10 @@ export function createNewestView(
   const view = quoteTable(dialect, { ...table, name: newestViewName(table.name) });
   return `${create} ${view} AS\n${select.join("\n")};`;
 }
+
+type ViewedTable = Pick<TableSchema, "prefix" | "key"> & {
+  readonly columns: readonly { readonly name: string }[];
+};
 
 /** Name of the view beside a table. */
 export function newestViewName(table: string): string {

@@ -40,9 +40,8 @@ export async function prepareTable(
     await session.query(createTable(dialect, table, schema));
     const view = { ...table, name: newestViewName(table.name) };
     // An existing object of the view's name is left alone.
-    if ((await session.find(view)) === null) {
-      await session.query(createNewestView(dialect, table, schema));
-    }
+    const create = createNewestView(dialect, table, schema);
+    if (create !== null && (await session.find(view)) === null) await session.query(create);
   } else {
     if (found.notTable !== null) {
       throw new UsageError("not_a_table", `${tableText(table)} ${found.notTable}`, {
@@ -74,10 +73,11 @@ export function checkTable(
 
   const missing = schema.columns.filter(({ name }) => !types.has(key(name)));
   if (missing.length > 0) {
+    const after = { ...schema, columns: [...schema.columns, ...found] };
     const statements = [
       ...addColumns(dialect, table, missing),
-      createNewestView(dialect, table, schema, "CREATE OR REPLACE VIEW"),
-    ];
+      createNewestView(dialect, table, after, "CREATE OR REPLACE VIEW") ?? [],
+    ].flat();
     throw new UsageError(
       "table_lacks_columns",
       `the table ${tableText(table)} lacks ${named(missing)}`,

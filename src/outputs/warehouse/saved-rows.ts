@@ -1,5 +1,10 @@
 import { existsSync } from "node:fs";
-import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
+import {
+  addedColumns,
+  lackedColumns,
+  type OptionalColumns,
+  optionalColumnsIn,
+} from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
@@ -48,6 +53,7 @@ export async function findSavedRun<T extends TableTarget>(
       const optional = optionalColumnsIn(names, prefix);
       const schema = tableSchema(kind, { inputColumns: [], prefix, optional });
       checkTable(kind, table, schema, columns);
+      if (runId === null) mustTellNewest(display, optional);
       const id = runId ?? (await newestRun(session, target, table, prefix));
       if ((await countRun(session, kind, table, { runId: id, prefix })) === 0) {
         throw new FatalError("no_such_run", `${display} has no rows of the run ${id}`, {
@@ -94,7 +100,7 @@ export async function savedItemsQuery<T extends TableTarget>(
       checkTable(
         kind,
         table,
-        tableSchema(kind, { inputColumns: [], prefix }),
+        tableSchema(kind, { inputColumns: [], prefix, optional: { only: ["kind", "item"] } }),
         await session.columnsOf(table),
       );
       const [itemKind, item] = ["kind", "item"].map((name) => quoteIdentifier(kind, prefix + name));
@@ -116,6 +122,15 @@ export async function placeOf(
   const found = await session.find(table);
   if (found !== null) return { ...table, schema: found.schema };
   throw new FatalError("output_missing", `there is no table ${display}`);
+}
+
+/** @throws UsageError `columns_missing` for a table that does not say when its rows were looked up */
+function mustTellNewest(display: string, optional: OptionalColumns): void {
+  if (lackedColumns(["looked_up_at"], optional).length === 0) return;
+  const message = `${display} lacks the column looked_up_at, which tells the newest run`;
+  throw new UsageError("columns_missing", message, {
+    hint: "name the run: run=ID among the parameters of the table",
+  });
 }
 
 async function newestRun(

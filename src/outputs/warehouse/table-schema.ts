@@ -1,6 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { Column } from "../../core/column.js";
-import { addedColumns, type OptionalColumns } from "../../core/columns.js";
+import { addedColumns, columns, type OptionalColumns } from "../../core/columns.js";
 import { type NamingName, safeColumnNames } from "./column-names.js";
 
 export interface TableColumn extends TypedColumn {
@@ -47,7 +47,10 @@ export function tableSchema(
     description: column.description,
     from: { kind: "added", column },
   }));
-  const taken = [...key, ...added.map((column) => column.name)];
+  const taken = [
+    ...key,
+    ...new Set([...added.map(({ name }) => name), ...columns.map(({ name }) => prefix + name)]),
+  ];
   const names = safeColumnNames(target, inputColumns, taken);
   const input = names.map((name, index): TableColumn => ({
     name,

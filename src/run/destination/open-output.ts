@@ -12,7 +12,7 @@ import { detectSinkFormat, formats } from "../../formats/registry.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
 import type { Encoder, EncoderOptions, SourceFormat } from "../../formats/types.js";
-import { sinkFormats } from "../../formats/types.js";
+import { refuseWithoutColumns } from "./refuse-without-columns.js";
 import { findWarehouse, type Warehouse } from "../../outputs/registry.js";
 import { chooseDataSet, refuseIdleOptions } from "./choose-data-set.js";
 import {
@@ -52,7 +52,7 @@ export async function chooseFile(
       : warehouse.target.kind === "data set"
         ? await chooseDataSet(warehouse, settings, inputPaths)
         : await chooseWarehouse(warehouse, settings, inputPaths);
-  if (settings.raw) refuseRaw(target, settings);
+  refuseWithoutColumns(settings, target.format);
   const { rejects } = settings;
   if (rejects !== undefined) {
     const file = target.file ?? warehouse?.target.file ?? null;
@@ -129,26 +129,6 @@ async function chooseWarehouse(
     gzip: false,
     warehouse,
   };
-}
-
-/** Only columns can be added. @throws UsageError `raw_needs_columns` */
-function refuseRaw(
-  { format: name }: Pick<OutputTarget, "format">,
-  { shape }: Pick<SinkSettings, "shape">,
-): void {
-  const format = sinkFormats.find((known) => known === name);
-  if (format === undefined) return;
-  const isNested = format === "ndjson" && shape !== "flat";
-  if (!isNested && formats[format].earlier !== undefined) return;
-  throw new UsageError(
-    "raw_needs_columns",
-    `--raw adds columns, and ${isNested ? "nested NDJSON" : format} has none`,
-    {
-      hint: isNested
-        ? "leave out --raw: nested rows already have the results as received; or add --shape flat"
-        : "leave out --raw, or write CSV, Parquet or a table",
-    },
-  );
 }
 
 function refuseTextOptions(

@@ -55,7 +55,7 @@ export function manifestOf(
 ): Manifest {
   const tally = run.tally.snapshot();
   const { clock = systemClock } = job;
-  const { output } = job.settings;
+  const { output, run: how } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, tally.rows);
   return {
@@ -75,13 +75,15 @@ export function manifestOf(
     output: {
       ...outputPlace(target, suffix),
       bytes: audit === null ? bytes : audit.bytes,
-      rows: audit?.rows ?? tally.rows,
+      rows: audit?.rows ?? tally.rows - run.tally.leftOut.rows,
       sha256: audit?.sha256 ?? null,
       ...notedPrefix(output.prefix),
       ...(audit?.indicators === undefined ? {} : { indicators: audit.indicators }),
       ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
     ...(output.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
+    ...(output.distinct || output.only ? { left_out: run.tally.leftOut.counts() } : {}),
+    ...(how.limit === undefined ? {} : { sampled: how.limit }),
     statuses: tally.statuses,
     verdicts: tally.verdicts,
     ...(tally.retried === undefined ? {} : { retried: tally.retried }),

@@ -10,6 +10,7 @@ import { manifestOf } from "./manifest.js";
 import type { OpenRun } from "../open-run.js";
 import { auditOutput } from "../../outputs/audit-output.js";
 import type { Audit } from "../../outputs/types.js";
+import { writtenOf } from "../left-out-counts.js";
 import { wrongCounts } from "./wrong-counts.js";
 import { tooManyFailed } from "../failure-limits.js";
 import type { EnrichJob } from "../types.js";
@@ -93,7 +94,9 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, audit: Audit | nul
     faults.push(`${rowsRead} rows read, ${rows} written${also}`);
   }
   if (counted !== rows) faults.push(`${rows} rows written, ${counted} with a status`);
-  const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts }, audit);
+  const { left_out } = tally.snapshot();
+  const written = writtenOf({ rows, statuses, verdicts }, left_out);
+  const wrong = audit === null ? [] : wrongCounts(written, audit);
   for (const { phrase, recorded, found } of wrong) {
     faults.push(`${recorded} ${phrase}, ${found} in the output`);
   }

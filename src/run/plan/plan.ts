@@ -8,6 +8,7 @@ import type { ItemKind } from "../../core/item/item.js";
 import { withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
 import { announceReading } from "../rows/reading.js";
+import { firstRows } from "../rows/first-rows.js";
 import { mostFrequentFirst } from "../tally.js";
 import { type PlannedTime, timeOf } from "./plan-time.js";
 import { PlannedItems, type PlannedRequests } from "./planned-items.js";
@@ -117,7 +118,7 @@ async function countRows(
   const source = await handling.open(null);
   announceReading(job, source);
   try {
-    for await (const batch of source.rows) {
+    for await (const batch of firstRows(source.rows, job.settings.limit)) {
       signal.throwIfAborted();
       for (const row of batch) {
         const started = start(row, signal);

@@ -12,7 +12,7 @@ import { showsSomething } from "../../lookup/combine.js";
 import { isUsable } from "../../lookup/cache.js";
 import { isReserved, type Withheld } from "../../lookup/withheld.js";
 import type { FindingStore } from "../../store/store.js";
-import { zeros } from "../tally.js";
+import { zeros } from "../../core/row.js";
 
 /** Answers that a run would already have. */
 export interface PlannedCache {

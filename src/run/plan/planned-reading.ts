@@ -15,7 +15,7 @@ import type { PlannedCache } from "./planned-items.js";
 export interface PlanJob {
   readonly input: RunInput;
   readonly settings: ReadingSettings &
-    Pick<FlatSettings, "lookups" | "output" | "onlyNew" | "prefix">;
+    Pick<FlatSettings, "lookups" | "output" | "onlyNew" | "prefix" | "limit">;
   /** The rates that the run would obey. */
   readonly paces: readonly PlannedPace[];
   /** What the run would not send. */

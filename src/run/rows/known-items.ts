@@ -23,9 +23,23 @@ export class KnownItems {
   /** A Set holds at most 2^24 entries, so digests are spread over 256 sets by their first byte. */
   readonly #sets = Array.from({ length: 256 }, () => new Set<string>());
 
-  has({ kind, value }: Item): boolean {
-    const digest = digestOf(kind, value);
+  has(item: Item): boolean {
+    const digest = digestOfItem(item);
     return this.#sets[digest[0]!]!.has(digest.toString("latin1"));
+  }
+
+  /** Adds an item. @returns whether it is new */
+  add(item: Item): boolean {
+    const isNew = !this.has(item);
+    if (isNew) this.#add(digestOfItem(item));
+    return isNew;
+  }
+
+  /** Adds items by their digests, one after the other. */
+  addDigests(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; at += digestBytes) {
+      this.#add(bytes.subarray(at, at + digestBytes));
+    }
   }
 
   /** Reads the items of a table; null for one that does not exist yet. */
@@ -88,7 +102,7 @@ export class KnownItems {
       );
     }
     const known = new KnownItems();
-    for (let at = 0; at < end; at += digestBytes) known.#add(bytes.subarray(at, at + digestBytes));
+    known.addDigests(bytes.subarray(0, end));
     return known;
   }
 
@@ -129,6 +143,10 @@ export function withoutKnown(handling: RowHandling, known: KnownItems): RowHandl
     start: (lookup) =>
       handling.start((item, options) => (known.has(item) ? settled : lookup(item, options))),
   };
+}
+
+export function digestOfItem({ kind, value }: Item): Buffer {
+  return digestOf(kind, value);
 }
 
 function digestOf(kind: string, item: string): Buffer {

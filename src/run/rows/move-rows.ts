@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
 import { raceAbort } from "../../core/abort.js";
-import type { Row } from "../../core/row.js";
+import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
 import type { Slots } from "../../lookup/pace/slots.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
@@ -41,6 +41,8 @@ export interface RowMoveOptions {
   readonly signals: RunSignals;
   /** Numbers of rows that are already written although rows before them are not. */
   readonly skip: ReadonlySet<number>;
+  /** Why the sink leaves a row out; null for a row that it writes. @default it writes all */
+  readonly leftOut?: ((row: EnrichedRow) => LeftOutReason | null) | undefined;
   /** Input offset at which reading starts. */
   readonly startOffset: number;
   /** Called with the number of rows that the source has just given. */
@@ -91,7 +93,7 @@ function windowFor(options: RowMoveOptions): RowWindow {
       async write(rows) {
         const kept = rows.filter(({ finding }) => finding !== skipped);
         await sink.write(kept);
-        for (const row of kept) tally.row(row);
+        for (const row of kept) tally.row(row, options.leftOut?.(row));
         tally.skipped += rows.length - kept.length;
         await options.onWritten(window.position(), false);
       },

@@ -28,9 +28,9 @@ export function optionalColumnsOf(
   { optional }: Pick<RowHandling, "optional">,
 ): OptionalColumns {
   const { range } = "path" in input ? input : {};
-  const columns = range?.reading.items ?? [settings.input.itemColumn ?? []].flat();
-  const [column, { output }] = [columns.length > 1, settings];
-  return optional ?? { file: "inputs" in input, column, raw: output.raw };
+  const items = range?.reading.items ?? [settings.input.itemColumn ?? []].flat();
+  const { raw, columns: only } = settings.output;
+  return optional ?? { file: "inputs" in input, column: items.length > 1, raw, only };
 }
 
 /** The default way for runs and plans to read an input and find its items. */

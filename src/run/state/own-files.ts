@@ -10,7 +10,7 @@ const ownFiles = [
   /^(input-\d+\/)?input\.(tsv|ndjson|json|parquet)(\.new)?$/,
   /^rows\.part$/,
   /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,
-  /^known-items(\.new)?$/,
+  /^(known-items(\.new)?|seen-items\.part)$/,
   /^lock(\.holder)?$/,
   /^(journal|earlier)\/(records|checkpoint\.json(\.new)?)$/,
 ];

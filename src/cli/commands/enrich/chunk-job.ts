@@ -62,6 +62,9 @@ const plannedKeys: readonly (keyof PlannedSettings)[] = [
   "shape",
   "esIndex",
   "formulaGuard",
+  "columns",
+  "only",
+  "distinct",
   "lookups",
   "bogons",
   "urlQuery",
@@ -79,6 +82,11 @@ function checkOptions({ given, settings }: ChunkCall, plan: WorkPlan): void {
   if (settings.raw) {
     throw new UsageError("chunk_option", "--raw does not go with --chunk", {
       hint: "chunks have the columns of every run; run enrich on the whole input for --raw",
+    });
+  }
+  if (settings.limit !== undefined) {
+    throw new UsageError("chunk_option", "--limit does not go with --chunk", {
+      hint: "a chunk has the rows of the plan; run enrich on the whole input for --limit",
     });
   }
   const own: Readonly<Record<string, unknown>> = settings;

@@ -12,7 +12,7 @@ import { exitCodes } from "../../exit-code.js";
 export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: string): string {
   const found = statuses.filter((status) => manifest.statuses[status] > 0);
   const counts = found.map((status) => `${formatCount(manifest.statuses[status])} ${status}`);
-  const of = `of ${counted(manifest.output.rows, "row")}`;
+  const of = `of ${counted(rowsCounted(manifest), "row")}`;
   const commonest = commonestCode(manifest, statuses);
   const often = commonest === null ? "" : `, most often ${commonest[0]} (${commonest[1]})`;
   const partial = "to complete partial rows, use repute retry";
@@ -91,9 +91,15 @@ function retryAdvice(
 
 /** The same for a finished run. Null also without failed rows, and for tables. */
 export function retryFailedRows(
-  { output, statuses, exit_code }: Manifest,
+  { output, statuses, left_out, exit_code }: Manifest,
   prefix: string,
 ): string | null {
-  const hasFailed = statuses.failed > 0 && exit_code === exitCodes.rowsFailed;
+  const written = statuses.failed - (left_out?.statuses.failed ?? 0);
+  const hasFailed = written > 0 && exit_code === exitCodes.rowsFailed;
   return hasFailed ? retryAdvice(output, null, prefix) : null;
+}
+
+/** Rows that were looked up, and counted by status and verdict. */
+export function rowsCounted({ input, skipped = 0 }: Manifest): number {
+  return input.rows - skipped;
 }

@@ -11,6 +11,7 @@ import { jobExitCodes, runEnrichJob, runGroups } from "./enrich-job.js";
 import { withServices } from "../../services/services.js";
 import { retrySuffix } from "../../../core/files/output-names.js";
 
+const { limit: _limit, ...run } = runGroups.Run;
 const { unordered, tagIps, report } = runGroups.Output;
 const { to, rejects, formulaGuard } = sinkOptions.shape;
 
@@ -38,6 +39,7 @@ const groups = {
     tagIps,
     report,
   },
+  Run: run,
 };
 
 /** Repeats the failed and partial lookups of an earlier run. */
@@ -83,6 +85,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     ...sourceOptions.parse({}),
     gzip: false,
     raw: false,
+    distinct: false,
     ...own,
     prefix: own.prefix ?? defaultPrefix,
     output,

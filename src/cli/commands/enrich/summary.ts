@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { retryFailedRows } from "./failed-rows.js";
+import { retryFailedRows, rowsCounted } from "./failed-rows.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";
@@ -45,6 +45,7 @@ export function formatSummary(
   const table: (readonly [label: string, lines: readonly string[]])[] = [
     ["verdict", verdictLines(manifest)],
     ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}${skippedText(manifest)}`]],
+    ["left out", leftOutLines(manifest)],
     ["status", statusLines(manifest)],
     ["retried", retriedLines(manifest)],
     ["kinds", list(manifest.kinds)],
@@ -103,21 +104,34 @@ function skippedText({ skipped }: Manifest): string {
   return skipped === undefined ? "" : `, ${formatCount(skipped)} skipped (already in the table)`;
 }
 
+/** Rows that are not written, and of these the failed ones, which a retry cannot reach. */
+function leftOutLines({ left_out }: Manifest): readonly string[] {
+  if (left_out === undefined) return [];
+  const { only, distinct, statuses } = left_out;
+  const parts = [
+    ...(only > 0 ? [`${formatCount(only)} with another verdict (--only)`] : []),
+    ...(distinct > 0 ? [`${formatCount(distinct)} repeated or without an item (--distinct)`] : []),
+  ];
+  const { failed } = statuses;
+  const lost = `${counted(failed, "failed row")} not in the output; --rejects FILE lists them`;
+  return [parts.join(", ") || "none", ...(failed > 0 ? [lost] : [])];
+}
+
 /** `none` must not read as safe. */
-function verdictLines({ verdicts, output }: Manifest): readonly string[] {
+function verdictLines(manifest: Manifest): readonly string[] {
   return shareLines(
     countedVerdicts.map((name) => [
       name === "none" ? "none (nothing known)" : name,
-      verdicts[name],
+      manifest.verdicts[name],
     ]),
-    output.rows,
+    rowsCounted(manifest),
   );
 }
 
-function statusLines({ statuses, output }: Manifest): readonly string[] {
+function statusLines(manifest: Manifest): readonly string[] {
   return shareLines(
-    findingStatuses.map((status) => [status, statuses[status]]),
-    output.rows,
+    findingStatuses.map((status) => [status, manifest.statuses[status]]),
+    rowsCounted(manifest),
   );
 }
 

@@ -7,6 +7,7 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
+import { mustHaveColumns, reportedColumns } from "../../../core/needed-columns.js";
 import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
 import { readStaged } from "../../../earlier/read-staged.js";
 import type { FoundManifest } from "../../../core/found-manifest.js";
@@ -87,8 +88,9 @@ export function checkReportName(path: string): void {
  *
  * @throws UsageError `unknown_output`, `report_needs_file`, `report_cannot_read_shape`
  */
-export function checkRunReport({ report = "", output, to }: RunReportSettings): void {
+export function checkRunReport({ report = "", output, to, columns }: RunReportSettings): void {
   checkReportName(report);
+  if (columns !== undefined) mustHaveColumns("the output", reportedColumns, { only: columns });
   if (output === "-") {
     throw new UsageError(
       "report_needs_file",
@@ -117,7 +119,7 @@ export async function reportRun(
   await writeReportPage(report, await makeReport(path ?? output, prefix, { reading }));
 }
 
-type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix"> & {
+type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix" | "columns"> & {
   readonly report?: string | undefined;
   readonly stateDir?: string | undefined;
 };

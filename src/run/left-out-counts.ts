@@ -1,0 +1,61 @@
+import {
+  countedVerdicts,
+  type FindingStatus,
+  findingStatuses,
+  type VerdictCounts,
+} from "../core/finding.js";
+import type { LeftOutCounts } from "../core/manifest.js";
+import { type LeftOutReason, leftOutReasons, type RowCounts, zeros } from "../core/row.js";
+
+/** Counts of all rows of a run. */
+type AllRows = RowCounts & { readonly verdicts: Readonly<VerdictCounts> };
+
+/** Counts the rows that are not written, by reason, status and verdict. */
+export class LeftOutCounter {
+  rows = 0;
+  readonly #reasons = zeros(leftOutReasons);
+  readonly #statuses = zeros(findingStatuses);
+  readonly #verdicts = zeros(countedVerdicts);
+
+  constructor(from?: LeftOutCounts) {
+    if (from !== undefined) this.add(from);
+  }
+
+  row(reason: LeftOutReason, status: FindingStatus, verdict: keyof VerdictCounts): void {
+    this.rows++;
+    this.#reasons[reason]++;
+    this.#statuses[status]++;
+    this.#verdicts[verdict]++;
+  }
+
+  add({ statuses, verdicts, ...reasons }: LeftOutCounts): void {
+    for (const reason of leftOutReasons) {
+      this.#reasons[reason] += reasons[reason];
+      this.rows += reasons[reason];
+    }
+    for (const status of findingStatuses) this.#statuses[status] += statuses[status];
+    for (const verdict of countedVerdicts) this.#verdicts[verdict] += verdicts[verdict];
+  }
+
+  counts(): LeftOutCounts {
+    return {
+      ...this.#reasons,
+      statuses: { ...this.#statuses },
+      verdicts: { ...this.#verdicts },
+    };
+  }
+}
+
+/** The counts of the written rows among all. */
+export function writtenOf(all: AllRows, leftOut: LeftOutCounts | undefined): AllRows {
+  if (leftOut === undefined) return all;
+  const less = <K extends string>(from: Readonly<Record<K, number>>, by: Record<K, number>) =>
+    Object.fromEntries(
+      Object.entries<number>(from).map(([name, n]) => [name, n - by[name as K]]),
+    ) as Record<K, number>;
+  return {
+    rows: all.rows - leftOut.distinct - leftOut.only,
+    statuses: less(all.statuses, leftOut.statuses),
+    verdicts: less(all.verdicts, leftOut.verdicts),
+  };
+}

@@ -1,0 +1,77 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../src/core/manifest.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import { ChunkedRun } from "../helpers/chunked-run.js";
+import { enrichKilled } from "../helpers/enrich-killed.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const distinct = 150;
+
+/** Each item twice and more, in an order without a pattern, and a row without an item in 49. */
+function rows(): string {
+  const items = Array.from({ length: 600 }, (_, n) =>
+    n % 49 === 0 ? "" : `host-${(n * 7919) % distinct}.example.com`,
+  );
+  return `id,item\n${items.map((item, n) => `${n},${item}\n`).join("")}`;
+}
+
+async function idsAndCounts(cwd: string, out: string) {
+  const lines = (await readFile(join(cwd, out), "utf8")).trimEnd().split("\n").slice(1);
+  const text = await readFile(join(cwd, `${out}.manifest.json`), "utf8");
+  const { input, output, left_out } = JSON.parse(text) as Manifest;
+  const ids = lines.map((line) => Number(line.split(",")[0]));
+  return { ids: ids.sort((a, b) => a - b), rows: input.rows, written: output.rows, left_out };
+}
+
+test.each([["in order"], ["unordered", "--unordered"]])(
+  "a run that is killed and resumed leaves out the same rows: %s",
+  async (_, ...flags) => {
+    const server = await startAnsweringServer();
+    onTestFinished(() => server.close());
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), rows());
+    const args = (out: string) => ["in.csv", "-o", out, "--distinct", ...flags];
+    await enrichKilled({ server, cwd, args: args("whole.csv"), kill: null });
+    for (const requests of [40, 90, 20]) {
+      const kill = { requests, ms: 20 };
+      await enrichKilled({ server, cwd, args: [...args("out.csv"), "--resume"], kill });
+    }
+    await enrichKilled({ server, cwd, args: [...args("out.csv"), "--resume"], kill: null });
+    const whole = await idsAndCounts(cwd, "whole.csv");
+    expect(whole).toMatchObject({ rows: 600, written: distinct });
+    expect(whole.left_out).toMatchObject({ distinct: 600 - distinct, only: 0 });
+    expect(await idsAndCounts(cwd, "out.csv")).toEqual(whole);
+  },
+);
+
+test("chunks leave out the rows that a single run leaves out", async () => {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const chosen = { distinct: true, only: "none,malicious", columns: "item,kind,verdict" };
+  const settings = { ...chosen, lookups: "query", intelUrl: server.url, rate: "1000000/s" };
+  const run = await ChunkedRun.of("in.csv", rows(), settings);
+  const flags = ["--distinct", "--only", settings.only, "--columns", settings.columns];
+  const args = ["in.csv", "-o", "whole.csv", ...flags];
+  const whole = { server, cwd: run.folder, args, kill: null };
+  expect(await enrichKilled(whole)).toMatchObject({ code: 0 });
+  await run.split(70);
+  await run.enrichAll();
+  await run.merge("merged.csv");
+  expect(await run.read("merged.csv")).toBe(await run.read("whole.csv"));
+  const { left_out, written } = await idsAndCounts(run.folder, "whole.csv");
+  expect(written).toBe(distinct);
+  expect((await idsAndCounts(run.folder, "merged.csv")).left_out).toEqual(left_out);
+});
+
+test("rows that are left out count for --fail-on, and --rejects lists them", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "item\nhost.example.com\n{}\n");
+  const local = ["--local", "--quiet", "--fail-on", "unsupported", "--rejects", "left.csv"];
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--only", "malicious", ...local];
+  expect(await runRepute(args, { cwd })).toMatchObject({ code: 3 });
+  expect((await readFile(join(cwd, "out.csv"), "utf8")).split("\n")).toHaveLength(2);
+  expect(await readFile(join(cwd, "left.csv"), "utf8")).toContain("{}");
+});
