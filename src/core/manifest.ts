@@ -44,6 +44,9 @@ const readingFacts = z.object({
   header: z
     .enum(["record", "comment", "none"])
     .describe("What names the columns: the first record, a comment line before it, or nothing"),
+  skipped_lines: count
+    .optional()
+    .describe("Lines before the header that belong to no row, such as a title; absent for none"),
   item_column: z.string(),
   item_column_by: z
     .enum(["flag", "name", "share", "format"])
@@ -69,6 +72,7 @@ const sharedFacts = {
   ...shape,
   format: shape.format.nullable(),
   header: shape.header.nullable(),
+  skipped_lines: shape.skipped_lines.nullable(),
   item_column: shape.item_column.nullable(),
   item_column_by: shape.item_column_by.nullable(),
 };

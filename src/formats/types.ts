@@ -65,6 +65,8 @@ export interface InputReading {
   readonly comment: string | null;
   /** Ignore spaces before a cell, so that `"a", "b"` has two quoted cells. */
   readonly spaced: boolean;
+  /** Lines before the header: a title, a date, a rule. @default 0 */
+  readonly skippedLines?: number;
   /** Where the column names come from: the first record, a comment line before it, or neither. */
   readonly header: "record" | "comment" | "none";
   readonly item: ItemColumn;

@@ -35,7 +35,7 @@ export function skippedInputs(input: RunInput): Pick<Manifest, "skipped_inputs">
 }
 
 export function readingFacts({
-  reading: { format, delimiter, header, item, kind },
+  reading: { format, delimiter, header, skippedLines = 0, item, kind },
   kind: table,
 }: Pick<OpenedSource, "reading" | "kind">): ReadingFacts {
   const { sample } = item;
@@ -43,6 +43,7 @@ export function readingFacts({
     format: table ?? format,
     delimiter: table === undefined ? delimiter : null,
     header,
+    ...(skippedLines === 0 ? {} : { skipped_lines: skippedLines }),
     item_column: item.name === "" ? positionalName(item.index) : item.name,
     item_column_by: item.by,
     item_column_share: sample === null ? null : Math.round(sample.share * 1000) / 1000,

@@ -5,6 +5,7 @@ import { parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/error-codes/item-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { shownColumn } from "../../formats/columns/find-column.js";
+import { skippedNotice } from "../../formats/csv/find-table.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
 import type { SniffedInput } from "../../inputs/sniff-format.js";
@@ -125,12 +126,13 @@ const notText: FindingError = {
 /** Reports the columns that were chosen without a flag. */
 export function announceReading(
   { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
-  { reading: { item, kind }, notices }: Pick<OpenedSource, "reading" | "notices">,
+  { reading: { item, kind, skippedLines = 0 }, notices }: Pick<OpenedSource, "reading" | "notices">,
 ): void {
   if (notices !== undefined) {
     for (const notice of notices) onNotice?.(notice);
     return;
   }
+  if (skippedLines > 0) onNotice?.(skippedNotice(skippedLines));
   const { sample } = item;
   const kinds = kind?.by === "neighbour" ? shownColumn(kind) : null;
   if (sample !== null && sample.cells > 0) {
