@@ -9,7 +9,7 @@ import type { Delimiter } from "./reading/scan-cells.js";
 import type { RecordSplitter } from "./record-splitter.js";
 
 /** Formats that can be read. */
-export const sourceFormats = ["csv", "tsv", "ndjson", "text"] as const;
+export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 
 /** Formats that can be written. */
 export const sinkFormats = [

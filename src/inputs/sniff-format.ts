@@ -6,7 +6,7 @@ import { findTable } from "../formats/csv/find-table.js";
 import { type HeadLines, headLines, peek, isHeadComplete } from "../formats/reading/sample.js";
 import type { SourceFormat } from "../formats/types.js";
 import { type InputOptions, openInput, pausesOf } from "./open-input.js";
-import type { AnyInput, SourceInput, SourceOptions } from "./types.js";
+import type { AnyInput, Encoding, SourceInput, SourceOptions } from "./types.js";
 
 /** An input and its detected format. */
 export interface SniffedInput {
@@ -23,10 +23,9 @@ export interface SniffedInput {
  */
 export async function sniffFormat(
   input: SourceInput,
-  options: Pick<SourceOptions, "gzip" | "comment" | "clock"> & Pick<InputOptions, "before">,
+  options: Encoding & Pick<SourceOptions, "comment" | "clock"> & Pick<InputOptions, "before">,
 ): Promise<SniffedInput> {
-  const { gzip, before } = options;
-  const bytes = await openInput(input, { gzip, offset: 0, before });
+  const bytes = await openInput(input, { ...options, offset: 0 });
   try {
     const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pausesOf(bytes, options));
     const comment = options.comment ?? "#";

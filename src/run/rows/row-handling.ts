@@ -11,7 +11,7 @@ import type { EnrichSettings } from "../options.js";
 /** Settings that determine how the rows of an input are read. */
 export type ReadingSettings = Pick<
   EnrichSettings["input"],
-  "from" | "header" | "comment" | "itemColumn" | "kindColumn"
+  "from" | "header" | "comment" | "encoding" | "sheet" | "itemColumn" | "kindColumn"
 >;
 
 /** A row's item, and its finding or the promise of one. */
