@@ -8,7 +8,7 @@ import type { Encoding, StoredInput } from "./types.js";
 /** Whether ranges of a file that starts with these bytes can be read as they are. */
 export function isPlain(head: Buffer, { gzip, encoding, json }: Encoding): boolean {
   if (gzip || encoding !== undefined || looksGzipped(head) || utf16Of(head) !== null) return false;
-  if (looksZipped(head)) return false;
+  if (looksLikeWorkbook(head)) return false;
   return json === undefined || !startsDocument(head.subarray(markLength(head)), json === "named");
 }
 
@@ -36,8 +36,8 @@ export async function decode(
     chunks = gunzip(chunks, name);
   }
 
-  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= markBytes));
-  if (looksZipped(head)) {
+  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= headBytes));
+  if (looksLikeWorkbook(head)) {
     const { workbookRows } = await import("./workbook/workbook-rows.js");
     return { chunks: await workbookRows(chunks, name, sheet), mark: 0 };
   }
@@ -71,17 +71,19 @@ export async function decode(
   return { chunks: jsonLines(chunks, name), mark: 0 };
 }
 
-/** Bytes of the longest signature. */
-const markBytes = 4;
+/** Bytes that tell a mark or the first file of an archive. */
+const headBytes = 64;
 
 /** Length of a UTF-8 byte order mark at the start, or 0. */
 export function markLength(head: Buffer): number {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
 }
 
-/** Whether bytes start like a ZIP archive, which a workbook is. */
-function looksZipped(head: Buffer): boolean {
-  return head.toString("latin1", 0, markBytes) === "PK\x03\x04";
+/** Whether bytes start like an Office document: a ZIP archive of certain files. */
+function looksLikeWorkbook(head: Buffer): boolean {
+  return /^PK\x03\x04.{26}(?:\[Content_Types\]|_rels\/|docProps\/|xl\/)/s.test(
+    head.toString("latin1", 0, headBytes),
+  );
 }
 
 async function* withoutMark(chunks: AsyncGenerator<Buffer>, mark: number): AsyncGenerator<Buffer> {

@@ -1,18 +1,5 @@
 import { FatalError, UsageError } from "../core/errors.js";
-
-const byte = {
-  tab: 0x09,
-  lineFeed: 0x0a,
-  return: 0x0d,
-  space: 0x20,
-  quote: 0x22,
-  comma: 0x2c,
-  backslash: 0x5c,
-  openList: 0x5b,
-  closeList: 0x5d,
-  openObject: 0x7b,
-  closeObject: 0x7d,
-} as const;
+import { byte, isBracket } from "./json-byte.js";
 
 /** A value of the list of rows. */
 type RowKind = "object" | "text" | "scalar";
@@ -83,7 +70,7 @@ export class JsonDocument {
   end(): void {
     this.#at = this.#offset;
     if (this.#row !== null)
-      throw this.#fault(`it ends inside the value that begins ${this.#rowPlace}`);
+      throw this.#fault(`it ends inside the value that begins on ${this.#rowPlace}`);
     if (!this.#isOver) throw this.#fault("it ends before its last bracket is closed");
     if (this.#list === null && this.#emptyLists !== 1)
       throw this.#notRows("JSON without a list of objects");
@@ -181,7 +168,8 @@ export class JsonDocument {
   #readValue(code: number): void {
     if (this.#isOver) throw this.#fault("the document has ended here, but more follows");
     if (this.#isUndecided && this.#decide(code)) return this.#readRows(code);
-    const isWord = code !== byte.comma && code !== 0x3a && code !== byte.quote && !isBracket(code);
+    const isWord =
+      code !== byte.comma && code !== byte.colon && code !== byte.quote && !isBracket(code);
     if (this.#row !== null) {
       if (isWord && this.#hasGap) this.#write(byte.space);
       this.#write(code);
@@ -237,11 +225,11 @@ export class JsonDocument {
   }
 
   #place(): string {
-    return `on line ${this.#line}, column ${this.#at - this.#lineStart + 1}`;
+    return `line ${this.#line}, column ${this.#at - this.#lineStart + 1}`;
   }
 
   #fault(what: string): FatalError {
-    return new FatalError("input_json", `${this.#name} ${this.#place()}: ${what}`);
+    return new FatalError("input_json", `${this.#place()} of ${this.#name}: ${what}`);
   }
 
   #notRows(what: string): UsageError {
@@ -253,13 +241,4 @@ export class JsonDocument {
       },
     );
   }
-}
-
-function isBracket(code: number): boolean {
-  return (
-    code === byte.openList ||
-    code === byte.closeList ||
-    code === byte.openObject ||
-    code === byte.closeObject
-  );
 }

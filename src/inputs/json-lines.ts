@@ -44,7 +44,7 @@ export function startsDocument(head: Buffer, isNamed: boolean): boolean {
   const line = (end === -1 ? text : text.slice(0, end)).trim();
   const object = parsed(line);
   if (object === undefined) return /^\{(?:.*[{[,:])?$/.test(line);
-  return isNamed && text.slice(line.length).trim() === "" && hasOneList(object);
+  return isNamed && text.slice(line.length).trim() === "" && !isRow(object);
 }
 
 /** Whether these bytes are enough for `startsDocument`. */
@@ -60,8 +60,12 @@ function parsed(line: string): unknown {
   }
 }
 
-function hasOneList(object: unknown): boolean {
+/** Whether an object on the only line is a row: it has a plain value, and no list of objects. */
+function isRow(object: unknown): boolean {
+  const values: unknown[] = Object.values(object as object);
   const isList = (value: unknown): boolean =>
     Array.isArray(value) && typeof value[0] === "object" && value[0] !== null;
-  return Object.values(object as object).filter(isList).length === 1;
+  return (
+    !values.some(isList) && values.some((value) => typeof value !== "object" || value === null)
+  );
 }

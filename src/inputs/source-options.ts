@@ -66,13 +66,16 @@ const encodings = [
 
 /** Checks a label of the WHATWG Encoding Standard. */
 function mustBeEncoding(label: string, context: z.RefinementCtx): void {
+  if (isEncoding(label)) return;
+  const meant = didYouMean(label, encodings);
+  const question = meant === null ? "" : `; did you mean ${meant}?`;
+  context.addIssue({ code: "custom", message: `there is no such encoding${question}` });
+}
+
+function isEncoding(label: string): boolean {
   try {
-    new TextDecoder(label);
+    return new TextDecoder(label).encoding !== "";
   } catch {
-    const meant = didYouMean(label, encodings);
-    context.addIssue({
-      code: "custom",
-      message: `there is no such encoding${meant === null ? "" : `; did you mean ${meant}?`}`,
-    });
+    return false;
   }
 }

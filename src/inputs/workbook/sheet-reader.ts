@@ -30,11 +30,13 @@ export class SheetReader {
   constructor(parser: SaxesParser, facts: SheetFacts) {
     this.#parser = parser;
     this.#facts = facts;
-    parser.on("opentag", ({ name, attributes }) => this.#open(name, attributes as Attributes));
+    parser.on("opentag", ({ name, attributes }) =>
+      this.#open(localName(name), attributes as Attributes),
+    );
     parser.on("text", (text) => {
       if (this.#isValue) this.#value += text;
     });
-    parser.on("closetag", ({ name }) => this.#close(name));
+    parser.on("closetag", ({ name }) => this.#close(localName(name)));
   }
 
   /** The rows that end in a piece of the XML. */
@@ -47,8 +49,6 @@ export class SheetReader {
   #open(name: string, attributes: Attributes): void {
     if (name === "v" || name === "t") {
       this.#isValue = true;
-    } else if (name === "rPh") {
-      this.#isValue = false;
     } else if (name === "row") {
       this.#row = Number(attributes["r"] ?? this.#row + 1);
       this.#column = -1;
@@ -98,6 +98,11 @@ export class SheetReader {
 
 type Attributes = Readonly<Record<string, string>>;
 
+/** A name without its prefix: some programs write `x:row`. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
+
 /** Index of the column in a reference such as `AB12`. */
 function columnOf(reference: string): number {
   let column = 0;
@@ -116,7 +121,8 @@ export function textsOf(parser: SaxesParser, xml: string): readonly string[] {
   let text = "";
   let isText = false;
   let isPhonetic = false;
-  parser.on("opentag", ({ name }) => {
+  parser.on("opentag", (tag) => {
+    const name = localName(tag.name);
     if (name === "si") text = "";
     if (name === "rPh") isPhonetic = true;
     if (name === "t") isText = !isPhonetic;
@@ -124,7 +130,8 @@ export function textsOf(parser: SaxesParser, xml: string): readonly string[] {
   parser.on("text", (piece) => {
     if (isText) text += piece;
   });
-  parser.on("closetag", ({ name }) => {
+  parser.on("closetag", (tag) => {
+    const name = localName(tag.name);
     if (name === "t") isText = false;
     if (name === "rPh") isPhonetic = false;
     if (name === "si") texts.push(text);

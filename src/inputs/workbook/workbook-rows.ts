@@ -1,6 +1,7 @@
+import type * as Fflate from "fflate";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
-import { SheetReader, textsOf, type XmlReader } from "./sheet-reader.js";
+import { localName, SheetReader, textsOf, type XmlReader } from "./sheet-reader.js";
 import { dateStyles } from "./date-styles.js";
 
 /** A compressed workbook is read into memory, up to this size. */
@@ -9,7 +10,7 @@ const mostBytes = 256 * 1024 * 1024;
 /** Compressed bytes that are unpacked at once. */
 const pieceBytes = 16 * 1024;
 
-type Zip = typeof import("fflate");
+type Zip = typeof Fflate;
 
 /**
  * Reads the rows of a sheet of an Excel workbook (ECMA-376, part 1) as CSV. The compressed file and
@@ -70,25 +71,23 @@ async function* rowsOf(
 
 /** Unpacks one file of an archive, piece by piece. */
 function* unpack({ Unzip, UnzipInflate }: Zip, packed: Buffer, path: string): Generator<string> {
-  let texts: string[] = [];
-  let isOver = false;
+  const unpacked = { texts: [] as string[], isOver: false };
   const decoder = new TextDecoder();
   const unzip = new Unzip((file) => {
     if (file.name !== path) return;
     file.ondata = (error, data, isLast) => {
       if (error !== null) throw error;
-      texts.push(decoder.decode(data, { stream: true }));
-      isOver = isLast;
+      unpacked.texts.push(decoder.decode(data, { stream: true }));
+      unpacked.isOver = isLast;
     };
     file.start();
   });
   unzip.register(UnzipInflate);
-  for (let at = 0; at < packed.length && !isOver; at += pieceBytes) {
+  for (let at = 0; at < packed.length && !unpacked.isOver; at += pieceBytes) {
     unzip.push(packed.subarray(at, at + pieceBytes), at + pieceBytes >= packed.length);
-    yield* texts;
-    texts = [];
+    yield* unpacked.texts.splice(0);
   }
-  if (!isOver) throw new Error("its sheet is cut off");
+  if (!unpacked.isOver) throw new Error("its sheet is cut off");
 }
 
 /** The small files of a workbook. */
@@ -109,10 +108,8 @@ class Workbook {
     if (this.#files["xl/workbook.xml"] === undefined) {
       throw new UsageError(
         "input_binary",
-        `${input} is a ZIP archive; repute reads CSV, TSV, NDJSON and lists of items`,
-        {
-          hint: "unpack it; of compressed files, only gzip is read",
-        },
+        `${input} is an Office document without sheets; repute reads CSV, TSV, NDJSON and lists of items`,
+        { hint: "convert it to one of these" },
       );
     }
     const sheets = this.#elements("xl/workbook.xml", "sheet");
@@ -162,11 +159,11 @@ class Workbook {
     let depth = within === null ? 1 : 0;
     const parser = this.#newParser();
     parser.on("opentag", (tag) => {
-      if (tag.name === within) depth += 1;
-      if (tag.name === name && depth > 0) found.push(tag.attributes as Record<string, string>);
+      if (localName(tag.name) === within) depth += 1;
+      if (localName(tag.name) === name && depth > 0) found.push(tag.attributes);
     });
     parser.on("closetag", (tag) => {
-      if (tag.name === within) depth -= 1;
+      if (localName(tag.name) === within) depth -= 1;
     });
     const text = this.#text(path);
     if (text !== "") parser.write(text).close();
