@@ -12,7 +12,11 @@ const rows = "192.0.2.1,ip,90\nexample.com,domain,80\n";
 describe("findTable", () => {
   it.each([
     ["a title above the header", `Report of the week\nindicator,type,score\n${rows}`, 1],
-    ["a title with a comma, and a blank line", `Report, week 9\n\nindicator,type,score\n${rows}`, 2],
+    [
+      "a title with a comma, and a blank line",
+      `Report, week 9\n\nindicator,type,score\n${rows}`,
+      2,
+    ],
     ["a rule", `Report, week 9\n=====\nindicator,type,score\n${rows}`, 2],
     ["a title filled up with empty cells", `Report,,\nindicator,type,score\n${rows}`, 1],
     ["the delimiter for Excel", "sep=;\na;b;c\n192.0.2.1;ip;90\n", 1],
