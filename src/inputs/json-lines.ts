@@ -38,7 +38,7 @@ export async function* jsonLines(
 export function startsDocument(head: Buffer, isNamed: boolean): boolean {
   const text = head.toString("utf8", 0, limits.headBytes).trimStart();
   if (text.startsWith("[")) return /^\[\s*(?:[{"\]]|$)/.test(text) || isNamed;
-  if (!text.startsWith("{")) return isNamed && /^["\d-]/.test(text);
+  if (!text.startsWith("{")) return false;
   const end = text.indexOf("\n");
   if (end === -1 && head.length >= limits.headBytes) return isNamed;
   const line = (end === -1 ? text : text.slice(0, end)).trim();

@@ -8,9 +8,9 @@ async function converted(json: string, pieceBytes = json.length): Promise<string
       yield bytes.subarray(at, at + pieceBytes);
     }
   }
-  let text = "";
-  for await (const chunk of jsonLines(pieces(), "in.json")) text += chunk.toString("utf8");
-  return text;
+  const chunks: Buffer[] = [];
+  for await (const chunk of jsonLines(pieces(), "in.json")) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 const document = String.raw`{
