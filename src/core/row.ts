@@ -109,7 +109,8 @@ function isKindOf(item: Item | null, text: string): boolean {
 const none: readonly string[] = [];
 
 const messages = {
-  notUtf8: "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead",
+  notUtf8:
+    "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252",
   surplus: "row with more cells than there are columns",
   ignoredKind: "values in the kind column were ignored: unrecognised, or not the item's kind",
 };

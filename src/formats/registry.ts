@@ -21,6 +21,8 @@ import { withoutFailed } from "../core/files/output-names.js";
 export const formats = {
   csv,
   tsv,
+  // Inputs only: a document is converted into NDJSON.
+  json: { ...ndjson, extensions: ["json"] },
   ndjson,
   text,
   ecs,
@@ -47,6 +49,8 @@ export interface DetectedFormat<Name> {
  * Detects an input's format from its file extension, ignoring case. `-` (stdin) implies nothing.
  */
 export function detectSourceFormat(path: string): DetectedFormat<SourceFormat> {
+  // A workbook is converted into rows of cells.
+  if (/\.xlsx$/i.test(path)) return { format: "csv", gzip: false };
   return detect(withoutFailed(path), sourceFormats, /\.(?:gz|gzip)$/);
 }
 

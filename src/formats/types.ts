@@ -10,7 +10,7 @@ import type { Delimiter } from "./reading/scan-cells.js";
 import type { RecordSplitter } from "./record-splitter.js";
 
 /** Formats that can be read. */
-export const sourceFormats = ["csv", "tsv", "ndjson", "text"] as const;
+export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 
 /** Formats that can be written. */
 export const sinkFormats = [
@@ -66,6 +66,8 @@ export interface InputReading {
   readonly comment: string | null;
   /** Ignore spaces before a cell, so that `"a", "b"` has two quoted cells. */
   readonly spaced: boolean;
+  /** Lines before the header: a title, a date, a rule. @default 0 */
+  readonly skippedLines?: number;
   /** Where the column names come from: the first record, a comment line before it, or neither. */
   readonly header: "record" | "comment" | "none";
   /** One row is read for each. */

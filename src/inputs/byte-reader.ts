@@ -1,3 +1,5 @@
+import { FatalError } from "../core/errors.js";
+
 /** Reads exact byte counts from a stream of chunks. Surplus bytes can be put back. */
 export class ByteReader {
   readonly #chunks: AsyncGenerator<Buffer>;
@@ -60,16 +62,39 @@ export function utf16Of(head: Buffer): Utf16 | null {
   return null;
 }
 
-/** Converts to UTF-8 without byte order mark. Invalid UTF-16 becomes U+FFFD. */
+/**
+ * Converts to UTF-8 without byte order mark. Invalid UTF-16 becomes U+FFFD; of other encodings,
+ * nothing is replaced.
+ *
+ * @throws FatalError `input_encoding` with the offset of the bytes that are invalid
+ */
 export async function* transcode(
   chunks: AsyncGenerator<Buffer>,
-  encoding: Utf16,
+  encoding: string,
+  name: string,
 ): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder(encoding);
+  const isUtf16 = new TextDecoder(encoding).encoding.startsWith("utf-16");
+  const decoder = new TextDecoder(encoding, { fatal: !isUtf16 });
+  let offset = 0;
+  const decode = (chunk?: Buffer): Buffer => {
+    try {
+      return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }), "utf8");
+    } catch (error) {
+      throw new FatalError(
+        "input_encoding",
+        `${name} is not ${encoding}: see from byte ${offset} on`,
+        {
+          cause: error,
+          hint: "name another encoding with --encoding",
+        },
+      );
+    }
+  };
   for await (const chunk of chunks) {
-    const text = decoder.decode(chunk, { stream: true });
-    if (text !== "") yield Buffer.from(text, "utf8");
+    const text = decode(chunk);
+    if (text.length > 0) yield text;
+    offset += chunk.length;
   }
-  const rest = decoder.decode();
-  if (rest !== "") yield Buffer.from(rest, "utf8");
+  const rest = decode();
+  if (rest.length > 0) yield rest;
 }

@@ -111,7 +111,7 @@ async function listFolder(
   if (inputs.length > 0) return { inputs, skipped };
   const named = withoutSlash(folder.name);
   throw new UsageError("input_folder_empty", `${named} has no file of a known format`, {
-    hint: "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, and .parquet",
+    hint: "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, .xlsx and .parquet",
   });
 }
 

@@ -1,12 +1,13 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import { lineEndOf, Pauses, peek, showsLineEnd } from "../formats/reading/sample.js";
 import { limits, Warnings } from "../formats/reading/lines.js";
-import { looksGzipped, transcode, utf16Of } from "./byte-reader.js";
+import { decode, isPlain, markLength } from "./decode.js";
 import { refuseBinary } from "./refuse-binary.js";
 import { notSeekableError, tooShortError } from "./verify-input.js";
 import { openStored } from "./stored-input.js";
 import type {
   AnyInput,
+  Encoding,
   InputBytes,
   InputRange,
   OpenedSource,
@@ -16,13 +17,8 @@ import type {
 import { systemClock } from "../core/clock.js";
 import type { Row } from "../core/row.js";
 import { formats } from "../formats/registry.js";
-import { sourceFormats } from "../formats/types.js";
-import { z } from "zod";
-import { option } from "../core/options.js";
 
-export interface InputOptions {
-  /** Require gzip. Without this, gzip is detected by its first bytes. */
-  readonly gzip: boolean;
+export interface InputOptions extends Encoding {
   /**
    * Decompressed bytes to skip. Uncompressed files are read from there; anything else is read and
    * discarded.
@@ -47,7 +43,7 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
     const sought = seeks ? await seekPlain(stored, options) : null;
     if (sought === null && inRange) throw notSeekableError(stored.name);
     const isCopy = "path" in input && input.copyOf !== undefined;
-    return sought ?? (await decode(stored, options, isCopy));
+    return sought ?? (await readWhole(stored, options, isCopy));
   } catch (error) {
     await stored.close();
     throw error;
@@ -71,7 +67,7 @@ async function seekPlain(stored: StoredInput, options: InputOptions): Promise<In
   const head = Buffer.alloc(limits.headBytes);
   const { bytesRead } = await stored.handle.read(head, 0, head.length, 0);
   const found = head.subarray(0, bytesRead);
-  if (looksGzipped(found) || utf16Of(found) !== null) return null;
+  if (!isPlain(found, options)) return null;
   if (options.offset > (stored.size ?? 0)) throw tooShortError(stored.name, options.offset);
   return {
     ...storedMembers(stored),
@@ -82,38 +78,23 @@ async function seekPlain(stored: StoredInput, options: InputOptions): Promise<In
   };
 }
 
-async function decode(
+/** Reads from the start, as anything but plain UTF-8 must be. */
+async function readWhole(
   stored: StoredInput,
   options: InputOptions,
   isCopy: boolean,
 ): Promise<InputBytes> {
-  const { name } = stored;
   const warnings = new Warnings();
-  let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
-  if (looksGzipped(head) || options.gzip) {
-    const { gunzip, notGzipError } = await import("./gunzip.js");
-    if (!looksGzipped(head)) throw notGzipError(name);
-    chunks = gunzip(chunks, name);
-  }
-
-  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= markBytes));
-  const encoding = utf16Of(head);
-  // TextDecoder removes the UTF-16 mark; the UTF-8 mark is skipped here.
-  const mark = encoding === null ? markLength(head) : 0;
-  if (encoding !== null) {
-    chunks = transcode(chunks, encoding);
-    warnings.add(`the input is ${encoding.toUpperCase()}; converted to UTF-8`);
-  }
-
-  ({ head, chunks } = await peek(chunks, showsLineEnd));
+  const decoded = await decode(stored, options, warnings);
+  const { head, chunks } = await peek(decoded.chunks, showsLineEnd);
   // Where a copy of a table tells null from an empty text, it has bytes that text does not have.
-  if (!isCopy) refuseBinary(head.subarray(mark), name);
-  const start = Math.max(mark, options.offset);
+  if (!isCopy) refuseBinary(head, stored.name);
+  const start = Math.max(decoded.mark, options.offset);
   return {
     ...storedMembers(stored),
-    chunks: start === 0 ? chunks : skip(chunks, start, name),
+    chunks: start === decoded.mark ? chunks : skip(chunks, start - decoded.mark, stored.name),
     start,
-    lineEnd: lineEndOf(head.subarray(mark)),
+    lineEnd: lineEndOf(head),
     warnings,
   };
 }
@@ -143,14 +124,6 @@ function storedMembers(
   };
 }
 
-/** Bytes of the longest byte order mark. */
-const markBytes = 3;
-
-/** Length of a UTF-8 byte order mark at the start, or 0. */
-function markLength(head: Buffer): number {
-  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
-}
-
 /** Opens an input and finds its columns. @throws ReputeError if it cannot be read */
 export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
   const range = "path" in input ? (input.range ?? null) : null;
@@ -159,6 +132,9 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   const resume = options.resume?.row === 0 ? null : options.resume;
   const bytes = await openInput(input, {
     gzip: options.gzip,
+    encoding: options.encoding,
+    json: options.json,
+    sheet: options.sheet,
     offset: resume?.offset ?? 0,
     before: options.resume?.input ?? range?.checksum,
   });
@@ -212,42 +188,3 @@ async function* inBatches(
     await bytes.close();
   }
 }
-
-/** How the input is read. */
-export const sourceOptions = z.strictObject({
-  from: option(z.enum(sourceFormats).optional(), {
-    common: true,
-    description:
-      "Format of the input [default by file extension, else detected]. gzip is detected automatically",
-    value: "FORMAT",
-  }),
-  itemColumn: option(
-    z
-      .string()
-      .min(1)
-      .or(z.array(z.string().min(1)).min(1))
-      .optional(),
-    {
-      common: true,
-      description:
-        "Column with the item; in NDJSON a dotted path (ips[]: every element of a list). Repeated: a row for each [default: detected in the first 200 records]",
-      value: "NAME",
-      repeats: "list",
-    },
-  ),
-  kindColumn: option(z.string().min(1).optional(), {
-    description:
-      "Column with the kind of the item. Overrides detection where its value is known; by default a column of kind names next to the item column is used",
-    value: "NAME",
-  }),
-  header: option(z.boolean().optional(), {
-    common: true,
-    description:
-      "The first line is data; columns are named column_1, column_2, …. By default a header is detected; --header forces one",
-    negated: true,
-  }),
-  comment: option(z.string().min(1).optional(), {
-    description: "Skip lines that start with TEXT. By default # if the input starts with it",
-    value: "TEXT",
-  }),
-});

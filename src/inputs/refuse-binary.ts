@@ -6,7 +6,7 @@ const parquet = "a Parquet file";
 
 /** How files that are not read begin, as Latin-1. */
 const signatures: readonly (readonly [start: string, kind: string])[] = [
-  ["PK\x03\x04", "a ZIP archive or an Excel workbook (.xlsx)"],
+  ["PK\x03\x04", "a ZIP archive"],
   ["PK\x05\x06", "an empty ZIP archive"],
   ["\xd0\xcf\x11\xe0", "an Excel workbook (.xls)"],
   ["%PDF", "a PDF document"],

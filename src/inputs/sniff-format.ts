@@ -2,11 +2,11 @@ import { parseKindName } from "../core/item/item.js";
 import { strip } from "../core/item/refang.js";
 import { customaryItemColumns } from "../formats/columns/find-column.js";
 import { delimiters } from "../formats/reading/scan-cells.js";
-import { sniffDelimiter } from "../formats/csv/csv-layout.js";
-import { headLines, peek, isHeadComplete } from "../formats/reading/sample.js";
+import { findTable } from "../formats/csv/find-table.js";
+import { type HeadLines, headLines, peek, isHeadComplete } from "../formats/reading/sample.js";
 import type { SourceFormat } from "../formats/types.js";
 import { type InputOptions, openInput, pausesOf } from "./open-input.js";
-import type { AnyInput, SourceInput, SourceOptions } from "./types.js";
+import type { AnyInput, Encoding, SourceInput, SourceOptions } from "./types.js";
 
 /** An input and its detected format. */
 export interface SniffedInput {
@@ -23,16 +23,15 @@ export interface SniffedInput {
  */
 export async function sniffFormat(
   input: SourceInput,
-  options: Pick<SourceOptions, "gzip" | "comment" | "clock"> & Pick<InputOptions, "before">,
+  options: Encoding & Pick<SourceOptions, "comment" | "clock"> & Pick<InputOptions, "before">,
 ): Promise<SniffedInput> {
-  const { gzip, before } = options;
-  const bytes = await openInput(input, { gzip, offset: 0, before });
+  const bytes = await openInput(input, { ...options, offset: 0 });
   try {
     const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pausesOf(bytes, options));
     const comment = options.comment ?? "#";
-    const { content, comments } = headLines(head, { lineEnd: bytes.lineEnd, comment });
-    const marked = options.comment ?? (comments.length > 0 ? comment : null);
-    const found = { format: formatOf(content), comment: marked };
+    const lines = headLines(head, { lineEnd: bytes.lineEnd, comment });
+    const marked = options.comment ?? (lines.comments.length > 0 ? comment : null);
+    const found = { format: formatOf(lines), comment: marked };
     if (bytes.bytesTotal === null) return { input: { opened: { ...bytes, chunks } }, ...found };
     await bytes.close();
     return { input, ...found };
@@ -42,10 +41,10 @@ export async function sniffFormat(
   }
 }
 
-function formatOf(content: readonly string[]): SourceFormat {
-  const [first = ""] = content;
+function formatOf(lines: HeadLines): SourceFormat {
+  const [first = ""] = lines.content;
   if (jsonStart.test(first.trimStart())) return "ndjson";
-  const delimiter = sniffDelimiter(content, delimiters);
+  const { delimiter } = findTable(lines, delimiters);
   if (delimiter !== null) return delimiter === "\t" ? "tsv" : "csv";
   return isColumnName(strip(first)) ? "csv" : "text";
 }

@@ -39,8 +39,22 @@ export interface FilePosition {
   readonly warnings: readonly (readonly [message: string, count: number])[];
 }
 
-export interface SourceOptions extends ReadOptions {
+/** How the text of an input is stored. */
+export interface Encoding {
+  /** Require gzip. Without this, gzip is detected by its first bytes. */
   readonly gzip: boolean;
+  /** A label of the WHATWG. @default UTF-8, or UTF-16 with a byte order mark */
+  readonly encoding?: string | undefined;
+  /**
+   * Read a JSON document as NDJSON: `named` if the input is said to be JSON, `possible` if its first
+   * lines decide. @default not at all
+   */
+  readonly json?: "named" | "possible" | undefined;
+  /** Sheet of a workbook. @default the first */
+  readonly sheet?: string | undefined;
+}
+
+export interface SourceOptions extends ReadOptions, Encoding {
   readonly resume: SourcePosition | null;
   /** Detects pauses of a stream, which end the sample. @default the system clock */
   readonly clock?: Clock;

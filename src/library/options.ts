@@ -4,7 +4,7 @@ import { explainIssue, nearestAllowed } from "../core/option-issue.js";
 import { didYouMean } from "../core/text/did-you-mean.js";
 import { redisAddress } from "../store/redis/redis-address.js";
 import { UsageError } from "../core/errors.js";
-import { sourceOptions } from "../inputs/open-input.js";
+import { sourceOptions } from "../inputs/source-options.js";
 import { lookupOptions } from "../lookup/options.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import { sinkOptions } from "../outputs/options.js";

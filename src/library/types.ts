@@ -112,6 +112,10 @@ export interface EnrichFileOptions {
   readonly header?: boolean | undefined;
   /** Skip lines that begin with this text. Default: `#` if the input begins with it. */
   readonly comment?: string | undefined;
+  /** Encoding of a text input: a label of the WHATWG. Default: UTF-8, or UTF-16 with a byte order mark. */
+  readonly encoding?: string | undefined;
+  /** Sheet of an Excel workbook. Default: the first. */
+  readonly sheet?: string | undefined;
   /** Format of the output. Default: by extension, else that of the input. */
   readonly to?: SinkFormat | undefined;
   /** NDJSON: one nested member `rep`, or flat columns. @default "nested" */

@@ -103,7 +103,7 @@ function noList(name: string): UsageError {
 /** What a file lacks that fails to open; null if it may be an input that is damaged. */
 function lackIn({ code, message }: ReputeError): string | null {
   if (code === "column_not_found") return noIndicators.lacks;
-  if (code === "input_not_ndjson" || code === "input_json_array" || code === "input_binary") {
+  if (code === "input_not_ndjson" || code === "input_json_rows" || code === "input_binary") {
     return / is ([^;]+); repute reads /.exec(message)?.[1] ?? "not NDJSON";
   }
   return null;

@@ -1,4 +1,5 @@
-import type { InputRecord, Manifest, ReadingFacts, SharedFacts } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest.js";
+import type { InputRecord, ReadingFacts, SharedFacts } from "../core/reading-facts.js";
 import { positionalName } from "../formats/columns/find-column.js";
 import type { OpenedSource, RunInput } from "../inputs/types.js";
 
@@ -35,7 +36,7 @@ export function skippedInputs(input: RunInput): Pick<Manifest, "skipped_inputs">
 }
 
 export function readingFacts({
-  reading: { format, delimiter, header, items, kind },
+  reading: { format, delimiter, header, skippedLines = 0, items, kind },
   kind: table,
 }: Pick<OpenedSource, "reading" | "kind">): ReadingFacts {
   const [{ by, sample }] = items;
@@ -43,6 +44,7 @@ export function readingFacts({
     format: table ?? format,
     delimiter: table === undefined ? delimiter : null,
     header,
+    ...(skippedLines === 0 ? {} : { skipped_lines: skippedLines }),
     item_column: items
       .map(({ name, index }) => (name === "" ? positionalName(index) : name))
       .join(","),

@@ -3,7 +3,7 @@ import { apiOptions } from "../api/options.js";
 import { deadline, option, wholeNumber } from "../core/options.js";
 import { lookupOptions, type LookupSettings } from "../lookup/options.js";
 import { sinkOptions, type SinkSettings } from "../outputs/options.js";
-import { sourceOptions } from "../inputs/open-input.js";
+import { sourceOptions } from "../inputs/source-options.js";
 import { failOn, maxFailed } from "./failure-limits.js";
 import { UsageError } from "../core/errors.js";
 

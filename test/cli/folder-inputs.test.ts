@@ -15,8 +15,7 @@ const others: Readonly<Record<string, readonly [reason: string, content: string]
   "counts.csv": ["no indicators", "day,count\nMonday,17\nTuesday,3\n"],
   "events.ndjson": ["objects among rows", '{"ip":"192.0.2.9"}\n'],
   "image.csv": ["a PNG image", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"],
-  "list.json": ["one JSON array", '[\n  {"ip": "192.0.2.9"}\n]\n'],
-  "package.json": ["JSON over several lines", '{\n  "url": "https://example.com/"\n}\n'],
+  "package.json": ["JSON without a list of objects", '{\n  "url": "https://example.com/"\n}\n'],
   "page.txt": ["an HTML page", "<!doctype html>\n<p>192.0.2.9</p>\n"],
   "notes.md": ["not a file of a known format", "192.0.2.9\n"],
 };

@@ -32,7 +32,7 @@ async function enriched(name: string, bytes: Buffer, args: readonly string[]): P
 }
 
 const message =
-  "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead";
+  "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252";
 
 test.each([
   ["nested", ["--to", "ndjson"]],

@@ -12,7 +12,7 @@ export interface SourceSample {
 const bom = "\ufeff";
 
 /** BOM, mixed line ends, blank lines, comments, non-ASCII text, no line end at the end. */
-export const sourceSamples: Record<SourceFormat, SourceSample> = {
+export const sourceSamples: Record<Exclude<SourceFormat, "json">, SourceSample> = {
   csv: {
     content:
       `${bom}# made by hand\r\n\r\nid, item ,note\r\n` +

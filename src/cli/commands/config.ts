@@ -1,6 +1,6 @@
 import { caseOptions, opsOptions } from "../../api/options.js";
 import { option } from "../../core/options.js";
-import { sourceOptions } from "../../inputs/open-input.js";
+import { sourceOptions } from "../../inputs/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { paceOf } from "../../lookup/options.js";

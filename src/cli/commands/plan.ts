@@ -5,7 +5,7 @@ import { lookupOptions, paceOf, ratesOf } from "../../lookup/options.js";
 import type { Plan } from "../../run/plan/plan.js";
 import type { PlannedPace } from "../../run/plan/plan-time.js";
 import type { PlannedCache } from "../../run/plan/planned-items.js";
-import { sourceOptions } from "../../inputs/open-input.js";
+import { sourceOptions } from "../../inputs/source-options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { embeddedServiceName, runOptions } from "../../run/options.js";
 import { chooseAddress } from "../services/services.js";

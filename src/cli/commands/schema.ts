@@ -4,7 +4,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { manifestSchema } from "../../core/manifest.js";
 import { option } from "../../core/options.js";
 import { withResources } from "../../core/resource-stack.js";
-import { sourceOptions } from "../../inputs/open-input.js";
+import { sourceOptions } from "../../inputs/source-options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import type {
   SchemaFormat as TableFormat,

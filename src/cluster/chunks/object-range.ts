@@ -2,9 +2,9 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { RunningChecksum } from "../../core/files/running-checksum.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import { limits } from "../../formats/reading/lines.js";
-import { looksGzipped, utf16Of } from "../../inputs/byte-reader.js";
+import { isPlain } from "../../inputs/decode.js";
 import { pinnedObject } from "../../inputs/stored-object.js";
-import type { SourceInput } from "../../inputs/types.js";
+import type { Encoding, SourceInput } from "../../inputs/types.js";
 import { type PinnedObject, pinObject, readObject } from "../../s3/read-object.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { ChunkInput } from "./work-plan.js";
@@ -12,12 +12,13 @@ import type { ChunkInput } from "./work-plan.js";
 /** Whether ranges of an object can be read as they are. @throws ReputeError */
 export async function isPlainObject(
   input: Extract<SourceInput, { readonly path: string }>,
+  stored: Encoding,
 ): Promise<boolean> {
   const object = await pinnedObject(input);
   const head: Buffer[] = [];
-  for await (const bytes of readObject(object, { end: Math.min(2, object.size) })) head.push(bytes);
-  const start = Buffer.concat(head);
-  return !looksGzipped(start) && utf16Of(start) === null;
+  const end = Math.min(limits.headBytes, object.size);
+  for await (const bytes of readObject(object, { end })) head.push(bytes);
+  return isPlain(Buffer.concat(head), stored);
 }
 
 /**

@@ -7,14 +7,15 @@ import { UsageError } from "../../core/errors.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { counted, shellWord } from "../../core/text/quantity.js";
 import { formats } from "../../formats/registry.js";
-import { looksGzipped, utf16Of } from "../../inputs/byte-reader.js";
+import { limits } from "../../formats/reading/lines.js";
+import { isPlain } from "../../inputs/decode.js";
 import { InputSplitter } from "../../inputs/split-input.js";
-import type { OpenedSource, SourceInput } from "../../inputs/types.js";
+import type { OpenedSource, Encoding, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { mustHaveColumns, reportedColumns } from "../../core/needed-columns.js";
 import { refuseWithoutColumns } from "../../run/destination/refuse-without-columns.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { announceReading, type PrepareInput, readingOf } from "../../run/rows/reading.js";
+import { announceReading, type PrepareInput, readingOf, storedAs } from "../../run/rows/reading.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
 import { copySeal } from "../../run/copy/copy-writer.js";
 import { copyTable } from "./split-table.js";
@@ -53,7 +54,7 @@ interface SplitJob {
 
 /**
  * Divides an input into chunks and writes the plan. Plain files and objects are left where they are;
- * anything else (gzip, UTF-16, stdin, tables; for a remote work folder, files) is copied into it.
+ * anything else (gzip, other encodings, JSON documents, stdin, tables; for a remote work folder, files) is copied into it.
  *
  * @throws UsageError `work_exists`; as `openSource`; FatalError `output_*`
  */
@@ -62,7 +63,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
   await mustBeFree(work);
   await work.prepare();
   const table = await copyTable(job);
-  const needsCopy = table === null && !(await canStay(input, work));
+  const needsCopy = table === null && !(await canStay(input, work, storedAs(input, settings)));
   const file = needsCopy ? await openCopy(work.pathOf("input")) : null;
   const copy = table?.copy ?? (needsCopy ? "input" : null);
   try {
@@ -109,14 +110,18 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
 }
 
 /** Whether ranges of the input itself can be read, wherever the chunks are done. */
-async function canStay(input: SourceInput, { isRemote }: WorkFolder): Promise<boolean> {
+async function canStay(
+  input: SourceInput,
+  { isRemote }: WorkFolder,
+  stored: Encoding,
+): Promise<boolean> {
   if (!("path" in input)) return false;
   if (isObjectAddress(input.path)) {
     const { isPlainObject } = await import("./object-range.js");
-    return isPlainObject(input);
+    return isPlainObject(input, stored);
   }
   // Other machines that share objects do not share files.
-  return !isRemote && isPlainFile(input.path);
+  return !isRemote && isPlainFile(input.path, stored);
 }
 
 /** What the plan tells of an input of text. */
@@ -203,15 +208,15 @@ async function taken(work: WorkFolder): Promise<UsageError> {
 }
 
 /** Whether ranges of a file can be read as they are. */
-async function isPlainFile(path: string): Promise<boolean> {
+async function isPlainFile(path: string, stored: Encoding): Promise<boolean> {
   const handle = await open(path, "r").catch(() => null);
   // Opening the input reports why it cannot be read.
   if (handle === null) return true;
   try {
     if (!(await handle.stat()).isFile()) return false;
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    const head = buffer.subarray(0, bytesRead);
-    return !looksGzipped(head) && utf16Of(head) === null;
+    const { headBytes } = limits;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+    return isPlain(buffer.subarray(0, bytesRead), stored);
   } finally {
     await handle.close();
   }

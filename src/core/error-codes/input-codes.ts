@@ -23,7 +23,15 @@ export const inputCodes = {
     "convert it to CSV, TSV, NDJSON or a list",
   ],
   input_gzip: ["the input is not gzip, is damaged or cut off", "copy it again; check its name"],
-  input_json_array: ["the input is one JSON array", "convert it: jq -c '.[]' FILE"],
+  input_json: ["the JSON document is damaged or cut off", "correct the place that is named"],
+  input_json_rows: [
+    "the JSON document does not have one list of objects",
+    "find the items in any text: repute extract FILE",
+  ],
+  input_encoding: ["the input is not in the encoding of --encoding", "name another one"],
+  input_workbook: ["the Excel workbook is damaged or too large", "save the sheet as CSV"],
+  sheet_not_found: ["the workbook has no such sheet", "choose one that the message lists"],
+  no_workbook: ["--sheet applies only to Excel workbooks", "leave out --sheet"],
   input_not_ndjson: [
     "the input is not NDJSON: one JSON object per line",
     "convert it: jq -c . FILE; or name its format with --from",

@@ -13,7 +13,8 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import { findLayout, sniffDelimiter } from "./csv-layout.js";
+import { findLayout } from "./csv-layout.js";
+import { findTable, withoutLines } from "./find-table.js";
 import { countCsv, csvEncoder, csvRejects, earlierCsv } from "./csv-writer.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
 import { type Delimiter, scanCells } from "../reading/scan-cells.js";
@@ -83,27 +84,33 @@ async function settle(
   const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pauses);
   const mark = options.comment ?? (options.guessed ? "#" : null);
-  const { content, comments } = headLines(head, { lineEnd, comment: mark });
+  const lines = headLines(head, { lineEnd, comment: mark });
+  const { comments } = lines;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
-  const delimiter = sniffDelimiter(content, candidates) ?? candidates[0];
+  const table = findTable(lines, candidates);
+  const { content, skippedLines } = table;
+  const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
-  const sample = new Sample(readRecords({ ...bytes, chunks }, dialect, 0), pauses);
+  const text = await withoutLines({ ...bytes, chunks }, skippedLines);
+  const sample = new Sample(readRecords(text, dialect, skippedLines), pauses);
   const { cells } = scanCells(comments.at(-1) ?? "", { delimiter, spaced: true });
   const names = cells.map((name) => name.trim());
+  const skipped = skippedLines === 0 ? {} : { skippedLines };
   const { columns, ...layout } = await findLayout(bytes.name, sample, names, options);
   return {
     columns,
-    reading: { format: options.format, delimiter, comment, spaced, ...layout },
+    reading: { format: options.format, delimiter, comment, spaced, ...skipped, ...layout },
     records: sample.all(layout.header === "record" ? 1 : 0),
   };
 }
 
 /** Reads the input with settings found earlier. */
 async function* readSettled({ bytes, before }: Reading, reading: InputReading): RecordLists {
-  const { comment, spaced, header } = reading;
+  const { comment, spaced, header, skippedLines = 0 } = reading;
   const dialect = { delimiter: reading.delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
-  const lists = readRecords(bytes, dialect, before?.line ?? 0);
+  const text = before === null ? await withoutLines(bytes, skippedLines) : bytes;
+  const lists = readRecords(text, dialect, before?.line ?? skippedLines);
   if (before === null && header === "record") {
     const first = await lists.next();
     if (first.done !== true) yield first.value.slice(1);

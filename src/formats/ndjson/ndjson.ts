@@ -106,7 +106,7 @@ interface NdjsonLayout extends Pick<InputReading, "items" | "kind"> {
 
 /**
  * Finds the layout from flags and the first objects.
- * @throws UsageError `column_not_found`, `column_ambiguous`, `input_json_array`, and
+ * @throws UsageError `column_not_found`, `column_ambiguous`, and
  *   `input_not_ndjson` if the first lines contain no object
  */
 async function findLayout(
@@ -121,13 +121,7 @@ async function findLayout(
       () => !mayBeNdjson(lines.read) || objects().length >= count || isLong(lines.read),
       enoughInPause,
     );
-    if (mayBeNdjson(lines.read)) return;
-    // The error says more if it knows the next lines.
-    await lines.until(
-      () => lines.read.length >= limits.sampleLines,
-      () => true,
-    );
-    throw await notNdjson(input, lines.read);
+    if (!mayBeNdjson(lines.read)) throw notNdjson(input, lines.read);
   };
   await readObjects(1);
   const first = lines.read.find(({ object }) => object !== null);

@@ -121,6 +121,8 @@ export interface HeadLines {
   readonly comments: readonly string[];
   /** The first content lines, without blank ones and without a possibly incomplete last one. */
   readonly content: readonly string[];
+  /** Lines before each of them, blank ones and comments included. */
+  readonly before: readonly number[];
 }
 
 /** Whether these bytes are enough for `headLines`. */
@@ -145,29 +147,33 @@ export function headLines(
   const lines = text.split(options.lineEnd === "cr" ? /\r\n?|\n/ : /\r?\n/);
   const cutOff = head.length >= limits.headBytes && lines.length > 1;
   if (cutOff) lines.pop();
-  const filled = lines.filter((line) => line.trim() !== "");
-  const mark = options.comment;
-  if (mark === null || isHeaderWithMark(filled, mark)) return withoutComments(filled);
-  const first = filled.findIndex((line) => !line.startsWith(mark));
-  const begin = first === -1 ? filled.length : first;
+  const filled = lines
+    .map((text, before) => ({ text, before }))
+    .filter(({ text }) => text.trim() !== "");
+  const texts = filled.map(({ text }) => text);
+  const mark = isHeaderWithMark(texts, options.comment) ? null : options.comment;
+  const isComment = (text: string): boolean => mark !== null && text.startsWith(mark);
+  const first = texts.findIndex((text) => !isComment(text));
+  const begin = first === -1 ? texts.length : first;
+  const content = filled
+    .slice(begin)
+    .filter(({ text }) => !isComment(text))
+    .slice(0, limits.sampleLines);
   return {
-    comments: filled.slice(0, begin).map((line) => line.slice(mark.length).trimStart()),
-    content: filled
-      .slice(begin)
-      .filter((line) => !line.startsWith(mark))
-      .slice(0, limits.sampleLines),
+    comments: texts.slice(0, begin).map((text) => text.slice(mark?.length).trimStart()),
+    content: content.map(({ text }) => text),
+    before: content.map(({ before }) => before),
   };
-}
-
-function withoutComments(lines: readonly string[]): HeadLines {
-  return { comments: [], content: lines.slice(0, limits.sampleLines) };
 }
 
 /**
  * A first line such as `#,ip,count` or `#id,ip,count` directly before data is a header, not a
  * comment: comments have a space, or nothing, after their marker.
  */
-function isHeaderWithMark([first = "", second = ""]: readonly string[], mark: string): boolean {
+function isHeaderWithMark(
+  [first = "", second = ""]: readonly string[],
+  mark: string | null,
+): boolean {
   if (mark !== "#" || !/^#[^\s#"]/.test(first) || second.startsWith(mark)) return false;
   return delimiters.some((delimiter) => {
     const count = countDelimiters(first, delimiter);

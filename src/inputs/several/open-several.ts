@@ -6,6 +6,7 @@ import { verifyInput } from "../verify-input.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
 import { shownColumns } from "../../formats/columns/find-column.js";
+import { skippedNotice } from "../../formats/csv/find-table.js";
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first
@@ -115,11 +116,14 @@ function choiceNotices(files: readonly FilePosition[]): readonly string[] {
     byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
   }
   const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
-  return groups.map(([column, group]) => {
+  const skipped = files.filter(({ reading }) => (reading.skippedLines ?? 0) > 0);
+  const skips = skipped.map(({ name, reading }) => skippedNotice(reading.skippedLines!, name));
+  const choices = groups.map(([column, group]) => {
     const where =
       group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");
     return `using column ${column} in ${where}${sampled(group)}`;
   });
+  return [...skips, ...choices];
 }
 
 function sampled(group: readonly FilePosition[]): string {

@@ -22,7 +22,13 @@ import type {
 } from "../rows/row-handling.js";
 
 /** Options that apply only to text. */
-const textOptions = { from: "--from", header: "--header", comment: "--comment" } as const;
+const textOptions = {
+  from: "--from",
+  header: "--header",
+  comment: "--comment",
+  encoding: "--encoding",
+  sheet: "--sheet",
+} as const;
 
 /**
  * The rows of a table. They are copied to the run's folder once; the run reads the copy.
@@ -80,6 +86,8 @@ export function readCopy(
     from: format,
     header: format === "tsv" ? true : undefined,
     comment: undefined,
+    encoding: undefined,
+    sheet: undefined,
   };
   const { range, copyOf } = input;
   const kind = copyOf?.kind;

@@ -88,7 +88,8 @@ function formBeside(
   const [first] = texts;
   if (first === undefined) return { format, keepsNulls };
   const named = "path" in first.input ? detectSourceFormat(first.input.path).format : null;
-  return { format: (from ?? named) === "ndjson" ? "ndjson" : "tsv", keepsNulls };
+  const isObjects = ["json", "ndjson"].includes(from ?? named ?? "");
+  return { format: isObjects ? "ndjson" : "tsv", keepsNulls };
 }
 
 function copiedReading(

@@ -5,14 +5,18 @@ import { parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/error-codes/item-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { shownColumns } from "../../formats/columns/find-column.js";
+import { skippedNotice } from "../../formats/csv/find-table.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
+import type { SourceFormat } from "../../formats/types.js";
 import type { SniffedInput } from "../../inputs/sniff-format.js";
 import type {
   AnyInput,
+  Encoding,
   NamedInput,
   OpenedSource,
   RunInput,
+  SourceInput,
   SourcePosition,
 } from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
@@ -41,16 +45,14 @@ export function readingOf(
   prepare: PrepareInput = (input) => input,
 ): RowHandling {
   if ("inputs" in input) return readingOfSeveral(input.inputs, settings, clock);
-  const detected = "path" in input ? detectSourceFormat(input.path) : null;
-  const gzip = detected?.gzip ?? false;
   const comment = settings.comment ?? null;
-  const named = settings.from ?? detected?.format ?? null;
+  const { format: named, ...stored } = storedAs(input, settings);
   let sniffing: Promise<SniffedInput> | null = null;
   const sniff = (resume: SourcePosition | null = null): Promise<SniffedInput> =>
     (sniffing ??=
       named === null
         ? import("../../inputs/sniff-format.js").then(({ sniffFormat }) =>
-            sniffFormat(input, { gzip, comment, clock, before: resume?.input }),
+            sniffFormat(input, { ...stored, comment, clock, before: resume?.input }),
           )
         : Promise.resolve({ input, format: named, comment }));
   const flags = flagsOf(settings);
@@ -62,11 +64,25 @@ export function readingOf(
       const format = resume?.reading.format ?? sniffed.format;
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
-      const options = { format, guessed, gzip, ...flags, comment, resume, clock };
-      return openSource(await prepare(sniffed.input, { gzip, offset: 0 }), options);
+      const options = { format, guessed, ...stored, ...flags, comment, resume, clock };
+      return openSource(await prepare(sniffed.input, { ...stored, offset: 0 }), options);
     },
     start: startRow,
   };
+}
+
+/** What flags and name tell of how an input is stored, and of its format; null if they don't. */
+export function storedAs(
+  input: SourceInput,
+  { from, encoding, sheet }: ReadingSettings,
+): Encoding & { readonly format: Exclude<SourceFormat, "json"> | null } {
+  const detected = "path" in input ? detectSourceFormat(input.path) : null;
+  const gzip = detected?.gzip ?? false;
+  const format = from ?? detected?.format ?? null;
+  const stored = { gzip, encoding, sheet };
+  if (format === "json") return { ...stored, format: "ndjson", json: "named" };
+  const mayBeJson = format === null || format === "ndjson";
+  return { ...stored, format, json: mayBeJson ? "possible" : undefined };
 }
 
 function readingOfSeveral(
@@ -106,6 +122,9 @@ function optionsOf(settings: ReadingSettings, from: string | null): RowHandling[
     "kind-column": kindColumn,
     header,
     comment: settings.comment ?? null,
+    // Runs that were interrupted before these existed have the fingerprint without them.
+    ...(settings.encoding === undefined ? {} : { encoding: settings.encoding }),
+    ...(settings.sheet === undefined ? {} : { sheet: settings.sheet }),
   };
 }
 
@@ -129,12 +148,16 @@ const notText: FindingError = {
 /** Reports the columns that were chosen without a flag. */
 export function announceReading(
   { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
-  { reading: { items, kind }, notices }: Pick<OpenedSource, "reading" | "notices">,
+  {
+    reading: { items, kind, skippedLines = 0 },
+    notices,
+  }: Pick<OpenedSource, "reading" | "notices">,
 ): void {
   if (notices !== undefined) {
     for (const notice of notices) onNotice?.(notice);
     return;
   }
+  if (skippedLines > 0) onNotice?.(skippedNotice(skippedLines));
   const [{ sample }] = items;
   const kinds = kind?.by === "neighbour" ? shownColumns([kind]) : null;
   if (sample !== null && sample.cells > 0) {

@@ -1,7 +1,7 @@
 import { opsOptions } from "../../../api/options.js";
 import { detectSinkFormat } from "../../../formats/registry.js";
 import { findWarehouse } from "../../../outputs/registry.js";
-import { sourceOptions } from "../../../inputs/open-input.js";
+import { sourceOptions } from "../../../inputs/source-options.js";
 import type { CaseRowsFormat } from "./case-rows.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { jobExitCodes, runEnrichJob, runGroups } from "../enrich/enrich-job.js";

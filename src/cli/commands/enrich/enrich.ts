@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../../core/errors.js";
-import { sourceOptions } from "../../../inputs/open-input.js";
+import { sourceOptions } from "../../../inputs/source-options.js";
 import { isObjectAddress } from "../../../s3/address.js";
 import { chunkOptions } from "../../../cluster/chunks/options.js";
 import type { QueueOptions } from "../../../cluster/queue/enrich-by-queue.js";

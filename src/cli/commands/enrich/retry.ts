@@ -5,7 +5,7 @@ import { findWarehouse } from "../../../outputs/registry.js";
 import { asOutputName } from "../../../earlier/output-files.js";
 import { statePath } from "../../../run/state/state-folder.js";
 import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../outputs/options.js";
-import { sourceOptions } from "../../../inputs/open-input.js";
+import { sourceOptions } from "../../../inputs/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { jobExitCodes, runEnrichJob, runGroups } from "./enrich-job.js";
 import { withServices } from "../../services/services.js";

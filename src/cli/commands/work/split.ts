@@ -1,5 +1,5 @@
 import type { RunInput, SourceInput } from "../../../inputs/types.js";
-import { sourceOptions } from "../../../inputs/open-input.js";
+import { sourceOptions } from "../../../inputs/source-options.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../lookup/options.js";
 import { sinkOptions } from "../../../outputs/options.js";

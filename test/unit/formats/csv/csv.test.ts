@@ -95,7 +95,7 @@ describe("csv cells", () => {
     const content = Buffer.from("item,note\n192.0.2.1,\xdc\n192.0.2.2,\xe9\n", "latin1");
     const { rows } = await readSource("csv", piped(content));
     const message =
-      "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead";
+      "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252";
     expect(rows.map((row) => rowWarnings(row, null))).toEqual([[message], [message]]);
   });
 

@@ -99,7 +99,7 @@ describe("ndjson rows", () => {
     const content = Buffer.from('{"item":"\xdc"}\n{"item":"a"}\n', "latin1");
     const { rows } = await readSource("ndjson", piped(content));
     const message =
-      "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead";
+      "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252";
     expect(rows.map((row) => rowWarnings(row, null))).toEqual([[message], []]);
   });
 

@@ -1,0 +1,132 @@
+import { counted } from "../../core/text/quantity.js";
+import { indicatorWeight } from "../../core/item/recognise.js";
+import type { HeadLines } from "../reading/sample.js";
+import type { LineEnd, TextBytes } from "../reading/lines.js";
+import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
+import { sniffDelimiter } from "./csv-layout.js";
+
+/** Where the rows of a delimited text begin, and what separates their cells. */
+export interface FoundTable {
+  /** Lines before the header or the first row that belong to neither. */
+  readonly skippedLines: number;
+  /** The lines from there on. */
+  readonly content: readonly string[];
+  /** Null if no delimiter separates them. */
+  readonly delimiter: Delimiter | null;
+}
+
+/** Finds the delimiter, and lines before the header: titles, dates, rules. */
+export function findTable(
+  { content, before }: Pick<HeadLines, "content" | "before">,
+  candidates: readonly Delimiter[],
+): FoundTable {
+  for (const delimiter of candidates) {
+    const first = firstRecord(content, before, delimiter);
+    const rest = content.slice(first);
+    if (first > 0 && sniffDelimiter(rest, candidates) === delimiter) {
+      return { skippedLines: before[first]!, content: rest, delimiter };
+    }
+  }
+  return { skippedLines: 0, content, delimiter: sniffDelimiter(content, candidates) };
+}
+
+/**
+ * The first line with as many cells as most lines have. The lines before it are skipped if a blank
+ * line or a rule follows them. Those that are next to it must be a single cell above a header: a
+ * short first record is no title.
+ *
+ * @returns its index; 0 if nothing is skipped
+ */
+function firstRecord(
+  lines: readonly string[],
+  before: readonly number[],
+  delimiter: Delimiter,
+): number {
+  const cells = lines.map((line) => cellsOf(line, delimiter));
+  const counts = lines.map((line, index) =>
+    cells[index]!.length < 2 ? 0 : countDelimiters(line, delimiter),
+  );
+  const width = mostFrequent(counts.filter((count) => count > 0));
+  const first = counts.indexOf(width);
+  const preamble = lines.slice(0, Math.max(0, first));
+  if (preamble.length === 0 || preamble.some((line) => isOfTable(line, delimiter))) return 0;
+  if (counts.slice(0, first).some((count) => count > width)) return 0;
+
+  const isBreak = (index: number): boolean =>
+    index >= 0 && (rule.test(lines[index]!) || before[index]! + 1 < before[index + 1]!);
+  const isApart = isBreak(first - 1);
+  if (!isApart) {
+    const isHeader = !cells[first]!.some((cell) => indicatorWeight(cell) === 1);
+    let title = first - 1;
+    while (title >= 0 && !isBreak(title) && counts[title] === 0) title -= 1;
+    if (!isHeader || (title >= 0 && !isBreak(title))) return 0;
+  }
+  const ofWidth = counts.filter((count) => count === width).length;
+  return isApart || ofWidth > 1 ? first : 0;
+}
+
+/** Dashes and the like, or the delimiter that Excel is told. */
+const rule = /^\s*(?:[-=_*#~+]{3,}|sep=.)\s*$/i;
+
+/** The cells up to the last one that is filled. */
+function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
+  const { cells } = scanCells(line, { delimiter, spaced: true });
+  return cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== "") + 1);
+}
+
+/** Whether a line begins with an indicator, or has a quoted cell that goes on in the next line. */
+function isOfTable(line: string, delimiter: Delimiter): boolean {
+  const [first = ""] = cellsOf(line, delimiter);
+  return indicatorWeight(first) === 1 || (line.split('"').length - 1) % 2 === 1;
+}
+
+/** The most frequent number, the larger one of a tie; 0 for no number. */
+function mostFrequent(numbers: readonly number[]): number {
+  const frequency = (number: number): number => numbers.filter((other) => other === number).length;
+  return Math.max(
+    0,
+    ...numbers.filter((number) => numbers.every((other) => frequency(other) <= frequency(number))),
+  );
+}
+
+/** Leaves out the first lines of a text. */
+export async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {
+  let left = lines;
+  let { start } = text;
+  while (left > 0) {
+    const { value: chunk, done } = await text.chunks.next();
+    if (done === true) break;
+    const cut = endOfLines(chunk, left, text.lineEnd);
+    left -= cut.lines;
+    start += cut.end;
+    if (left === 0)
+      return { ...text, start, chunks: continued(chunk.subarray(cut.end), text.chunks) };
+  }
+  return { ...text, start };
+}
+
+function endOfLines(
+  chunk: Buffer,
+  most: number,
+  lineEnd: LineEnd,
+): { readonly lines: number; readonly end: number } {
+  const byte = lineEnd === "cr" ? "\r" : "\n";
+  let end = 0;
+  for (let lines = 0; lines < most; lines++) {
+    const next = chunk.indexOf(byte, end);
+    if (next === -1) return { lines, end: chunk.length };
+    end = next + 1;
+  }
+  return { lines: most, end };
+}
+
+async function* continued(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  yield* rest;
+}
+
+/** Tells which lines are not read. */
+export function skippedNotice(lines: number, input: string | null = null): string {
+  const where = input === null ? "" : ` of ${input}`;
+  return `skipping ${counted(lines, "line")} before the header${where}`;
+}

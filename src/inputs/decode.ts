@@ -1,0 +1,95 @@
+import { UsageError } from "../core/errors.js";
+import { limits, type Warnings } from "../formats/reading/lines.js";
+import { peek } from "../formats/reading/sample.js";
+import { looksGzipped, transcode, utf16Of } from "./byte-reader.js";
+import { showsDocument, startsDocument } from "./json-lines.js";
+import type { Encoding, StoredInput } from "./types.js";
+
+/** Whether ranges of a file that starts with these bytes can be read as they are. */
+export function isPlain(head: Buffer, { gzip, encoding, json }: Encoding): boolean {
+  if (gzip || encoding !== undefined || looksGzipped(head) || utf16Of(head) !== null) return false;
+  if (looksLikeWorkbook(head)) return false;
+  return json === undefined || !startsDocument(head.subarray(markLength(head)), json === "named");
+}
+
+/** The text of an input as UTF-8, and the length of the byte order mark that was left out. */
+interface DecodedInput {
+  readonly chunks: AsyncGenerator<Buffer>;
+  readonly mark: number;
+}
+
+/**
+ * Decompresses and converts an input.
+ *
+ * @throws FatalError `input_gzip`; as `transcode`, `jsonLines` and `workbookRows`
+ */
+export async function decode(
+  stored: StoredInput,
+  { gzip, encoding, json, sheet }: Encoding,
+  warnings: Warnings,
+): Promise<DecodedInput> {
+  const { name } = stored;
+  let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
+  if (looksGzipped(head) || gzip) {
+    const { gunzip, notGzipError } = await import("./gunzip.js");
+    if (!looksGzipped(head)) throw notGzipError(name);
+    chunks = gunzip(chunks, name);
+  }
+
+  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= headBytes));
+  if (looksLikeWorkbook(head)) {
+    const { workbookRows } = await import("./workbook/workbook-rows.js");
+    return { chunks: await workbookRows(chunks, name, sheet), mark: 0 };
+  }
+  if (sheet !== undefined) {
+    throw new UsageError(
+      "no_workbook",
+      `${name} has no sheet ${JSON.stringify(sheet)}: it is no workbook`,
+      {
+        hint: "leave out --sheet",
+      },
+    );
+  }
+  const utf16 = utf16Of(head);
+  const found = utf16 ?? encoding;
+  // TextDecoder removes the UTF-16 mark; the UTF-8 mark is skipped here.
+  const mark = found === undefined ? markLength(head) : 0;
+  if (found !== undefined) {
+    chunks = transcode(chunks, found, name);
+    if (utf16 !== null) warnings.add(`the input is ${utf16.toUpperCase()}; converted to UTF-8`);
+  }
+  if (mark > 0) chunks = withoutMark(chunks, mark);
+  if (json === undefined) return { chunks, mark };
+
+  const isEnough =
+    json === "named"
+      ? showsDocument
+      : (bytes: Buffer) => bytes.includes("\n") || bytes.length >= limits.headBytes;
+  ({ head, chunks } = await peek(chunks, isEnough));
+  if (!startsDocument(head, json === "named")) return { chunks, mark };
+  const { jsonLines } = await import("./json-lines.js");
+  return { chunks: jsonLines(chunks, name), mark: 0 };
+}
+
+/** Bytes that tell a mark or the first file of an archive. */
+const headBytes = 64;
+
+/** Length of a UTF-8 byte order mark at the start, or 0. */
+export function markLength(head: Buffer): number {
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+}
+
+/** Whether bytes start like an Office document: a ZIP archive of certain files. */
+function looksLikeWorkbook(head: Buffer): boolean {
+  return /^PK\x03\x04.{26}(?:\[Content_Types\]|_rels\/|docProps\/|xl\/)/s.test(
+    head.toString("latin1", 0, headBytes),
+  );
+}
+
+async function* withoutMark(chunks: AsyncGenerator<Buffer>, mark: number): AsyncGenerator<Buffer> {
+  let left = mark;
+  for await (const chunk of chunks) {
+    if (left < chunk.length) yield left === 0 ? chunk : chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
+}

@@ -1,0 +1,141 @@
+import type { SaxesParser } from "saxes";
+import { dateText } from "./date-styles.js";
+
+/** Makes a parser of XML. */
+export type XmlReader = () => SaxesParser;
+
+/** What the cells of a sheet refer to. */
+export interface SheetFacts {
+  readonly texts: readonly string[];
+  /** Whether a cell style shows dates. */
+  readonly dates: readonly boolean[];
+  /** Dates count from 1904. */
+  readonly is1904: boolean;
+}
+
+/** Converts the XML of a sheet into CSV. A row that is missing is a blank line. */
+export class SheetReader {
+  readonly #parser: SaxesParser;
+  readonly #facts: SheetFacts;
+  #cells: string[] = [];
+  #line = 0;
+  #row = 0;
+  #column = -1;
+  #type = "n";
+  #style = 0;
+  #value = "";
+  #isValue = false;
+  #csv = "";
+
+  constructor(parser: SaxesParser, facts: SheetFacts) {
+    this.#parser = parser;
+    this.#facts = facts;
+    parser.on("opentag", ({ name, attributes }) =>
+      this.#open(localName(name), attributes as Attributes),
+    );
+    parser.on("text", (text) => {
+      if (this.#isValue) this.#value += text;
+    });
+    parser.on("closetag", ({ name }) => this.#close(localName(name)));
+  }
+
+  /** The rows that end in a piece of the XML. */
+  read(xml: string): string {
+    this.#csv = "";
+    this.#parser.write(xml);
+    return this.#csv;
+  }
+
+  #open(name: string, attributes: Attributes): void {
+    if (name === "v" || name === "t") {
+      this.#isValue = true;
+    } else if (name === "row") {
+      this.#row = Number(attributes["r"] ?? this.#row + 1);
+      this.#column = -1;
+    } else if (name === "c") {
+      const { r, t = "n", s = "0" } = attributes;
+      this.#column = r === undefined ? this.#column + 1 : columnOf(r);
+      this.#type = t;
+      this.#style = Number(s);
+      this.#value = "";
+    }
+  }
+
+  #close(name: string): void {
+    if (name === "v" || name === "t") {
+      this.#isValue = false;
+    } else if (name === "c") {
+      if (this.#value === "") return;
+      while (this.#cells.length < this.#column) this.#cells.push("");
+      this.#cells[this.#column] = this.#text();
+    } else if (name === "row") {
+      while (this.#line < this.#row - 1) this.#endLine("");
+      this.#endLine(this.#cells.map(quoted).join(","));
+      this.#cells = [];
+    }
+  }
+
+  #endLine(text: string): void {
+    this.#csv += `${text}\n`;
+    this.#line += 1;
+  }
+
+  /** A cell as the sheet shows it. */
+  #text(): string {
+    const { texts, dates, is1904 } = this.#facts;
+    const value = this.#value;
+    if (this.#type === "s") return texts[Number(value)] ?? "";
+    if (this.#type === "b") return value === "1" ? "true" : "false";
+    if (this.#type !== "n") return value;
+    const number = Number(value);
+    if (dates[this.#style] === true) return dateText(number, is1904) ?? value;
+    // 0.1 + 0.2 is stored with 17 digits and shown with 15.
+    return /[.e]/i.test(value) && Number.isFinite(number)
+      ? String(Number(number.toPrecision(15)))
+      : value;
+  }
+}
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** A name without its prefix: some programs write `x:row`. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
+
+/** Index of the column in a reference such as `AB12`. */
+function columnOf(reference: string): number {
+  let column = 0;
+  for (const letter of reference.replace(/\d+$/, ""))
+    column = column * 26 + letter.charCodeAt(0) - 64;
+  return column - 1;
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The shared texts of a workbook, without phonetic readings. */
+export function textsOf(parser: SaxesParser, xml: string): readonly string[] {
+  const texts: string[] = [];
+  let text = "";
+  let isText = false;
+  let isPhonetic = false;
+  parser.on("opentag", (tag) => {
+    const name = localName(tag.name);
+    if (name === "si") text = "";
+    if (name === "rPh") isPhonetic = true;
+    if (name === "t") isText = !isPhonetic;
+  });
+  parser.on("text", (piece) => {
+    if (isText) text += piece;
+  });
+  parser.on("closetag", (tag) => {
+    const name = localName(tag.name);
+    if (name === "t") isText = false;
+    if (name === "rPh") isPhonetic = false;
+    if (name === "si") texts.push(text);
+  });
+  if (xml !== "") parser.write(xml).close();
+  return texts;
+}
