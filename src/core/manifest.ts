@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { countedVerdicts, findingStatuses } from "./finding.js";
 import { itemKinds } from "./item/item.js";
-import { inputRecord, sharedFacts } from "./reading-facts.js";
+import { inputRecord, inputFacts } from "./reading-facts.js";
 
 /** Why a run ended. */
 export const exitReasons = [
@@ -142,7 +142,7 @@ export const manifestSchema = z.object({
         .string()
         .nullable()
         .describe("Null for a stream, and for several inputs, which are in `inputs`"),
-      ...sharedFacts,
+      ...inputFacts,
       bytes: count,
       rows: count,
       grew_while_interrupted: z.boolean(),

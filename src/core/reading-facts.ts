@@ -35,7 +35,7 @@ export type SharedFacts = { readonly [Fact in keyof ReadingFacts]: ReadingFacts[
 const { shape } = readingFacts;
 
 /** The facts of a single input or of several: null where those differ. */
-export const sharedFacts = {
+export const inputFacts = {
   ...shape,
   format: shape.format.nullable(),
   header: shape.header.nullable(),

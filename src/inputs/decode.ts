@@ -36,7 +36,7 @@ export async function decode(
     chunks = gunzip(chunks, name);
   }
 
-  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= headBytes));
+  ({ head, chunks } = await peek(chunks, showsKind));
   if (looksLikeWorkbook(head)) {
     const { workbookRows } = await import("./workbook/workbook-rows.js");
     return { chunks: await workbookRows(chunks, name, sheet), mark: 0 };
@@ -71,8 +71,17 @@ export async function decode(
   return { chunks: jsonLines(chunks, name), mark: 0 };
 }
 
-/** Bytes that tell a mark or the first file of an archive. */
+/** How a ZIP archive begins. */
+const archive = "PK\u0003\u0004";
+
+/** Bytes with the name of its first file. */
 const headBytes = 64;
+
+/** Whether these bytes are enough to tell a mark and a workbook. */
+function showsKind(head: Buffer): boolean {
+  const start = head.toString("latin1", 0, archive.length);
+  return head.length >= (start === archive ? headBytes : archive.startsWith(start) ? 4 : 3);
+}
 
 /** Length of a UTF-8 byte order mark at the start, or 0. */
 export function markLength(head: Buffer): number {

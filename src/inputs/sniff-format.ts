@@ -2,7 +2,7 @@ import { parseKindName } from "../core/item/item.js";
 import { strip } from "../core/item/refang.js";
 import { customaryItemColumns } from "../formats/columns/find-column.js";
 import { delimiters } from "../formats/reading/scan-cells.js";
-import { findTable } from "../formats/csv/find-table.js";
+import { findPreamble } from "../formats/csv/find-preamble.js";
 import { type HeadLines, headLines, peek, isHeadComplete } from "../formats/reading/sample.js";
 import type { SourceFormat } from "../formats/types.js";
 import { type InputOptions, openInput, pausesOf } from "./open-input.js";
@@ -44,7 +44,7 @@ export async function sniffFormat(
 function formatOf(lines: HeadLines): SourceFormat {
   const [first = ""] = lines.content;
   if (jsonStart.test(first.trimStart())) return "ndjson";
-  const { delimiter } = findTable(lines, delimiters);
+  const { delimiter } = findPreamble(lines, delimiters);
   if (delimiter !== null) return delimiter === "\t" ? "tsv" : "csv";
   return isColumnName(strip(first)) ? "csv" : "text";
 }

@@ -59,13 +59,11 @@ export const sinkOptions = z.strictObject({
       "Skip rows whose item has a row in the output table already, whatever its status. They are counted, not written",
   }),
   columns: option(columnNames.optional(), {
-    common: true,
     description:
       "Add only these columns, in this order, named without the prefix: verdict,tags,asn. The status is always there, first if it is not listed; the input's columns stay. Flat rows only: not for nested NDJSON and the shapes of security platforms",
     value: "LIST",
   }),
   only: option(namesAmong(countedVerdicts, "verdict").optional(), {
-    common: true,
     description:
       "Write only rows with these verdicts: malicious,suspicious,listed. none and unknown are verdicts, too. Other rows are counted, not written",
     value: "LIST",

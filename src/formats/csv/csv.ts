@@ -14,7 +14,7 @@ import type {
   WritableFormat,
 } from "../types.js";
 import { findLayout } from "./csv-layout.js";
-import { findTable, withoutLines } from "./find-table.js";
+import { findPreamble, withoutLines } from "./find-preamble.js";
 import { countCsv, csvEncoder, csvRejects, earlierCsv } from "./csv-writer.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
 import { type Delimiter, scanCells } from "../reading/scan-cells.js";
@@ -87,7 +87,7 @@ async function settle(
   const lines = headLines(head, { lineEnd, comment: mark });
   const { comments } = lines;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
-  const table = findTable(lines, candidates);
+  const table = findPreamble(lines, candidates, options.header);
   const { content, skippedLines } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);

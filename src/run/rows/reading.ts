@@ -5,7 +5,7 @@ import { parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/error-codes/item-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { shownColumns } from "../../formats/columns/find-column.js";
-import { skippedNotice } from "../../formats/csv/find-table.js";
+import { skippedNotice } from "../../formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
 import type { SourceFormat } from "../../formats/types.js";

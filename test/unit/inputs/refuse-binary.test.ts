@@ -4,7 +4,7 @@ import { piped } from "../../contract/sources-reading.js";
 
 describe("an input that is not rows, objects or a list", () => {
   it.each([
-    ["PK\x03\x04\x14", "an Excel workbook"],
+    ["PK\x03\x04\x14", "a ZIP archive"],
     ["%PDF-1.7\n", "a PDF document"],
     ["PAR1\x15\x00", "a Parquet file"],
     ["\xd0\xcf\x11\xe0\xa1", "an Excel workbook"],

@@ -12,6 +12,7 @@ function line(level: string, { path = "out.csv", ...facts }: Facts): string {
   const statuses = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
   const format = path.includes(":") ? "duckdb" : "csv";
   const manifest = {
+    input: { rows: 1_200 },
     output: { path, format, rows: 1_200 },
     errors: {},
     unsupported: {},

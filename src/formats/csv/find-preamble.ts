@@ -6,7 +6,7 @@ import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cell
 import { sniffDelimiter } from "./csv-layout.js";
 
 /** Where the rows of a delimited text begin, and what separates their cells. */
-export interface FoundTable {
+export interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
   readonly skippedLines: number;
   /** The lines from there on. */
@@ -15,12 +15,17 @@ export interface FoundTable {
   readonly delimiter: Delimiter | null;
 }
 
-/** Finds the delimiter, and lines before the header: titles, dates, rules. */
-export function findTable(
+/**
+ * Finds the delimiter, and lines before the header: titles, dates, rules.
+ *
+ * @param header false: the first line is data
+ */
+export function findPreamble(
   { content, before }: Pick<HeadLines, "content" | "before">,
   candidates: readonly Delimiter[],
-): FoundTable {
-  for (const delimiter of candidates) {
+  header: boolean | null = null,
+): Preamble {
+  for (const delimiter of header === false ? [] : candidates) {
     const first = firstRecord(content, before, delimiter);
     const rest = content.slice(first);
     if (first > 0 && sniffDelimiter(rest, candidates) === delimiter) {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { findTable } from "../../../../src/formats/csv/find-table.js";
+import { findPreamble } from "../../../../src/formats/csv/find-preamble.js";
 import { headLines } from "../../../../src/formats/reading/sample.js";
 
 function skippedLines(text: string): number {
   const lines = headLines(Buffer.from(text), { lineEnd: "lf", comment: "#" });
-  return findTable(lines, ["\t", ";", ","]).skippedLines;
+  return findPreamble(lines, ["\t", ";", ","]).skippedLines;
 }
 
 const rows = "192.0.2.1,ip,90\nexample.com,domain,80\n";
 
-describe("findTable", () => {
+describe("findPreamble", () => {
   it.each([
     ["a title above the header", `Report of the week\nindicator,type,score\n${rows}`, 1],
     [
