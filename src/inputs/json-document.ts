@@ -1,4 +1,5 @@
 import { FatalError, UsageError } from "../core/errors.js";
+import { shellWord } from "../core/text/quantity.js";
 import { byte, isBracket } from "./json-byte.js";
 
 /** A value of the list of rows. */
@@ -233,12 +234,11 @@ export class JsonDocument {
   }
 
   #notRows(what: string): UsageError {
+    const file = this.#name === "stdin" ? "FILE" : shellWord(this.#name);
     return new UsageError(
       "input_json_rows",
       `${this.#name} is ${what}; repute reads JSON with one list of objects`,
-      {
-        hint: "find the items in any text: repute extract FILE",
-      },
+      { hint: `find the items in it: repute extract ${file} | repute enrich - -o OUT` },
     );
   }
 }

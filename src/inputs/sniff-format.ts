@@ -1,6 +1,5 @@
-import { parseKindName } from "../core/item/item.js";
 import { strip } from "../core/item/refang.js";
-import { customaryItemColumns } from "../formats/columns/find-column.js";
+import { isColumnName } from "../formats/columns/find-column.js";
 import { delimiters } from "../formats/reading/scan-cells.js";
 import { findPreamble } from "../formats/csv/find-preamble.js";
 import { type HeadLines, headLines, peek, isHeadComplete } from "../formats/reading/sample.js";
@@ -44,7 +43,7 @@ export async function sniffFormat(
 function formatOf(lines: HeadLines): SourceFormat {
   const [first = ""] = lines.content;
   if (jsonStart.test(first.trimStart())) return "ndjson";
-  const { delimiter } = findPreamble(lines, delimiters);
+  const { delimiter } = findPreamble(lines, delimiters, { header: null, itemColumn: null });
   if (delimiter !== null) return delimiter === "\t" ? "tsv" : "csv";
   return isColumnName(strip(first)) ? "csv" : "text";
 }
@@ -54,8 +53,3 @@ function formatOf(lines: HeadLines): SourceFormat {
  * `[2001:db8::1]:443` is neither.
  */
 const jsonStart = /^(?:\{\s*(?:["}]|$)|\[\s*(?:[{"]|$))/;
-
-/** A line `ip` above addresses is a header; no item looks like that. */
-function isColumnName(text: string): boolean {
-  return customaryItemColumns.includes(text.toLowerCase()) || parseKindName(text) !== null;
-}

@@ -1,4 +1,5 @@
 import type { Warnings } from "../reading/lines.js";
+import { parseKindName } from "../../core/item/item.js";
 import { shellWord } from "../../core/text/quantity.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
@@ -6,6 +7,11 @@ import type { ColumnPlace, ColumnSample, ItemColumn } from "../types.js";
 
 /** Customary names of item columns. The first one that holds indicators is used. */
 export const customaryItemColumns = ["item", "indicator", "ioc", "value", "data"];
+
+/** Whether a text names an item column or a kind: `ip` above addresses is a header. */
+export function isColumnName(text: string): boolean {
+  return customaryItemColumns.includes(text.toLowerCase()) || parseKindName(text) !== null;
+}
 
 /** A flag that names a column, and its value. */
 export interface ColumnFlag {

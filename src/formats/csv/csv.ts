@@ -87,7 +87,7 @@ async function settle(
   const lines = headLines(head, { lineEnd, comment: mark });
   const { comments } = lines;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
-  const table = findPreamble(lines, candidates, options.header);
+  const table = findPreamble(lines, candidates, options);
   const { content, skippedLines } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);

@@ -1,8 +1,11 @@
 import { counted } from "../../core/text/quantity.js";
 import { indicatorWeight } from "../../core/item/recognise.js";
+import { strip } from "../../core/item/refang.js";
 import type { HeadLines } from "../reading/sample.js";
 import type { LineEnd, TextBytes } from "../reading/lines.js";
 import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
+import { isColumnName, matchColumn } from "../columns/find-column.js";
+import type { ReadOptions } from "../types.js";
 import { sniffDelimiter } from "./csv-layout.js";
 
 /** Where the rows of a delimited text begin, and what separates their cells. */
@@ -15,18 +18,19 @@ export interface Preamble {
   readonly delimiter: Delimiter | null;
 }
 
-/**
- * Finds the delimiter, and lines before the header: titles, dates, rules.
- *
- * @param header false: the first line is data
- */
+/** Finds the delimiter, and lines before the header: titles, dates, rules. */
 export function findPreamble(
   { content, before }: Pick<HeadLines, "content" | "before">,
   candidates: readonly Delimiter[],
-  header: boolean | null = null,
+  { header, itemColumn }: Pick<ReadOptions, "header" | "itemColumn">,
 ): Preamble {
+  const named = [itemColumn ?? []].flat();
+  const isHeader = (cells: readonly string[]): boolean =>
+    named.some((name) => matchColumn(cells, name) !== null) ||
+    (cells.length === 1 && isColumnName(strip(cells[0]!)));
   for (const delimiter of header === false ? [] : candidates) {
     const first = firstRecord(content, before, delimiter);
+    if (content.slice(0, first).some((line) => isHeader(cellsOf(line, delimiter)))) continue;
     const rest = content.slice(first);
     if (first > 0 && sniffDelimiter(rest, candidates) === delimiter) {
       return { skippedLines: before[first]!, content: rest, delimiter };

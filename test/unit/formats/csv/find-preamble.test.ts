@@ -4,7 +4,7 @@ import { headLines } from "../../../../src/formats/reading/sample.js";
 
 function skippedLines(text: string): number {
   const lines = headLines(Buffer.from(text), { lineEnd: "lf", comment: "#" });
-  return findPreamble(lines, ["\t", ";", ","]).skippedLines;
+  return findPreamble(lines, ["\t", ";", ","], { header: null, itemColumn: null }).skippedLines;
 }
 
 const rows = "192.0.2.1,ip,90\nexample.com,domain,80\n";
