@@ -106,12 +106,15 @@ function isKindOf(item: Item | null, text: string): boolean {
   return kind !== null && (item === null || item.kind === kind);
 }
 
+/** The warning about cells without a column. */
+export const surplusCells = "row with more cells than there are columns";
+
 const none: readonly string[] = [];
 
 const messages = {
   notUtf8:
     "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252",
-  surplus: "row with more cells than there are columns",
+  surplus: surplusCells,
   ignoredKind: "values in the kind column were ignored: unrecognised, or not the item's kind",
 };
 

@@ -1,4 +1,5 @@
 import { decodeBytes } from "../core/bytes.js";
+import { ReputeError } from "../core/errors.js";
 import type { ItemKind } from "../core/item/item.js";
 import { openInput } from "../inputs/open-input.js";
 import type { NamedInput } from "../inputs/types.js";
@@ -14,6 +15,12 @@ export interface ExtractedItem {
   count: number;
 }
 
+interface ExtractOptions {
+  readonly signal: AbortSignal;
+  /** Called for each file of a folder that is not text. */
+  readonly onNotice: (message: string) => void;
+}
+
 /**
  * Finds the distinct items of texts, in order of first appearance. Text is read in blocks; the items
  * are held in memory.
@@ -22,13 +29,19 @@ export interface ExtractedItem {
  */
 export async function extractItems(
   inputs: readonly NamedInput[],
-  signal: AbortSignal,
+  { signal, onNotice }: ExtractOptions,
 ): Promise<Iterable<ExtractedItem>> {
   const findItems = itemFinder();
   const items = new Map<string, ExtractedItem>();
-  for (const { name: given, input } of inputs) {
+  for (const { name: given, input, folder } of inputs) {
     const name = given === "-" ? "stdin" : given;
-    const bytes = await openInput(input, { gzip: false, offset: 0 });
+    const bytes = await openInput(input, { gzip: false, offset: 0 }).catch((error: unknown) => {
+      // A folder of mails may hold pictures, too.
+      if (folder === undefined || !isBinary(error)) throw error;
+      onNotice(`skipping ${name}: not text`);
+      return null;
+    });
+    if (bytes === null) continue;
     try {
       let before = 1;
       for await (const block of textBlocks(bytes.chunks)) {
@@ -49,6 +62,10 @@ export async function extractItems(
     }
   }
   return items.values();
+}
+
+function isBinary(error: unknown): boolean {
+  return error instanceof ReputeError && error.code === "input_binary";
 }
 
 const blockBytes = 256 * 1024;

@@ -45,9 +45,12 @@ function findItems(text: string, known: KnownWords): readonly FoundItem[] {
 }
 
 /** Runs of characters of which items consist. URLs may have commas, but only within quotes. */
-const words = /[^\s"'<>`|,{}\\“”‘’«»]+/g;
+const words = /[^\s"'<>`|,{}\\“”‘’«»]+/y;
+const separator = /[\s"'<>`|,{}\\“”‘’«»]/;
 const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
 const shortestUnmarked = 25;
+/** What an item has in it; most words of a text have none of these. */
+const marks = /\.[^\s.]|@|:(?:\/\/|[^\s:]*:)|\b\w{25}/g;
 const url = /(?:h(?:tt|xx)ps?|ftp|wss?):\/\/.+$/i;
 const parts = /[^;()[\]=]+/g;
 
@@ -55,24 +58,49 @@ function* itemsIn(
   text: string,
   known: KnownWords,
 ): Generator<{ readonly item: Item; readonly at: number }> {
-  words.lastIndex = 0;
-  for (let match = words.exec(text); match !== null; match = words.exec(text)) {
+  let end = 0;
+  marks.lastIndex = 0;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    words.lastIndex = wordStart(text, mark.index, end);
+    const match = words.exec(text);
+    end = Math.max(words.lastIndex, mark.index + 1);
+    marks.lastIndex = end;
+    if (match === null) continue;
     const [word] = match;
-    if (word.length < shortestUnmarked && !marked.test(word)) continue;
     const start = word.includes("://") ? word.search(url) : -1;
     if (start >= 0) {
       const at = match.index + start;
-      const end = endOfUrl(text, at, words.lastIndex);
-      words.lastIndex = end;
+      end = endOfUrl(text, at, end);
+      marks.lastIndex = end;
       const item = itemOf(withoutTail(text.slice(at, end)), known);
       if (item?.kind === "url") yield { item, at };
       continue;
     }
-    for (const part of word.matchAll(parts)) {
-      const item = itemIn(part[0], text, match.index + part.index, known);
-      if (item !== null) yield { item, at: match.index + part.index };
+    // matchAll would copy the expression for every word.
+    parts.lastIndex = 0;
+    for (let part = parts.exec(word); part !== null; part = parts.exec(word)) {
+      const at = match.index + part.index;
+      const item = itemIn(part[0], text, at, known);
+      if (item === null) continue;
+      const next = parts.lastIndex;
+      yield { item, at };
+      parts.lastIndex = next;
     }
   }
+}
+
+/** Where the word begins that has a mark at an index. */
+function wordStart(text: string, mark: number, least: number): number {
+  let start = mark;
+  while (start > least && !isSeparator(text, start - 1)) start -= 1;
+  return start;
+}
+
+function isSeparator(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  // Most characters are letters and digits.
+  const isPlain = (code > 0x60 && code < 0x7b) || (code > 0x2c && code < 0x3b);
+  return !isPlain && separator.test(text.charAt(at));
 }
 
 /** A URL in quotes ends with them; any other one ends with the word. */

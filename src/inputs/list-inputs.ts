@@ -16,18 +16,23 @@ export interface WrittenFiles {
   readonly rejects?: string | undefined;
 }
 
+/** Which files of folders are listed. */
+interface ListOptions extends WrittenFiles {
+  /** Any but hidden ones. @default those of known formats */
+  readonly anyFile?: boolean;
+}
+
 /**
- * Lists files, tables, and the files of known formats in folders, sorted by name. Of a data set, the
- * files are those that its manifest names.
+ * Lists files, tables, and the files in folders, sorted by name. Of a data set, the files are those
+ * that its manifest names.
  *
  * @param names `-` is the stream
- * @param written what the run before may have left in a folder
  * @throws UsageError `input_folder_empty`, `input_is_work`; FatalError `input_unreadable`; as `listDataSet`
  */
 export async function listInputs(
   names: readonly string[],
   stream: () => Extract<SourceInput, { readonly stream: unknown }>,
-  { output, rejects }: WrittenFiles = {},
+  { output, rejects, anyFile = false }: ListOptions = {},
 ): Promise<Required<SeveralInputs>> {
   const inputs: NamedInput[] = [];
   const skipped: SkippedFile[] = [];
@@ -37,7 +42,7 @@ export async function listInputs(
       inputs.push({ name, input: stream() });
       continue;
     }
-    const folder = await openFolder(name, own);
+    const folder = await openFolder(name, { own, anyFile });
     inputs.push(...(folder?.inputs ?? [{ name, input: { path: name } }]));
     skipped.push(...(folder?.skipped ?? []));
   }
@@ -63,13 +68,20 @@ async function isDirectory(path: string): Promise<boolean> {
   return facts?.isDirectory() === true;
 }
 
+/** Which files of a folder are listed, besides those that the run writes. */
+interface FileChoice {
+  /** Places of those. */
+  readonly own: readonly string[];
+  readonly anyFile: boolean;
+}
+
 /** What a name that is a folder stands for; null for any other name. */
 async function openFolder(
   name: string,
-  own: readonly string[],
+  choice: FileChoice,
 ): Promise<Required<SeveralInputs> | null> {
   if (isObjectPrefix(name)) {
-    return listFolder(name, await (await import("./list-prefix.js")).openPrefix(name), own);
+    return listFolder(name, await (await import("./list-prefix.js")).openPrefix(name), choice);
   }
   if (isAddress(name) || !(await isDirectory(name))) return null;
   const entries = await readdir(name, { withFileTypes: true }).catch(async (error: unknown) => {
@@ -83,13 +95,13 @@ async function openFolder(
     isFile: async (entry) => (await stat(pathOf(entry)).catch(() => null))?.isFile() === true,
     read: readJsonFile,
   };
-  return listFolder(name, folder, own);
+  return listFolder(name, folder, choice);
 }
 
 async function listFolder(
   given: string,
   folder: InputFolder,
-  own: readonly string[],
+  { own, anyFile }: FileChoice,
 ): Promise<Required<SeveralInputs>> {
   const names = folder.entries.toSorted(byCodeUnit);
   const listed = (name: string): NamedInput => ({
@@ -104,7 +116,8 @@ async function listFolder(
   for (const name of names) {
     const skip = (reason: string) =>
       skipped.push({ folder: given, path: folder.name + name, reason });
-    if (!isReadable(name) || !(await folder.isFile(name))) skip("not a file of a known format");
+    const isWanted = anyFile ? !isHidden(name) : isReadable(name);
+    if (!isWanted || !(await folder.isFile(name))) skip("not a file of a known format");
     else if (own.includes(placeOf(folder.pathOf(name)))) skip("this run writes it");
     else inputs.push({ ...listed(name), folder: given });
   }
@@ -121,8 +134,12 @@ const lists = /\.(?:txt|text|list|lst|iocs?|ipset|netset)(?:\.gz)?$/i;
 /** Files that repute itself writes beside its outputs. */
 const ownFiles = /(?:[._]manifest\.json|\.failed)$/;
 
+function isHidden(name: string): boolean {
+  return name.startsWith(".") || ownFiles.test(name);
+}
+
 function isReadable(name: string): boolean {
-  if (name.startsWith(".") || ownFiles.test(name)) return false;
+  if (isHidden(name)) return false;
   return detectSourceFormat(name).format !== null || lists.test(name) || /\.parquet$/i.test(name);
 }
 

@@ -1,6 +1,7 @@
 import { counted } from "../core/text/quantity.js";
 import { EarlyEndError, FatalError } from "../core/errors.js";
 import type { UnsupportedCode } from "../core/item/item.js";
+import { surplusCells } from "../core/row.js";
 import { type ResourceStack, withResources } from "../core/resource-stack.js";
 import { shownColumns } from "../formats/columns/find-column.js";
 import { formats } from "../formats/registry.js";
@@ -142,9 +143,12 @@ const noIndicator: readonly UnsupportedCode[] = [
 /** Warning for a run without rows. */
 export const noRows = "the input has no rows";
 
+const surplusDropped =
+  "cells of rows with more cells than columns are not in the output; add extra to --columns to keep them";
+
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
 function closingWarnings(
-  job: Pick<EnrichJob, "onWarning" | "chunk">,
+  job: Pick<EnrichJob, "onWarning" | "chunk" | "settings">,
   source: Pick<OpenedSource, "warnings" | "reading" | "notices">,
   addressWarnings: readonly string[],
   tally: Tally,
@@ -153,7 +157,15 @@ function closingWarnings(
   const counts = tally.snapshot();
   const unlikely = job.chunk === true ? null : unlikelyColumn(source, counts);
   const empty = tally.rows + tally.skipped === 0 && job.chunk !== true ? [noRows] : [];
-  const messages = [...empty, ...addressWarnings, ...(unlikely === null ? [] : [unlikely])];
+  const { columns } = job.settings.output;
+  const dropsSurplus = columns !== undefined && !columns.includes("extra");
+  const lost = dropsSurplus && (counts.warnings[surplusCells] ?? 0) > 0 ? [surplusDropped] : [];
+  const messages = [
+    ...empty,
+    ...addressWarnings,
+    ...(unlikely === null ? [] : [unlikely]),
+    ...lost,
+  ];
   // Counted already, row by row.
   const times = job.chunk === true ? null : timeWarning(counts);
   for (const message of [...messages, ...(times === null ? [] : [times])]) job.onWarning?.(message);

@@ -75,17 +75,22 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
       hint: "name a file or pipe text in; to type it, use -",
     });
   }
-  const { inputs } = await listInputs(operands.length === 0 ? ["-"] : operands, stdin, { output });
+  const names = operands.length === 0 ? ["-"] : operands;
+  const { inputs } = await listInputs(names, stdin, { output, anyFile: true });
   const format = formatOf(settings);
   if (settings.to === undefined) await checkOutputName(output);
   if (output !== "-") await checkOutput(output, inputPaths({ inputs }));
-  const items = [...(await extractItems(inputs, context.signal))];
+  const { signal, reporter } = context;
+  const onNotice = (message: string): void => {
+    if (!settings.quiet) reporter.print(`repute: ${message}`);
+  };
+  const items = [...(await extractItems(inputs, { signal, onNotice }))];
   const lines = linesOf(items, format);
   if (output === "-") for (const line of lines) await writeOut(context, line);
   else {
-    await writeChanges(output, lines, context.signal);
+    await writeChanges(output, lines, signal);
   }
-  if (!settings.quiet) context.reporter.print(`repute: ${summaryOf(items)}`);
+  onNotice(summaryOf(items));
   return exitCodes.done;
 }
 

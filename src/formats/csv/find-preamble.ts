@@ -137,5 +137,5 @@ async function* continued(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGene
 /** Tells which lines are not read. */
 export function skippedNotice(lines: number, input: string | null = null): string {
   const where = input === null ? "" : ` of ${input}`;
-  return `skipping ${counted(lines, "line")} before the header${where}`;
+  return `skipping ${counted(lines, "line")} before the first record${where}`;
 }
