@@ -68,6 +68,8 @@ export interface InputReading {
   readonly spaced: boolean;
   /** Lines before the header: a title, a date, a rule. @default 0 */
   readonly skippedLines?: number;
+  /** Their text, cut, for a notice. */
+  readonly skippedText?: string;
   /** Where the column names come from: the first record, a comment line before it, or neither. */
   readonly header: "record" | "comment" | "none";
   /** One row is read for each. */

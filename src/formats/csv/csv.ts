@@ -88,7 +88,7 @@ async function settle(
   const { comments } = lines;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
   const table = findPreamble(lines, candidates, options);
-  const { content, skippedLines } = table;
+  const { content, skippedLines, skippedText } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
@@ -96,7 +96,7 @@ async function settle(
   const sample = new Sample(readRecords(text, dialect, skippedLines), pauses);
   const { cells } = scanCells(comments.at(-1) ?? "", { delimiter, spaced: true });
   const names = cells.map((name) => name.trim());
-  const skipped = skippedLines === 0 ? {} : { skippedLines };
+  const skipped = skippedLines === 0 ? {} : { skippedLines, skippedText };
   const { columns, ...layout } = await findLayout(bytes.name, sample, names, options);
   return {
     columns,

@@ -5,13 +5,15 @@ import type { HeadLines } from "../reading/sample.js";
 import type { LineEnd, TextBytes } from "../reading/lines.js";
 import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
 import { isColumnName, matchColumn } from "../columns/find-column.js";
-import type { ReadOptions } from "../types.js";
+import type { InputReading, ReadOptions } from "../types.js";
 import { sniffDelimiter } from "./csv-layout.js";
 
 /** Where the rows of a delimited text begin, and what separates their cells. */
 export interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
   readonly skippedLines: number;
+  /** Their text, cut. */
+  readonly skippedText: string;
   /** The lines from there on. */
   readonly content: readonly string[];
   /** Null if no delimiter separates them. */
@@ -33,10 +35,16 @@ export function findPreamble(
     if (content.slice(0, first).some((line) => isHeader(cellsOf(line, delimiter)))) continue;
     const rest = content.slice(first);
     if (first > 0 && sniffDelimiter(rest, candidates) === delimiter) {
-      return { skippedLines: before[first]!, content: rest, delimiter };
+      const skippedText = textOf(content.slice(0, first));
+      return { skippedLines: before[first]!, skippedText, content: rest, delimiter };
     }
   }
-  return { skippedLines: 0, content, delimiter: sniffDelimiter(content, candidates) };
+  return {
+    skippedLines: 0,
+    skippedText: "",
+    content,
+    delimiter: sniffDelimiter(content, candidates),
+  };
 }
 
 /**
@@ -134,8 +142,19 @@ async function* continued(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGene
   yield* rest;
 }
 
-/** Tells which lines are not read. */
-export function skippedNotice(lines: number, input: string | null = null): string {
+/** Tells which lines are not read; null for none. */
+export function skippedNotice(
+  { skippedLines = 0, skippedText = "" }: Pick<InputReading, "skippedLines" | "skippedText">,
+  input: string | null = null,
+): string | null {
+  if (skippedLines === 0) return null;
   const where = input === null ? "" : ` of ${input}`;
-  return `skipping ${counted(lines, "line")} before the first record${where}`;
+  return `skipping ${counted(skippedLines, "line")} before the first record${where}: ${skippedText}`;
+}
+
+const longestText = 120;
+
+function textOf(lines: readonly string[]): string {
+  const text = lines.map((line) => line.trim()).join(" / ");
+  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 }

@@ -116,8 +116,7 @@ function choiceNotices(files: readonly FilePosition[]): readonly string[] {
     byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
   }
   const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
-  const skipped = files.filter(({ reading }) => (reading.skippedLines ?? 0) > 0);
-  const skips = skipped.map(({ name, reading }) => skippedNotice(reading.skippedLines!, name));
+  const skips = files.flatMap(({ name, reading }) => skippedNotice(reading, name) ?? []);
   const choices = groups.map(([column, group]) => {
     const where =
       group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");

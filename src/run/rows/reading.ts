@@ -148,16 +148,15 @@ const notText: FindingError = {
 /** Reports the columns that were chosen without a flag. */
 export function announceReading(
   { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
-  {
-    reading: { items, kind, skippedLines = 0 },
-    notices,
-  }: Pick<OpenedSource, "reading" | "notices">,
+  { reading, notices }: Pick<OpenedSource, "reading" | "notices">,
 ): void {
+  const { items, kind } = reading;
   if (notices !== undefined) {
     for (const notice of notices) onNotice?.(notice);
     return;
   }
-  if (skippedLines > 0) onNotice?.(skippedNotice(skippedLines));
+  const skips = skippedNotice(reading);
+  if (skips !== null) onNotice?.(skips);
   const [{ sample }] = items;
   const kinds = kind?.by === "neighbour" ? shownColumns([kind]) : null;
   if (sample !== null && sample.cells > 0) {
