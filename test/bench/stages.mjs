@@ -241,6 +241,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
         format: "csv",
         gzip: false,
         inputColumns: encoderOptions.columns.length,
+        prefix: encoderOptions.prefix,
         place: null,
       });
       if (audit.rows !== rows) throw new Error(`the audit counts ${audit.rows} rows`);
