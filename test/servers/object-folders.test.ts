@@ -109,7 +109,7 @@ async function failedOnce(to: string): Promise<{
 
 test("a data set is an input under its prefix", async () => {
   const { set } = await failedOnce("parquet");
-  const flags = ["--prefix", "again_"];
+  const flags = ["--prefix", "again_", "--item-column", "domain"];
   expect(await tests.enrich(set, "all.csv", ...flags)).toMatchObject(done);
   expect(await rowsIn("all.csv")).toHaveLength(31);
   const { store, key } = tests;

@@ -19,9 +19,9 @@ const nights = ["1", "2"] as const;
 async function twoNights() {
   const cwd = await temporaryFolder();
   const rows = Array.from({ length: 60 }, (_, n) => `203.0.113.${n},host-${n}.example.com`);
-  await writeFile(join(cwd, "in.csv"), `ip,note\n${rows.join("\n")}\n`);
+  await writeFile(join(cwd, "in.csv"), `ioc,note\n${rows.join("\n")}\n`);
   const schema = schemaText("postgres", {
-    inputColumns: ["ip", "note"],
+    inputColumns: ["ioc", "note"],
     prefix: "rep_",
     table: "nightly",
   });
