@@ -76,7 +76,7 @@ export type { Item, ItemKind, Recognition, UnsupportedReason } from "./core/item
 export { recogniseItem } from "./core/item/recognise.js";
 export type { Rate } from "./core/options.js";
 export type { RequestPace } from "./lookup/pace/request-pace.js";
-export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest.js";
+export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest/manifest.js";
 export type { RunProgress } from "./run/types.js";
 export { startService } from "./service/service.js";
 export type { FireWebhook } from "./service/case-desk.js";

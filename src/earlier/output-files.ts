@@ -1,5 +1,5 @@
-import type { FoundManifest } from "../core/found-manifest.js";
-import type { PartRecord } from "../core/manifest.js";
+import type { FoundManifest } from "../core/manifest/found-manifest.js";
+import type { PartRecord } from "../core/manifest/manifest.js";
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { FatalError, UsageError } from "../core/errors.js";

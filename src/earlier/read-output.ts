@@ -9,7 +9,7 @@ import { findWarehouse, type TableRows } from "../outputs/registry.js";
 import type { TableInput, TableReceiver } from "../outputs/tables/types.js";
 import type { InputValue } from "../outputs/tables/values.js";
 import type { PartFormat } from "../outputs/types.js";
-import type { FoundManifest } from "../core/found-manifest.js";
+import type { FoundManifest } from "../core/manifest/found-manifest.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import { openForm, rowsOf } from "./earlier-files.js";

@@ -12,7 +12,7 @@ import { recordBase } from "../run/destination/check-paths.js";
 import { prefixOfOutput, readManifest } from "../run/finish/manifest.js";
 import { writtenOf } from "../run/left-out-counts.js";
 import { wrongCounts } from "../run/finish/wrong-counts.js";
-import type { Manifest } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 import { isObjectAddress } from "../s3/address.js";
 import { asOutputName, type OutputFile, outputFiles } from "./output-files.js";
 import { tableRecords } from "./read-output.js";

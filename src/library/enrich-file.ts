@@ -5,7 +5,7 @@ import type { WrittenFiles } from "../inputs/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
 import { isObjectPrefix } from "../s3/address.js";
 import { inGroups } from "../run/options.js";
-import type { Manifest } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
 import type { Services } from "./services.js";
 import type { EnrichFileOptions } from "./types.js";

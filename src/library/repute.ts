@@ -5,7 +5,7 @@ import type { CallOptions } from "../api/types.js";
 import { ReputeError } from "../core/errors.js";
 import { inOrder } from "../lookup/in-order.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
-import type { Manifest } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 import type { ExportReport } from "../tags/types.js";
 import type { Webhook } from "../webhooks/configuration.js";
 import type { WebhookDelivery } from "../webhooks/send.js";

@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.js";
 import type { OptionalColumns } from "../core/columns.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
-import type { PartRecord } from "../core/manifest.js";
+import type { PartRecord } from "../core/manifest/manifest.js";
 import type { Audit, PartOptions } from "./types.js";
 import type { TypedColumn } from "../formats/typed-column.js";
 

@@ -1,4 +1,4 @@
-import type { PartRecord } from "../core/manifest.js";
+import type { PartRecord } from "../core/manifest/manifest.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import type { Counted, Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";

@@ -1,4 +1,4 @@
-import type { ExclusionRecord } from "../core/manifest.js";
+import type { ExclusionRecord } from "../core/manifest/manifest.js";
 import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { EarlierRecord } from "../formats/types.js";
 import type { Days } from "./days.js";

@@ -11,7 +11,7 @@ import { findWarehouse } from "../outputs/registry.js";
 import { checkOutputName } from "../run/destination/check-paths.js";
 import { execute } from "../run/execute.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
-import type { Manifest } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "../run/types.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { LocalCopy } from "../earlier/local-copy.js";

@@ -19,7 +19,7 @@ import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import type { RowHandling } from "../run/rows/row-handling.js";
 import { readAnyCheckpoint } from "../run/state/read-checkpoint.js";
 import { statePath } from "../run/state/state-folder.js";
-import type { Manifest } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "../run/types.js";
 import { type RowsToRetry, retryStart } from "./retry-row.js";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type ExclusionList, excludedMessage } from "../core/exclusions/exclusion-list.js";
-import type { ExclusionRecord } from "../core/manifest.js";
+import type { ExclusionRecord } from "../core/manifest/manifest.js";
 
 /** Rows that each exclusion list of a run held back. */
 export class ExclusionCounts {

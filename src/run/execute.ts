@@ -14,7 +14,7 @@ import { isObjectAddress } from "../s3/address.js";
 import { chooseOutput } from "./destination/choose-output.js";
 import { inputReading } from "./copy/find-table-input.js";
 import { type AnyCheckpoint, openStateFolder } from "./state/state-folder.js";
-import type { Manifest } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
 import { rowsTarget } from "./destination/rows-target.js";

@@ -6,7 +6,7 @@ import {
   stopSignals,
   UsageError,
 } from "../core/errors.js";
-import type { ExitReason, RunEnding } from "../core/manifest.js";
+import type { ExitReason, RunEnding } from "../core/manifest/manifest.js";
 import type { FindingStatus } from "../core/finding.js";
 import { redactAddress } from "../core/redaction/redact-address.js";
 import { OutputClosedError } from "../outputs/file-destination.js";

@@ -1,5 +1,5 @@
-import type { Manifest } from "../core/manifest.js";
-import type { InputRecord, ReadingFacts, SharedFacts } from "../core/reading-facts.js";
+import type { Manifest } from "../core/manifest/manifest.js";
+import type { InputRecord, ReadingFacts, SharedFacts } from "../core/manifest/reading-facts.js";
 import { positionalName } from "../formats/columns/find-column.js";
 import type { OpenedSource, RunInput } from "../inputs/types.js";
 

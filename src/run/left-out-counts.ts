@@ -4,7 +4,7 @@ import {
   findingStatuses,
   type VerdictCounts,
 } from "../core/finding.js";
-import type { LeftOutCounts } from "../core/manifest.js";
+import type { LeftOutCounts } from "../core/manifest/manifest.js";
 import { type LeftOutReason, leftOutReasons, type RowCounts, zeros } from "../core/row.js";
 
 /** Counts of all rows of a run. */

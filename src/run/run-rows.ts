@@ -11,7 +11,7 @@ import { manifestSoFar } from "./finish/manifest.js";
 import { publish } from "./finish/publish.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpointer.js";
-import type { Manifest } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "./types.js";
 import { endAt, RunSignals } from "./run-signals.js";
 import { type CountedWarning, timeWarning } from "./counted-warning.js";

@@ -4,7 +4,7 @@ import { readManifest } from "./finish/manifest.js";
 import { outputBase } from "./destination/check-paths.js";
 import { manifestPath } from "../core/files/output-names.js";
 import { otherNames } from "./tally.js";
-import type { Manifest } from "../core/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 
 /**
  * Tags on the rows of a run, most frequent first.

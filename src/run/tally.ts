@@ -1,4 +1,4 @@
-import type { ExclusionRecord, LeftOutCounts, RetriedRows } from "../core/manifest.js";
+import type { ExclusionRecord, LeftOutCounts, RetriedRows } from "../core/manifest/manifest.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { hasOtherTime } from "../core/columns.js";
 import {

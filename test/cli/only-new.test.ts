@@ -1,7 +1,7 @@
 import { readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Manifest } from "../../src/core/manifest.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

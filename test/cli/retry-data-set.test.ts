@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import type { Manifest } from "../../src/core/manifest.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { readParquet } from "../contract/warehouse-readers.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { withoutId } from "../helpers/part-name.js";

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { takeLock } from "../../src/core/files/run-lock.js";
 import { enrich } from "../../src/run/execute.js";
 import { retryOutput } from "../../src/retry/retry-output.js";
-import type { Manifest } from "../../src/core/manifest.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import type { EnrichJob } from "../../src/run/types.js";
 import { verifyOutput } from "../../src/earlier/verify-output.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";

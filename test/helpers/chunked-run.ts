@@ -9,7 +9,7 @@ import { type ChunkEnd, type ChunkJob, runChunk } from "../../src/cluster/chunks
 import { splitWork } from "../../src/cluster/chunks/split-work.js";
 import { localWork } from "../../src/cluster/chunks/work-folder.js";
 import { readPlan } from "../../src/cluster/chunks/work-plan.js";
-import type { Manifest } from "../../src/core/manifest.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { sessionHere } from "./job-here.js";
 import { temporaryFolder } from "./temporary-folder.js";
 import { closing } from "./enrich-here.js";

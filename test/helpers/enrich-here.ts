@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import type { Clock } from "../../src/core/clock.js";
 import { enrich } from "../../src/run/execute.js";
-import type { Manifest } from "../../src/core/manifest.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import type { EnrichJob } from "../../src/run/types.js";
 import { enrichOptions } from "../../src/run/options.js";
 import type { Session } from "../../src/session/session.js";

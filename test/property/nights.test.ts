@@ -5,7 +5,7 @@ import { formatSummary } from "../../src/cli/commands/enrich/summary.js";
 import { formats } from "../../src/formats/registry.js";
 import type { EarlierRecord } from "../../src/formats/types.js";
 import { Tally } from "../../src/run/tally.js";
-import type { Manifest } from "../../src/core/manifest.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { diffOutputs } from "../../src/report/diff/diff-outputs.js";
 import { tallyReport } from "../../src/report/report-tally.js";
 import { aRow } from "../helpers/enriched-rows.js";

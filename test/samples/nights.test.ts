@@ -7,7 +7,7 @@ import { metricsText } from "../../src/cli/unattended/metrics-text.js";
 import { columns } from "../../src/core/columns.js";
 import { findingStatuses, verdicts } from "../../src/core/finding.js";
 import { itemKinds } from "../../src/core/item/item.js";
-import type { FoundManifest } from "../../src/core/found-manifest.js";
+import type { FoundManifest } from "../../src/core/manifest/found-manifest.js";
 import { type Service, startService } from "../../src/service/service.js";
 import { machineWithDump, readNights, runLine } from "./nights.js";
 

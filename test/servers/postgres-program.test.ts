@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../src/run/execute.js";
-import type { Manifest } from "../../src/core/manifest.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { outputBase } from "../../src/run/destination/check-paths.js";
 import { mostQueued } from "../helpers/killed-run.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { outputBase } from "../../src/run/destination/check-paths.js";
-import type { Manifest } from "../../src/core/manifest.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { mostQueued } from "../helpers/killed-run.js";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { schemaVersion } from "../../core/columns.js";
-import { manifestSchema } from "../../core/manifest.js";
+import { manifestSchema } from "../../core/manifest/manifest.js";
 import { option } from "../../core/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { sourceOptions } from "../../inputs/source-options.js";

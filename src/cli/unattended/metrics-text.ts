@@ -1,5 +1,5 @@
-import { type FoundManifest } from "../../core/found-manifest.js";
-import { type ExitReason, exitReasons } from "../../core/manifest.js";
+import { type FoundManifest } from "../../core/manifest/found-manifest.js";
+import { type ExitReason, exitReasons } from "../../core/manifest/manifest.js";
 import { toWellFormed } from "../../core/bytes.js";
 
 /** What the metrics of a run are made from. */

@@ -4,7 +4,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { programInfo } from "../../core/program.js";
-import type { RunEnding } from "../../core/manifest.js";
+import type { RunEnding } from "../../core/manifest/manifest.js";
 import { endingOfError, exitCodes } from "../../run/exit-reason.js";
 import { earlierName } from "../../run/state/earlier-run.js";
 import { checkpointName, markName, recordName } from "../../run/state/read-checkpoint.js";

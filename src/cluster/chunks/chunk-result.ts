@@ -2,7 +2,7 @@ import { counted } from "../../core/text/quantity.js";
 import { ReputeError } from "../../core/errors.js";
 import { hashBytes, hashFile } from "../../core/files/file-hash.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { WorkFolder } from "./work-folder.js";
 import { chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
 

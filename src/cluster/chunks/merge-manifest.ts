@@ -4,7 +4,12 @@ import { mostFrequentFirst } from "../../run/tally.js";
 import { noRows, unlikelyColumn } from "../../run/run-rows.js";
 import { readingFacts } from "../../run/input-records.js";
 import { LeftOutCounter } from "../../run/left-out-counts.js";
-import type { ExclusionRecord, LeftOutCounts, RunEnding, Manifest } from "../../core/manifest.js";
+import type {
+  ExclusionRecord,
+  LeftOutCounts,
+  RunEnding,
+  Manifest,
+} from "../../core/manifest/manifest.js";
 import type { WorkPlan } from "./work-plan.js";
 
 type Counts = Readonly<Record<string, number>>;

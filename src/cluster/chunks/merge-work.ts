@@ -15,7 +15,7 @@ import { chooseOutput } from "../../run/destination/choose-output.js";
 import { tooManyFailed } from "../../run/failure-limits.js";
 import { timeWarning } from "../../run/counted-warning.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import { allResults, unfinished } from "./all-results.js";
 import type { ChunkFault, ChunkResult, ResultFile } from "./chunk-result.js";
 import { TextJoin } from "./join-text.js";

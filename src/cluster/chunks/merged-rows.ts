@@ -2,7 +2,7 @@ import { decodeBytes } from "../../core/bytes.js";
 import { addedColumns } from "../../core/columns.js";
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
-import type { LeftOutCounts } from "../../core/manifest.js";
+import type { LeftOutCounts } from "../../core/manifest/manifest.js";
 import { formats } from "../../formats/registry.js";
 import { splitLines } from "../../formats/record-splitter.js";
 import { LeftOutCounter } from "../../run/left-out-counts.js";

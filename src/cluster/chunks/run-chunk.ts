@@ -5,7 +5,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { execute } from "../../run/execute.js";
 import { readingOf } from "../../run/rows/reading.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
 import { attemptSettings, refuseChangedLists } from "./attempt-settings.js";
 import {

@@ -5,7 +5,7 @@ import type { WorkPlan } from "../chunks/work-plan.js";
 import { unknownEnding } from "../../run/exit-reason.js";
 import { perSecond } from "../../session/connections.js";
 import { zeros } from "../../core/row.js";
-import type { Manifest, RequestCounts } from "../../core/manifest.js";
+import type { Manifest, RequestCounts } from "../../core/manifest/manifest.js";
 import type { EnrichJob, RunProgress } from "../../run/types.js";
 
 type ProgressJob = Pick<EnrichJob, "session" | "settings" | "command">;

@@ -10,7 +10,7 @@ import { openWork } from "../chunks/open-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { endAt } from "../../run/run-signals.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
 import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
 import { ChunkQueue, openQueue } from "./chunk-queue.js";

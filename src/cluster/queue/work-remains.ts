@@ -6,7 +6,7 @@ import { realPath } from "../../core/files/real-path.js";
 import { inputPaths } from "../../inputs/types.js";
 import { compareFingerprints, type Fingerprint } from "../../run/state/fingerprint.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { finishedName, planName, type WorkPlan } from "../chunks/work-plan.js";

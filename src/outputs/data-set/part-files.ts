@@ -6,7 +6,7 @@ import { startOver } from "../../core/error-codes/remedies.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { partPath } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
-import type { PartRecord } from "../../core/manifest.js";
+import type { PartRecord } from "../../core/manifest/manifest.js";
 
 /** Moves a part to its final path. Does nothing if that has happened. @throws FatalError `output_*` */
 export async function placePart(from: string, path: string): Promise<void> {

@@ -11,7 +11,7 @@ import { checkWritable, openFileDestination } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
 import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { textWriter } from "../text-sink.js";
-import type { PartRecord } from "../../core/manifest.js";
+import type { PartRecord } from "../../core/manifest/manifest.js";
 import type { Audit, PartOptions } from "../types.js";
 import { openParquetWriter, parquetForm } from "./parquet.js";
 import type { Publication, PublicationOptions } from "../publication.js";

@@ -6,7 +6,7 @@ import { etagAt } from "../../s3/stored-object.js";
 import { type UploadOptions, uploadObject } from "../../s3/upload-object.js";
 import { withSuffix } from "../data-set/data-set.js";
 import type { ObjectFile } from "../object-files.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import {
   keepRecord,
   manifestAt,

@@ -4,7 +4,7 @@ import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { readVersion } from "../../s3/read-object.js";
 import { etagAt } from "../../s3/stored-object.js";
-import { type FoundManifest, parseManifest } from "../../core/found-manifest.js";
+import { type FoundManifest, parseManifest } from "../../core/manifest/found-manifest.js";
 
 /** What a run replaces in object storage, and which parts of a data set it adds. */
 export interface UploadRecord {

@@ -6,6 +6,7 @@ import {
   optionalColumnsIn,
 } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
+import { retriedColumns } from "../../core/needed-columns.js";
 import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
 import { countRun } from "./count-run.js";
@@ -149,21 +150,7 @@ async function newestRun(
 }
 
 /** Columns that a retry reads of every row, without the prefix: enough to tell and to count it. */
-const readColumns: ReadonlySet<string> = new Set([
-  "item",
-  "kind",
-  "status",
-  "verdict",
-  "missing",
-  "type",
-  "tags",
-  "quick_mail_blocklist",
-  "quick_intent",
-  "quick_activity",
-  "source",
-  "error_code",
-  "error",
-]);
+const readColumns: ReadonlySet<string> = new Set([...retriedColumns, "tags"]);
 
 function columnsToRetry(
   prefix: string,

@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.js";
 import { raceAbort } from "../../core/abort.js";
 import type { Encoder } from "../../formats/types.js";
 import type { Publication } from "../../outputs/publication.js";
-import type { PartRecord } from "../../core/manifest.js";
+import type { PartRecord } from "../../core/manifest/manifest.js";
 import { partOptions } from "./encoder-options.js";
 import type { EnrichJob } from "../types.js";
 import type { WarehouseOutputTarget } from "./output-target.js";

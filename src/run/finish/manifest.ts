@@ -1,5 +1,5 @@
-import { type FoundManifest, parseManifest } from "../../core/found-manifest.js";
-import { type Manifest, type RunEnding } from "../../core/manifest.js";
+import { type FoundManifest, parseManifest } from "../../core/manifest/found-manifest.js";
+import { type Manifest, type RunEnding } from "../../core/manifest/manifest.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";

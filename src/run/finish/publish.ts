@@ -3,7 +3,7 @@ import { startOver } from "../../core/error-codes/remedies.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
 import type { Checkpointer } from "../state/checkpointer.js";
-import type { RunEnding, Manifest } from "../../core/manifest.js";
+import type { RunEnding, Manifest } from "../../core/manifest/manifest.js";
 import { endingOfRows, exitCodes } from "../exit-reason.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";

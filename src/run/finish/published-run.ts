@@ -4,7 +4,7 @@ import type { OutputTarget } from "../destination/output-target.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import type { StateFolder } from "../state/state-folder.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob, PublishedRun } from "../types.js";
 
 /** What a reader of the rows needs to know, before the run removes its files. */

@@ -1,6 +1,6 @@
 import { UsageError } from "../../core/errors.js";
 import { readUnfinished, saveUnfinished } from "../state/unfinished-record.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../types.js";
 import { endingOfError } from "../exit-reason.js";
 

@@ -2,7 +2,7 @@ import { manifestPath } from "../../core/files/output-names.js";
 import { join } from "node:path";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { faultReason } from "../../core/files/system-fault.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../types.js";
 import { endingOfError } from "../exit-reason.js";
 import { writeManifest } from "./manifest.js";

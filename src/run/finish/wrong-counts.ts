@@ -1,6 +1,6 @@
 import { findingStatuses, verdicts } from "../../core/finding.js";
 import type { Audit } from "../../outputs/types.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 
 /** Counts as a run recorded them. */
 type RecordedCounts = Pick<Manifest, "statuses" | "verdicts"> & {

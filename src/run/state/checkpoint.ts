@@ -1,7 +1,7 @@
 import type { SourcePosition } from "../../inputs/types.js";
 import type { SinkPosition } from "../../outputs/types.js";
 import type { TallySnapshot } from "../tally.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { Fingerprint } from "./fingerprint.js";
 
 /** Version of the checkpoint format. Other versions are refused. */

@@ -4,7 +4,7 @@ import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "../rows/row-window.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "../tally.js";
 import { type Checkpoint, checkpointVersion } from "./checkpoint.js";

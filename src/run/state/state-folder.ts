@@ -12,7 +12,7 @@ import {
   keepJournal,
   readEarlierRun,
 } from "./earlier-run.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import { saveUnfinished } from "./unfinished-record.js";
 import { lockFolder } from "./lock-folder.js";
 import {

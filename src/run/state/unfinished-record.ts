@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { type Manifest, manifestSchema } from "../../core/manifest.js";
+import { type Manifest, manifestSchema } from "../../core/manifest/manifest.js";
 import { recordName } from "./read-checkpoint.js";
 
 /** Saves the manifest of an unfinished run in its state folder. Nothing relies on it, so failures are ignored. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isFolder } from "../../../core/files/make-folder.js";
 import { type FlatSettings, inGroups, runOptions } from "../../../run/options.js";
-import type { Manifest } from "../../../core/manifest.js";
+import type { Manifest } from "../../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../../run/types.js";
 import type { CommandCall } from "../../command.js";
 import {

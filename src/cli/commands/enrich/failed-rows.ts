@@ -1,6 +1,6 @@
 import { errorAreas } from "../../../core/error-codes.js";
 import { FatalError } from "../../../core/errors.js";
-import type { Manifest } from "../../../core/manifest.js";
+import type { Manifest } from "../../../core/manifest/manifest.js";
 import { counted, formatCount, shellWord } from "../../../core/text/quantity.js";
 import { earlierFormats } from "../../../formats/registry.js";
 import { findWarehouse } from "../../../outputs/registry.js";

@@ -1,7 +1,7 @@
 import { shellWord } from "../../../core/text/quantity.js";
 import { defaultPrefix } from "../../../outputs/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
-import type { Manifest } from "../../../core/manifest.js";
+import type { Manifest } from "../../../core/manifest/manifest.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
 import type { SummarySettings } from "./summary.js";

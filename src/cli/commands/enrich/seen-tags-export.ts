@@ -7,7 +7,7 @@ import { outputBase } from "../../../run/destination/check-paths.js";
 import { manifestPath } from "../../../core/files/output-names.js";
 import { seenTags, type SeenTags, uncountedText } from "../../../run/seen-tags.js";
 import { otherNames } from "../../../run/tally.js";
-import type { Manifest, TagExportRecord } from "../../../core/manifest.js";
+import type { Manifest, TagExportRecord } from "../../../core/manifest/manifest.js";
 import type { ExportReport } from "../../../tags/types.js";
 import type { CommandCall } from "../../command.js";
 import type { Session } from "../../../session/session.js";

@@ -3,7 +3,7 @@ import { retryFailedRows, rowsCounted } from "./failed-rows.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";
-import type { Manifest, RequestCounts } from "../../../core/manifest.js";
+import type { Manifest, RequestCounts } from "../../../core/manifest/manifest.js";
 import { withSuffix } from "../../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import {

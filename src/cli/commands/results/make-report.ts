@@ -10,7 +10,7 @@ import { outputFiles } from "../../../earlier/output-files.js";
 import { mustHaveColumns, reportedColumns } from "../../../core/needed-columns.js";
 import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
 import { readStaged } from "../../../earlier/read-staged.js";
-import type { FoundManifest } from "../../../core/found-manifest.js";
+import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import type { PublishedRun } from "../../../run/types.js";
 import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";

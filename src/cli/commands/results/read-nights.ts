@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
 import { counted } from "../../../core/text/quantity.js";
-import type { FoundManifest } from "../../../core/found-manifest.js";
+import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import type { Night } from "../../../report/history.js";
 import { fileFault } from "../../terminal/reporter.js";
 import { withoutFailed } from "../../../core/files/output-names.js";

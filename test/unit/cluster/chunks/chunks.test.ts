@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSealedJson, sealJson } from "../../../../src/core/files/json-file.js";
 import { verifyOutput } from "../../../../src/earlier/verify-output.js";
 import { readOutput } from "../../../../src/earlier/read-output.js";
-import type { Manifest } from "../../../../src/core/manifest.js";
+import type { Manifest } from "../../../../src/core/manifest/manifest.js";
 import { type Service, startService } from "../../../../src/service/service.js";
 import { ChunkedRun, comparable } from "../../../helpers/chunked-run.js";
 import { enrichHere } from "../../../helpers/enrich-here.js";

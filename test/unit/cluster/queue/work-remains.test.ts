@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { localWork } from "../../../../src/cluster/chunks/work-folder.js";
 import { dividedRun, planOf } from "../../../../src/cluster/queue/divided-run.js";
 import { clearWork, findWork, markFinished } from "../../../../src/cluster/queue/work-remains.js";
-import type { Manifest } from "../../../../src/core/manifest.js";
+import type { Manifest } from "../../../../src/core/manifest/manifest.js";
 import { jobHere } from "../../../helpers/job-here.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Checkpointer } from "../../../../src/run/state/checkpointer.js";
-import type { Manifest } from "../../../../src/core/manifest.js";
+import type { Manifest } from "../../../../src/core/manifest/manifest.js";
 import { Tally } from "../../../../src/run/tally.js";
 import type { Sink } from "../../../../src/outputs/types.js";
 import { readingOf } from "../../../contract/sources-reading.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countedRows } from "../../../../../src/cli/commands/enrich/failed-rows.js";
 import { failOn } from "../../../../../src/run/failure-limits.js";
-import type { Manifest } from "../../../../../src/core/manifest.js";
+import type { Manifest } from "../../../../../src/core/manifest/manifest.js";
 
 type Facts = Partial<Pick<Manifest, "errors" | "unsupported">> & {
   readonly path?: string;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { countedVerdicts, findingStatuses } from "./finding.js";
-import { itemKinds } from "./item/item.js";
+import { countedVerdicts, findingStatuses } from "../finding.js";
+import { itemKinds } from "../item/item.js";
 import { inputRecord, inputFacts } from "./reading-facts.js";
 
 /** Why a run ended. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UsageError } from "./errors.js";
+import { UsageError } from "../errors.js";
 import { type Manifest, manifestSchema, outputSchema } from "./manifest.js";
 
 /** A manifest that may be another program's: any member may be missing. */
