@@ -66,14 +66,14 @@ export function schemaText(format: SchemaFormat, options: SchemaTextOptions): st
 export function createNewestView(
   dialect: DialectName,
   table: TableName,
-  { prefix, key, columns }: ViewedTable,
+  { prefix, rowKey, columns }: ViewedTable,
   create = "CREATE VIEW",
 ): string | null {
   const needed = ["kind", "item", "looked_up_at"].map((name) => prefix + name);
   if (!needed.every((wanted) => columns.some(({ name }) => name === wanted))) return null;
   const quote = (name: string): string => quoteIdentifier(dialect, name);
   const item = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
-  const order = `${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(key[0])} DESC, ${quote(key[1])} DESC`;
+  const order = `${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(rowKey[0])} DESC, ${quote(rowKey[1])} DESC`;
   const known = `WHERE ${quote(`${prefix}item`)} IS NOT NULL`;
   const from = `FROM ${quoteTable(dialect, table)}`;
   const select =
@@ -89,7 +89,7 @@ export function createNewestView(
   return `${create} ${view} AS\n${select.join("\n")};`;
 }
 
-type ViewedTable = Pick<TableSchema, "prefix" | "key"> & {
+type ViewedTable = Pick<TableSchema, "prefix" | "rowKey"> & {
   readonly columns: readonly { readonly name: string }[];
 };
 

@@ -90,6 +90,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     prefix: own.prefix ?? defaultPrefix,
     output,
     onlyNew: false,
+    mode: "append" as const,
   };
   const stateFolder = isTable ? statePath(outputBase(path, own.stateDir) + retrySuffix) : undefined;
   return withServices(["intel"], call, ({ intel }) =>
