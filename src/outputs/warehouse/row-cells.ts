@@ -20,7 +20,7 @@ export async function* loadedRows(
   stage: Stage,
   clock: Clock = systemClock,
 ): AsyncGenerator<readonly StagedRow[]> {
-  const now = BigInt(clock.now()) * 1000n;
+  const now = BigInt(Math.round(clock.now() * 1000));
   for await (const rows of stage.rows()) {
     yield rows.map((row) => (row[loadedIndex] === null ? row.with(loadedIndex, now) : row));
   }

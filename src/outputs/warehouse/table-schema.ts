@@ -84,7 +84,32 @@ export function tableSchema(
     description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
   }));
-  const leading: readonly TableColumn[] = [
+  const columns = [...leadingColumns(runId, row, loadedAt), ...input, ...added];
+  const rowKey = [runId, row] as const;
+  if (mode !== "merge") return { columns, rowKey, key: rowKey, prefix };
+  mustHaveKey(columns, mergeKey);
+  return {
+    columns: columns.map((column) => (mergeKey.includes(column.name) ? required(column) : column)),
+    rowKey,
+    key: mergeKey,
+    prefix,
+  };
+}
+
+/** @throws UsageError `key_missing` */
+function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): void {
+  const names = columns.map(({ name }) => name);
+  const missing = key.find((name) => !names.includes(name));
+  if (missing === undefined) return;
+  const meant = didYouMean(missing, names);
+  const near = meant === null ? "" : ` (did you mean ${meant}?)`;
+  throw new UsageError("key_missing", `the rows have no column ${missing} for the key${near}`, {
+    hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
+  });
+}
+
+function leadingColumns(runId: string, row: string, loadedAt: string): readonly TableColumn[] {
+  return [
     {
       name: runId,
       type: "text",
@@ -102,33 +127,13 @@ export function tableSchema(
     {
       name: loadedAt,
       type: "timestamp",
-      nullable: false,
+      nullable: true,
       description: "When the row was published",
       from: { kind: "loaded_at" },
     },
   ];
-  const columns = [...leading, ...input, ...added];
-  const rowKey = [runId, row] as const;
-  if (mode !== "merge") return { columns, rowKey, key: rowKey, prefix };
-  mustHaveKey(columns, mergeKey);
-  return {
-    columns: columns.map((column) =>
-      mergeKey.includes(column.name) ? { ...column, nullable: false } : column,
-    ),
-    rowKey,
-    key: mergeKey,
-    prefix,
-  };
 }
 
-/** @throws UsageError `key_missing` */
-function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): void {
-  const names = columns.map(({ name }) => name);
-  const missing = key.find((name) => !names.includes(name));
-  if (missing === undefined) return;
-  const meant = didYouMean(missing, names);
-  const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-  throw new UsageError("key_missing", `the rows have no column ${missing} for the key${near}`, {
-    hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
-  });
+function required(column: TableColumn): TableColumn {
+  return { ...column, nullable: false };
 }
