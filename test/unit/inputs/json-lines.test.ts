@@ -39,6 +39,12 @@ describe("jsonLines", () => {
     );
   });
 
+  it("keeps the rows after one that has many lines", async () => {
+    const lines = await converted(`[{"a":"b"${"\n".repeat(200_000)}},{"a":"c"},\n["d"]]`, 1000);
+    expect(lines.split(/\n+/)).toEqual(['{"a":"b"}', '{"a":"c"}', '["d"]', ""]);
+    expect(lines.split("\n")[200_001]).toBe('["d"]');
+  });
+
   it.each([
     ['[{"a":1 2}]', '{"a":1 2}\n'],
     ["[]", ""],
