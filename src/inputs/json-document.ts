@@ -1,5 +1,6 @@
 import { FatalError, UsageError } from "../core/errors.js";
 import { shellWord } from "../core/text/quantity.js";
+import { limits } from "../formats/reading/lines.js";
 import { byte, isBracket } from "./json-byte.js";
 
 /** A value of the list of rows. */
@@ -101,6 +102,8 @@ export class JsonDocument {
   }
 
   #endLine(): void {
+    if (this.#row !== null && this.#line - this.#linesWritten > limits.recordBytes)
+      throw this.#fault(`the value that begins on ${this.#rowPlace} has too many lines`);
     this.#line += 1;
     this.#lineStart = this.#at + 1;
     this.#readSpace();
