@@ -2,7 +2,7 @@ import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts } from "../core/finding.js";
 import { namesAmong, option, wholeNumber } from "../core/options.js";
-import { tableModes } from "./warehouse/table-mode.js";
+import { tableModes } from "./table-mode.js";
 import { sinkFormats } from "../formats/types.js";
 
 /** What `--to` accepts. */

@@ -4,7 +4,7 @@ import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
 import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
 import type { Audit, PartOptions } from "./types.js";
-import type { TableMode } from "./warehouse/table-mode.js";
+import type { TableMode } from "./table-mode.js";
 import type { TypedColumn } from "../formats/typed-column.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */

@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
 import type { FailOn, MaxFailed } from "../../run/failure-limits.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
-import type { TableMode } from "../../outputs/warehouse/table-mode.js";
+import type { TableMode } from "../../outputs/table-mode.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
 

@@ -9,7 +9,7 @@ import type { DialectName } from "../warehouse/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
 import { loadedRows } from "../warehouse/row-cells.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
-import type { TableMode } from "../warehouse/table-mode.js";
+import type { TableMode } from "../table-mode.js";
 import { countRun } from "../warehouse/count-run.js";
 import type {
   Connect,

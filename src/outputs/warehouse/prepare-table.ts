@@ -1,6 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../core/errors.js";
-import { createNewestView, newestViewName } from "./ddl.js";
+import { createNewestView, newestViewName } from "./newest-view.js";
 import {
   addColumns,
   catalogueType,

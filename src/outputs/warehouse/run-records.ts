@@ -15,7 +15,7 @@ import type { TableSession } from "./table-database.js";
 const runsSuffix = "_runs";
 
 /** Name of the table of runs beside a table. */
-export function runsTable(table: TableName): TableName {
+function runsTable(table: TableName): TableName {
   return { ...table, name: table.name + runsSuffix };
 }
 
