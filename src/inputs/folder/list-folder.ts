@@ -43,7 +43,7 @@ export async function listFolder(
 }
 
 /** The address of an object, or the path of a file with symbolic links resolved. */
-export function placeOf(path: string): string {
+export function placeOfFile(path: string): string {
   return isObjectAddress(path) ? path : realPath(path);
 }
 
@@ -79,7 +79,7 @@ async function reasonToSkip(
   if (kind === "folder") return "a link to a folder";
   if (kind !== "file" || !(anyFile || isReadable(entry))) return "not a file of a known format";
   if (ownFiles.test(entry)) return "a run wrote it beside its output";
-  if (own.includes(placeOf(folder.pathOf(entry)))) return writtenNow;
+  if (own.includes(placeOfFile(folder.pathOf(entry)))) return writtenNow;
   return folder.entries.includes(manifestPath(entry)) ? earlierOutput : null;
 }
 
@@ -90,7 +90,7 @@ async function* filesOfSubfolder(
 ): AsyncGenerator<Found> {
   const skip = (reason: string): Found => ({ ...inputOf(folder, entry.slice(0, -1)), reason });
   if (entry.startsWith(".")) return yield skip("a hidden folder");
-  if (choice.own.includes(placeOf(folder.pathOf(entry)))) return yield skip(writtenNow);
+  if (choice.own.includes(placeOfFile(folder.pathOf(entry)))) return yield skip(writtenNow);
   if (!choice.recursive) return yield skip(subfolder);
   const opened = await folder.open(entry);
   if (isState(opened)) return yield skip("the state of a run");

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { isFolder } from "../../core/files/make-folder.js";
 import { isObjectPrefix } from "../../s3/address.js";
-import { listFolder, placeOf } from "./list-folder.js";
+import { listFolder, placeOfFile } from "./list-folder.js";
 import { openFolder } from "./open-folder.js";
 import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "../types.js";
 
@@ -34,7 +34,7 @@ export async function listInputs(
 ): Promise<Required<SeveralInputs>> {
   const inputs: NamedInput[] = [];
   const skipped: SkippedFile[] = [];
-  const own = [output, rejects].flatMap((path) => (path === undefined ? [] : [placeOf(path)]));
+  const own = [output, rejects].flatMap((path) => (path === undefined ? [] : [placeOfFile(path)]));
   for (const name of names) {
     if (name === "-") {
       inputs.push({ name, input: stream() });

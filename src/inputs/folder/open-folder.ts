@@ -45,7 +45,7 @@ async function openLocal(path: string): Promise<InputFolder> {
     entries: entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)),
     pathOf,
     kindOf: async (entry) => kindOf(await stat(pathOf(entry)).catch(() => null)),
-    open: (entry) => openLocal(withSlash(path) + entry),
+    open: (entry) => openLocal(withSlash(path) + entry.slice(0, -1)),
     read: readJsonFile,
   };
 }
