@@ -45,6 +45,35 @@ test("an output lacks only what was not chosen, and commands say which column th
   expect(await run("verify", "out.csv")).toMatchObject({ code: 0 });
 });
 
+test("a file that never had the columns is not said to have been written with --columns", async () => {
+  const { cwd, run } = await prepared();
+  await writeFile(
+    join(cwd, "cut.csv"),
+    "id,rep_item,rep_kind,rep_status\n1,192.0.2.1,ip,complete\n",
+  );
+  const { code, stderr } = await run("report", "cut.csv");
+  expect([code, stderr]).toEqual([
+    2,
+    "repute: cut.csv lacks 1 column that this needs: verdict\n" +
+      "  run enrich again with these among --columns, or without --columns; if they were removed or renamed since, take the file as it was written\n" +
+      "  see: repute report --help\n",
+  ]);
+});
+
+test("--columns without what another flag of the run needs is refused, with what to add", async () => {
+  const { run, enrich } = await prepared();
+  const report = await enrich("-o", "out.csv", "--columns", "item", "--report", "out.html");
+  const split = await run("split", "in.csv", "-o", "work", "--columns", "item", "--distinct");
+  for (const { code, stderr } of [report, split]) {
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /lacks 2 columns that this needs: kind, verdict\n {2}add them to --columns/,
+      ),
+    ]);
+  }
+});
+
 test("refuses unknown names, and outputs without columns", async () => {
   const { enrich } = await prepared();
   const wrong = await enrich("--columns", "verdct");

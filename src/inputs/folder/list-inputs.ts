@@ -32,23 +32,23 @@ export async function listInputs(
   stream: () => Extract<SourceInput, { readonly stream: unknown }>,
   { output, rejects, recursive = false, anyFile = false }: ListOptions = {},
 ): Promise<Required<SeveralInputs>> {
-  const inputs: NamedInput[] = [];
-  const skipped: SkippedFile[] = [];
+  const inputs: (readonly NamedInput[])[] = [];
+  const skipped: (readonly SkippedFile[])[] = [];
   const own = [output, rejects].flatMap((path) => (path === undefined ? [] : [placeOfFile(path)]));
   for (const name of names) {
     if (name === "-") {
-      inputs.push({ name, input: stream() });
+      inputs.push([{ name, input: stream() }]);
       continue;
     }
     const folder = await openFolder(name, recursive);
-    if (folder === null) inputs.push({ name, input: { path: name } });
+    if (folder === null) inputs.push([{ name, input: { path: name } }]);
     else {
       const found = await listFolder(name, folder, { own, anyFile, recursive });
-      inputs.push(...found.inputs);
-      skipped.push(...found.skipped);
+      inputs.push(found.inputs);
+      skipped.push(found.skipped);
     }
   }
-  return { inputs, skipped };
+  return { inputs: inputs.flat(), skipped: skipped.flat() };
 }
 
 /** Tells that `--recursive` has no effect, since no input is a folder. */
@@ -71,7 +71,9 @@ export function skippedNotices(skipped: readonly SkippedFile[]): readonly string
     const where = `${folder}: ${reason}`;
     const within = `${folder.replace(/\/+$/, "")}/`;
     const name = path.startsWith(within) ? path.slice(within.length) : basename(path);
-    groups.set(where, [...(groups.get(where) ?? []), name]);
+    const names = groups.get(where);
+    if (names === undefined) groups.set(where, [name]);
+    else names.push(name);
   }
   return Array.from(groups, ([where, names]) => {
     const named = names.slice(0, mostNamed).join(", ");
