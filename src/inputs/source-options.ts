@@ -51,7 +51,7 @@ export const sourceOptions = z.strictObject({
   }),
   recursive: option(z.boolean().default(false), {
     description:
-      "Read folders with their subfolders, except hidden ones and symbolic links. Files are sorted by path",
+      "Read folders with their subfolders, except hidden ones and links to folders. Files are sorted by path",
   }),
 });
 
