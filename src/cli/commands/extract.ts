@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { raceAbort } from "../../core/abort.js";
 import { UsageError } from "../../core/errors.js";
 import { itemKinds } from "../../core/item/item.js";
 import { option } from "../../core/options.js";
@@ -92,7 +93,8 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   const format = formatOf(settings);
   if (settings.to === undefined) await checkOutputName(output);
   if (output !== "-") await checkOutput(output, inputPaths({ inputs }));
-  const items = [...(await extractItems(inputs, { signal, onNotice }))];
+  // A pipe may stay silent for as long as it likes.
+  const items = [...(await raceAbort(extractItems(inputs, { signal, onNotice }), signal))];
   const lines = linesOf(items, format);
   if (output === "-") for (const line of lines) await writeOut(context, line);
   else {
