@@ -39,12 +39,14 @@ async function openLocal(path: string): Promise<InputFolder> {
     throw await folderError(path, error);
   });
   const pathOf = (entry: string): string => join(path, entry);
+  const others = new Set(entries.filter((entry) => !entry.isFile()).map(({ name }) => name));
   return {
     name: withSlash(path),
     // A link to a folder is none: it may lead back to where it is, or to files that are read anyway.
     entries: entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)),
     pathOf,
-    kindOf: async (entry) => kindOf(await stat(pathOf(entry)).catch(() => null)),
+    kindOf: async (entry) =>
+      others.has(entry) ? kindOf(await stat(pathOf(entry)).catch(() => null)) : "file",
     open: (entry) => openLocal(withSlash(path) + entry.slice(0, -1)),
     read: readJsonFile,
   };
