@@ -46,7 +46,7 @@ const shared: Readonly<Record<string, readonly string[]>> = {
 const before: Readonly<Record<string, readonly string[]>> = {
   plan: ["cached", "echo corp.example > corp.txt"],
   extract: [
-    "cp samples/publishers/prose-report.txt report.txt; mkdir mails; cp report.txt mails",
+    "cp samples/publishers/prose-report.txt report.txt; mkdir -p mails/old; cp report.txt mails/old",
     "cp samples/publishers/stix-bundle.json bundle.json; gzip -c report.txt > firewall.log.gz",
   ],
   retry: ["enriched", "parquet", "dataSet", "table"],

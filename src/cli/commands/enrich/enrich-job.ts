@@ -16,7 +16,7 @@ import type { CliContext } from "../../terminal/cli-context.js";
 import type { ColorChoice } from "../../terminal/colors.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { UsageError } from "../../../core/errors.js";
-import type { WrittenFiles } from "../../../inputs/list-inputs.js";
+import { type FolderSettings, recursiveNotices } from "../../../inputs/folder/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
 import { apiOptions } from "../../../api/options.js";
 import { lookupOptions } from "../../../lookup/options.js";
@@ -198,14 +198,18 @@ function stateFolderOf({
 export async function enrichInput(
   operands: readonly string[],
   context: CliContext,
-  settings: ReadingSettings & WrittenFiles & { readonly quiet?: boolean } = {},
+  settings: ReadingSettings & FolderSettings & { readonly quiet?: boolean } = {},
 ): Promise<RunInput> {
   const [path = "-", ...more] = operands;
   const stream = () => ({ stream: context.stdin(), name: "stdin" });
+  const tell = (notices: readonly string[]): void => {
+    for (const notice of settings.quiet ? [] : notices) context.reporter.print(`repute: ${notice}`);
+  };
+  tell(recursiveNotices(operands, settings));
   if (more.length > 0 || isFolder(path) || isObjectPrefix(path)) {
     const { chooseInputs } = await import("../../../run/choose-inputs.js");
     const { input, notices, warnings } = await chooseInputs(operands, stream, settings);
-    for (const notice of settings.quiet ? [] : notices) context.reporter.print(`repute: ${notice}`);
+    tell(notices);
     for (const warning of warnings) context.reporter.warning(warning);
     return input;
   }

@@ -7,7 +7,7 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
-import { mustHaveColumns, reportedColumns } from "../../../core/needed-columns.js";
+import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
 import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
 import { readStaged } from "../../../earlier/read-staged.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
@@ -90,7 +90,7 @@ export function checkReportName(path: string): void {
  */
 export function checkRunReport({ report = "", output, to, columns }: RunReportSettings): void {
   checkReportName(report);
-  if (columns !== undefined) mustHaveColumns("the output", reportedColumns, { only: columns });
+  mustChooseColumns("the output", reportedColumns, columns);
   if (output === "-") {
     throw new UsageError(
       "report_needs_file",
