@@ -4,6 +4,10 @@ import type { CodeEntries } from "./entry.js";
 /** The output, or an earlier one, cannot be written or read. */
 export const outputCodes = {
   unknown_output: ["repute cannot write the output as named", "name one of those in the hint"],
+  run_word: [
+    "a name has {date} or {run_id} where they cannot be, or another word in braces",
+    "use {date} or {run_id}, in the name of a file",
+  ],
   output_is_directory: ["the output is a directory", "name a file"],
   output_no_file: ["the output exists and is not a regular file", "name a file"],
   output_is_input: ["the output would replace the input", "write to another file"],
