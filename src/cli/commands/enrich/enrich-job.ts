@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import { isFolder } from "../../../core/files/make-folder.js";
 import { type FlatSettings, inGroups, runOptions } from "../../../run/options.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
@@ -36,6 +37,7 @@ export type EnrichJobSettings = FlatSettings & {
   readonly local: boolean;
   readonly synthetic?: number | undefined;
   readonly report?: string | undefined;
+  readonly against?: string | undefined;
   readonly quiet: boolean;
   readonly json: boolean;
   readonly color: ColorChoice;
@@ -79,16 +81,18 @@ async function runWith(
   const kept = { stateFolder, toStdout: settings.output !== "-" };
   watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept });
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
-  const reports = settings.report === undefined ? null : await import("../results/make-report.js");
+  const hasReport = (settings.report ?? settings.against) !== undefined;
+  const reports = hasReport ? await import("../results/make-report.js") : null;
   reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
   let reported: Promise<void> | undefined;
+  const job = jobOf(call, session);
   const manifest = await runJob(call, load, {
-    ...jobOf(call, session),
+    ...job,
     ...what,
     onPublished: async (run) => {
       // The run has ended well, whatever becomes of its report.
-      reported = reports?.reportRun(settings, run);
+      reported = reports?.reportRun(settings, run, job.onNotice);
       await reported?.catch(() => undefined);
     },
     onFinished: (step) => void (lastStep = step),
@@ -104,7 +108,8 @@ async function runWith(
     const { tooManyFailedError } = await import("./failed-rows.js");
     await printSummary(manifest, call);
     await over();
-    throw tooManyFailedError(manifest, settings);
+    const output = namedAfter(settings.output, startOf(manifest));
+    throw tooManyFailedError(manifest, { ...settings, output });
   }
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   // The text summary does not wait for the lists; the JSON summary includes them.
@@ -219,12 +224,12 @@ export async function enrichInput(
   return stdin;
 }
 
-const { local, synthetic, report: reportPage, ...program } = cliOptions.shape;
+const { local, synthetic, report: reportPage, against, ...program } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of the commands that run the main job. */
 export const runGroups = {
-  Output: { ...sinkOptions.shape, report: reportPage },
+  Output: { ...sinkOptions.shape, report: reportPage, against },
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: lookupOptions.shape,
   Run: { ...runOptions.shape, ...program, ...unattendedOptions.shape },

@@ -17,8 +17,9 @@ const groups = {
     }),
     against: option(z.string().min(1).optional(), {
       common: true,
-      description: "Also show what changed since this earlier output",
-      value: "EARLIER",
+      description:
+        "Also show what changed since this earlier output, or since the previous one, if OUT has a date (2026-01-31) or run ID in its name",
+      value: "EARLIER|previous",
     }),
     history: option(z.string().min(1).optional(), {
       common: true,
@@ -67,8 +68,12 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const { checkReportName, makeReport, writeReportPage } = await import("./make-report.js");
   if (settings.output !== undefined) checkReportName(settings.output);
   const onWarning = (message: string): void => context.reporter.warning(message);
+  const onNotice = (message: string): void => {
+    if (!settings.quiet) context.reporter.print(`repute: ${message}`);
+  };
   const { signal } = context;
-  const made = await makeReport(output, settings.prefix, { ...settings, onWarning, signal });
+  const compared = { ...settings, onWarning, onNotice, signal };
+  const made = await makeReport(output, settings.prefix, compared);
   if (settings.output === undefined) {
     const { reportText } = await import("../../../report/text.js");
     const { printReport } = await import("../../terminal/colors.js");
