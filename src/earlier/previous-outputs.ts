@@ -50,15 +50,19 @@ export function patternOf(output: string): string | null {
   return hasRunWords(pattern) ? before + pattern + after : null;
 }
 
+/** The manifest of an output; null if there is none that can be read. @throws ReputeError */
+export async function readRecord(output: string, stateDir?: string): Promise<FoundManifest | null> {
+  if (isObjectAddress(output)) return (await manifestAt(manifestPath(output))).manifest;
+  return findManifest(outputBase(output, stateDir)).catch(() => null);
+}
+
 /** Why an output cannot be compared with; null if it can. @throws ReputeError */
 export async function faultOf(output: string, stateDir?: string): Promise<string | null> {
-  if (isObjectAddress(output)) {
-    const { manifest } = await manifestAt(manifestPath(output));
-    return manifest === null ? noManifest : null;
-  }
-  const base = outputBase(output, stateDir);
-  const manifest = await findManifest(base).catch(() => null);
+  const manifest = await readRecord(output, stateDir);
   if (manifest === null) return noManifest;
+  // Objects appear as a whole.
+  if (isObjectAddress(output)) return null;
+  const base = outputBase(output, stateDir);
   for (const [file, bytes] of filesOf(base, manifest)) {
     const facts = await stat(file).catch(() => null);
     if (facts === null) return `${file} is missing`;

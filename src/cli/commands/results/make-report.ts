@@ -154,7 +154,7 @@ function checkAgainst(against: string, output: string): void {
       hint: "name another file, or keep the outputs apart: -o 'nights/{date}.csv' --against previous",
     });
   }
-  const isFile = findWarehouse(against)?.rows == null && !isObjectAddress(against);
+  const isFile = (findWarehouse(against)?.rows ?? null) === null && !isObjectAddress(against);
   if (!isFile || existsSync(against)) return;
   throw new UsageError("input_not_found", `--against: there is no file ${against}`, {
     hint: "check the path",

@@ -1,4 +1,5 @@
 import { option } from "../../../core/options.js";
+import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import { sinkOptions } from "../../../outputs/options.js";
 import { runOptions } from "../../../run/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
@@ -75,5 +76,6 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     return exitCodeOfRun(settings.failOn, manifest.statuses);
   }
   const { tooManyFailedError } = await import("../enrich/failed-rows.js");
-  throw tooManyFailedError(manifest, { ...settings, prefix, tagIps: undefined });
+  const output = namedAfter(settings.output, startOf(manifest));
+  throw tooManyFailedError(manifest, { ...settings, output, prefix, tagIps: undefined });
 }
