@@ -1,6 +1,17 @@
-import { copyFile, mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { enrich } from "../../src/run/execute.js";
+import { jobHere } from "../helpers/job-here.js";
 import { takeLock } from "../../src/core/files/run-lock.js";
 import { startService } from "../../src/service/service.js";
 import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
@@ -28,6 +39,8 @@ const line = ["-o", "nights/{date}.csv", "--resume"];
 
 interface Nights {
   readonly cwd: string;
+  /** Address of the service. */
+  readonly url: string;
   /** Lookups that the service was asked for. */
   readonly asked: readonly string[];
   /** Runs the nightly command at a time. */
@@ -54,6 +67,7 @@ async function nights(): Promise<Nights> {
   const read = (name: string) => readFile(join(cwd, "nights", name), "utf8");
   return {
     cwd,
+    url: service.intelUrl,
     asked,
     dump,
     at: (time, ...args) =>
@@ -149,6 +163,34 @@ test("nights that stop early and find another dump each time ask for nothing twi
   expect(await names()).toEqual(["2026-11-26.csv", "2026-11-26.csv.manifest.json"]);
   expect(await items("2026-11-26.csv")).toEqual(dumpOf(2));
   expect(asked).toHaveLength(new Set(asked).size);
+});
+
+test("a night killed after its last row is completed under its day, and the next dump starts its own", async () => {
+  const { at, cwd, url, dump, names, items } = await nights();
+  const job = jobHere({
+    settings: { output: join(cwd, "nights/{date}.csv"), intelUrl: url, resume: true },
+    input: { path: join(cwd, "dump.csv") },
+    clock: clockAt(monday),
+    onPublished: () => Promise.reject(new Error("killed")),
+  });
+  await expect(enrich(job)).rejects.toThrow("killed");
+  await rename(join(cwd, "nights/2026-11-23.csv"), join(cwd, "nights/2026-11-23.csv.part"));
+  await rm(join(cwd, "nights/2026-11-23.csv.manifest.json"));
+  await dump(1);
+  expect(await at(tuesday, ...line)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("completed the interrupted run of") as string,
+  });
+  expect(await names()).toEqual([
+    "2026-11-23.csv",
+    "2026-11-23.csv.manifest.json",
+    "2026-11-24.csv",
+    "2026-11-24.csv.manifest.json",
+  ]);
+  expect([await items("2026-11-23.csv"), await items("2026-11-24.csv")]).toEqual([
+    dumpOf(0),
+    dumpOf(1),
+  ]);
 });
 
 test("--restart discards what the interrupted run has left under its name", async () => {

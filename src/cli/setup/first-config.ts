@@ -9,7 +9,7 @@ import { makeFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import { userCacheFolder, userConfigFolder } from "../../core/files/user-folders.js";
 import { explainIssue } from "../../core/option-issue.js";
-import { wrapLines } from "../../core/text/quantity.js";
+import { shellWord, wrapLines } from "../../core/text/quantity.js";
 import { lookupOptions } from "../../lookup/options.js";
 import type { CommandCall } from "../command.js";
 import { findConfigFile } from "../options/find-config-file.js";
@@ -45,8 +45,17 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
       "  if the service needs an API key: set REPUTE_API_KEY, or add api-key-file with the path of a file that holds it",
     );
   }
-  reporter.print(`  check it with: repute doctor${isDefault ? "" : ` --config ${path}`}`);
+  const config = isDefault ? "" : ` --config ${shellWord(path)}`;
+  reporter.print(`  check it with: repute doctor${config}`);
+  reporter.print(
+    "  a crontab line for every night, in a folder that has dump.csv and a folder nights:",
+  );
+  reporter.print(`  0 2 * * * cd FOLDER && repute enrich ${nightly}${config}`);
 }
+
+/** Keeps each night's output and report, and shows what changed since the night before. */
+const nightly =
+  "dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html' --against previous --resume --quiet";
 
 /** Where to write. Without an operand, an existing config file keeps its name. */
 function targetOf({ operands, operand, settings, context: { env } }: InitCall): string {
