@@ -32,7 +32,7 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
   const answers = await askForAnswers(call);
   try {
     makeFolder(dirname(path), 0o700);
-    await replaceFile(realPath(path), configText(answers), 0o600);
+    await replaceFile(realPath(path), configText(answers, path), 0o600);
   } catch (error) {
     throw new FatalError("config_unwritable", `cannot write ${path}: ${fileFault(error)}`, {
       cause: error,
@@ -45,15 +45,11 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
       "  if the service needs an API key: set REPUTE_API_KEY, or add api-key-file with the path of a file that holds it",
     );
   }
-  const config = isDefault ? "" : ` --config ${shellWord(path)}`;
-  reporter.print(`  check it with: repute doctor${config}`);
-  reporter.print(
-    "  a crontab line for every night, in a folder that has dump.csv and a folder nights:",
-  );
-  reporter.print(`  0 2 * * * cd FOLDER && repute enrich ${nightly}${config}`);
+  reporter.print(`  check it with: repute doctor${isDefault ? "" : ` --config ${path}`}`);
+  reporter.print("  its last line is one for a crontab, which enriches a dump every night");
 }
 
-/** Keeps each night's output and report, and shows what changed since the night before. */
+/** Arguments of the nightly command. */
 const nightly =
   "dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html' --against previous --resume --quiet";
 
@@ -83,7 +79,7 @@ function targetOf({ operands, operand, settings, context: { env } }: InitCall): 
   return path;
 }
 
-function configText(answers: Answers): string {
+function configText(answers: Answers, path: string): string {
   return [
     "# Settings of repute. Keys are flags without the dashes: see repute enrich --help.",
     "# The API key never belongs here: set REPUTE_API_KEY, or name its file with api-key-file.",
@@ -94,6 +90,10 @@ function configText(answers: Answers): string {
     "# profiles:",
     "#   nightly:",
     "#     rate: 50/s",
+    "",
+    "# A crontab line, for a FOLDER that has dump.csv and a folder nights: each night keeps its",
+    "# output and its report, which shows what changed since the night before.",
+    `# 0 2 * * * cd FOLDER && repute enrich ${nightly} --config ${shellWord(path)}`,
     "",
   ].join("\n");
 }
