@@ -51,14 +51,17 @@ export function patternOf(output: string): string | null {
 }
 
 /** The manifest of an output; null if there is none that can be read. @throws ReputeError */
-export async function readRecord(output: string, stateDir?: string): Promise<FoundManifest | null> {
+export async function storedManifest(
+  output: string,
+  stateDir?: string,
+): Promise<FoundManifest | null> {
   if (isObjectAddress(output)) return (await manifestAt(manifestPath(output))).manifest;
   return findManifest(outputBase(output, stateDir)).catch(() => null);
 }
 
 /** Why an output cannot be compared with; null if it can. @throws ReputeError */
 export async function faultOf(output: string, stateDir?: string): Promise<string | null> {
-  const manifest = await readRecord(output, stateDir);
+  const manifest = await storedManifest(output, stateDir);
   if (manifest === null) return noManifest;
   // Objects appear as a whole.
   if (isObjectAddress(output)) return null;

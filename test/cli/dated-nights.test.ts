@@ -9,9 +9,11 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { enrich } from "../../src/run/execute.js";
 import { jobHere } from "../helpers/job-here.js";
+import { repute } from "../../src/index.js";
 import { takeLock } from "../../src/core/files/run-lock.js";
 import { startService } from "../../src/service/service.js";
 import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
@@ -234,19 +236,45 @@ test("a second run on the same day replaces the first one's output", async () =>
 });
 
 test.each([
-  ["Parquet", ["-o", "nights/{date}.parquet"], "2026-11-23.parquet"],
-  ["a data set", ["-o", "nights/dt={date}/", "--to", "csv"], "dt=2026-11-23"],
-  ["a DuckDB file", ["-o", "duckdb:nights/{date}.duckdb?table=t"], "2026-11-23.duckdb"],
-  ["gzip", ["-o", "nights/{date}.ndjson.gz"], "2026-11-23.ndjson.gz"],
-])("%s keeps its day, too", async (kind, output, name) => {
+  ["-o nights/{date}.parquet", "2026-11-23.parquet", readParquet],
+  ["-o nights/dt={date}/ --to csv", "dt=2026-11-23", partRows],
+  [
+    "-o duckdb:nights/{date}.duckdb?table=t",
+    "2026-11-23.duckdb",
+    (path: string) => queryDuckdb("FROM t", path),
+  ],
+  ["-o nights/{date}.ndjson.gz", "2026-11-23.ndjson.gz", gzippedRows],
+])("%s keeps its day, too", async (flags, name, rows) => {
+  const output = flags.split(" ");
   const { at, cwd, names } = await stopped(...output, "--resume");
   expect(await at(tuesday, ...output, "--resume", "-q")).toMatchObject({ code: 0, stderr: "" });
   const found = await names();
   expect(found).toContain(name);
   expect(found.filter((each) => !each.includes("2026-11-23"))).toEqual([]);
-  const path = join(cwd, "nights", name);
-  if (kind === "Parquet") expect(await readParquet(path)).toHaveLength(40);
-  if (kind === "a DuckDB file") expect(await queryDuckdb("FROM t", path)).toHaveLength(40);
+  expect(await rows(join(cwd, "nights", name))).toHaveLength(40);
+});
+
+async function partRows(folder: string): Promise<readonly string[]> {
+  const part = (await readdir(folder)).find((name) => name.startsWith("part-")) ?? "none";
+  return (await readFile(join(folder, part), "utf8")).trimEnd().split("\n").slice(1);
+}
+
+async function gzippedRows(path: string): Promise<readonly string[]> {
+  return gunzipSync(await readFile(path))
+    .toString()
+    .trimEnd()
+    .split("\n");
+}
+
+test("the library names an output in the same way, and continues it", async () => {
+  const { cwd, names } = await nights();
+  await using client = repute({ local: true });
+  const [input, output] = [join(cwd, "dump.csv"), join(cwd, "nights/{date}.csv")];
+  const early = client.enrichFile(input, output, { maxRequests: 10 });
+  await expect(early).rejects.toMatchObject({ code: "requests_spent" });
+  const { started_at, resumed } = await client.enrichFile(input, output, { resume: true });
+  const day = started_at.slice(0, 10);
+  expect([resumed, await names()]).toEqual([1, [`${day}.csv`, `${day}.csv.manifest.json`]]);
 });
 
 test("retry and merge name their files after the run that they complete", async () => {

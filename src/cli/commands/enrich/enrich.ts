@@ -43,8 +43,8 @@ export const enrichCommand = defineCommand({
       "append the rows of a query to a table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
     "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
       "read rows without a header from a pipe, do only the quick check, write to stdout",
-    "repute enrich dump.csv -o enriched.csv --resume":
-      "continue an interrupted run; finished lookups are not repeated",
+    "repute enrich dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html' --against previous --resume":
+      "in a crontab: continue an interrupted run, keep every night, show what changed since the last",
   },
   exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
   run: async (call) => {

@@ -119,8 +119,8 @@ async function namedAfterRun<T extends string | undefined>(
   if (name === undefined) return name;
   checkRunWords(flag, name);
   if (!hasRunWords(name)) return name;
-  const { readRecord } = await import("../../../earlier/previous-outputs.js");
-  const { run_id: runId, started_at: startedAt } = (await readRecord(earlier)) ?? {};
+  const { storedManifest } = await import("../../../earlier/previous-outputs.js");
+  const { run_id: runId, started_at: startedAt } = (await storedManifest(earlier)) ?? {};
   if (runId !== undefined && startedAt !== undefined) return namedAfter(name, { runId, startedAt });
   throw new UsageError(
     "manifest_missing",
