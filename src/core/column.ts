@@ -2,7 +2,7 @@ import type { JsonObject, LookupEndpoint } from "./finding.js";
 import type { EnrichedRow } from "./row.js";
 
 /** Types of the added columns; `formats/column-types.ts` has what each output makes of them. */
-export type ColumnType = "text" | "boolean" | "count" | "number" | "timestamp" | "text[]";
+export type ColumnType = "text" | "boolean" | "count" | "number" | "timestamp" | "text[]" | "json";
 
 export type ColumnValue = string | number | boolean | readonly string[] | null;
 

@@ -128,7 +128,7 @@ export function lackedColumns(
 const optionalKinds = Object.keys(optionalColumns) as readonly OptionalKind[];
 
 /** Version of the column table. Any change to a column needs a new version. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /** The result of an endpoint as received. */
 function raw(endpoint: LookupEndpoint, what: string): Column {

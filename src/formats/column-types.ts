@@ -84,6 +84,15 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     toValue: (cell) => timeText(cell as bigint, 6),
     fromText: (value) => value || null,
   },
+  json: {
+    sql: { postgres: "jsonb", duckdb: "JSON", bigquery: "JSON" },
+    parquet: { ...text, converted_type: "JSON", logical_type: { type: "JSON" } },
+    jsonSchema: {},
+    toCell: (value, storable) => storable(String(value)),
+    cellIn: (value) => (typeof value === "string" ? value : undefined),
+    toValue: String,
+    fromText: (value) => value || null,
+  },
   "text[]": {
     sql: { postgres: "text[]", duckdb: "VARCHAR[]", bigquery: "ARRAY<STRING>" },
     parquet: text,

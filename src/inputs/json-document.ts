@@ -1,5 +1,6 @@
 import { FatalError, UsageError } from "../core/errors.js";
 import { shellWord } from "../core/text/quantity.js";
+import { limits } from "../formats/reading/lines.js";
 import { byte, isBracket } from "./json-byte.js";
 
 /** A value of the list of rows. */
@@ -38,10 +39,8 @@ export class JsonDocument {
   #lineStart = 0;
   #offset = 0;
   #at = 0;
-  /** Line ends written beyond those read, and those read inside a row. */
-  #ahead = 0;
-  #owed = 0;
-  #out = Buffer.alloc(0);
+  #linesWritten = 0;
+  #out = Buffer.alloc(64);
   #length = 0;
 
   constructor(name: string) {
@@ -50,9 +49,6 @@ export class JsonDocument {
 
   /** The rows in a chunk, as lines. */
   read(chunk: Buffer): Buffer {
-    // A row that is a text grows most: "", becomes {"item":""} and a line end.
-    const most = chunk.length * 4 + 64;
-    if (this.#out.length < most) this.#out = Buffer.allocUnsafe(most);
     this.#length = 0;
     for (let at = 0; at < chunk.length; at++) {
       this.#at = this.#offset + at;
@@ -106,11 +102,12 @@ export class JsonDocument {
   }
 
   #endLine(): void {
+    if (this.#row !== null && this.#line - this.#linesWritten > limits.recordBytes)
+      throw this.#fault(`the value that begins on ${this.#rowPlace} has too many lines`);
     this.#line += 1;
     this.#lineStart = this.#at + 1;
     this.#readSpace();
-    if (this.#row !== null) this.#owed += 1;
-    else this.#writeLineEnd();
+    if (this.#row === null) this.#writeLinesRead();
   }
 
   #readSpace(): void {
@@ -118,10 +115,9 @@ export class JsonDocument {
     this.#hasGap = this.#inWord;
   }
 
-  /** A line end that was read, unless it was written ahead. */
-  #writeLineEnd(): void {
-    if (this.#ahead > 0) this.#ahead -= 1;
-    else this.#write(byte.lineFeed);
+  /** Writes as many line ends as were read, so that the next row keeps its line. */
+  #writeLinesRead(): void {
+    for (; this.#linesWritten < this.#line - 1; this.#linesWritten++) this.#write(byte.lineFeed);
   }
 
   /** Reads a byte between the rows. */
@@ -161,8 +157,8 @@ export class JsonDocument {
     this.#row = null;
     this.#expects = "comma";
     this.#write(byte.lineFeed);
-    this.#ahead += 1;
-    for (; this.#owed > 0; this.#owed--) this.#writeLineEnd();
+    this.#linesWritten += 1;
+    this.#writeLinesRead();
   }
 
   /** Reads a byte outside the list of rows, or inside a row. */
@@ -222,6 +218,9 @@ export class JsonDocument {
   }
 
   #write(code: number): void {
+    if (this.#length === this.#out.length) {
+      this.#out = Buffer.concat([this.#out], this.#length * 2);
+    }
     this.#out[this.#length++] = code;
   }
 

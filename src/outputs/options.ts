@@ -2,6 +2,7 @@ import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts } from "../core/finding.js";
 import { namesAmong, option, wholeNumber } from "../core/options.js";
+import { tableModes } from "./table-mode.js";
 import { sinkFormats } from "../formats/types.js";
 
 /** What `--to` accepts. */
@@ -24,6 +25,12 @@ const columnNames = namesAmong(
   columns.map(({ name }) => name),
   "column",
 ).transform((names) => (names.includes("status") ? names : ["status", ...names]));
+
+/** Names of columns, as `a,b` or as a list. */
+const columnList = z
+  .union([z.string().transform((text) => text.split(",")), z.array(z.string())])
+  .pipe(z.array(z.string().trim().min(1)).min(1))
+  .transform((names): readonly string[] => names);
 
 /** Options for writing the output. */
 export const sinkOptions = z.strictObject({
@@ -53,6 +60,16 @@ export const sinkOptions = z.strictObject({
     description:
       "Also write rows that are neither complete nor partial to this file. They keep the format of the input, plus the reason, so the file can be run again",
     value: "PATH",
+  }),
+  mode: option(z.enum(tableModes).default("append"), {
+    description:
+      "What a table does with the rows. append adds them. merge keeps one row per item, the newest; rows without an item are counted, not stored. replace puts them in the place of all rows, once the run is complete",
+    value: "MODE",
+  }),
+  key: option(columnList.optional(), {
+    description:
+      "With --mode merge: keep one row per value of these columns of the table [default: rep_kind,rep_item]",
+    value: "LIST",
   }),
   onlyNew: option(z.boolean().default(false), {
     description:

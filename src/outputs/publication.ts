@@ -2,8 +2,9 @@ import type { Clock } from "../core/clock.js";
 import type { OptionalColumns } from "../core/columns.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
-import type { PartRecord } from "../core/manifest/manifest.js";
+import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
 import type { Audit, PartOptions } from "./types.js";
+import type { TableMode } from "./table-mode.js";
 import type { TypedColumn } from "../formats/typed-column.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */
@@ -22,9 +23,10 @@ export interface Publication {
   /**
    * Lets it appear.
    *
+   * @param manifest of the run; only a run without state, which publishes to a stream, has none yet
    * @throws ReputeError
    */
-  commit(stage: Stage, suffix: string): Promise<void>;
+  commit(stage: Stage, suffix: string, manifest?: Manifest | null): Promise<void>;
   /** Whether the rows of a run that stops early are published, and the others with its end. */
   readonly takesParts: boolean;
 }
@@ -48,6 +50,10 @@ export interface PublicationOptions {
   /** Aborts waiting for an unreachable server. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
+  /** Of a table: what it does with the rows. @default append */
+  readonly mode?: TableMode | undefined;
+  /** Of a merged table: the columns of its key. @default kind and item */
+  readonly key?: readonly string[] | undefined;
   /** Of a data set: how its files are written. */
   readonly parts?: PartOptions | undefined;
   /** Of a finished run that is published again: the files of its data set. */

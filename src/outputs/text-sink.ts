@@ -109,9 +109,9 @@ export function withRejects(sink: Sink, rejects: Sink): Sink {
       const apart = await rejects.checkpoint();
       return { ...(await sink.checkpoint()), rejects: apart };
     },
-    async finish(suffix) {
+    async finish(suffix, manifest) {
       await rejects.finish(suffix);
-      return sink.finish(suffix);
+      return sink.finish(suffix, manifest);
     },
     async abandon() {
       await rejects.abandon();

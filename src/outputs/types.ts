@@ -1,4 +1,4 @@
-import type { PartRecord } from "../core/manifest/manifest.js";
+import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import type { Counted, Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
@@ -27,6 +27,8 @@ export interface Audit extends Counted {
   readonly sha256: string | null;
   /** CRC-32 of the file, where one was read. */
   readonly crc?: number;
+  /** Of a merged table: rows that lack a value of its key, and are not stored. */
+  readonly withoutKey?: number;
   /** Of a data set: its files, whose names are decided. */
   readonly parts?: readonly PartRecord[];
 }
@@ -60,8 +62,9 @@ export interface Sink {
   /**
    * Completes the output and moves it to its final name.
    * @param suffix appended to the final names of the output and its rejects. @default none
+   * @param manifest of the run, which tables keep. @default none
    */
-  finish(suffix?: string): Promise<SinkResult>;
+  finish(suffix?: string, manifest?: Manifest | null): Promise<SinkResult>;
   /** Closes without completing: nothing gets the final name, durable data stays for a resume. */
   abandon(): Promise<void>;
 }

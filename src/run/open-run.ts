@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { v7 as timeOrderedId } from "uuid";
 import { type Clock, systemClock } from "../core/clock.js";
 import { addedColumns, type OptionalColumns } from "../core/columns.js";
 import { type ResourceStack } from "../core/resource-stack.js";
@@ -68,7 +68,7 @@ export async function openRun(
   const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, handling, target);
   const optional = optionalColumnsOf(job, handling);
-  const runId = saved?.runId ?? handling.runId ?? job.runId ?? randomUUID();
+  const runId = saved?.runId ?? handling.runId ?? job.runId ?? timeOrderedId();
   job.onRunId?.(runId);
   const before = saved;
   const opening = handling.open(before?.source ?? null);

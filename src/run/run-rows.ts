@@ -1,5 +1,6 @@
 import { counted } from "../core/text/quantity.js";
 import { EarlyEndError, FatalError } from "../core/errors.js";
+import { endingOfError } from "./exit-reason.js";
 import type { UnsupportedCode } from "../core/item/item.js";
 import { surplusCells } from "../core/row.js";
 import { type ResourceStack, withResources } from "../core/resource-stack.js";
@@ -65,7 +66,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       rowsRead += before?.ahead.length ?? 0;
       return await publish(job, { ...run, checkpointer, warnings, rowsRead });
     } catch (error) {
-      if (error instanceof EarlyEndError) await publishSoFar(job, run, saving);
+      if (error instanceof EarlyEndError) await publishSoFar(job, run, saving, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
       throw error;
@@ -99,17 +100,20 @@ function rowsBefore({ input }: EnrichJob, row: number): number {
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
 async function publishSoFar(
-  { onWarning }: EnrichJob,
-  { staged, target }: OpenRun,
+  job: EnrichJob,
+  run: OpenRun,
   checkpointer: Checkpointer | null,
+  end: EarlyEndError,
 ): Promise<void> {
-  if (staged === null) return;
+  const { staged, target } = run;
+  if (staged === null || checkpointer === null) return;
   try {
     // A table must not have more rows than a resume knows of.
-    await checkpointer?.save();
-    await staged.publishSoFar();
+    await checkpointer.save();
+    const soFar = manifestSoFar(job, { ...run, checkpointer });
+    await staged.publishSoFar({ ...soFar, ...endingOfError(end, true) });
   } catch (error) {
-    onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);
+    job.onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);
   }
 }
 

@@ -63,7 +63,7 @@ describe("retry in a table", () => {
     const service = ["--intel-url", `${server.url}/beta`, "--partial-retries", "0", "-q"];
     const run = (...args: readonly string[]) => runRepute([...args, ...service], { cwd });
     await run("enrich", "in.txt", "-o", table, "--lookups", "query", "--raw");
-    const said = `SELECT COLUMNS(c -> c NOT LIKE '%quick%' AND c NOT IN ('rep_looked_up_at', 'rep_attempts', 'rep_source'))
+    const said = `SELECT COLUMNS(c -> c NOT LIKE '%quick%' AND c NOT IN ('rep_loaded_at', 'rep_looked_up_at', 'rep_attempts', 'rep_source'))
       FROM enriched ORDER BY rep_row`;
     const query = (sql: string) => queryDuckdb(sql, join(cwd, "out.duckdb"));
     const before = await query(said);

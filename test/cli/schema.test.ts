@@ -76,6 +76,7 @@ test("the DuckDB statements create a readable table and view", async () => {
   expect(found.getRows().map(([name]) => name)).toEqual([
     "rep_run_id",
     "rep_row",
+    "rep_loaded_at",
     "seen",
     "indicator",
     "note",
@@ -99,7 +100,8 @@ test("begins with the columns of a table, a query or several inputs", async () =
   instance.closeSync();
   const columnsOf = async (...inputs: readonly string[]): Promise<readonly string[]> => {
     const statements = await schemaOf(...inputs, "--format", "duckdb");
-    return [...statements.matchAll(/^ {2}"((?!rep_)\w+)"/gm)].map(([, name = ""]) => name);
+    const [table = ""] = statements.split(";", 1);
+    return [...table.matchAll(/^ {2}"((?!rep_)\w+)"/gm)].map(([, name = ""]) => name);
   };
   const query = `duckdb:${file}?query=SELECT *, 1 AS one FROM hits`;
   expect(await columnsOf(parquet)).toEqual(["ip", "seen"]);

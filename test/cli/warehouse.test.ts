@@ -107,7 +107,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
       code: 0,
     });
     const [row] = await query(cwd, (rows) => `SELECT * FROM ${rows}`);
-    expect(Object.values(row ?? {}).slice(2, 2 + hostileNames.length)).toEqual(hostileCells);
+    expect(Object.values(row ?? {}).slice(3, 3 + hostileNames.length)).toEqual(hostileCells);
     expect(Object.keys(row ?? {})).toHaveLength(2 + hostileNames.length + 36);
   });
 

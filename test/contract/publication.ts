@@ -6,10 +6,12 @@ import { stageUpTo } from "../../src/outputs/publish/staged-sink.js";
 import type { PublicationOptions } from "../../src/outputs/publication.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
 import type { PartOptions } from "../../src/outputs/types.js";
+import { leadingNames } from "../../src/outputs/warehouse/table-schema.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import {
   openRun,
+  publishedAt,
   publishRows,
   recordParts,
   someCells,
@@ -189,8 +191,9 @@ export function describeTypedColumns(place: PublicationPlace): void {
       const cells = columns.map((_, n) => `cell ${n}`);
       const { rows } = await publish([anEnrichedRow({ cells })], { columns });
       const values = Object.values(rows[0] ?? {});
-      expect(values.slice(2, 2 + columns.length)).toEqual(cells);
-      expect(values).toHaveLength(2 + columns.length + addedColumns.length);
+      const first = leadingNames.length;
+      expect(values.slice(first, first + columns.length)).toEqual(cells);
+      expect(values).toHaveLength(first + columns.length + addedColumns.length);
     });
 
     it("rejects an input column that would be added", async () => {
@@ -274,6 +277,7 @@ const fullRow: ReadRow = {
   ...Object.fromEntries(addedColumns.map(({ name }) => [`rep_${name}`, null])),
   rep_run_id: "00000000-0000-4000-8000-000000000001",
   rep_row: 1n,
+  rep_loaded_at: micros(publishedAt),
   ip: "192.0.2.1",
   note: "",
   rep_item: "192.0.2.1",

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Clock, systemClock } from "../../src/core/clock.js";
 import { addedColumns } from "../../src/core/columns.js";
 import { dataSetManifest } from "../../src/core/files/output-names.js";
 import type { EnrichedRow } from "../../src/core/row.js";
@@ -8,6 +9,11 @@ import type { Publication, PublicationOptions } from "../../src/outputs/publicat
 import { findWarehouse } from "../../src/outputs/registry.js";
 import type { Audit, PartFormat, PartOptions, SinkPosition } from "../../src/outputs/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
+
+/** When rows are published. */
+export const publishedAt = "2026-01-02T03:05:00Z";
+
+const publishedNow: Clock = { ...systemClock, now: () => Date.parse(publishedAt) };
 
 /** Options of a new run with its state folder in `folder`. */
 export async function someOptions(
@@ -22,6 +28,7 @@ export async function someOptions(
     runId: "00000000-0000-4000-8000-000000000001",
     stateFolder,
     base: join(folder, "base"),
+    clock: publishedNow,
     ...members,
   };
 }

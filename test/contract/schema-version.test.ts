@@ -38,7 +38,7 @@ it.each([1, 99])("does not verify an output of schema version %i", async (versio
   const { code, stderr } = await runInProcess(["verify", join(cwd, "out.csv")]);
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    new RegExp(`has schema version ${version}; this version of repute reads 2$`, "m"),
+    new RegExp(`has schema version ${version}; this version of repute reads 3$`, "m"),
   );
   expect(stderr).toContain("or run enrich on the input again");
 });
@@ -58,7 +58,7 @@ it.each(texts.slice(0, 4))("neither retries nor reports $output without verdicts
     const { code, stderr } = await runInProcess(args);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /does not have the columns of an output \(schema version 2\)|lacks 1 column .*: verdict/,
+      /does not have the columns of an output \(schema version 3\)|lacks 1 column .*: verdict/,
     );
   }
 });

@@ -83,6 +83,7 @@ const parquetTypes: Readonly<Record<ColumnType, string>> = {
   count: "64-bit integer",
   number: "double",
   timestamp: "timestamp, microseconds, UTC",
+  json: "JSON text",
   "text[]": "list of strings",
 };
 

@@ -9,6 +9,7 @@ import {
   describeTypedColumns,
   type PublicationPlace,
 } from "../contract/publication.js";
+import { describeTableModes } from "../contract/table-modes.js";
 import { publishRows, someOptions } from "../contract/publishing.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
@@ -18,7 +19,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 let cluster: PostgresCluster;
 
 /** Existing schemas for tests that need their own. */
-const schemas = 30;
+const schemas = 60;
 
 beforeAll(async () => {
   cluster = await PostgresCluster.start();
@@ -58,6 +59,11 @@ const contract: PublicationPlace = {
 
 describePublication(contract);
 describeTypedColumns(contract);
+describeTableModes({
+  name: "postgres",
+  output: contract.output,
+  sql: (folder, text) => cluster.query(text(`${placeOf(folder)}.enriched`)),
+});
 
 /** Counts are returned as text, times as dates. */
 function plain(name: string, value: unknown): unknown {

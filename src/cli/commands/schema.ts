@@ -43,6 +43,8 @@ const groups = {
       description: "Name of the table, SCHEMA.NAME allowed. The view's name derives from it",
       value: "NAME",
     }),
+    mode: sinkOptions.shape.mode,
+    key: sinkOptions.shape.key,
     prefix: sinkOptions.shape.prefix,
     columns: sinkOptions.shape.columns,
     raw: sinkOptions.shape.raw,
@@ -87,7 +89,7 @@ export const schemaCommand = defineCommand({
 type Call = CommandCall<SettingsOf<typeof groups>>;
 
 async function printSchema(call: Call): Promise<number> {
-  const { format, prefix, raw, columns: only, table } = call.settings;
+  const { format, mode, key, prefix, raw, columns: only, table } = call.settings;
   if (format === undefined) {
     throw new UsageError("format_missing", "schema needs a format", {
       hint: `add --format with one of ${formatNames.join(", ")}`,
@@ -99,7 +101,10 @@ async function printSchema(call: Call): Promise<number> {
   const { inputColumns, file } =
     call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
   const optional = { file, raw, only };
-  await writeOut(call.context, await textOf(format, { inputColumns, prefix, optional, table }));
+  await writeOut(
+    call.context,
+    await textOf(format, { inputColumns, prefix, optional, table, mode, key }),
+  );
   return exitCodes.done;
 }
 

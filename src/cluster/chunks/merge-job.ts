@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
 import type { FailOn, MaxFailed } from "../../run/failure-limits.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
+import type { TableMode } from "../../outputs/table-mode.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
 
@@ -12,6 +13,8 @@ export interface MergeJob {
   readonly settings: {
     readonly output: string;
     readonly rejects?: string | undefined;
+    readonly mode: TableMode;
+    readonly key?: readonly string[] | undefined;
     readonly maxFailed: MaxFailed;
     readonly failOn: FailOn;
   };

@@ -85,7 +85,7 @@ async function mergeLocally(job: MergeJob, target: OutputTarget): Promise<Manife
 /** The output, which must have the format of the chunks. */
 async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTarget> {
   const { to, prefix, esIndex } = plan.settings;
-  const { output, rejects } = settings;
+  const { output, rejects, mode, key } = settings;
   const text = to === "parquet" ? undefined : to;
   const warehouse = output === "-" ? null : findWarehouse(output);
   const found = detectSinkFormat(output).format;
@@ -109,6 +109,8 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
     esIndex,
     formulaGuard: false,
     gzip: false,
+    mode,
+    key,
     onlyNew: false,
     raw: false,
     distinct: false,
@@ -217,13 +219,14 @@ async function publish(
       bytes: audit === null ? (opened.at(-1)?.length ?? null) : audit.bytes,
       rows: audit?.rows ?? writtenRows(summed),
       sha256: audit?.sha256 ?? null,
+      ...(audit?.withoutKey === undefined ? {} : { without_key: audit.withoutKey }),
       ...notedPrefix(job.plan.settings.prefix),
     },
     ...counts,
     ended_at: new Date(clock.now()).toISOString(),
     ...(suffix === "" ? endingOfRows(settings.failOn, summed.statuses) : endingOfTooMany),
   };
-  await finishJoined(opened, staged, suffix);
+  await finishJoined(opened, staged, suffix, manifest);
   const inputPath = job.plan.input.absolute;
   const source = inputPath === null ? { stream: null } : { path: inputPath };
   const { signal, onWarning } = job;

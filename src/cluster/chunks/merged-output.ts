@@ -7,6 +7,7 @@ import {
   partPath,
   streamDestination,
 } from "../../outputs/file-destination.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { Publication } from "../../outputs/publication.js";
 import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { stagePath } from "../../outputs/stage.js";
@@ -36,7 +37,7 @@ export interface JoinedOutput {
 /** Staged rows and where they will be published. */
 export interface StagedMerge {
   prepare(suffix: string): Promise<Audit | null>;
-  commit(suffix: string): Promise<void>;
+  commit(suffix: string, manifest: Manifest): Promise<void>;
 }
 
 interface OpenedMerge {
@@ -46,7 +47,7 @@ interface OpenedMerge {
 
 /** Checks where staged rows will be published; null for text. @throws ReputeError */
 export async function openMerged(
-  { plan, signal, clock, onWarning }: Pick<MergeJob, "plan" | "signal" | "clock" | "onWarning">,
+  { plan, settings, signal, clock, onWarning }: Omit<MergeJob, "work">,
   { warehouse, base }: OutputTarget,
   stateFolder: string | null,
 ): Promise<OpenedMerge | null> {
@@ -58,6 +59,8 @@ export async function openMerged(
     runId: plan.plan_id,
     stateFolder,
     base,
+    mode: settings.mode,
+    key: settings.key,
     signal,
     ...(clock && { clock }),
     ...(onWarning && { onWarning }),
@@ -110,7 +113,7 @@ export async function stageJoined(
   const stage = stageUpTo(publication, stateFolder, position);
   return {
     prepare: (suffix) => publication.prepare(stage, suffix),
-    commit: (suffix) => publication.commit(stage, suffix),
+    commit: (suffix, manifest) => publication.commit(stage, suffix, manifest),
   };
 }
 
@@ -119,10 +122,11 @@ export async function finishJoined(
   opened: readonly Destination[],
   staged: StagedMerge | null,
   suffix: string,
+  manifest: Manifest,
 ): Promise<void> {
   const files = staged === null ? opened : opened.slice(0, -1);
   for (const each of files) await each.finish(suffix);
-  await staged?.commit(suffix);
+  await staged?.commit(suffix, manifest);
   if (staged !== null) await opened.at(-1)?.abandon();
 }
 

@@ -6,6 +6,7 @@ import type { LeftOutCounts } from "../../core/manifest/manifest.js";
 import { formats } from "../../formats/registry.js";
 import { splitLines } from "../../formats/record-splitter.js";
 import { LeftOutCounter } from "../../run/left-out-counts.js";
+import { leadingNames } from "../../outputs/warehouse/table-schema.js";
 import { KnownItems } from "../../run/rows/known-items.js";
 import type { WorkPlan } from "./work-plan.js";
 
@@ -51,7 +52,7 @@ export function mergedRows(plan: WorkPlan, header: string | null): MergedRows | 
 }
 
 function stagedRows({ columns, settings }: WorkPlan, repeats: (text: TextOf) => boolean) {
-  const first = ["run_id", "row", ...columns].length;
+  const first = leadingNames.length + columns.length;
   const names = addedColumns({ only: settings.columns }).map(({ name }) => name);
   let written = 0;
   const edit = (record: Buffer): Buffer | null => {

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { v7 as timeOrderedId } from "uuid";
 import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { raceAbort } from "../../core/abort.js";
@@ -79,7 +79,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
     const chunks = await chunksOf(splitter, source, job);
     await file?.sync();
     const plan = {
-      plan_id: randomUUID(),
+      plan_id: timeOrderedId(),
       created_at: new Date(clock.now()).toISOString(),
       input: {
         ...(table?.paths ?? (await pathsOf(input, work, needsCopy))),

@@ -75,6 +75,7 @@ async function coordinate(
   lease: WorkLease,
 ): Promise<Manifest> {
   const { job, target } = run;
+  const settings = { ...job.settings.output, ...job.settings.run };
   const done = await untilEnd(job, async (signal) => {
     const ending = { ...run, job: { ...job, signal } };
     const all = await openQueue(link);
@@ -91,13 +92,12 @@ async function coordinate(
     if (isNew) await lease.take(ending.job, plan.plan_id);
     const resumed = isNew ? 0 : await countResume(work);
     // What would otherwise fail after the last request.
-    await openMerged({ ...job, plan }, target, target.base);
+    await openMerged({ ...job, settings, plan }, target, target.base);
     await writeRunRecord(work, plan.plan_id, job);
     await doChunks({ job, queue: queueOf(plan), work, plan, lease, signal, resumed });
     return { plan, resumed };
   });
   if ("manifest" in done) return done.manifest;
-  const settings = { ...job.settings.output, ...job.settings.run };
   const manifest = await mergeWork({ ...job, ...done, settings, work, target }).catch(
     async (error: unknown) => {
       // There is nothing to continue.

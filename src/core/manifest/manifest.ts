@@ -123,6 +123,9 @@ export const outputSchema = z.object({
   indicators: count
     .optional()
     .describe("Indicators in a STIX bundle, which omits rows that accuse nothing"),
+  without_key: count
+    .optional()
+    .describe("With --mode merge: rows that lack a value of the key, and are not stored"),
   parts: z.array(part).readonly().optional().describe("Files of a data set, in order"),
 });
 
@@ -134,7 +137,7 @@ export const outputSchema = z.object({
 export const manifestSchema = z.object({
   schema_version: z.int(),
   program: z.object({ name: z.string(), version: z.string() }).readonly(),
-  run_id: z.string().describe("Unique per run. A resumed run keeps it"),
+  run_id: z.string().describe("UUIDv7: later runs sort later. A resumed run keeps it"),
   command: z.array(z.string()).readonly().describe("The command line, without secrets"),
   input: z
     .object({

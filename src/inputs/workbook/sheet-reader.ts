@@ -46,6 +46,11 @@ export class SheetReader {
     return this.#csv;
   }
 
+  /** @throws Error if the XML is cut off */
+  end(): void {
+    this.#parser.close();
+  }
+
   #open(name: string, attributes: Attributes): void {
     if (name === "v" || name === "t") {
       this.#isValue = true;

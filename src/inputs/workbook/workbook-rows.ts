@@ -64,6 +64,7 @@ async function* rowsOf(
       const rows = reader.read(xml);
       if (rows !== "") yield Buffer.from(rows);
     }
+    reader.end();
   } catch (error) {
     throw unreadable(name, error);
   }

@@ -130,13 +130,18 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     return rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
   }
 
-  async hasKey({ schema, name }: TableName, key: readonly [string, string]): Promise<boolean> {
+  lockTable(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async hasKey({ schema, name }: TableName, key: readonly string[]): Promise<boolean> {
+    const wanted = key.map((_, index) => `lower($${index + 3})`).join(", ");
     const found = await this.query(
       `SELECT 1 FROM duckdb_constraints() WHERE database_name = current_database()
        AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)
        AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
        AND list_sort(list_transform(constraint_column_names, lambda name: lower(name)))
-         = list_sort([lower($3), lower($4)])`,
+         = list_sort([${wanted}])`,
       [schema ?? "main", name, ...key],
     );
     return found.length > 0;

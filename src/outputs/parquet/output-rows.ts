@@ -10,7 +10,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { StagedRow } from "../stage.js";
-import { type TableColumn, tableSchema } from "../warehouse/table-schema.js";
+import { leadingNames, type TableColumn, tableSchema } from "../warehouse/table-schema.js";
 import {
   compressorsFor,
   type OpenedFile,
@@ -68,8 +68,7 @@ export async function openParquetOutput(
   const optional = optionalColumnsIn(names, prefix);
   const lacks = new Set(lackedColumns(only ?? ["status"], optional));
   const needed = [
-    "run_id",
-    "row",
+    ...leadingNames,
     ...(only ?? addedColumns(optional).map(({ name }) => name)).filter((name) => !lacks.has(name)),
     ...(lacks.has("status") ? ["status"] : []),
   ];

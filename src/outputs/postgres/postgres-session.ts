@@ -203,15 +203,21 @@ export class PostgresSession implements TableSession {
     return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
   }
 
-  async hasKey(table: TableName, key: readonly [string, string]): Promise<boolean> {
+  async hasKey(table: TableName, key: readonly string[]): Promise<boolean> {
     const found = await this.query(
       `SELECT 1 FROM pg_index i WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indisvalid
-       AND i.indpred IS NULL AND i.indnkeyatts = 2 AND ARRAY[$2, $3]::text[] = (
+       AND i.indpred IS NULL AND i.indnkeyatts = ${key.length}
+       AND ARRAY[${key.map((_, index) => `$${index + 2}`).join(", ")}]::text[] = (
          SELECT array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") FROM pg_attribute a
-         WHERE a.attrelid = i.indrelid AND a.attnum IN (i.indkey[0], i.indkey[1]))`,
+         WHERE a.attrelid = i.indrelid AND a.attnum = ANY ((i.indkey::int2[])[0:${key.length - 1}]))`,
       [quoteTable("postgres", table), ...[...key].sort()],
     );
     return found.length > 0;
+  }
+
+  // Readers go on; inserts of other runs and programs wait.
+  async lockTable(table: TableName): Promise<void> {
+    await this.query(`LOCK TABLE ${quoteTable("postgres", table)} IN SHARE ROW EXCLUSIVE MODE`);
   }
 
   async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {

@@ -13,6 +13,7 @@ import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { textWriter } from "../text-sink.js";
 import type { PartRecord } from "../../core/manifest/manifest.js";
 import type { Audit, PartOptions } from "../types.js";
+import { loadedRows } from "../warehouse/row-cells.js";
 import { openParquetWriter, parquetForm } from "./parquet.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
@@ -65,6 +66,8 @@ export async function publishDataSet(
 
 /** How the parts of a data set are written. */
 interface PartsForm extends Pick<Publication, "encoder" | "columns"> {
+  /** The staged rows as they are written. */
+  rowsOf(stage: Stage): AsyncGenerator<readonly StagedRow[]>;
   open(index: number): Promise<PartWriter>;
 }
 
@@ -80,7 +83,11 @@ async function parquetParts(
   pathOf: (index: number) => string,
 ): Promise<PartsForm> {
   const form = await parquetForm(options);
-  return { ...form, open: (index) => openParquetWriter(pathOf(index), form) };
+  return {
+    ...form,
+    rowsOf: (stage) => loadedRows(stage, options.clock),
+    open: (index) => openParquetWriter(pathOf(index), form),
+  };
 }
 
 /** A row of text is staged as one cell. */
@@ -93,6 +100,7 @@ function textParts(
   return {
     encoder: stageEncoder((row) => [encoder.encode([row])]),
     columns: [{ type: "text" }],
+    rowsOf: (stage) => stage.rows(),
     async open(index) {
       const destination = await openFileDestination(pathOf(index), null);
       const writer = textWriter(destination, gzip);
@@ -127,7 +135,7 @@ async function writeParts(stage: Stage, rowsPerPart: number, form: PartsForm): P
   let rows = 0;
   let part: PartWriter | null = await form.open(0);
   try {
-    for await (const batch of stage.rows()) {
+    for await (const batch of form.rowsOf(stage)) {
       for (const row of batch) {
         part ??= await form.open(count);
         await part.add(row);

@@ -1,6 +1,8 @@
+import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import { placeOf } from "../warehouse/saved-rows.js";
 import { isFilledIn } from "../warehouse/row-cells.js";
 import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
@@ -26,7 +28,7 @@ export async function fillTable<T extends TableTarget>(
   target: T,
   options: PublicationOptions,
 ): Promise<Publication> {
-  const { prefix, optional, runId } = options;
+  const { prefix, optional, runId, clock = systemClock } = options;
   const { kind } = target;
   const whole = tableSchema(kind, { inputColumns: [], prefix, optional });
   const columns = whole.columns.filter(
@@ -42,19 +44,23 @@ export async function fillTable<T extends TableTarget>(
     },
     takesParts: true,
     prepare: () => Promise.resolve(null),
-    async commit(stage) {
+    async commit(stage, _, manifest = null) {
       if (!stage.exists) return;
       const database = await openPatiently(connect, target, options);
-      const all = (): Batches => stagedBatches(stage, columns.length, transactionBounds);
+      const all = (): Batches =>
+        stagedBatches(stage, { width: columns.length, clock, bounds: transactionBounds });
       // A lost connection repeats a transaction from its first row.
-      const fill = (batches: () => Batches): Promise<void> =>
+      const fill = (batches: () => Batches, isLast: boolean): Promise<void> =>
         database.transaction(async (session) => {
           await session.lock(`run ${runId}`);
           await update(session, target, schema, batches());
+          if (!isLast || manifest === null) return;
+          const runs = await prepareRuns(kind, session, await placeOf(session, target));
+          await recordRun(session, kind, runs, { manifest, now: clock.now() });
         });
       try {
-        if (kind === "postgres") await fill(all);
-        else for await (const batch of all()) await fill(() => [batch]);
+        if (kind === "duckdb") for await (const batch of all()) await fill(() => [batch], false);
+        await fill(kind === "duckdb" ? () => [] : all, true);
         await database.settle?.();
       } finally {
         await database.close();
@@ -66,14 +72,14 @@ export async function fillTable<T extends TableTarget>(
 async function update(
   session: TableSession,
   target: TableTarget,
-  { columns, key }: TableSchema,
+  { columns, rowKey }: TableSchema,
   batches: Batches,
 ): Promise<void> {
   const { kind, display } = target;
   const quoted = (name: string): string => quoteIdentifier(kind, name);
   const to = quoteTable(kind, await placeOf(session, target));
   const from = quoteTable(kind, await session.loadTemporary(columns, batches));
-  const same = key.map((name) => `t.${quoted(name)} = f.${quoted(name)}`).join(" AND ");
+  const same = rowKey.map((name) => `t.${quoted(name)} = f.${quoted(name)}`).join(" AND ");
   const [found = []] = await session.query(
     `SELECT (SELECT count(*) FROM ${from}), (SELECT count(*) FROM ${to} t JOIN ${from} f ON ${same})`,
   );
@@ -87,7 +93,7 @@ async function update(
     );
   }
   const changes = columns
-    .filter(({ name }) => !key.includes(name))
+    .filter(({ name }) => !rowKey.includes(name))
     .map(({ name }) => `${quoted(name)} = f.${quoted(name)}`);
   await session.query(
     `UPDATE ${to} AS t SET ${changes.join(", ")} FROM ${from} AS f WHERE ${same}`,

@@ -8,7 +8,7 @@ import { readBack } from "../parquet/read-back.js";
 import { type StagedRow, stageEncoder } from "../stage.js";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
-import { rowCells } from "../warehouse/row-cells.js";
+import { loadedRows, rowCells } from "../warehouse/row-cells.js";
 import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
 import type { Publication, PublicationOptions } from "../publication.js";
@@ -33,7 +33,9 @@ export async function publishParquet(
     async prepare(stage) {
       const writer = await openParquetWriter(file, form);
       try {
-        for await (const rows of stage.rows()) for (const row of rows) await writer.add(row);
+        for await (const rows of loadedRows(stage, options.clock)) {
+          for (const row of rows) await writer.add(row);
+        }
         await writer.end();
       } finally {
         await writer.abandon();

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { openFileDestination, partPath } from "../file-destination.js";
 import { readStage, type Stage, stagePath } from "../stage.js";
 import { textSink } from "../text-sink.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { Audit, Sink, SinkPosition } from "../types.js";
 import type { Publication } from "../publication.js";
 
@@ -10,7 +11,7 @@ export interface StagedSink extends Sink {
   /** Makes what is going to appear, and counts what it holds. No row can be written afterwards. */
   prepare(suffix: string): Promise<Audit | null>;
   /** Publishes the rows so far, where the output takes parts of a run. */
-  publishSoFar(): Promise<void>;
+  publishSoFar(manifest?: Manifest): Promise<void>;
 }
 
 /**
@@ -32,12 +33,12 @@ export async function openStage(
     write: (rows) => sink.write(rows),
     checkpoint: () => sink.checkpoint(),
     prepare: async (suffix) => publication.prepare(await soFar(), suffix),
-    async publishSoFar() {
-      if (publication.takesParts) await publication.commit(await soFar(), "");
+    async publishSoFar(manifest) {
+      if (publication.takesParts) await publication.commit(await soFar(), "", manifest);
     },
-    async finish(suffix = "") {
+    async finish(suffix = "", manifest = null) {
       const { length: bytes, rows } = await sink.checkpoint();
-      await publication.commit(await soFar(), suffix);
+      await publication.commit(await soFar(), suffix, manifest);
       await file.abandon();
       return { path: null, bytes, rows };
     },

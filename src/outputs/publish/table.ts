@@ -2,18 +2,16 @@ import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { renamePart } from "../file-destination.js";
-import type { Stage } from "../stage.js";
+import type { Stage, StagedRow } from "../stage.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
-import {
-  type DialectName,
-  quoteIdentifier,
-  quoteTable,
-  type TableName,
-} from "../warehouse/dialect.js";
+import type { DialectName } from "../warehouse/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
+import { loadedRows } from "../warehouse/row-cells.js";
+import { prepareRuns, recordRun } from "../warehouse/run-records.js";
+import type { TableMode } from "../table-mode.js";
 import { countRun } from "../warehouse/count-run.js";
 import type {
-  Batches,
   Connect,
   ConnectOptions,
   TableDatabase,
@@ -24,6 +22,7 @@ import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
 import { cellsEncoder } from "./parquet.js";
 import { countStaged } from "./rows.js";
+import { hasKey, insertRows, mergeRows, removeRows, type RowsToStore } from "./store-rows.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 import type { Audit } from "../types.js";
 
@@ -39,21 +38,26 @@ export async function publishTable<T extends TableTarget>(
   target: T,
   options: PublicationOptions,
 ): Promise<Publication> {
-  const { columns, prefix, optional } = options;
-  const schema = tableSchema(target.kind, { inputColumns: columns, prefix, optional });
+  const { mode } = options;
+  const schema = tableSchema(target.kind, { ...options, inputColumns: options.columns });
   await checkTablePlace(connect, target, schema, options);
   const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
   return {
     columns: schema.columns,
     encoder: cellsEncoder(schema, options),
-    takesParts: true,
+    // Only a whole run replaces the rows of others.
+    takesParts: mode !== "replace",
     prepare: (stage, suffix) =>
-      suffix === "" ? countedTable(stage, schema) : keepFailed(stage, schema, failedPath(suffix)),
-    async commit(stage, suffix) {
+      suffix === ""
+        ? countedTable(stage, schema, target.kind, mode)
+        : keepFailed(stage, schema, failedPath(suffix)),
+    async commit(stage, suffix, manifest = null) {
       if (suffix !== "") return renamePart(failedPath(suffix));
       const database = await openPatiently(connect, target, options);
       try {
-        await database.transaction((session) => load(session, target, schema, options, stage));
+        await database.transaction((session) =>
+          load(session, target, schema, options, { stage, manifest }),
+        );
         await database.settle?.();
       } finally {
         await database.close();
@@ -74,7 +78,11 @@ async function checkTablePlace<T extends TableTarget>(
   try {
     await database.transaction(async (session) => {
       const table = await prepareTable(kind, session, target.table, schema);
-      await insertRows(session, kind, { table, schema, batches: [], mayExist: true });
+      await prepareRuns(kind, session, table);
+      const none = { table, schema, batches: [] };
+      if (options.mode === "merge") await mergeRows(session, kind, none);
+      else await insertRows(session, kind, { ...none, mayExist: true });
+      if (options.mode === "replace") await removeRows(session, kind, table, "FALSE");
     }, "ROLLBACK");
   } finally {
     await database.close();
@@ -116,15 +124,24 @@ export async function openPatiently<T extends TableTarget>(
 /** Size of a batch. DuckDB's vectors hold 2,048 rows. */
 const batchBounds: BatchBounds = { rows: 2_048, characters: 8 * 1024 * 1024 };
 
+interface BatchOptions {
+  /** Number of columns. */
+  readonly width: number;
+  readonly clock?: Clock | undefined;
+  readonly bounds?: BatchBounds;
+  /** Which rows to take. @default all */
+  readonly takes?: (row: StagedRow) => boolean;
+}
+
 /** The staged rows as columns. */
 export async function* stagedBatches(
   stage: Stage,
-  width: number,
-  bounds = batchBounds,
+  { width, clock, bounds = batchBounds, takes }: BatchOptions,
 ): AsyncGenerator<ColumnBatch> {
   let batch = new ColumnBatch(width, bounds);
-  for await (const rows of stage.rows()) {
+  for await (const rows of loadedRows(stage, clock)) {
     for (const row of rows) {
+      if (takes?.(row) === false) continue;
       batch.add(row);
       if (!batch.full) continue;
       yield batch;
@@ -138,55 +155,67 @@ async function load(
   session: TableSession,
   target: TableTarget,
   schema: TableSchema,
-  { runId, prefix }: PublicationOptions,
-  stage: Stage,
+  options: PublicationOptions,
+  { stage, manifest }: { readonly stage: Stage; readonly manifest: Manifest | null },
 ): Promise<void> {
-  const { kind, display } = target;
+  const { kind } = target;
+  const { runId, mode = "append", clock = systemClock } = options;
   const table = await prepareTable(kind, session, target.table, schema);
+  const runs = await prepareRuns(kind, session, table);
   await session.lock(`run ${runId}`);
-  const count = () => countRun(session, kind, table, { runId, prefix });
-  const mayExist = (await count()) > 0;
-  if (stage.exists) {
-    const batches = stagedBatches(stage, schema.columns.length);
-    await insertRows(session, kind, { table, schema, batches, mayExist });
+  if (mode !== "append") await session.lockTable(table);
+  const takes = mode === "merge" ? hasKey(kind, schema) : undefined;
+  const width = schema.columns.length;
+  const batches = stage.exists
+    ? stagedBatches(stage, { width, clock, ...(takes && { takes }) })
+    : [];
+  const rows = { table, schema, batches };
+  if (mode === "merge") await mergeRows(session, kind, rows);
+  else {
+    if (mode === "replace") await removeRows(session, kind, table);
+    await addRows(session, target, rows, { runId, count: stage.count });
   }
-  const stored = await count();
-  if (stored === stage.count) return;
-  if (stored > stage.count) {
+  if (manifest !== null) await recordRun(session, kind, runs, { manifest, now: clock.now() });
+}
+
+/** Adds the rows of a run that are not there yet, and checks that all of them are. */
+async function addRows(
+  session: TableSession,
+  { kind, display }: TableTarget,
+  rows: RowsToStore,
+  { runId, count }: { readonly runId: string; readonly count: number },
+): Promise<void> {
+  const { prefix } = rows.schema;
+  const stored = () => countRun(session, kind, rows.table, { runId, prefix });
+  await insertRows(session, kind, { ...rows, mayExist: (await stored()) > 0 });
+  const found = await stored();
+  if (found === count) return;
+  if (found > count) {
     throw new FatalError(
       "output_table_differs",
-      `${display} holds ${stored} rows of this run, which has ${stage.count}`,
+      `${display} holds ${found} rows of this run, which has ${count}`,
       { hint: startOver },
     );
   }
-  throw new FatalError("rows_lost", `${display} stored ${stored} of ${stage.count} rows`, {
+  throw new FatalError("rows_lost", `${display} stored ${found} of ${count} rows`, {
     hint: "check the table for triggers or rules that drop rows, then continue with --resume",
   });
 }
 
-interface RowsToInsert {
-  readonly table: TableName;
-  readonly schema: TableSchema;
-  readonly batches: Batches;
-  /** Some may be there, and stay as they are. DuckDB keeps the order of rows only without this. */
-  readonly mayExist: boolean;
-}
-
-async function insertRows(
-  session: TableSession,
+async function countedTable(
+  stage: Stage,
+  schema: TableSchema,
   kind: DialectName,
-  { table, schema: { columns, key }, batches, mayExist }: RowsToInsert,
-): Promise<void> {
-  if (!mayExist && (await session.append?.(table, columns, batches)) === true) return;
-  const list = (names: readonly string[]): string =>
-    names.map((name) => quoteIdentifier(kind, name)).join(", ");
-  const names = list(columns.map(({ name }) => name));
-  const from = quoteTable(kind, await session.loadTemporary(columns, batches));
-  const insert = `INSERT INTO ${quoteTable(kind, table)} (${names}) SELECT ${names} FROM ${from}`;
-  await session.query(mayExist ? `${insert} ON CONFLICT (${list(key)}) DO NOTHING` : insert);
-  await session.query(`DROP TABLE ${from}`);
+  mode: TableMode | undefined,
+): Promise<Audit> {
+  const takes = hasKey(kind, schema);
+  const counts = await countStaged(stage, schema);
+  const withoutKey = mode === "merge" ? await countRows(stage, (row) => !takes(row)) : undefined;
+  return { bytes: null, sha256: null, ...counts, ...(withoutKey !== undefined && { withoutKey }) };
 }
 
-async function countedTable(stage: Stage, schema: TableSchema): Promise<Audit> {
-  return { bytes: null, sha256: null, ...(await countStaged(stage, schema)) };
+async function countRows(stage: Stage, counts: (row: StagedRow) => boolean): Promise<number> {
+  let count = 0;
+  for await (const rows of stage.rows()) count += rows.filter(counts).length;
+  return count;
 }

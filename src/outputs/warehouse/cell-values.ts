@@ -31,6 +31,9 @@ export function cellReaders(
         return () => options.runId;
       case "row":
         return ({ row, written }) => BigInt(row.savedNumber ?? written ?? row.number);
+      case "loaded_at":
+        // Filled in when the row is published.
+        return () => null;
       case "input":
         return ({ row }) => {
           const cell = row.cells[from.index];

@@ -4,16 +4,16 @@ import {
   createTable,
   type DialectName,
   dialectNames,
-  newestViewSuffix,
   parsePostgresTable,
   parseTableName,
-  quoteIdentifier,
-  quoteTable,
   type TableName,
 } from "./dialect.js";
+import { createRunsTable } from "./run-records.js";
 import { createChangesView } from "./changes-view.js";
+import { createNewestView } from "./newest-view.js";
 import { jsonSchema } from "./json-schema.js";
-import { tableSchema, type TableSchema } from "./table-schema.js";
+import type { TableMode } from "../table-mode.js";
+import { tableSchema } from "./table-schema.js";
 
 /** Output formats of `repute schema`. */
 export const schemaFormats = ["json-schema", ...dialectNames] as const;
@@ -27,6 +27,10 @@ export interface SchemaTextOptions {
   readonly prefix: string;
   /** The optional columns of the rows. @default none */
   readonly optional?: OptionalColumns;
+  /** @default append */
+  readonly mode?: TableMode | undefined;
+  /** Columns of which a merged table has one row per value. @default kind and item */
+  readonly key?: readonly string[] | undefined;
   /**
    * `table` or `schema.table`; also `project.dataset.table` for BigQuery. Ignored for json-schema.
    */
@@ -53,49 +57,13 @@ export function schemaText(format: SchemaFormat, options: SchemaTextOptions): st
   const hasAll = options.optional?.only === undefined;
   const changes =
     format === "bigquery" || !hasAll ? null : createChangesView(format, table, schema);
-  const statements = [createTable(format, table, schema), newest, changes];
+  const statements = [
+    createTable(format, table, schema),
+    createRunsTable(format, table),
+    newest,
+    changes,
+  ];
   return `${statements.filter((statement) => statement !== null).join("\n\n")}\n`;
-}
-
-/**
- * CREATE VIEW of each item's newest row: the one with the latest answer, with a stable choice among
- * rows that share an answer. Rows without an item are excluded. Null for a table without the columns
- * that tell them.
- * @param create CREATE OR REPLACE for a table with new columns, which an existing view lacks
- */
-export function createNewestView(
-  dialect: DialectName,
-  table: TableName,
-  { prefix, key, columns }: ViewedTable,
-  create = "CREATE VIEW",
-): string | null {
-  const needed = ["kind", "item", "looked_up_at"].map((name) => prefix + name);
-  if (!needed.every((wanted) => columns.some(({ name }) => name === wanted))) return null;
-  const quote = (name: string): string => quoteIdentifier(dialect, name);
-  const item = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
-  const order = `${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(key[0])} DESC, ${quote(key[1])} DESC`;
-  const known = `WHERE ${quote(`${prefix}item`)} IS NOT NULL`;
-  const from = `FROM ${quoteTable(dialect, table)}`;
-  const select =
-    dialect === "postgres"
-      ? [`SELECT DISTINCT ON (${item}) *`, from, known, `ORDER BY ${item}, ${order}`]
-      : [
-          "SELECT *",
-          from,
-          known,
-          `QUALIFY row_number() OVER (PARTITION BY ${item} ORDER BY ${order}) = 1`,
-        ];
-  const view = quoteTable(dialect, { ...table, name: newestViewName(table.name) });
-  return `${create} ${view} AS\n${select.join("\n")};`;
-}
-
-type ViewedTable = Pick<TableSchema, "prefix" | "key"> & {
-  readonly columns: readonly { readonly name: string }[];
-};
-
-/** Name of the view beside a table. */
-export function newestViewName(table: string): string {
-  return table + newestViewSuffix;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../core/errors.js";
-import { createNewestView, newestViewName } from "./ddl.js";
+import { createNewestView, newestViewName } from "./newest-view.js";
 import {
   addColumns,
   catalogueType,
@@ -63,7 +63,9 @@ export async function prepareTable(
 export function checkTable(
   dialect: DialectName,
   table: TableName,
-  schema: Pick<TableSchema, "key" | "prefix"> & { readonly columns: readonly TypedColumn[] },
+  schema: Partial<Pick<TableSchema, "rowKey" | "prefix">> & {
+    readonly columns: readonly TypedColumn[];
+  },
   found: readonly FoundColumn[],
 ): void {
   // Quoted names are case-sensitive in PostgreSQL (manual, section 4.1.1), but not in DuckDB and
@@ -73,11 +75,13 @@ export function checkTable(
 
   const missing = schema.columns.filter(({ name }) => !types.has(key(name)));
   if (missing.length > 0) {
-    const after = { ...schema, columns: [...schema.columns, ...found] };
-    const statements = [
-      ...addColumns(dialect, table, missing),
-      createNewestView(dialect, table, after, "CREATE OR REPLACE VIEW") ?? [],
-    ].flat();
+    const { prefix, rowKey } = schema;
+    const columns = [...schema.columns, ...found];
+    const view =
+      prefix === undefined || rowKey === undefined
+        ? null
+        : createNewestView(dialect, table, { prefix, rowKey, columns }, "CREATE OR REPLACE VIEW");
+    const statements = [...addColumns(dialect, table, missing), view ?? []].flat();
     throw new UsageError(
       "table_lacks_columns",
       `the table ${tableText(table)} lacks ${named(missing)}`,

@@ -1,14 +1,29 @@
+import { type Clock, systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { CellValue } from "../../formats/typed-column.js";
 import type { CellReader } from "./cell-values.js";
-import type { TableColumn, TableSchema } from "./table-schema.js";
+import type { Stage, StagedRow } from "../stage.js";
+import { leadingNames, type TableColumn, type TableSchema } from "./table-schema.js";
 
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
 const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);
 
 /** Whether a retry fills a column in. It keeps the others. */
 export function isFilledIn({ from }: TableColumn): boolean {
-  return from.kind === "added" && !kept.has(from.column.name);
+  return from.kind === "loaded_at" || (from.kind === "added" && !kept.has(from.column.name));
+}
+
+const loadedIndex = leadingNames.indexOf("loaded_at");
+
+/** The staged rows with the time of their publishing. Rows that a retry copies have theirs. */
+export async function* loadedRows(
+  stage: Stage,
+  clock: Clock = systemClock,
+): AsyncGenerator<readonly StagedRow[]> {
+  const now = BigInt(Math.round(clock.now() * 1000));
+  for await (const rows of stage.rows()) {
+    yield rows.map((row) => (row[loadedIndex] === null ? row.with(loadedIndex, now) : row));
+  }
 }
 
 /**

@@ -1,10 +1,5 @@
 import { existsSync } from "node:fs";
-import {
-  addedColumns,
-  lackedColumns,
-  type OptionalColumns,
-  optionalColumnsIn,
-} from "../../core/columns.js";
+import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { retriedColumns } from "../../core/needed-columns.js";
 import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
@@ -54,7 +49,6 @@ export async function findSavedRun<T extends TableTarget>(
       const optional = optionalColumnsIn(names, prefix);
       const schema = tableSchema(kind, { inputColumns: [], prefix, optional });
       checkTable(kind, table, schema, columns);
-      if (runId === null) mustTellNewest(display, optional);
       const id = runId ?? (await newestRun(session, target, table, prefix));
       if ((await countRun(session, kind, table, { runId: id, prefix })) === 0) {
         throw new FatalError("no_such_run", `${display} has no rows of the run ${id}`, {
@@ -125,27 +119,16 @@ export async function placeOf(
   throw new FatalError("output_missing", `there is no table ${display}`);
 }
 
-/** @throws UsageError `columns_missing` for a table that does not say when its rows were looked up */
-function mustTellNewest(display: string, optional: OptionalColumns): void {
-  if (lackedColumns(["looked_up_at"], optional).length === 0) return;
-  const message = `${display} lacks the column looked_up_at, which tells the newest run`;
-  throw new UsageError("columns_missing", message, {
-    hint: "name the run: run=ID among the parameters of the table",
-  });
-}
-
 async function newestRun(
   { query }: TableSession,
   { kind, display }: TableTarget,
   table: TableName,
   prefix: string,
 ): Promise<string> {
-  const quoted = (name: string): string => quoteIdentifier(kind, prefix + name);
-  const [newest] = await query(
-    `SELECT ${quoted("run_id")} FROM ${quoteTable(kind, table)} GROUP BY 1
-     ORDER BY max(${quoted("looked_up_at")}) DESC NULLS LAST, 1 DESC LIMIT 1`,
-  );
-  if (newest !== undefined) return String(newest[0]);
+  const column = quoteIdentifier(kind, `${prefix}run_id`);
+  const [newest] = await query(`SELECT max(${column}) FROM ${quoteTable(kind, table)}`);
+  const runId = newest?.[0] ?? null;
+  if (runId !== null) return String(runId);
   throw new FatalError("no_such_run", `${display} has no rows`, { hint: "check the name" });
 }
 

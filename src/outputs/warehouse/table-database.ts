@@ -38,7 +38,9 @@ export interface TableSession {
   /** A table's columns, in table order. */
   columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
   /** Whether these columns are a unique key. */
-  hasKey(table: TableName, key: readonly [string, string]): Promise<boolean>;
+  hasKey(table: TableName, key: readonly string[]): Promise<boolean>;
+  /** Keeps others from writing to a table until the end of the transaction. */
+  lockTable(table: TableName): Promise<void>;
   /**
    * Appends new rows without a temporary table, if the table has exactly these columns in this order.
    *

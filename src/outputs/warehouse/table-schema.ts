@@ -1,31 +1,52 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { Column } from "../../core/column.js";
-import { addedColumns, columns, type OptionalColumns } from "../../core/columns.js";
+import { addedColumns, columns as allColumns, type OptionalColumns } from "../../core/columns.js";
+import { UsageError } from "../../core/errors.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
 import { type NamingName, safeColumnNames } from "./column-names.js";
+import type { TableMode } from "../table-mode.js";
 
 export interface TableColumn extends TypedColumn {
   /** Description of the column, as a sentence. */
   readonly description: string;
   /** Source of its values: the run, an input cell by index, or an added column. */
   readonly from:
-    | { readonly kind: "run_id" | "row" }
+    | { readonly kind: "run_id" | "row" | "loaded_at" }
     | { readonly kind: "input"; readonly index: number; readonly name: string }
     | { readonly kind: "added"; readonly column: Column };
 }
 
-/** The enriched table: key, input columns, added columns, in this order. */
+/** Names of the columns that come first, without the prefix. */
+export const leadingNames = ["run_id", "row", "loaded_at"] as const;
+
+/** The enriched table: leading columns, input columns, added columns, in this order. */
 export interface TableSchema {
   readonly columns: readonly TableColumn[];
-  /** Names of the key columns, run and row. */
-  readonly key: readonly [runId: string, row: string];
+  /** Names of the columns that tell a row of a run. */
+  readonly rowKey: readonly [runId: string, row: string];
+  /** Names of the key's columns: those, or with `--mode merge` what has one row. */
+  readonly key: readonly string[];
   /** Prefix of the added columns' names. */
   readonly prefix: string;
+}
+
+export interface TableSchemaOptions {
+  /** The input's column names, unchanged. */
+  readonly inputColumns: readonly string[];
+  /** Prefix of the added columns' names, e.g. `rep_`. */
+  readonly prefix: string;
+  /** The optional columns of the rows. @default none */
+  readonly optional?: OptionalColumns | undefined;
+  /** @default append */
+  readonly mode?: TableMode | undefined;
+  /** Columns of which a merged table has one row per value. @default kind and item */
+  readonly key?: readonly string[] | undefined;
 }
 
 /**
  * The table that every warehouse holds.
  * @param target naming rules for the input's columns
- * @throws UsageError `column_clash` if the input has a column that would be added
+ * @throws UsageError `column_clash` if the input has a column that would be added, `key_missing`
  */
 export function tableSchema(
   target: NamingName,
@@ -33,13 +54,15 @@ export function tableSchema(
     inputColumns,
     prefix,
     optional = {},
-  }: {
-    readonly inputColumns: readonly string[];
-    readonly prefix: string;
-    readonly optional?: OptionalColumns | undefined;
-  },
+    mode = "append",
+    key: mergeKey = [`${prefix}kind`, `${prefix}item`],
+  }: TableSchemaOptions,
 ): TableSchema {
-  const key = [`${prefix}run_id`, `${prefix}row`] as const;
+  const [runId, row, loadedAt] = leadingNames.map((name) => prefix + name) as [
+    string,
+    string,
+    string,
+  ];
   const added = addedColumns(optional).map((column): TableColumn => ({
     name: prefix + column.name,
     type: column.type,
@@ -48,8 +71,10 @@ export function tableSchema(
     from: { kind: "added", column },
   }));
   const taken = [
-    ...key,
-    ...new Set([...added.map(({ name }) => name), ...columns.map(({ name }) => prefix + name)]),
+    runId,
+    row,
+    loadedAt,
+    ...new Set([...added.map(({ name }) => name), ...allColumns.map(({ name }) => prefix + name)]),
   ];
   const names = safeColumnNames(target, inputColumns, taken);
   const input = names.map((name, index): TableColumn => ({
@@ -59,21 +84,56 @@ export function tableSchema(
     description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
   }));
-  const leading: readonly TableColumn[] = [
+  const columns = [...leadingColumns(runId, row, loadedAt), ...input, ...added];
+  const rowKey = [runId, row] as const;
+  if (mode !== "merge") return { columns, rowKey, key: rowKey, prefix };
+  mustHaveKey(columns, mergeKey);
+  return {
+    columns: columns.map((column) => (mergeKey.includes(column.name) ? required(column) : column)),
+    rowKey,
+    key: mergeKey,
+    prefix,
+  };
+}
+
+/** @throws UsageError `key_missing` */
+function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): void {
+  const names = columns.map(({ name }) => name);
+  const missing = key.find((name) => !names.includes(name));
+  if (missing === undefined) return;
+  const meant = didYouMean(missing, names);
+  const near = meant === null ? "" : ` (did you mean ${meant}?)`;
+  throw new UsageError("key_missing", `the rows have no column ${missing} for the key${near}`, {
+    hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
+  });
+}
+
+function leadingColumns(runId: string, row: string, loadedAt: string): readonly TableColumn[] {
+  return [
     {
-      name: key[0],
+      name: runId,
       type: "text",
       nullable: false,
       description: "The run that wrote the row",
       from: { kind: "run_id" },
     },
     {
-      name: key[1],
+      name: row,
       type: "count",
       nullable: false,
       description: "Number of the row in the run's input, from 1",
       from: { kind: "row" },
     },
+    {
+      name: loadedAt,
+      type: "timestamp",
+      nullable: true,
+      description: "When the row was published",
+      from: { kind: "loaded_at" },
+    },
   ];
-  return { columns: [...leading, ...input, ...added], key, prefix };
+}
+
+function required(column: TableColumn): TableColumn {
+  return { ...column, nullable: false };
 }

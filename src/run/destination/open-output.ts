@@ -53,12 +53,29 @@ export async function chooseFile(
         ? await chooseDataSet(warehouse, settings, inputPaths)
         : await chooseWarehouse(warehouse, settings, inputPaths);
   refuseWithoutColumns(settings, target.format);
+  refuseTableOptions(settings, target);
   const { rejects } = settings;
   if (rejects !== undefined) {
     const file = target.file ?? warehouse?.target.file ?? null;
     await checkRejects(rejects, { file, base: target.base }, inputPaths);
   }
   return target;
+}
+
+/** @throws UsageError `mode_needs_table`, `key_needs_merge` */
+function refuseTableOptions(
+  { mode, key }: Pick<SinkSettings, "mode" | "key">,
+  { name, warehouse }: OutputTarget,
+): void {
+  if (key !== undefined && mode !== "merge") {
+    throw new UsageError("key_needs_merge", "--key applies only to --mode merge", {
+      hint: "add --mode merge, or leave out --key",
+    });
+  }
+  if (mode === "append" || (warehouse?.rows ?? null) !== null) return;
+  throw new UsageError("mode_needs_table", `--mode ${mode} needs a table, and ${name} is none`, {
+    hint: "write to duckdb:FILE?table=NAME or postgres://…?table=NAME, or leave out --mode",
+  });
 }
 
 async function chooseTarget(

@@ -36,6 +36,8 @@ export function openPublication(
     ...options,
     prefix: settings.output.prefix,
     base: target.base,
+    mode: settings.output.mode,
+    key: settings.output.key,
     signal,
     ...(onWarning && { onWarning }),
     parts: partOptions(settings.output, target, { columns, added, clock, wrapEncoder }),

@@ -178,5 +178,5 @@ async function commitStaged(
     finished: manifest.output.parts,
     onWarning: job.onWarning,
   });
-  await publication.commit(stageUpTo(publication, stateFolder, checkpoint.sink), suffix);
+  await publication.commit(stageUpTo(publication, stateFolder, checkpoint.sink), suffix, manifest);
 }

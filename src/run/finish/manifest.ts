@@ -79,6 +79,7 @@ export function manifestOf(
       sha256: audit?.sha256 ?? null,
       ...notedPrefix(output.prefix),
       ...(audit?.indicators === undefined ? {} : { indicators: audit.indicators }),
+      ...(audit?.withoutKey === undefined ? {} : { without_key: audit.withoutKey }),
       ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
     ...(output.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),

@@ -66,7 +66,7 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   }
   const manifest = manifestOf(job, run, { bytes: null, suffix, audit, ending });
   await state.markFinished({ checkpoint, manifest, suffix });
-  await sink.finish(suffix);
+  await sink.finish(suffix, manifest);
   await saveRecord(job, target, manifest, suffix);
   return manifest;
 }

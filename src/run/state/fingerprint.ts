@@ -122,6 +122,8 @@ export async function takeFingerprint(
     "es-index": output.esIndex ?? null,
     unordered: output.unordered,
     lookups: lookup.lookups,
+    mode: output.mode === "append" ? null : output.mode,
+    key: output.key ?? null,
     "only-new": output.onlyNew ? true : null,
     bogons,
     exclude: lists.length === 0 ? null : lists.map(listIdentity),

@@ -10,6 +10,7 @@ async function converted(json: string, pieceBytes = json.length): Promise<string
   }
   const chunks: Buffer[] = [];
   for await (const chunk of jsonLines(pieces(), "in.json")) chunks.push(chunk);
+  expect(Math.max(0, ...chunks.map(({ length }) => length))).toBeLessThanOrEqual(64 * 1024);
   return Buffer.concat(chunks).toString("utf8");
 }
 
@@ -39,8 +40,16 @@ describe("jsonLines", () => {
     );
   });
 
+  it("keeps the rows after one that has many lines", async () => {
+    const lines = await converted(`[{"a":"b"${"\n".repeat(200_000)}},{"a":"c"},\n["d"]]`, 1000);
+    expect(lines.split(/\n+/)).toEqual(['{"a":"b"}', '{"a":"c"}', '["d"]', ""]);
+    expect(lines.split("\n")[200_001]).toBe('["d"]');
+  });
+
   it.each([
     ['[{"a":1 2}]', '{"a":1 2}\n'],
+    ['[{"a":NaN},{"a":2}]', '{"a":NaN}\n{"a":2}\n'],
+    [String.raw`[{"a":"C:\Users"},{'a':2}]`, `{"a":"C:\\Users"}\n{'a':2}\n`],
     ["[]", ""],
     ['{"data":[]}', ""],
   ])("converts %s without mending it", async (json, lines) => {
@@ -58,6 +67,14 @@ describe("jsonLines", () => {
     await expect(converted(json)).rejects.toMatchObject({
       code: "input_json",
       message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it("refuses a row with more lines than bytes allowed", async () => {
+    const json = `[{"a":1${"\n".repeat(2 ** 24 + 1)}}]`;
+    await expect(converted(json)).rejects.toMatchObject({
+      code: "input_json",
+      message: `line ${2 ** 24 + 1}, column 1 of in.json: the value that begins on line 1, column 2 has too many lines`,
     });
   });
 

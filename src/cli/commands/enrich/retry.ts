@@ -96,6 +96,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     ...named,
     prefix: own.prefix ?? defaultPrefix,
     onlyNew: false,
+    mode: "append" as const,
   };
   const stateFolder = isTable ? statePath(outputBase(path, own.stateDir) + retrySuffix) : undefined;
   return withServices(["intel"], call, ({ intel }) =>

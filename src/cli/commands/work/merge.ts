@@ -10,7 +10,7 @@ import { exitCodeOfRun } from "../../../run/exit-reason.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
 const { maxFailed, failOn } = runOptions.shape;
-const { output, rejects } = sinkOptions.shape;
+const { output, rejects, mode, key } = sinkOptions.shape;
 const { color, json, quiet, config, profile } = cliOptions.shape;
 
 const groups = {
@@ -22,6 +22,8 @@ const groups = {
       alias: "o",
     }),
     rejects,
+    mode,
+    key,
   },
   Run: { failOn, maxFailed, color, json, quiet, config, profile, ...unattendedOptions.shape },
 };

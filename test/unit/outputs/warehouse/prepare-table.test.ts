@@ -16,7 +16,7 @@ const check = (
   checkTable(
     dialect,
     table,
-    { columns, key: ["rep_run_id", "rep_row"], prefix: "rep_" },
+    { columns, rowKey: ["rep_run_id", "rep_row"], prefix: "rep_" },
     found.map(([name, type]) => ({ name, type })),
   );
 

@@ -4,10 +4,11 @@ import { tableSchema } from "../../../../src/outputs/warehouse/table-schema.js";
 
 /** The columns of this schema version, as `name type`. Whoever changes them raises the version. */
 const recorded = {
-  version: 2,
+  version: 3,
   columns: [
     "run_id text",
     "row count",
+    "loaded_at timestamp",
     "item text",
     "kind text",
     "status text",

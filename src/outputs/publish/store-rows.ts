@@ -1,0 +1,113 @@
+import {
+  type DialectName,
+  quoteIdentifier,
+  quoteTable,
+  type TableName,
+} from "../warehouse/dialect.js";
+import type { Batches, TableSession } from "../warehouse/table-database.js";
+import type { TableSchema } from "../warehouse/table-schema.js";
+import type { StagedRow } from "../stage.js";
+
+/** Rows for a table. */
+export interface RowsToStore {
+  readonly table: TableName;
+  readonly schema: TableSchema;
+  readonly batches: Batches;
+}
+
+/**
+ * Adds rows.
+ *
+ * @param mayExist some may be there, and stay as they are. DuckDB keeps the order of rows only
+ *   without this
+ */
+export async function insertRows(
+  session: TableSession,
+  kind: DialectName,
+  { table, schema: { columns, key }, batches, mayExist }: RowsToStore & { mayExist: boolean },
+): Promise<void> {
+  if (!mayExist && (await session.append?.(table, columns, batches)) === true) return;
+  const { list, names, to } = quoting(kind, table, columns);
+  const from = quoteTable(kind, await session.loadTemporary(columns, batches));
+  const insert = `INSERT INTO ${to} (${names}) SELECT ${names} FROM ${from}`;
+  await session.query(mayExist ? `${insert} ON CONFLICT (${list(key)}) DO NOTHING` : insert);
+  await session.query(`DROP TABLE ${from}`);
+}
+
+/**
+ * Keeps one row per key, the newest: that with the latest answer, then of the latest run.
+ *
+ * @param rows all with a key
+ */
+export async function mergeRows(
+  session: TableSession,
+  kind: DialectName,
+  rows: RowsToStore,
+): Promise<void> {
+  const { table, schema, batches } = rows;
+  const { columns, key, rowKey, prefix } = schema;
+  const { list, names, to } = quoting(kind, table, columns);
+  const quoted = (name: string): string => quoteIdentifier(kind, name);
+  const from = quoteTable(kind, await session.loadTemporary(columns, batches));
+  const answered = `${prefix}looked_up_at`;
+  const hasTime = columns.some(({ name }) => name === answered);
+  const age = (of: string): string => {
+    const run = rowKey.map((name) => `${of}${quoted(name)}`);
+    const time = `coalesce(${of}${quoted(answered)}, '-infinity')`;
+    return `(${(hasTime ? [time, ...run] : run).join(", ")})`;
+  };
+  const order = [
+    ...(hasTime ? [`${quoted(answered)} DESC NULLS LAST`] : []),
+    ...rowKey.map((name) => `${quoted(name)} DESC`),
+  ];
+  const changes = columns
+    .filter(({ name }) => !key.includes(name))
+    .map(({ name }) => `${quoted(name)} = excluded.${quoted(name)}`);
+  await session.query(
+    `INSERT INTO ${to} AS t (${names}) SELECT ${names} FROM (
+       SELECT *, row_number() OVER (PARTITION BY ${list(key)} ORDER BY ${order.join(", ")}) AS repute_newest
+       FROM ${from}
+     ) AS newest WHERE repute_newest = 1
+     ON CONFLICT (${list(key)}) DO UPDATE SET ${changes.join(", ")} WHERE ${age("excluded.")} > ${age("t.")}`,
+  );
+  await session.query(`DROP TABLE ${from}`);
+}
+
+/** Statement that removes all rows. Unlike TRUNCATE it lets others read the old ones meanwhile. */
+export async function removeRows(
+  session: TableSession,
+  kind: DialectName,
+  table: TableName,
+  where = "TRUE",
+): Promise<void> {
+  await session.query(`DELETE FROM ${quoteTable(kind, table)} WHERE ${where}`);
+}
+
+/**
+ * Bytes of a key that surely fit into an entry of PostgreSQL's index, which has at most 2,704
+ * (manual, section 64.1.4).
+ */
+const maxKeyBytes = 2_600;
+
+/** Returns a function that tells whether a staged row has a key that can be stored. */
+export function hasKey(
+  kind: DialectName,
+  { columns, key }: TableSchema,
+): (row: StagedRow) => boolean {
+  const indexes = key.map((wanted) => columns.findIndex(({ name }) => name === wanted));
+  return (row) => {
+    let bytes = 0;
+    for (const index of indexes) {
+      const cell = row[index] ?? null;
+      if (cell === null) return false;
+      bytes += Buffer.byteLength(String(cell));
+    }
+    return kind !== "postgres" || bytes <= maxKeyBytes;
+  };
+}
+
+function quoting(kind: DialectName, table: TableName, columns: TableSchema["columns"]) {
+  const list = (names: readonly string[]): string =>
+    names.map((name) => quoteIdentifier(kind, name)).join(", ");
+  return { list, names: list(columns.map(({ name }) => name)), to: quoteTable(kind, table) };
+}

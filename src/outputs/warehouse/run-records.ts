@@ -1,0 +1,111 @@
+import { countedVerdicts, findingStatuses } from "../../core/finding.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
+import {
+  createTable,
+  type DialectName,
+  quoteIdentifier,
+  quoteTable,
+  type TableName,
+} from "./dialect.js";
+import { checkTable } from "./prepare-table.js";
+import type { TableSession } from "./table-database.js";
+
+/** Suffix of the table of runs beside a table. */
+const runsSuffix = "_runs";
+
+/** Name of the table of runs beside a table. */
+function runsTable(table: TableName): TableName {
+  return { ...table, name: table.name + runsSuffix };
+}
+
+interface RunColumn extends TypedColumn {
+  readonly value: (manifest: Manifest) => string | number | null;
+}
+
+const loadedAt = "loaded_at";
+
+/** One row per run: the manifest, and what queries ask for most. */
+const runColumns: readonly RunColumn[] = [
+  { name: "run_id", type: "text", nullable: false, value: ({ run_id }) => run_id },
+  column("started_at", "timestamp", ({ started_at }) => started_at),
+  column("ended_at", "timestamp", ({ ended_at }) => ended_at),
+  column(loadedAt, "timestamp", () => null),
+  column("input", "text", ({ input, inputs }) => inputNames(input.path, inputs)),
+  column("rows", "count", ({ input }) => input.rows),
+  ...findingStatuses.map((status) => column(status, "count", ({ statuses }) => statuses[status])),
+  ...countedVerdicts.map((verdict) =>
+    column(verdict, "count", ({ verdicts }) => verdicts[verdict]),
+  ),
+  column("exit_reason", "text", ({ exit_reason }) => exit_reason),
+  column("manifest", "json", storedJson),
+];
+
+const key = ["run_id"] as const;
+
+/** CREATE TABLE of the table of runs. */
+export function createRunsTable(dialect: DialectName, table: TableName): string {
+  return createTable(dialect, runsTable(table), { columns: runColumns, key });
+}
+
+/**
+ * Creates the table of runs, or checks it.
+ *
+ * @returns its name
+ * @throws UsageError `table_lacks_columns`, `table_types_differ`; errors of the database
+ */
+export async function prepareRuns(
+  dialect: DialectName,
+  session: TableSession,
+  table: TableName,
+): Promise<TableName> {
+  const runs = runsTable(table);
+  let found = await session.find(runs);
+  if (found === null) {
+    await session.lock("tables");
+    found = await session.find(runs);
+  }
+  if (found === null) await session.query(createRunsTable(dialect, table));
+  else checkTable(dialect, runs, { columns: runColumns }, await session.columnsOf(runs));
+  return runs;
+}
+
+/**
+ * Records a run, or what has become of it since it was recorded.
+ *
+ * @param now time of publishing, in milliseconds
+ */
+export async function recordRun(
+  { query }: TableSession,
+  dialect: DialectName,
+  runs: TableName,
+  { manifest, now }: { readonly manifest: Manifest; readonly now: number },
+): Promise<void> {
+  const names = runColumns.map(({ name }) => quoteIdentifier(dialect, name));
+  const places = names.map((_, index) => `$${index + 1}`);
+  const changes = names.slice(1).map((name) => `${name} = excluded.${name}`);
+  await query(
+    `INSERT INTO ${quoteTable(dialect, runs)} (${names.join(", ")}) VALUES (${places.join(", ")})
+     ON CONFLICT (${names[0]}) DO UPDATE SET ${changes.join(", ")}`,
+    runColumns.map(({ name, value }) =>
+      name === loadedAt ? new Date(now).toISOString() : value(manifest),
+    ),
+  );
+}
+
+function column(name: string, type: TypedColumn["type"], value: RunColumn["value"]): RunColumn {
+  return { name, type, nullable: true, value };
+}
+
+/** The input as named; several joined with commas. Null for a stream. */
+function inputNames(path: string | null, inputs: Manifest["inputs"]): string | null {
+  return inputs === undefined ? path : inputs.map((each) => each.path).join(", ");
+}
+
+/** U+0000 and lone surrogates, which `jsonb` refuses (PostgreSQL manual, section 8.14). */
+const unstorable = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
+
+/** The manifest as JSON that every database can store. */
+function storedJson(manifest: Manifest): string {
+  return JSON.stringify(manifest).replace(unstorable, "$1\\ufffd");
+}

@@ -1,0 +1,56 @@
+import { strToU8, zipSync } from "fflate";
+import { describe, expect, it } from "vitest";
+import { workbookRows } from "../../../../src/inputs/workbook/workbook-rows.js";
+
+const styles =
+  '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm"/></numFmts>' +
+  '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs></styleSheet>';
+
+const rows =
+  '<row r="1"><c r="A1" t="inlineStr"><is><t>ip</t></is></c><c r="C1" t="s"><v>0</v></c></row>' +
+  '<row r="3"><c r="A3"><v>12345678901234567890</v></c><c r="B3"><v>0.30000000000000004</v></c>' +
+  '<c r="C3" s="1"><v>45000</v></c><c r="D3" s="2"><v>45000.5</v></c><c r="E3" t="b"><v>1</v></c></row>';
+
+function workbook(sheet = `<worksheet><sheetData>${rows}</sheetData></worksheet>`): Buffer {
+  const files = {
+    "xl/workbook.xml": '<workbook><sheets><sheet name="One" r:id="r1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels":
+      '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>',
+    "xl/styles.xml": styles,
+    "xl/sharedStrings.xml": '<sst><si><t>a "b"</t><rPh><t>x</t></rPh></si></sst>',
+    "xl/worksheets/sheet1.xml": sheet,
+  };
+  return Buffer.from(
+    zipSync(Object.fromEntries(Object.entries(files).map(([path, xml]) => [path, strToU8(xml)]))),
+  );
+}
+
+async function csvOf(bytes: Buffer, sheet?: string): Promise<string> {
+  async function* chunks(): AsyncGenerator<Buffer> {
+    yield bytes;
+  }
+  const pieces: Buffer[] = [];
+  for await (const piece of await workbookRows(chunks(), "in.xlsx", sheet)) pieces.push(piece);
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+describe("workbookRows", () => {
+  it("keeps digits, shows dates, and leaves missing cells and rows empty", async () => {
+    expect(await csvOf(workbook(), "One")).toBe(
+      'ip,,"a ""b"""\n\n12345678901234567890,0.3,2023-03-15,2023-03-15T12:00:00,true\n',
+    );
+  });
+
+  it.each([
+    ["a sheet of another name", workbook(), "Two", "sheet_not_found"],
+    [
+      "a sheet whose XML is cut off",
+      workbook(`<worksheet><sheetData>${rows}`),
+      "One",
+      "input_workbook",
+    ],
+    ["an archive that is cut off", workbook().subarray(0, 300), "One", "input_workbook"],
+  ])("refuses %s", async (_, bytes, sheet, code) => {
+    await expect(csvOf(bytes, sheet)).rejects.toMatchObject({ code });
+  });
+});
