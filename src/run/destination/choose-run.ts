@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { v7 as timeOrderedId } from "uuid";
 import { raceAbort } from "../../core/abort.js";
 import { systemClock } from "../../core/clock.js";
 import {
@@ -47,7 +48,7 @@ export function runNames(given: EnrichJob, handling: RowHandling): RunNames | nu
   checkRunWords("-o", output);
   if (rejects !== undefined) checkRunWords("--rejects", rejects);
   if (![output, rejects].some(hasRunWords)) return null;
-  const { runId = randomUUID(), clock = systemClock } = given;
+  const { runId = timeOrderedId(), clock = systemClock } = given;
   const now = { runId, startedAt: new Date(clock.now()).toISOString() };
   return {
     output,
