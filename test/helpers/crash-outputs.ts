@@ -130,6 +130,6 @@ async function partsOf(
 
 /** A row without the values that differ from run to run. */
 function lasting(row: ReadRow): ReadRow {
-  const { rep_run_id: _id, rep_looked_up_at: _time, ...rest } = row;
+  const { rep_run_id: _id, rep_looked_up_at: _time, rep_loaded_at: _loaded, ...rest } = row;
   return rest;
 }
