@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -28,6 +28,8 @@ test("the crontab's command ends with 0 and writes rows and metrics", async () =
   expect(cwd).toBe(join(machine.folder, "var/lib/repute"));
   const ended = await runLine(line, machine, { REPUTE_INTEL_URL: url });
   expect([ended.code, ended.stdout]).toEqual([0, ""]);
+  const kept = (await readdir(join(cwd, "nights"))).map((name) => name.replace(/^[\d-]{10}/, ""));
+  expect(kept.toSorted()).toEqual([".csv", ".csv.manifest.json", ".html"]);
   const metrics = join(machine.folder, "var/lib/prometheus/node-exporter/repute.prom");
   expect(await readFile(metrics, "utf8")).toContain('repute_rows{command="enrich"');
 });
