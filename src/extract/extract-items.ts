@@ -47,15 +47,14 @@ export async function extractItems(
       for await (const block of textBlocks(bytes.chunks)) {
         signal.throwIfAborted();
         const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
-        for (const { item, line } of findItems(text)) {
+        before += findItems(text, (item, line) => {
           const known = items.get(item.value);
           if (known !== undefined) known.count += 1;
           else {
             const { kind, value } = item;
             items.set(value, { item: value, kind, file: name, line: before + line, count: 1 });
           }
-        }
-        before += lineEnds(text);
+        });
       }
     } finally {
       await bytes.close();
@@ -100,10 +99,4 @@ function blockEnd(bytes: Buffer): number {
     Math.max(...[" ", ",", '"'].map((separator) => bytes.lastIndexOf(separator) + 1)) ||
     bytes.length
   );
-}
-
-function lineEnds(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;
-  return count;
 }

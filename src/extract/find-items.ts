@@ -4,23 +4,19 @@ import { recogniseItem } from "../core/item/recognise.js";
 import { isMeant, type Mention } from "./is-meant.js";
 import { defangMark, preparedText } from "./prepared-text.js";
 
-/** An item in a text. */
-export interface FoundItem {
-  readonly item: Item;
-  /** Counted from 0, within the text. */
-  readonly line: number;
-}
+/** Takes an item and the line it stands in, counted from 0. */
+type OnItem = (item: Item, line: number) => void;
 
 /**
- * Makes a function that finds the items in whole lines of any text, defanged or not. What is more
- * likely a file name, a version number or code is left out: each item found may cost a request. It
- * remembers words, since most of a text are the same ones.
+ * Makes a function that finds the items in whole lines of any text, defanged or not, and returns the
+ * number of line ends. What is more likely a file name, a version number or code is left out: each
+ * item found may cost a request. It remembers words, since most of a text are the same ones.
  */
-export function itemFinder(): (text: string) => readonly FoundItem[] {
+export function itemFinder(): (text: string, onItem: OnItem) => number {
   const known: KnownWords = new Map();
-  return (text) => {
+  return (text, onItem) => {
     if (known.size > mostKnown) known.clear();
-    return findItems(text, known);
+    return findItems(preparedText(text), known, onItem);
   };
 }
 
@@ -29,78 +25,71 @@ type KnownWords = Map<string, Item | null>;
 
 const mostKnown = 100_000;
 
-function findItems(text: string, known: KnownWords): readonly FoundItem[] {
-  const prepared = preparedText(text);
-  const found: FoundItem[] = [];
+/** The kinds of UTF-16 units; all others are those of letters. */
+const separator = 1;
+const mark = 2;
+const kindOf = new Uint8Array(0x1_0000);
+/** Characters that end a word: JavaScript's white space, quotes, and what no item has in it. */
+const separators =
+  "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a" +
+  "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”‘’«»";
+for (const char of separators) kindOf[char.charCodeAt(0)] = separator;
+/** Items but hashes and wallets have one of these within. */
+for (const char of ".:@") kindOf[char.charCodeAt(0)] = mark;
+const lineEnd = 0x0a;
+/** Of letters and digits, hashes and wallets have at least as many. */
+const shortestUnmarked = 25;
+const unmarked = /\w{25}/;
+
+/** Calls `onItem` with each item of a prepared text. Returns the number of line ends. */
+function findItems(text: string, known: KnownWords, onItem: OnItem): number {
   let line = 0;
-  let lineEnd = prepared.indexOf("\n");
-  for (const { item, at } of itemsIn(prepared, known)) {
-    while (lineEnd >= 0 && lineEnd < at) {
-      line += 1;
-      lineEnd = prepared.indexOf("\n", lineEnd + 1);
+  let start = 0;
+  let firstMark = -1;
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : lineEnd;
+    const kind = kindOf[code];
+    if (kind === mark && firstMark < 0) firstMark = at;
+    if (kind !== separator) continue;
+    const isMarked = firstMark >= 0 && firstMark < at - 1;
+    if (isMarked || at - start >= shortestUnmarked) {
+      const word = text.slice(start, at);
+      if (isMarked || unmarked.test(word)) {
+        at = itemsOfWord(word, text, start, known, (item) => onItem(item, line));
+      }
     }
-    found.push({ item, line });
+    if (code === lineEnd && at < text.length) line += 1;
+    start = at + 1;
+    firstMark = -1;
   }
-  return found;
+  return line;
 }
 
-/** Runs of characters of which items consist. URLs may have commas, but only within quotes. */
-const words = /[^\s"'<>`|,{}\\“”‘’«»]+/y;
-const separator = /[\s"'<>`|,{}\\“”‘’«»]/;
-const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
-const shortestUnmarked = 25;
-/** What an item has in it; most words of a text have none of these. */
-const marks = /\.[^\s.]|@|:(?:\/\/|[^\s:]*:)|\b\w{25}/g;
 const url = /(?:h(?:tt|xx)ps?|ftp|wss?):\/\/.+$/i;
 const parts = /[^;()[\]=]+/g;
 
-function* itemsIn(
+/** Finds the items of a word. Returns where it ends: a URL in quotes may be longer than a word. */
+function itemsOfWord(
+  word: string,
   text: string,
+  start: number,
   known: KnownWords,
-): Generator<{ readonly item: Item; readonly at: number }> {
-  let end = 0;
-  marks.lastIndex = 0;
-  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    words.lastIndex = wordStart(text, mark.index, end);
-    const match = words.exec(text);
-    end = Math.max(words.lastIndex, mark.index + 1);
-    marks.lastIndex = end;
-    if (match === null) continue;
-    const [word] = match;
-    const start = word.includes("://") ? word.search(url) : -1;
-    if (start >= 0) {
-      const at = match.index + start;
-      end = endOfUrl(text, at, end);
-      marks.lastIndex = end;
-      const item = itemOf(withoutTail(text.slice(at, end)), known);
-      if (item?.kind === "url") yield { item, at };
-      continue;
-    }
-    // matchAll would copy the expression for every word.
-    parts.lastIndex = 0;
-    for (let part = parts.exec(word); part !== null; part = parts.exec(word)) {
-      const at = match.index + part.index;
-      const item = itemIn(part[0], text, at, known);
-      if (item === null) continue;
-      const next = parts.lastIndex;
-      yield { item, at };
-      parts.lastIndex = next;
-    }
+  onItem: (item: Item) => void,
+): number {
+  const end = start + word.length;
+  const scheme = word.includes("://") ? word.search(url) : -1;
+  if (scheme >= 0) {
+    const at = start + scheme;
+    const urlEnd = endOfUrl(text, at, end);
+    const item = itemOf(withoutTail(text.slice(at, urlEnd)), known);
+    if (item?.kind === "url") onItem(item);
+    return urlEnd;
   }
-}
-
-/** Where the word begins that has a mark at an index. */
-function wordStart(text: string, mark: number, least: number): number {
-  let start = mark;
-  while (start > least && !isSeparator(text, start - 1)) start -= 1;
-  return start;
-}
-
-function isSeparator(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  // Most characters are letters and digits.
-  const isPlain = (code > 0x60 && code < 0x7b) || (code > 0x2c && code < 0x3b);
-  return !isPlain && separator.test(text.charAt(at));
+  for (const { 0: part, index } of word.matchAll(parts)) {
+    const item = itemIn(part, text, start + index, known);
+    if (item !== null) onItem(item);
+  }
+  return end;
 }
 
 /** A URL in quotes ends with them; any other one ends with the word. */
@@ -124,6 +113,7 @@ function withoutTail(address: string): string {
   return isOpen ? bare : withoutTail(bare.slice(0, -1));
 }
 
+const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
 const head = /^[*_~:•#!?>-]+(?!\.)/;
 const label = /^[a-z][\w-]*:(?!\/\/)/i;
 

@@ -21,7 +21,10 @@ const escapes = /\\(?:[\\nrt/"]|u00[0-7][\da-f])/gi;
 function unescaped(escape: string): string {
   const char = escape.charAt(1);
   if (char === "/" || char === '"') return char;
-  if (char === "u") return String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+  if (char === "u") {
+    const coded = String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+    return coded === "\n" ? " " : coded;
+  }
   return char === "\\" ? escape : " ";
 }
 
