@@ -1,6 +1,6 @@
 import { decodeBytes } from "../core/bytes.js";
 import { ReputeError } from "../core/errors.js";
-import type { ItemKind } from "../core/item/item.js";
+import type { Item, ItemKind } from "../core/item/item.js";
 import { openInput } from "../inputs/open-input.js";
 import type { NamedInput } from "../inputs/types.js";
 import { itemFinder } from "./find-items.js";
@@ -31,8 +31,15 @@ export async function extractItems(
   inputs: readonly NamedInput[],
   { signal, onNotice }: ExtractOptions,
 ): Promise<Iterable<ExtractedItem>> {
-  const findItems = itemFinder();
+  const findItems = itemFinder<ExtractedItem>();
   const items = new Map<string, ExtractedItem>();
+  const entryOf = ({ kind, value }: Item, file: string, line: number): ExtractedItem => {
+    const known = items.get(value);
+    if (known !== undefined) return known;
+    const entry = { item: value, kind, file, line, count: 0 };
+    items.set(value, entry);
+    return entry;
+  };
   for (const { name: given, input, folder } of inputs) {
     const name = given === "-" ? "stdin" : given;
     const bytes = await openInput(input, { gzip: false, offset: 0 }).catch((error: unknown) => {
@@ -47,13 +54,9 @@ export async function extractItems(
       for await (const block of textBlocks(bytes.chunks)) {
         signal.throwIfAborted();
         const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
-        before += findItems(text, (item, line) => {
-          const known = items.get(item.value);
-          if (known !== undefined) known.count += 1;
-          else {
-            const { kind, value } = item;
-            items.set(value, { item: value, kind, file: name, line: before + line, count: 1 });
-          }
+        before += findItems(text, (found, line) => {
+          found.entry ??= entryOf(found.item, name, before + line);
+          found.entry.count += 1;
         });
       }
     } finally {

@@ -4,24 +4,33 @@ import { recogniseItem } from "../core/item/recognise.js";
 import { isMeant, type Mention } from "./is-meant.js";
 import { defangMark, preparedText } from "./prepared-text.js";
 
+/** An item and what its finder's user knows of it. The same words yield the same object. */
+export interface FoundItem<T> {
+  readonly item: Item;
+  /** Null until the user sets it. */
+  entry: T | null;
+}
+
 /** Takes an item and the line it stands in, counted from 0. */
-type OnItem = (item: Item, line: number) => void;
+type OnItem<T> = (found: FoundItem<T>, line: number) => void;
 
 /**
  * Makes a function that finds the items in whole lines of any text, defanged or not, and returns the
  * number of line ends. What is more likely a file name, a version number or code is left out: each
  * item found may cost a request. It remembers words, since most of a text are the same ones.
  */
-export function itemFinder(): (text: string, onItem: OnItem) => number {
-  const known: KnownWords = new Map();
+export function itemFinder<T>(): (text: string, onItem: OnItem<T>) => number {
+  const known: KnownWords<T> = new Map();
   return (text, onItem) => {
     if (known.size > mostKnown) known.clear();
-    return findItems(preparedText(text), known, onItem);
+    const prepared = preparedText(text);
+    if (prepared.endsWith("\n")) return findItems(prepared, known, onItem);
+    return findItems(`${prepared}\n`, known, onItem) - 1;
   };
 }
 
 /** Words and the items that they are. */
-type KnownWords = Map<string, Item | null>;
+type KnownWords<T> = Map<string, FoundItem<T> | null>;
 
 const mostKnown = 100_000;
 
@@ -42,23 +51,23 @@ const shortestUnmarked = 25;
 const unmarked = /\w{25}/;
 
 /** Calls `onItem` with each item of a prepared text. Returns the number of line ends. */
-function findItems(text: string, known: KnownWords, onItem: OnItem): number {
+function findItems<T>(text: string, known: KnownWords<T>, onItem: OnItem<T>): number {
   let line = 0;
   let start = 0;
   let firstMark = -1;
-  for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : lineEnd;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
     const kind = kindOf[code];
-    if (kind === mark && firstMark < 0) firstMark = at;
-    if (kind !== separator) continue;
+    if (kind === 0) continue;
+    if (kind === mark) {
+      if (firstMark < 0) firstMark = at;
+      continue;
+    }
     const isMarked = firstMark >= 0 && firstMark < at - 1;
     if (isMarked || at - start >= shortestUnmarked) {
-      const word = text.slice(start, at);
-      if (isMarked || unmarked.test(word)) {
-        at = itemsOfWord(word, text, start, known, (item) => onItem(item, line));
-      }
+      at = findInWord(text, { start, end: at, isMarked, line }, known, onItem);
     }
-    if (code === lineEnd && at < text.length) line += 1;
+    if (code === lineEnd) line += 1;
     start = at + 1;
     firstMark = -1;
   }
@@ -68,28 +77,38 @@ function findItems(text: string, known: KnownWords, onItem: OnItem): number {
 const url = /(?:h(?:tt|xx)ps?|ftp|wss?):\/\/.+$/i;
 const parts = /[^;()[\]=]+/g;
 
-/** Finds the items of a word. Returns where it ends: a URL in quotes may be longer than a word. */
-function itemsOfWord(
-  word: string,
+/** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
+function findInWord<T>(
   text: string,
-  start: number,
-  known: KnownWords,
-  onItem: (item: Item) => void,
+  { start, end, isMarked, line }: Word,
+  known: KnownWords<T>,
+  onItem: OnItem<T>,
 ): number {
-  const end = start + word.length;
+  const word = text.slice(start, end);
+  if (!isMarked && !unmarked.test(word)) return end;
   const scheme = word.includes("://") ? word.search(url) : -1;
   if (scheme >= 0) {
     const at = start + scheme;
     const urlEnd = endOfUrl(text, at, end);
-    const item = itemOf(withoutTail(text.slice(at, urlEnd)), known);
-    if (item?.kind === "url") onItem(item);
+    const found = itemOf(withoutTail(text.slice(at, urlEnd)), known);
+    if (found?.item.kind === "url") onItem(found, line);
     return urlEnd;
   }
-  for (const { 0: part, index } of word.matchAll(parts)) {
-    const item = itemIn(part, text, start + index, known);
-    if (item !== null) onItem(item);
+  // matchAll would copy the expression for every word.
+  parts.lastIndex = 0;
+  for (let part = parts.exec(word); part !== null; part = parts.exec(word)) {
+    const found = itemIn(part[0], text, start + part.index, known);
+    if (found !== null) onItem(found, line);
   }
   return end;
+}
+
+/** A word of a text: where it is, and whether a mark is in it. */
+interface Word {
+  readonly start: number;
+  readonly end: number;
+  readonly isMarked: boolean;
+  readonly line: number;
 }
 
 /** A URL in quotes ends with them; any other one ends with the word. */
@@ -117,7 +136,12 @@ const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
 const head = /^[*_~:•#!?>-]+(?!\.)/;
 const label = /^[a-z][\w-]*:(?!\/\/)/i;
 
-function itemIn(part: string, text: string, at: number, known: KnownWords): Item | null {
+function itemIn<T>(
+  part: string,
+  text: string,
+  at: number,
+  known: KnownWords<T>,
+): FoundItem<T> | null {
   if (part.length < shortest) return null;
   if (part.length < shortestUnmarked && !marked.test(part)) return null;
   const bare = part.replace(head, "").replace(tail, "");
@@ -125,24 +149,25 @@ function itemIn(part: string, text: string, at: number, known: KnownWords): Item
   const plain = isDefanged ? bare.replaceAll(defangMark, "") : bare;
   const whole = itemOf(plain, known);
   const value = whole === null ? plain.replace(label, "") : plain;
-  const item = whole ?? (value === plain ? null : itemOf(value, known));
-  if (item === null) return null;
-  const mention: Mention = { item, value, isDefanged, text, at, end: at + part.length };
-  return isMeant(mention) ? item : null;
+  const found = whole ?? (value === plain ? null : itemOf(value, known));
+  if (found === null) return null;
+  const mention: Mention = { item: found.item, value, isDefanged, text, at, end: at + part.length };
+  return isMeant(mention) ? found : null;
 }
 
 /** `a.io` and `1::2`. */
 const shortest = 4;
 
 /** Few words are items, so the reason of the others is not asked. */
-function itemOf(word: string, known: KnownWords): Item | null {
-  let item = known.get(word);
-  if (item !== undefined) return item;
+function itemOf<T>(word: string, known: KnownWords<T>): FoundItem<T> | null {
+  const remembered = known.get(word);
+  if (remembered !== undefined) return remembered;
   const plain = (word.includes(defangMark) ? word.replaceAll(defangMark, "") : word).replace(
     /^hxxp/i,
     "http",
   );
-  item = detectItem(plain) === null ? null : recogniseItem(plain).item;
-  known.set(word, item);
-  return item;
+  const item = detectItem(plain) === null ? null : recogniseItem(plain).item;
+  const found = item === null ? null : { item, entry: null };
+  known.set(word, found);
+  return found;
 }
