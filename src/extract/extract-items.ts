@@ -42,12 +42,14 @@ export async function extractItems(
   };
   for (const { name: given, input, folder } of inputs) {
     const name = given === "-" ? "stdin" : given;
-    const bytes = await openInput(input, { gzip: false, offset: 0 }).catch((error: unknown) => {
-      // A folder of mails may hold pictures, too.
-      if (folder === undefined || !isBinary(error)) throw error;
-      onNotice(`skipping ${name}: not text`);
-      return null;
-    });
+    const bytes = await openInput(input, { gzip: false, offset: 0, chunkBytes: blockBytes }).catch(
+      (error: unknown) => {
+        // A folder of mails may hold pictures, too.
+        if (folder === undefined || !isBinary(error)) throw error;
+        onNotice(`skipping ${name}: not text`);
+        return null;
+      },
+    );
     if (bytes === null) continue;
     try {
       let before = 1;

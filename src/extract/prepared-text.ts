@@ -8,7 +8,9 @@ export const defangMark = "\u0001";
 export function preparedText(text: string): string {
   const read = text.includes("\\") && isJson(text) ? text.replace(escapes, unescaped) : text;
   const bare = read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
-  return /[[({]/.test(bare) ? bare.replace(defanged, (_, token: string) => refanged(token)) : bare;
+  return mayBeDefanged.test(bare)
+    ? bare.replace(defanged, (_, token: string) => refanged(token))
+    : bare;
 }
 
 /** Whether quotes within it are those of JSON: Windows paths have no such names and colons. */
@@ -28,14 +30,19 @@ function unescaped(escape: string): string {
   return char === "\\" ? escape : " ";
 }
 
-/** Headers that name servers and messages, with their continuation lines. */
+/**
+ * Headers that name servers and messages, with their continuation lines. The first letter is looked
+ * at first, since few lines are headers.
+ */
 const headers =
-  /^(?:received:[ \t]+(?:from|by)\b|(?:message-id|in-reply-to|references|content-id):[ \t]*(?:\r?\n[ \t]+)?<|(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+):).*(?:\n[ \t]+.*)*/gim;
+  /^(?=[racmidx])(?:received:[ \t]+(?:from|by)\b|(?:message-id|in-reply-to|references|content-id):[ \t]*(?:\r?\n[ \t]+)?<|(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+):).*(?:\n[ \t]+.*)*/gim;
 
 function onlyLineEnds(lines: string): string {
   return lines.replaceAll(/[^\n]+/g, "");
 }
 
+/** Cheaper than `defanged`, which most texts do not need. */
+const mayBeDefanged = /[[({][ \t]?(?:\.|dot|@|at|:|\/)[:/]*[ \t]?[\])}]|\\\.[\w-]/i;
 const defanged =
   /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|::?|\/)[ \t]?[\])}]{1,2}[ \t]?|\\(?=\.[\w-])/gi;
 
