@@ -74,7 +74,9 @@ function findItems<T>(text: string, known: KnownWords<T>, onItem: OnItem<T>): nu
   return line;
 }
 
-const url = /(?:h(?:tt|xx)ps?|ftp|wss?):\/\/.+$/i;
+const url = /(?<![a-z\d])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
+/** XML names what it is written in by a URL that nobody visits. */
+const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
 const parts = /[^;()[\]=]+/g;
 
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
@@ -90,8 +92,10 @@ function findInWord<T>(
   if (scheme >= 0) {
     const at = start + scheme;
     const urlEnd = endOfUrl(text, at, end);
-    const found = itemOf(withoutTail(text.slice(at, urlEnd)), known);
-    if (found?.item.kind === "url") onItem(found, line);
+    const found = itemOf(withoutTail(text.slice(at, urlEnd)).replaceAll("&amp;", "&"), known);
+    const isMeant =
+      found?.item.kind === "url" && !namespace.test(text.slice(Math.max(0, at - 32), at));
+    if (isMeant) onItem(found, line);
     return urlEnd;
   }
   // matchAll would copy the expression for every word.
@@ -134,7 +138,17 @@ function withoutTail(address: string): string {
 
 const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
 const head = /^[*_~:•#!?>-]+(?!\.)/;
-const label = /^[a-z][\w-]*:(?!\/\/)/i;
+/**
+ * What precedes an item: `IP:`, Squid's `HIER_DIRECT/`, `root@` of an address, the `//` of a URL that
+ * has the scheme of its page.
+ */
+const label = /^(?:[a-z][\w-]*:(?!\/\/)|[A-Z_]{4,}\/(?=[\d.]+$)|[\w.-]+@(?=[\d.]+$)|\/\/)/;
+/** Of a URL with a scheme that the service does not know, the host is looked up. */
+const otherScheme = /^[a-z][\w+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+).*$/i;
+/** An address with a port as Cisco (`192.0.2.1/50000`) and BIND (`192.0.2.1#50000`) write it. */
+const addressAndPort = /^(\d{1,3}(?:\.\d{1,3}){3})[/#]\d{3,5}$/;
+/** Names a part of a mail. */
+const contentId = /^cid:/i;
 
 function itemIn<T>(
   part: string,
@@ -147,12 +161,17 @@ function itemIn<T>(
   const bare = part.replace(head, "").replace(tail, "");
   const isDefanged = bare.includes(defangMark);
   const plain = isDefanged ? bare.replaceAll(defangMark, "") : bare;
-  const whole = itemOf(plain, known);
-  const value = whole === null ? plain.replace(label, "") : plain;
+  if (contentId.test(plain)) return null;
+  const whole = addressAndPort.test(plain) ? null : itemOf(plain, known);
+  const value = whole === null ? withoutLabel(plain) : plain;
   const found = whole ?? (value === plain ? null : itemOf(value, known));
   if (found === null) return null;
   const mention: Mention = { item: found.item, value, isDefanged, text, at, end: at + part.length };
   return isMeant(mention) ? found : null;
+}
+
+function withoutLabel(text: string): string {
+  return text.replace(label, "").replace(otherScheme, "$1").replace(addressAndPort, "$1");
 }
 
 /** `a.io` and `1::2`. */

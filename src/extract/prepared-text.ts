@@ -35,16 +35,16 @@ function unescaped(escape: string): string {
  * at first, since few lines are headers.
  */
 const headers =
-  /^(?=[racmidx])(?:received:[ \t]+(?:from|by)\b|(?:message-id|in-reply-to|references|content-id):[ \t]*(?:\r?\n[ \t]+)?<|(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+):).*(?:\n[ \t]+.*)*/gim;
+  /^(?=[racmidx])(?:(?:x-)?received:[ \t]+(?:from|by)\b|(?:message-id|in-reply-to|references|content-id):[ \t]*(?:\r?\n[ \t]+)?<|(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+|x-mailer):).*(?:\n[ \t]+.*)*/gim;
 
 function onlyLineEnds(lines: string): string {
   return lines.replaceAll(/[^\n]+/g, "");
 }
 
 /** Cheaper than `defanged`, which most texts do not need. */
-const mayBeDefanged = /[[({][ \t]?(?:\.|dot|@|at|:|\/)[:/]*[ \t]?[\])}]|\\\.[\w-]/i;
+const mayBeDefanged = /[[({][ \t]?(?:\.|dot|@|at|:|\/)[:/]*[ \t]?[\])}]|\\[.=][\w-]|\w\[\.\w/i;
 const defanged =
-  /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|::?|\/)[ \t]?[\])}]{1,2}[ \t]?|\\(?=\.[\w-])/gi;
+  /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|::?|\/)[ \t]?[\])}]{1,2}[ \t]?|(?<=\w)\[(?=\.\w)|\\(?=[.=][\w-])/gi;
 
 function refanged(token: string | undefined): string {
   const char = token?.toLowerCase();
