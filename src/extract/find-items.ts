@@ -5,7 +5,7 @@ import { isMeant, type Mention } from "./is-meant.js";
 import { defangMark, preparedText } from "./prepared-text.js";
 
 /** An item and what its finder's user knows of it. The same words yield the same object. */
-export interface FoundItem<T> {
+interface FoundItem<T> {
   readonly item: Item;
   /** Null until the user sets it. */
   entry: T | null;
@@ -74,7 +74,7 @@ function findItems<T>(text: string, known: KnownWords<T>, onItem: OnItem<T>): nu
   return line;
 }
 
-const url = /(?<![a-z\d])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
+const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 /** XML names what it is written in by a URL that nobody visits. */
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
 const parts = /[^;()[\]=]+/g;

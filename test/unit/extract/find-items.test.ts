@@ -28,9 +28,53 @@ it.each([
   const hits = sum(({ found, meant }) => [...found].filter((item) => meant.has(item)).length);
   const precision = hits / sum(({ found }) => found.size);
   const recall = hits / sum(({ meant }) => meant.size);
-  const wrong = texts.flatMap(({ found, meant }) => [
-    ...[...found].filter((item) => !meant.has(item)).map((item) => `false: ${item}`),
-    ...[...meant].filter((item) => !found.has(item)).map((item) => `missed: ${item}`),
-  ]);
-  expect([precision >= precise, recall >= complete], wrong.join("\n")).toEqual([true, true]);
+  const without = (items: ReadonlySet<string>, others: ReadonlySet<string>) =>
+    [...items].filter((item) => !others.has(item));
+  const wrong = texts.flatMap(({ found, meant }) => without(found, meant));
+  const missed = texts.flatMap(({ found, meant }) => without(meant, found));
+  const faults = `wrong: ${wrong.join(" ")}; missed: ${missed.join(" ")}`;
+  expect([precision >= precise, recall >= complete], faults).toEqual([true, true]);
+});
+
+it.each([
+  ["first.example.com\n\nsecond.example.com", ["first.example.com 0", "second.example.com 2"], 2],
+  ['{"a": "x\\u000ay.example.com"}\n"z.example.com"\n', ["y.example.com 0", "z.example.com 1"], 2],
+  [
+    '"http://a.example.com/b,c"\nd.example.com\n',
+    ["http://a.example.com/b,c 0", "d.example.com 1"],
+    2,
+  ],
+])("tells the lines of %j", (text, items, lineEnds) => {
+  const found: string[] = [];
+  const lines = itemFinder()(text, ({ item }, line) => found.push(`${item.value} ${line}`));
+  expect([found, lines]).toEqual([items, lineEnds]);
+});
+
+it.each([
+  ["sftp://root@host.example.net:22/in", "host.example.net"],
+  ["client @0x1 203.0.113.9#4242", "203.0.113.9"],
+  ["dst outside:203.0.113.9/60001", "203.0.113.9"],
+  ["HIER_DIRECT/203.0.113.9", "203.0.113.9"],
+  ["host[.example.net", "host.example.net"],
+  ["hxxps[://]a.example.net/?b=c", "https://a.example.net/?b=c"],
+  ["<a href='http://a.example.net/?b=1&amp;c=2'>", "http://a.example.net/?b=1&c=2"],
+])("finds the item of %s", (text, expected) => {
+  const found: string[] = [];
+  itemFinder()(text, ({ item }) => found.push(item.value));
+  expect(found).toEqual([expected]);
+});
+
+it.each([
+  "Reader 11.0.0.23",
+  "firmware 1.0.4.12, 1.0.4.18 and 2.0.0.7",
+  "nginx/1.25.3.1",
+  "network 203.0.113.0/24",
+  "self.state.live",
+  "format.read",
+  '<svg xmlns="http://www.w3.org/2000/svg">',
+  "cid:logo@a.example.com",
+])("finds no item in %s", (text) => {
+  const found: string[] = [];
+  itemFinder()(text, ({ item }) => found.push(item.value));
+  expect(found).toEqual([]);
 });
