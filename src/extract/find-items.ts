@@ -142,13 +142,12 @@ const head = /^[*_~:•#!?>-]+(?!\.)/;
  * What precedes an item: `IP:`, Squid's `HIER_DIRECT/`, `root@` of an address, the `//` of a URL that
  * has the scheme of its page.
  */
-const label = /^(?:[a-z][\w-]*:(?!\/\/)|[A-Z_]{4,}\/(?=[\d.]+$)|[\w.-]+@(?=[\d.]+$)|\/\/)/;
+const label =
+  /^(?:(?!cid:)[A-Za-z][\w-]*:(?!\/\/)|[A-Z_]{4,}\/(?=[\d.]+$)|[\w.-]+@(?=[\d.]+$)|\/\/)/;
 /** Of a URL with a scheme that the service does not know, the host is looked up. */
 const otherScheme = /^[a-z][\w+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+).*$/i;
 /** An address with a port as Cisco (`192.0.2.1/50000`) and BIND (`192.0.2.1#50000`) write it. */
 const addressAndPort = /^(\d{1,3}(?:\.\d{1,3}){3})[/#]\d{3,5}$/;
-/** Names a part of a mail. */
-const contentId = /^cid:/i;
 
 function itemIn<T>(
   part: string,
@@ -161,8 +160,8 @@ function itemIn<T>(
   const bare = part.replace(head, "").replace(tail, "");
   const isDefanged = bare.includes(defangMark);
   const plain = isDefanged ? bare.replaceAll(defangMark, "") : bare;
-  if (contentId.test(plain)) return null;
-  const whole = addressAndPort.test(plain) ? null : itemOf(plain, known);
+  const read = itemOf(plain, known);
+  const whole = read?.item.kind === "url" && addressAndPort.test(plain) ? null : read;
   const value = whole === null ? withoutLabel(plain) : plain;
   const found = whole ?? (value === plain ? null : itemOf(value, known));
   if (found === null) return null;

@@ -54,6 +54,8 @@ it.each([
   ["sftp://root@host.example.net:22/in", "host.example.net"],
   ["client @0x1 203.0.113.9#4242", "203.0.113.9"],
   ["dst outside:203.0.113.9/60001", "203.0.113.9"],
+  ["Host:203.0.113.9", "203.0.113.9"],
+  ["dst outside:9.9.9.9/60001", "9.9.9.9"],
   ["HIER_DIRECT/203.0.113.9", "203.0.113.9"],
   ["host[.example.net", "host.example.net"],
   ["hxxps[://]a.example.net/?b=c", "https://a.example.net/?b=c"],
