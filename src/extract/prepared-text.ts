@@ -42,9 +42,9 @@ function onlyLineEnds(lines: string): string {
 }
 
 /** Cheaper than `defanged`, which most texts do not need. */
-const mayBeDefanged = /[[({][ \t]?(?:\.|dot|@|at|:|\/)[:/]*[ \t]?[\])}]|\\[.=][\w-]|\w\[\.\w/i;
+const mayBeDefanged = /[[({][ \t]?(?:\.|dot|@|at|:|\/)[:/]*[ \t]?[\])}]|\\[.=][\w-]|\[\.\w/i;
 const defanged =
-  /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|::?|\/)[ \t]?[\])}]{1,2}[ \t]?|(?<=\w)\[(?=\.[\w.-]+(?![\w.\]-]))|\\(?=[.=][\w-])/gi;
+  /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|::?|\/)[ \t]?[\])}]{1,2}[ \t]?|\[(?<=\w\[)(?=\.[\w.-]+(?![\w.\]-]))|\\(?=[.=][\w-])/gi;
 
 function refanged(token: string | undefined): string {
   const char = token?.toLowerCase();
