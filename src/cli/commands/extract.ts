@@ -16,7 +16,7 @@ import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.j
 import { cliOptions } from "../options/option-spec.js";
 import { writeOut } from "../terminal/data-output.js";
 import { checkOutput } from "./results/diff.js";
-import { writeChanges } from "./results/write-changes.js";
+import { joined, writeChanges } from "./results/write-changes.js";
 
 const { quiet, config, profile } = cliOptions.shape;
 
@@ -96,7 +96,7 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   // A pipe may stay silent for as long as it likes.
   const items = [...(await raceAbort(extractItems(inputs, { signal, onNotice }), signal))];
   const lines = linesOf(items, format);
-  if (output === "-") for (const line of lines) await writeOut(context, line);
+  if (output === "-") for (const block of joined(lines)) await writeOut(context, block);
   else {
     await writeChanges(output, lines, signal);
   }
