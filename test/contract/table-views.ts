@@ -57,10 +57,10 @@ const rows: readonly NightRow[] = [
   [2, null, null],
 ];
 
-const columns = [
-  ...["run_id", "row", "loaded_at", "kind", "item", "verdict", "status", "type", "missing"],
-  ...["intent", "mail_blocklist", "looked_up_at", "tags"],
-].map((name) => `rep_${name}`);
+const columns =
+  "run_id row loaded_at kind item verdict status type missing intent mail_blocklist looked_up_at tags"
+    .split(" ")
+    .map((name) => `rep_${name}`);
 
 function insert(table: string): string {
   const time = (seconds: number): string => `'${new Date(seconds * 1_000).toISOString()}'`;

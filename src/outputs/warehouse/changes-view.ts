@@ -24,7 +24,12 @@ const accusing = {
 
 /** Columns that the view needs, without the prefix. */
 export const changesNeeds: readonly string[] = [
-  ...["kind", "item", "status", "missing", "type", "looked_up_at"],
+  "kind",
+  "item",
+  "status",
+  "missing",
+  "type",
+  "looked_up_at",
   ...compared,
   ...Object.keys(accusing),
 ];
@@ -50,7 +55,6 @@ export function createChangesView(
     return `coalesce('${member}' ${isMissing}, FALSE)`;
   };
   const weights = weightsOf(column, lacks);
-  const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
   const facts = {
     ...weights,
     ...Object.fromEntries(
@@ -66,18 +70,6 @@ export function createChangesView(
     ...earlier.map((plain) => lag(column(plain), column(`earlier_${plain}`))),
     ...Object.keys(facts).map((name) => lag(name, `earlier_${name}`)),
   ];
-  const gravity = (plain: string): string =>
-    `CASE ${column(plain)} ${verdicts.map((verdict, index) => `WHEN '${verdict}' THEN ${verdicts.length - index}`).join(" ")} END`;
-  const [now, before] = [gravity("verdict"), gravity("earlier_verdict")];
-  // BigQuery compares no arrays.
-  const comparable = (plain: string): string =>
-    dialect === "bigquery" && plain.endsWith("tags")
-      ? `TO_JSON_STRING(${column(plain)})`
-      : column(plain);
-  const differs = Object.keys(decisive).map(
-    (plain) =>
-      `(knows_${plain} AND earlier_knows_${plain} AND ${comparable(plain)} IS DISTINCT FROM ${comparable(`earlier_${plain}`)})`,
-  );
   const own = columns("kind", "item", ...earlier);
   return [
     `CREATE VIEW ${quoteTable(dialect, { ...table, name })} AS`,
@@ -93,13 +85,33 @@ export function createChangesView(
     "  FROM answers WHERE newest = 1",
     `  WINDOW steps AS (PARTITION BY ${item} ORDER BY ${column("run_id")})`,
     "), changes AS (",
-    `  SELECT CASE WHEN ${now} > ${before} AND ${isNow} > ${was} THEN 'worse'`,
-    `    WHEN ${now} < ${before} AND ${isNow} < ${was} THEN 'better'`,
-    `    WHEN ${differs.join("\n      OR ")} THEN 'changed' END AS ${column("change")},`,
+    `  SELECT ${changeOf(dialect, column)} AS ${column("change")},`,
     `    ${own}, ${columns(...earlier.map((plain) => `earlier_${plain}`))}`,
     `  FROM runs WHERE ${column("earlier_run_id")} IS NOT NULL`,
     ")",
     `SELECT * FROM changes WHERE ${column("change")} IS NOT NULL;`,
+  ].join("\n");
+}
+
+/** What changed, or NULL. */
+function changeOf(dialect: DialectName, column: (plain: string) => string): string {
+  const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
+  const gravity = (plain: string): string =>
+    `CASE ${column(plain)} ${verdicts.map((verdict, index) => `WHEN '${verdict}' THEN ${verdicts.length - index}`).join(" ")} END`;
+  const [now, before] = [gravity("verdict"), gravity("earlier_verdict")];
+  // BigQuery compares no arrays.
+  const comparable = (plain: string): string =>
+    dialect === "bigquery" && plain.endsWith("tags")
+      ? `TO_JSON_STRING(${column(plain)})`
+      : column(plain);
+  const differs = Object.keys(decisive).map(
+    (plain) =>
+      `(knows_${plain} AND earlier_knows_${plain} AND ${comparable(plain)} IS DISTINCT FROM ${comparable(`earlier_${plain}`)})`,
+  );
+  return [
+    `CASE WHEN ${now} > ${before} AND ${isNow} > ${was} THEN 'worse'`,
+    `    WHEN ${now} < ${before} AND ${isNow} < ${was} THEN 'better'`,
+    `    WHEN ${differs.join("\n      OR ")} THEN 'changed' END`,
   ].join("\n");
 }
 
