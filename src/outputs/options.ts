@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts } from "../core/finding.js";
-import { namesAmong, option, wholeNumber } from "../core/options.js";
+import { namesAmong, option, switchOrAge, wholeNumber } from "../core/options.js";
 import { tableModes } from "./table-mode.js";
 import { sinkFormats } from "../formats/types.js";
 
@@ -71,9 +71,11 @@ export const sinkOptions = z.strictObject({
       "With --mode merge: keep one row per value of these columns of the table [default: rep_kind,rep_item]",
     value: "LIST",
   }),
-  onlyNew: option(z.boolean().default(false), {
+  onlyNew: option(switchOrAge().default(false), {
     description:
-      "Skip rows whose item has a row in the output table already, whatever its status. They are counted, not written",
+      "Skip rows whose item has a complete row in the output table already; with AGE (7d), one whose answer is younger. They are counted, not written",
+    value: "AGE",
+    bare: true,
   }),
   columns: option(columnNames.optional(), {
     description:
