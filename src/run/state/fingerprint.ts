@@ -120,6 +120,8 @@ export async function takeFingerprint(
     limit: settings.run.limit ?? null,
     "formula-guard": output.formulaGuard,
     "es-index": output.esIndex ?? null,
+    "es-action": output.esAction === "create" ? "create" : null,
+    "es-id": output.esId === "item" ? "item" : null,
     unordered: output.unordered,
     lookups: lookup.lookups,
     mode: output.mode === "append" ? null : output.mode,

@@ -61,6 +61,8 @@ const plannedKeys: readonly (keyof PlannedSettings)[] = [
   "prefix",
   "shape",
   "esIndex",
+  "esAction",
+  "esId",
   "formulaGuard",
   "columns",
   "only",
