@@ -106,6 +106,7 @@ async function openRunStage(
       ? await openBundle(target, { encoder, stdout, folder })
       : await openPublication(job, target, {
           columns: source.columns,
+          types: source.types,
           runId,
           optional,
           clock,

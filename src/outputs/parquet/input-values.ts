@@ -5,6 +5,7 @@ import {
   floatText,
   type InputValue,
   JsonText,
+  numberText,
   numberValue,
   objectValue,
 } from "../tables/values.js";
@@ -68,10 +69,11 @@ function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue
   if (converted === "INTERVAL" || logical?.type === "INTERVAL") {
     return (value) => (value instanceof Uint8Array ? intervalText(value) : String(value));
   }
-  const isFloat = type === "FLOAT";
+  const isFloat = type === "FLOAT" || logical?.type === "FLOAT16";
   return (value) => {
     if (value instanceof JsonText) return value;
-    if (typeof value === "number") return numberValue(isFloat ? floatText(value) : String(value));
+    if (typeof value === "number")
+      return numberValue(isFloat ? floatText(value) : numberText(value));
     if (typeof value === "bigint" || typeof value === "boolean") return value;
     if (value instanceof Uint8Array) return bytesText(value);
     return String(value);

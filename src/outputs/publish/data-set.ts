@@ -85,7 +85,7 @@ async function parquetParts(
   const form = await parquetForm(options);
   return {
     ...form,
-    rowsOf: (stage) => loadedRows(stage, options.clock),
+    rowsOf: (stage) => loadedRows(stage, form.published, options.clock),
     open: (index) => openParquetWriter(pathOf(index), form),
   };
 }
