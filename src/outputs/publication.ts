@@ -28,6 +28,8 @@ export interface Publication {
    * @throws ReputeError
    */
   commit(stage: Stage, suffix: string, manifest?: Manifest | null): Promise<void>;
+  /** What to tell the user of columns that are stored otherwise than they are in the input. */
+  readonly warnings?: readonly string[];
   /** Whether the rows of a run that stops early are published, and the others with its end. */
   readonly takesParts: boolean;
 }

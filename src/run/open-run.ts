@@ -101,6 +101,7 @@ async function openRunStage(
   const { target, folder, source, before, runId, optional, clock, tally, encoder } = run;
   const { stdout } = job;
   if (target.warehouse === null && target.format !== "stix") return null;
+  const warn = warnOnce(job, tally);
   const publication =
     target.warehouse === null
       ? await openBundle(target, { encoder, stdout, folder })
@@ -112,8 +113,9 @@ async function openRunStage(
           clock,
           stateFolder: folder,
           wrapEncoder: handling.encoder,
-          onWarning: warnOnce(job, tally),
+          onWarning: warn,
         });
+  if (before === null) for (const message of publication.warnings ?? []) warn(message);
   return openStage(publication, folder, before?.sink ?? null);
 }
 

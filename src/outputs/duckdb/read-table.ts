@@ -18,7 +18,7 @@ import {
 import { quoteTable, type TableName } from "../warehouse/dialect.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
-import { duckdbType } from "./input-types.js";
+import { duckdbTypes } from "./input-types.js";
 
 type Driver = typeof duckdb;
 
@@ -44,10 +44,7 @@ export async function readDuckdbTable(
     const sql = isQuery ? selection.query : await selectAll(database, target, selection.table);
     const result = isQuery ? await checked(database, sql) : await database.stream(sql);
     const types = result.columnTypes();
-    await receiver.begin(
-      result.columnNames(),
-      types.map((type) => duckdbType(type, driver.DuckDBTypeId)),
-    );
+    await receiver.begin(result.columnNames(), types.map(duckdbTypes(driver)));
     const valueOf = valueReader(driver);
     for (;;) {
       signal?.throwIfAborted();

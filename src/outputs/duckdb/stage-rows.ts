@@ -65,21 +65,14 @@ function makerOf(
     const { precision, scale } = decimalDigits(type);
     return (cell) => new driver.DuckDBDecimalValue(cell as bigint, precision, scale);
   }
-  switch (type) {
-    case "timestamp":
-      return (cell) => new driver.DuckDBTimestampTZValue(cell as bigint);
-    case "timestamp_local":
-      return (cell) => new driver.DuckDBTimestampValue(cell as bigint);
-    case "timestamp_ns_local":
-      return (cell) => new driver.DuckDBTimestampNanosecondsValue(cell as bigint);
-    case "date":
-      return (cell) => new driver.DuckDBDateValue(cell as number);
-    case "uuid":
-      return (cell) =>
-        driver.DuckDBUUIDValue.fromUint128(BigInt(`0x${String(cell).replaceAll("-", "")}`));
-    case "text[]":
-      return (cell) => new driver.DuckDBListValue(cell as readonly string[]);
-    default:
-      return null;
-  }
+  const makers: Partial<Record<StoredType, (cell: NonNullable<CellValue>) => DuckDBValue>> = {
+    timestamp: (cell) => new driver.DuckDBTimestampTZValue(cell as bigint),
+    timestamp_local: (cell) => new driver.DuckDBTimestampValue(cell as bigint),
+    timestamp_ns_local: (cell) => new driver.DuckDBTimestampNanosecondsValue(cell as bigint),
+    date: (cell) => new driver.DuckDBDateValue(cell as number),
+    uuid: (cell) =>
+      driver.DuckDBUUIDValue.fromUint128(BigInt(`0x${String(cell).replaceAll("-", "")}`)),
+    "text[]": (cell) => new driver.DuckDBListValue(cell as readonly string[]),
+  };
+  return makers[type] ?? null;
 }

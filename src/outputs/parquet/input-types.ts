@@ -43,32 +43,27 @@ function decimalIn({ precision, scale, logical_type: logical }: SchemaElement): 
   return decimalType(precision ?? own?.precision ?? 0, scale ?? own?.scale ?? 0) ?? "numeric";
 }
 
+/** Undefined if the physical type decides. */
 function logicalType(logical: LogicalType): StoredType | null | undefined {
-  switch (logical.type) {
-    case "INTEGER":
-      return logical.bitWidth === 64 && !logical.isSigned ? "decimal(20,0)" : "integer";
-    case "TIMESTAMP":
-      if (logical.unit === "NANOS") {
-        return logical.isAdjustedToUTC ? "timestamp_ns" : "timestamp_ns_local";
-      }
-      return logical.isAdjustedToUTC ? "timestamp" : "timestamp_local";
-    case "DATE":
-      return "date";
-    case "UUID":
-      return "uuid";
-    case "JSON":
-      return "json";
-    case "FLOAT16":
-      return "float";
-    case "STRING":
-    case "ENUM":
-      return "text";
-    case "NULL":
-      return undefined;
-    default:
-      return null;
+  if (logical.type === "INTEGER") {
+    return logical.bitWidth === 64 && !logical.isSigned ? "decimal(20,0)" : "integer";
   }
+  if (logical.type === "TIMESTAMP") {
+    const { unit, isAdjustedToUTC } = logical;
+    if (unit === "NANOS") return isAdjustedToUTC ? "timestamp_ns" : "timestamp_ns_local";
+    return isAdjustedToUTC ? "timestamp" : "timestamp_local";
+  }
+  return logical.type === "NULL" ? undefined : (logicalTypes.get(logical.type) ?? null);
 }
+
+const logicalTypes: ReadonlyMap<LogicalType["type"], StoredType> = new Map([
+  ["DATE", "date"],
+  ["UUID", "uuid"],
+  ["JSON", "json"],
+  ["FLOAT16", "float"],
+  ["STRING", "text"],
+  ["ENUM", "text"],
+]);
 
 const convertedTypes = {
   UTF8: "text",

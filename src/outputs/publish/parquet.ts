@@ -14,6 +14,7 @@ import {
   type TableSchema,
   tableSchema,
   type TableSchemaOptions,
+  textWarnings,
 } from "../warehouse/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
 import type { Publication, PublicationOptions } from "../publication.js";
@@ -52,7 +53,7 @@ export async function publishParquet(
 }
 
 /** How rows are staged and written as Parquet. */
-export interface ParquetForm extends Pick<Publication, "encoder" | "columns"> {
+export interface ParquetForm extends Pick<Publication, "encoder" | "columns" | "warnings"> {
   /** The columns of the file. */
   readonly published: readonly TableColumn[];
   readonly runId: string;
@@ -67,6 +68,7 @@ export async function parquetForm(options: PublicationOptions): Promise<ParquetF
     encoder: cellsEncoder(schema, options),
     columns: stagedColumns(schema.columns),
     published: schema.columns,
+    warnings: textWarnings("parquet", inputOf(options)),
     runId,
   };
 }

@@ -23,6 +23,7 @@ import {
   type TableColumn,
   type TableSchema,
   tableSchema,
+  textWarnings,
 } from "../warehouse/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
 import { cellsEncoder, inputOf } from "./parquet.js";
@@ -49,6 +50,7 @@ export async function publishTable<T extends TableTarget>(
   const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
   return {
     columns: stagedColumns(schema.columns),
+    warnings: textWarnings(target.kind, inputOf(options)),
     encoder: cellsEncoder(schema, options),
     // Only a whole run replaces the rows of others.
     takesParts: mode !== "replace",

@@ -40,7 +40,7 @@ export function cellReaders(
         // Filled in when the row is published.
         return () => null;
       case "input": {
-        const lacking = `values of the column ${from.name} became null: ${stored} has no such value`;
+        const lacking = `values of the column ${from.name} became null: they are infinite, out of range or malformed`;
         return ({ row }) => {
           const cell = row.cells[from.index];
           if (cell === undefined || row.nulls?.[from.index] === true) return null;

@@ -27,15 +27,15 @@ export async function* loadedRows(
 ): AsyncGenerator<readonly StagedRow[]> {
   const now = BigInt(Math.round(clock.now() * 1000));
   const typed = columns.flatMap(({ type, from }, index) =>
-    from.kind === "input" && type !== "text" ? [{ index, ...storedType(type) }] : [],
+    from.kind === "input" && type !== "text" ? [{ index, facts: storedType(type) }] : [],
   );
   for await (const rows of stage.rows()) {
     yield rows.map((staged) => {
-      const row = [...staged];
+      const row = staged.slice();
       if (row[loadedIndex] === null) row[loadedIndex] = now;
-      for (const { index, cellOf } of typed) {
+      for (const { index, facts } of typed) {
         const text = row[index] ?? null;
-        if (text !== null) row[index] = cellOf(text as string) ?? null;
+        if (text !== null) row[index] = facts.cellOf(text as string) ?? null;
       }
       return row;
     });

@@ -124,8 +124,8 @@ export function textWarnings(
   { inputColumns, inputTypes = [] }: Pick<TableSchemaOptions, "inputColumns" | "inputTypes">,
 ): readonly string[] {
   return inputTypes.flatMap((input, index) => {
-    const isText = input.type === "text" || typeIn(target, input) !== "text";
-    return isText
+    const isKept = input.type === "text" || typeIn(target, input) !== "text";
+    return isKept
       ? []
       : [`column ${inputColumns[index] ?? ""} is stored as text: it is ${input.declared}`];
   });

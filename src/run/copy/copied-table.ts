@@ -55,7 +55,7 @@ export function tableReading(
       sources: [table],
       inFolder: (place) => ({
         input: { path: copyPath(place.folder, place.format), copyOf },
-        open: typed(inFolder(place), () => copiedTypes(place)).open,
+        open: (resume) => typed(inFolder(place), () => copiedTypes(place)).open(resume),
       }),
       make: (place, isResumed) => copyOnce(table, place, isResumed),
     },
