@@ -21,6 +21,7 @@ function nestedName({ converted_type: converted, logical_type: logical }: Schema
 }
 
 function declaredName({ type, converted_type: converted, logical_type: logical }: SchemaElement) {
+  if (logical?.type === "TIMESTAMP") return `TIMESTAMP(${logical.unit})`;
   return logical?.type ?? converted ?? type ?? "untyped";
 }
 
