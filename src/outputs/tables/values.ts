@@ -69,6 +69,7 @@ export function numberText(value: number): string {
 
 /** The shortest text of a 32-bit float, which as a 64-bit one would have false digits. */
 export function floatText(value: number): string {
+  if (value === 0) return numberText(value);
   for (let precision = 6; precision < 10; precision++) {
     const short = Number(value.toPrecision(precision));
     if (Math.fround(short) === value) return numberText(short);
