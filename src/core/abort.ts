@@ -25,14 +25,24 @@ export function raceAbort<T>(
   });
 }
 
-/** Passes values on. @throws the signal's reason once it aborts */
+/** Passes values on. @throws the signal's reason once it aborts, even if the next value never comes */
 export async function* abortable<T>(
   values: AsyncIterable<T>,
-  signal?: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<T, void, undefined> {
-  for await (const value of values) {
-    signal?.throwIfAborted();
-    yield value;
+  const iterator = values[Symbol.asyncIterator]();
+  const aborts = new AbortGroups();
+  try {
+    for (;;) {
+      const next = await raceAbort(iterator.next(), signal, undefined, aborts);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    const closed = Promise.resolve(iterator.return?.());
+    // It waits for the value that may never come.
+    if (signal.aborted) closed.catch(() => undefined);
+    else await closed;
   }
 }
 

@@ -20,16 +20,34 @@ export const retriedColumns = [
   "error",
 ] as const;
 
-/** @throws UsageError `columns_missing` if an output lacks columns that a command needs */
+/** @throws UsageError `columns_missing` if an earlier output lacks columns that a command needs */
 export function mustHaveColumns(
   path: string,
   needed: readonly string[],
   has: OptionalColumns,
 ): void {
-  const lacking = lackedColumns(needed, has);
-  if (lacking.length === 0) return;
-  const what = `${counted(lacking.length, "column")} that this needs`;
-  throw new UsageError("columns_missing", `${path} lacks ${what}: ${lacking.join(", ")}`, {
-    hint: "it was written with --columns: run enrich again with these columns listed, or without --columns",
+  refuseLack(path, lackedColumns(needed, has), {
+    hint: "run enrich again with these among --columns, or without --columns; if they were removed or renamed since, take the file as it was written",
   });
+}
+
+/** @throws UsageError `columns_missing` if `--columns` leaves out columns that another flag needs */
+export function mustChooseColumns(
+  what: string,
+  needed: readonly string[],
+  only: readonly string[] | undefined,
+): void {
+  refuseLack(what, lackedColumns(needed, { only }), {
+    hint: "add them to --columns, or leave out --columns",
+  });
+}
+
+function refuseLack(
+  what: string,
+  lacking: readonly string[],
+  remedy: { readonly hint: string },
+): void {
+  if (lacking.length === 0) return;
+  const many = `${counted(lacking.length, "column")} that this needs`;
+  throw new UsageError("columns_missing", `${what} lacks ${many}: ${lacking.join(", ")}`, remedy);
 }

@@ -1,6 +1,6 @@
 import { decodeBytes } from "../core/bytes.js";
 import { ReputeError } from "../core/errors.js";
-import type { ItemKind } from "../core/item/item.js";
+import type { Item, ItemKind } from "../core/item/item.js";
 import { openInput } from "../inputs/open-input.js";
 import type { NamedInput } from "../inputs/types.js";
 import { itemFinder } from "./find-items.js";
@@ -31,31 +31,35 @@ export async function extractItems(
   inputs: readonly NamedInput[],
   { signal, onNotice }: ExtractOptions,
 ): Promise<Iterable<ExtractedItem>> {
-  const findItems = itemFinder();
+  const findItems = itemFinder<ExtractedItem>();
   const items = new Map<string, ExtractedItem>();
+  const entryOf = ({ kind, value }: Item, file: string, line: number): ExtractedItem => {
+    const known = items.get(value);
+    if (known !== undefined) return known;
+    const entry = { item: value, kind, file, line, count: 0 };
+    items.set(value, entry);
+    return entry;
+  };
   for (const { name: given, input, folder } of inputs) {
     const name = given === "-" ? "stdin" : given;
-    const bytes = await openInput(input, { gzip: false, offset: 0 }).catch((error: unknown) => {
-      // A folder of mails may hold pictures, too.
-      if (folder === undefined || !isBinary(error)) throw error;
-      onNotice(`skipping ${name}: not text`);
-      return null;
-    });
+    const bytes = await openInput(input, { gzip: false, offset: 0, chunkBytes: blockBytes }).catch(
+      (error: unknown) => {
+        // A folder of mails may hold pictures, too.
+        if (folder === undefined || !isBinary(error)) throw error;
+        onNotice(`skipping ${name}: not text`);
+        return null;
+      },
+    );
     if (bytes === null) continue;
     try {
       let before = 1;
       for await (const block of textBlocks(bytes.chunks)) {
         signal.throwIfAborted();
         const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
-        for (const { item, line } of findItems(text)) {
-          const known = items.get(item.value);
-          if (known !== undefined) known.count += 1;
-          else {
-            const { kind, value } = item;
-            items.set(value, { item: value, kind, file: name, line: before + line, count: 1 });
-          }
-        }
-        before += lineEnds(text);
+        before += findItems(text, (found, line) => {
+          found.entry ??= entryOf(found.item, name, before + line);
+          found.entry.count += 1;
+        });
       }
     } finally {
       await bytes.close();
@@ -100,10 +104,4 @@ function blockEnd(bytes: Buffer): number {
     Math.max(...[" ", ",", '"'].map((separator) => bytes.lastIndexOf(separator) + 1)) ||
     bytes.length
   );
-}
-
-function lineEnds(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;
-  return count;
 }

@@ -4,103 +4,115 @@ import { recogniseItem } from "../core/item/recognise.js";
 import { isMeant, type Mention } from "./is-meant.js";
 import { defangMark, preparedText } from "./prepared-text.js";
 
-/** An item in a text. */
-export interface FoundItem {
+/** An item and what its finder's user knows of it. The same words yield the same object. */
+interface FoundItem<T> {
   readonly item: Item;
-  /** Counted from 0, within the text. */
-  readonly line: number;
+  /** Null until the user sets it. */
+  entry: T | null;
 }
 
+/** Takes an item and the line it stands in, counted from 0. */
+type OnItem<T> = (found: FoundItem<T>, line: number) => void;
+
 /**
- * Makes a function that finds the items in whole lines of any text, defanged or not. What is more
- * likely a file name, a version number or code is left out: each item found may cost a request. It
- * remembers words, since most of a text are the same ones.
+ * Makes a function that finds the items in whole lines of any text, defanged or not, and returns the
+ * number of line ends. What is more likely a file name, a version number or code is left out: each
+ * item found may cost a request. It remembers words, since most of a text are the same ones.
  */
-export function itemFinder(): (text: string) => readonly FoundItem[] {
-  const known: KnownWords = new Map();
-  return (text) => {
+export function itemFinder<T>(): (text: string, onItem: OnItem<T>) => number {
+  const known: KnownWords<T> = new Map();
+  return (text, onItem) => {
     if (known.size > mostKnown) known.clear();
-    return findItems(text, known);
+    const prepared = preparedText(text);
+    if (prepared.endsWith("\n")) return findItems(prepared, known, onItem);
+    return findItems(`${prepared}\n`, known, onItem) - 1;
   };
 }
 
 /** Words and the items that they are. */
-type KnownWords = Map<string, Item | null>;
+type KnownWords<T> = Map<string, FoundItem<T> | null>;
 
 const mostKnown = 100_000;
 
-function findItems(text: string, known: KnownWords): readonly FoundItem[] {
-  const prepared = preparedText(text);
-  const found: FoundItem[] = [];
-  let line = 0;
-  let lineEnd = prepared.indexOf("\n");
-  for (const { item, at } of itemsIn(prepared, known)) {
-    while (lineEnd >= 0 && lineEnd < at) {
-      line += 1;
-      lineEnd = prepared.indexOf("\n", lineEnd + 1);
-    }
-    found.push({ item, line });
-  }
-  return found;
-}
-
-/** Runs of characters of which items consist. URLs may have commas, but only within quotes. */
-const words = /[^\s"'<>`|,{}\\“”‘’«»]+/y;
-const separator = /[\s"'<>`|,{}\\“”‘’«»]/;
-const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
+/** The kinds of UTF-16 units; all others are those of letters. */
+const separator = 1;
+const mark = 2;
+const kindOf = new Uint8Array(0x1_0000);
+/** Characters that end a word: JavaScript's white space, quotes, and what no item has in it. */
+const separators =
+  "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a" +
+  "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”‘’«»";
+for (const char of separators) kindOf[char.charCodeAt(0)] = separator;
+/** Items but hashes and wallets have one of these within. */
+for (const char of ".:@") kindOf[char.charCodeAt(0)] = mark;
+const lineEnd = 0x0a;
+/** Of letters and digits, hashes and wallets have at least as many. */
 const shortestUnmarked = 25;
-/** What an item has in it; most words of a text have none of these. */
-const marks = /\.[^\s.]|@|:(?:\/\/|[^\s:]*:)|\b\w{25}/g;
-const url = /(?:h(?:tt|xx)ps?|ftp|wss?):\/\/.+$/i;
-const parts = /[^;()[\]=]+/g;
+const unmarked = /\w{25}/;
 
-function* itemsIn(
-  text: string,
-  known: KnownWords,
-): Generator<{ readonly item: Item; readonly at: number }> {
-  let end = 0;
-  marks.lastIndex = 0;
-  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    words.lastIndex = wordStart(text, mark.index, end);
-    const match = words.exec(text);
-    end = Math.max(words.lastIndex, mark.index + 1);
-    marks.lastIndex = end;
-    if (match === null) continue;
-    const [word] = match;
-    const start = word.includes("://") ? word.search(url) : -1;
-    if (start >= 0) {
-      const at = match.index + start;
-      end = endOfUrl(text, at, end);
-      marks.lastIndex = end;
-      const item = itemOf(withoutTail(text.slice(at, end)), known);
-      if (item?.kind === "url") yield { item, at };
+/** Calls `onItem` with each item of a prepared text. Returns the number of line ends. */
+function findItems<T>(text: string, known: KnownWords<T>, onItem: OnItem<T>): number {
+  let line = 0;
+  let start = 0;
+  let firstMark = -1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const kind = kindOf[code];
+    if (kind === 0) continue;
+    if (kind === mark) {
+      if (firstMark < 0) firstMark = at;
       continue;
     }
-    // matchAll would copy the expression for every word.
-    parts.lastIndex = 0;
-    for (let part = parts.exec(word); part !== null; part = parts.exec(word)) {
-      const at = match.index + part.index;
-      const item = itemIn(part[0], text, at, known);
-      if (item === null) continue;
-      const next = parts.lastIndex;
-      yield { item, at };
-      parts.lastIndex = next;
+    const isMarked = firstMark >= 0 && firstMark < at - 1;
+    if (isMarked || at - start >= shortestUnmarked) {
+      at = findInWord(text, { start, end: at, isMarked, line }, known, onItem);
     }
+    if (code === lineEnd) line += 1;
+    start = at + 1;
+    firstMark = -1;
   }
+  return line;
 }
 
-/** Where the word begins that has a mark at an index. */
-function wordStart(text: string, mark: number, least: number): number {
-  let start = mark;
-  while (start > least && !isSeparator(text, start - 1)) start -= 1;
-  return start;
+const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
+/** XML names what it is written in by a URL that nobody visits. */
+const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
+const parts = /[^;()[\]=]+/g;
+
+/** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
+function findInWord<T>(
+  text: string,
+  { start, end, isMarked, line }: Word,
+  known: KnownWords<T>,
+  onItem: OnItem<T>,
+): number {
+  const word = text.slice(start, end);
+  if (!isMarked && !unmarked.test(word)) return end;
+  const scheme = word.includes("://") ? word.search(url) : -1;
+  if (scheme >= 0) {
+    const at = start + scheme;
+    const urlEnd = endOfUrl(text, at, end);
+    const found = itemOf(withoutTail(text.slice(at, urlEnd)).replaceAll("&amp;", "&"), known);
+    const isMeant =
+      found?.item.kind === "url" && !namespace.test(text.slice(Math.max(0, at - 32), at));
+    if (isMeant) onItem(found, line);
+    return urlEnd;
+  }
+  // matchAll would copy the expression for every word.
+  parts.lastIndex = 0;
+  for (let part = parts.exec(word); part !== null; part = parts.exec(word)) {
+    const found = itemIn(part[0], text, start + part.index, known);
+    if (found !== null) onItem(found, line);
+  }
+  return end;
 }
 
-function isSeparator(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  // Most characters are letters and digits.
-  const isPlain = (code > 0x60 && code < 0x7b) || (code > 0x2c && code < 0x3b);
-  return !isPlain && separator.test(text.charAt(at));
+/** A word of a text: where it is, and whether a mark is in it. */
+interface Word {
+  readonly start: number;
+  readonly end: number;
+  readonly isMarked: boolean;
+  readonly line: number;
 }
 
 /** A URL in quotes ends with them; any other one ends with the word. */
@@ -124,35 +136,56 @@ function withoutTail(address: string): string {
   return isOpen ? bare : withoutTail(bare.slice(0, -1));
 }
 
+const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
 const head = /^[*_~:•#!?>-]+(?!\.)/;
-const label = /^[a-z][\w-]*:(?!\/\/)/i;
+/**
+ * What precedes an item: `IP:`, Squid's `HIER_DIRECT/`, `root@` of an address, the `//` of a URL that
+ * has the scheme of its page.
+ */
+const label =
+  /^(?:(?!cid:)[A-Za-z][\w-]*:(?!\/\/)|[A-Z_]{4,}\/(?=[\d.]+$)|[\w.-]+@(?=[\d.]+$)|\/\/)/;
+/** Of a URL with a scheme that the service does not know, the host is looked up. */
+const otherScheme = /^[a-z][\w+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+).*$/i;
+/** An address with a port as Cisco (`192.0.2.1/50000`) and BIND (`192.0.2.1#50000`) write it. */
+const addressAndPort = /^(\d{1,3}(?:\.\d{1,3}){3})[/#]\d{3,5}$/;
 
-function itemIn(part: string, text: string, at: number, known: KnownWords): Item | null {
+function itemIn<T>(
+  part: string,
+  text: string,
+  at: number,
+  known: KnownWords<T>,
+): FoundItem<T> | null {
   if (part.length < shortest) return null;
   if (part.length < shortestUnmarked && !marked.test(part)) return null;
   const bare = part.replace(head, "").replace(tail, "");
   const isDefanged = bare.includes(defangMark);
   const plain = isDefanged ? bare.replaceAll(defangMark, "") : bare;
-  const whole = itemOf(plain, known);
-  const value = whole === null ? plain.replace(label, "") : plain;
-  const item = whole ?? (value === plain ? null : itemOf(value, known));
-  if (item === null) return null;
-  const mention: Mention = { item, value, isDefanged, text, at, end: at + part.length };
-  return isMeant(mention) ? item : null;
+  const read = itemOf(plain, known);
+  const whole = read?.item.kind === "url" && addressAndPort.test(plain) ? null : read;
+  const value = whole === null ? withoutLabel(plain) : plain;
+  const found = whole ?? (value === plain ? null : itemOf(value, known));
+  if (found === null) return null;
+  const mention: Mention = { item: found.item, value, isDefanged, text, at, end: at + part.length };
+  return isMeant(mention) ? found : null;
+}
+
+function withoutLabel(text: string): string {
+  return text.replace(label, "").replace(otherScheme, "$1").replace(addressAndPort, "$1");
 }
 
 /** `a.io` and `1::2`. */
 const shortest = 4;
 
 /** Few words are items, so the reason of the others is not asked. */
-function itemOf(word: string, known: KnownWords): Item | null {
-  let item = known.get(word);
-  if (item !== undefined) return item;
+function itemOf<T>(word: string, known: KnownWords<T>): FoundItem<T> | null {
+  const remembered = known.get(word);
+  if (remembered !== undefined) return remembered;
   const plain = (word.includes(defangMark) ? word.replaceAll(defangMark, "") : word).replace(
     /^hxxp/i,
     "http",
   );
-  item = detectItem(plain) === null ? null : recogniseItem(plain).item;
-  known.set(word, item);
-  return item;
+  const item = detectItem(plain) === null ? null : recogniseItem(plain).item;
+  const found = item === null ? null : { item, entry: null };
+  known.set(word, found);
+  return found;
 }

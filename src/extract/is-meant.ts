@@ -32,9 +32,15 @@ export function isMeant(mention: Mention): boolean {
 }
 
 const commit = /\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+$/i;
+/** The word "version" or the like, and other versions between it and this one. */
 const version =
-  /(?:\b(?:versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch|section|chapter)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+$/i;
-const reach = 32;
+  /(?:\b(?:\w*versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch(?:ed to)?|section|chapter|fixed in|affected)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+(?:\d[\d.]*(?:\s*[,;/]|\s+(?:and|or|to))+\s+)*$/i;
+/** A word with a capital letter before four numbers: a product (`Reader 11.0.0.23`). */
+const product =
+  /(?:^|\s)(?!(?:IPs?|IPv4|C2|DNS|Address|Host|Server|Client|Source|From|To|At|On|And|Or|The|Peer|Remote|Target|Blocked?)\s)[A-Z][\w.]*[a-z]\w* $/;
+/** Numbers of a release: a small one first, and a zero. */
+const release = /^[12]?\d\.(?:\d+\.)*0(?:\.|$)/;
+const reach = 64;
 
 function textBefore({ text, at }: Mention): string {
   return text.slice(Math.max(0, at - reach), at);
@@ -43,7 +49,12 @@ function textBefore({ text, at }: Mention): string {
 /** Four numbers after the word "version", a mask, or a number that ends like a release's. */
 function isVersion(mention: Mention): boolean {
   const { value } = mention.item;
-  return /\.0\.0$|^255\./.test(value) || version.test(textBefore(mention));
+  if (/\.0\.0$|^255\./.test(value)) return true;
+  const before = textBefore(mention);
+  return (
+    version.test(before) ||
+    (release.test(value) && !value.startsWith("10.") && product.test(before))
+  );
 }
 
 /** `a::b` is more often C++. */
@@ -70,10 +81,16 @@ function isHost(value: string, mention: Mention): boolean {
   if (!isWeb && !host.suffix.includes(".")) {
     if (extensions.has(ending) || (members.has(ending) && !isQuoted(mention))) return false;
   }
+  if (isMember(labels, ending) && !isQuoted(mention)) return false;
   if (ending === "arpa" || products.has(host.name)) return false;
   // Packages of Java and bundles of macOS are domains written backwards.
   if (labels.length > 2 && topLevel.has(first)) return false;
   return isSpelledAsHost(name, labels.at(-2) ?? "", ending);
+}
+
+/** `self.info`, `window.location.host`; short endings and those of most hosts are left alone. */
+function isMember(labels: readonly string[], ending: string): boolean {
+  return ending.length > 2 && !topLevel.has(ending) && objects.has(labels[0] ?? "");
 }
 
 function isQuoted({ text, at, end }: Mention): boolean {
@@ -94,12 +111,19 @@ const products: ReadonlySet<string> = new Set(["asp.net", "vb.net", "ado.net", "
 
 /** Top-level domains that are, in texts, rather extensions of files. */
 const extensions: ReadonlySet<string> = new Set(
-  "py sh md rs pl ps so zip mov mm ml cab cat cpa dot app do".split(" "),
+  "py sh md rs pl ps so zip mov mm ml cab cat cpa dot app do java".split(" "),
 );
 
 /** Top-level domains that are, outside quotes, rather members of code. */
 const members: ReadonlySet<string> = new Set(
-  "name id is map call data date day new open post run select style page foo bar int as by my".split(
+  "name id is map call data date day new open post run select style page foo bar int as by my read".split(
+    " ",
+  ),
+);
+
+/** Names of objects and modules in code, whose members may be spelled as top-level domains. */
+const objects: ReadonlySet<string> = new Set(
+  "self this that window document top parent location event module request response req res obj object cfg config conf db line row item user users data net http string strings stream format".split(
     " ",
   ),
 );

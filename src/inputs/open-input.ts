@@ -26,6 +26,8 @@ export interface InputOptions extends Encoding {
   readonly offset: number;
   /** Checksum of the stored bytes read in earlier sessions, which must still match. */
   readonly before?: ChecksumState | undefined;
+  /** Read size of a file. @default small: all rows of a chunk stay in memory */
+  readonly chunkBytes?: number | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface InputOptions extends Encoding {
  */
 export async function openInput(input: AnyInput, options: InputOptions): Promise<InputBytes> {
   if ("opened" in input) return fromOpened(input.opened, options.offset);
-  const stored = await openStored(input, options.before);
+  const stored = await openStored(input, options.before, options.chunkBytes);
   try {
     const inRange = "path" in input && (input.range?.start ?? 0) > 0;
     const seeks = options.offset > 0 || inRange;

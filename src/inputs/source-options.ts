@@ -49,6 +49,10 @@ export const sourceOptions = z.strictObject({
     description: "Sheet of an Excel workbook [default: the first]",
     value: "NAME",
   }),
+  recursive: option(z.boolean().default(false), {
+    description:
+      "Read folders with their subfolders, except hidden ones and links to folders. Files are sorted by path",
+  }),
 });
 
 /** Names that a wrong one may be meant for. */

@@ -21,25 +21,28 @@ import type { SourceInput, StoredInput } from "./types.js";
  * Read size. All rows of a chunk stay in memory until the last one starts; rows of 64 KiB chunks
  * live long enough to cost 8% more CPU time in garbage collection.
  */
-const chunkBytes = 16 * 1024;
+const defaultChunkBytes = 16 * 1024;
 
 /**
  * @param before checksum of the bytes read in earlier sessions; null for none
+ * @param chunkBytes read size of a file; the reader of rows needs the default
  * @throws UsageError `input_not_found`, `input_is_directory`
  * @throws FatalError `input_unreadable`
  */
 export async function openStored(
   input: SourceInput,
   before: ChecksumState | null = null,
+  chunkBytes = defaultChunkBytes,
 ): Promise<StoredInput> {
   if (!("path" in input)) return fromStream(input, before);
-  if (!isObjectAddress(input.path)) return openFile(input, before);
+  if (!isObjectAddress(input.path)) return openFile(input, before, chunkBytes);
   return (await import("./stored-object.js")).openObject(input, before);
 }
 
 async function openFile(
   { path, range, copyOf }: Extract<SourceInput, { readonly path: string }>,
   before: ChecksumState | null,
+  chunkBytes: number,
 ): Promise<StoredInput> {
   const facts = await statPath(path).catch(() => null);
   if (facts?.isFIFO()) return openPipe(path, before);

@@ -100,7 +100,7 @@ export type SourceInput =
 
 /** One of several inputs. */
 export interface NamedInput {
-  /** As given; of a folder's file, folder and name. */
+  /** As given; of a folder's file, the folder and the path in it. */
   readonly name: string;
   readonly input: SourceInput;
   /** The folder that stands for the file among others, as given. */
@@ -111,7 +111,7 @@ export interface NamedInput {
 export interface SkippedFile {
   /** As given. */
   readonly folder: string;
-  /** Folder and name. */
+  /** Folder and path in it. */
   readonly path: string;
   readonly reason: string;
 }
@@ -120,10 +120,13 @@ export interface SkippedFile {
 export interface InputFolder {
   /** With a trailing slash. */
   readonly name: string;
-  /** What is in it. */
+  /** What is in it, in any order. Subfolders end in `/`. */
   readonly entries: readonly string[];
   pathOf(entry: string): string;
-  isFile(entry: string): Promise<boolean>;
+  /** What an entry without `/` is; a link is what it leads to. */
+  kindOf(entry: string): Promise<"file" | "folder" | "other">;
+  /** Opens a subfolder. */
+  open(entry: string): Promise<InputFolder>;
   /** Reads the JSON of a file. */
   readonly read: (path: string) => Promise<unknown>;
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
 import { isFolder } from "../core/files/make-folder.js";
-import type { WrittenFiles } from "../inputs/list-inputs.js";
+import { type FolderSettings, recursiveNotices } from "../inputs/folder/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
 import { isObjectPrefix } from "../s3/address.js";
 import { inGroups } from "../run/options.js";
@@ -59,10 +59,12 @@ export async function enrichFile(
 /** Files and folders, or a stream. */
 async function runInput(
   input: string | readonly string[] | Readable,
-  settings: ReadingSettings & WrittenFiles,
+  settings: ReadingSettings & FolderSettings,
   onNotice: EnrichFileOptions["onNotice"],
   onWarning: (message: string) => void,
 ): Promise<RunInput> {
+  const given = [input].flat().filter((name) => typeof name === "string");
+  for (const notice of recursiveNotices(given, settings)) onNotice?.(notice);
   if (typeof input === "string" && !isFolder(input) && !isObjectPrefix(input))
     return { path: input };
   if (typeof input !== "string" && !isList(input)) return { stream: input, name: "the stream" };

@@ -109,7 +109,8 @@ export class Repute implements AsyncDisposable {
    * run can be continued with `resume: true`.
    *
    * @param input a file or a folder, a list of them, which are read in order as one input, or a stream
-   * @param output path, `duckdb:FILE?table=NAME`, `postgres://…?table=NAME`, or a stream (not resumable)
+   * @param output path, `duckdb:FILE?table=NAME`, `postgres://…?table=NAME`, or a stream (not resumable);
+   *   in a file name, `{date}` is the UTC day on which the run starts, `{run_id}` its identifier
    * @returns the manifest: counts of rows, statuses, verdicts and requests. Failed rows don't reject;
    *   check `statuses.failed`, and `exit_reason` for `too_many_failed`
    * @throws UsageError if the run cannot begin, FatalError if it cannot continue, EarlyEndError

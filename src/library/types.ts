@@ -116,6 +116,8 @@ export interface EnrichFileOptions {
   readonly encoding?: string | undefined;
   /** Sheet of an Excel workbook. Default: the first. */
   readonly sheet?: string | undefined;
+  /** Read folders with their subfolders, except hidden ones and links to folders. @default false */
+  readonly recursive?: boolean | undefined;
   /** Format of the output. Default: by extension, else that of the input. */
   readonly to?: SinkFormat | undefined;
   /** NDJSON: one nested member `rep`, or flat columns. @default "nested" */

@@ -13,12 +13,13 @@ export interface ObjectFile {
 /**
  * The file of an object's address; null for any other name.
  *
+ * @param pattern the address with the words that stand for a run, which names the folder of all runs
  * @throws UsageError `bad_object_address`
  */
-export function objectFile(address: string): ObjectFile | null {
+export function objectFile(address: string, pattern = address): ObjectFile | null {
   if (!isObjectAddress(address)) return null;
   const { key } = parseObjectAddress(address);
-  const folder = objectFolder(address);
+  const folder = objectFolder(pattern);
   return { address, folder, path: join(folder, basename(key)) + (key.endsWith("/") ? "/" : "") };
 }
 

@@ -1,27 +1,24 @@
-import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { systemClock } from "../core/clock.js";
 import { withResources } from "../core/resource-stack.js";
-import { raceAbort } from "../core/abort.js";
+import { realPath } from "../core/files/real-path.js";
 import { noteRecord, recordEnding } from "./finish/record-ending.js";
 import { finishEarlier } from "./finish/finished-run.js";
 import { publishedRun } from "./finish/published-run.js";
 import { removeParts } from "./finish/publish.js";
-import { isObjectAddress } from "../s3/address.js";
-import { chooseOutput } from "./destination/choose-output.js";
+import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
+import { noteFiles } from "./state/begun-files.js";
 import { inputReading } from "./copy/find-table-input.js";
 import { type AnyCheckpoint, openStateFolder } from "./state/state-folder.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
-import { rowsTarget } from "./destination/rows-target.js";
-import { inputPaths } from "../inputs/types.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopiedInput, CopyPlace } from "./rows/row-handling.js";
-import { localSettings, type OutputTarget } from "./destination/output-target.js";
+import type { OutputTarget } from "./destination/output-target.js";
 
 /**
  * The main job: reads every row of the input, looks up its item and writes the enriched row.
@@ -41,45 +38,20 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
  *   InterruptedError
  */
 export async function execute(given: EnrichJob, handling: RowHandling): Promise<Manifest> {
-  const target = await targetOf(given, handling);
-  const { settings } = given;
-  const output = localSettings(settings.output, target);
-  const job = { ...given, settings: { ...settings, output } };
+  const names = runNames(given, handling);
+  const { job, target } = await (names === null
+    ? chooseRun(given, handling)
+    : names.choose(given, null));
   try {
-    if (output.onlyNew && (target.warehouse?.rows ?? null) === null) {
+    if (job.settings.output.onlyNew && (target.warehouse?.rows ?? null) === null) {
       throw (await import("./rows/known-items.js")).needsTable(target.name);
     }
     return target.base === null
       ? await runToStream(job, handling, target)
-      : await runResumably(job, handling, target, target.base);
+      : await runResumably(job, handling, target, names?.base ?? target.base, names);
   } finally {
     target.upload?.cleanEmpty();
   }
-}
-
-async function targetOf(job: EnrichJob, handling: RowHandling): Promise<OutputTarget> {
-  const { output, run } = job.settings;
-  const inputFormat = () => raceAbort(handling.inputFormat(), job.signal);
-  const target =
-    job.chunk === true && output.to === undefined
-      ? rowsTarget(output.output)
-      : await chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job, handling));
-  return handling.runId === undefined ? target : { ...target, partsId: randomUUID() };
-}
-
-/**
- * The files that the output must not replace. Reading a database file ends
- * before it is written, so the output may be another of its tables.
- */
-function inputFiles(
-  { input, settings }: EnrichJob,
-  { copied, inPlace }: RowHandling,
-): readonly string[] {
-  if (inPlace === true) return [];
-  if (copied === undefined) return inputPaths(input);
-  const writesDuckdb = /^duckdb:/i.test(settings.output.output);
-  const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
-  return [...inputPaths(input).filter(isObjectAddress), ...kept.flatMap(({ file }) => file ?? [])];
 }
 
 /** Where a run writes, and the folder of what it keeps meanwhile. */
@@ -93,6 +65,9 @@ interface ReadyJob {
   readonly job: EnrichJob;
   readonly handling: RowHandling;
 }
+
+/** A run whose files have names. */
+interface PlacedRun extends ReadyJob, Place {}
 
 /** Copies the tables of the input, unless an interrupted run has. */
 async function prepare(
@@ -154,39 +129,50 @@ function runToStream(
  * for its publishing; starts anew if the input or the settings are other ones.
  *
  * @param base path from which the name of the state folder derives
+ * @param names null if the files of all runs have the same names
  */
 export async function runResumably(
   job: EnrichJob,
   handling: RowHandling,
   target: OutputTarget,
   base: string,
+  names: RunNames | null = null,
 ): Promise<Manifest> {
   const { settings, onFinished = (lastStep) => lastStep() } = job;
-  const { name, upload } = target;
-  const opening = { ...settings.run, name, within: upload?.folder };
+  const { output: name = target.name } = names ?? {};
+  const opening = { ...settings.run, name, within: target.upload?.folder };
   const state = await openStateFolder(base, opening, (found) =>
     discardForRestart(job, target, found),
   );
-  const place = { target, folder: state.path };
-  const placed = withCopies(job, handling, place);
-  const noted = noteRecord(placed.job);
+  const noted = noteRecord(job);
+  const place = (chosen: ChosenRun): PlacedRun => placeRun(chosen, handling, state.path);
+  const own = place({ job: noted.job, target });
+  let run = own;
   const start = async (): Promise<Manifest> => {
-    const inputGrew = await discardUnlessSame(placed.job, placed.handling, target, state);
+    const inputGrew = await discardUnlessSame(run.job, run.handling, run.target, state);
     const isResumed = state.checkpoint !== null;
-    if (!isResumed) await upload?.begin(handling.replacedVersion);
-    const own = { ...placed, job: noted.job };
-    const ready = await prepare(own, place, handling.copied, isResumed);
-    return runRows(ready.job, ready.handling, { ...place, state, inputGrew });
+    if (!isResumed) {
+      run = own;
+      if (names !== null) await noteFiles(state.path, partFiles(run));
+      await target.upload?.begin(handling.replacedVersion);
+    }
+    const ready = await prepare(run, run, handling.copied, isResumed);
+    const { target: output, folder } = run;
+    return runRows(ready.job, ready.handling, { target: output, folder, state, inputGrew });
   };
   try {
+    if (names !== null && state.checkpoint !== null) {
+      run = place(await names.choose(noted.job, state.checkpoint));
+    }
     const manifest =
-      (await finishEarlier(placed.job, placed.handling, target, state)) ??
+      (await finishEarlier(run.job, run.handling, run.target, state)) ??
       (await start().catch(async (error: unknown) => {
-        await discardIfReplaced(error, placed.job, target, state);
+        await discardIfReplaced(error, run.job, run.target, state);
         return start();
       }));
+    const { upload } = run.target;
     if (upload !== undefined) await state.markPublished(manifest);
-    await job.onPublished?.(publishedRun(placed, target, state, manifest));
+    await job.onPublished?.(publishedRun(run, run.target, state, manifest));
     await state.tidy();
     onFinished(() => {
       upload?.clean(state.path);
@@ -196,11 +182,22 @@ export async function runResumably(
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
     if (state.resumable) await recordEnding(state.path, error, noted);
-    else await removeParts(target, settings.output.rejects);
+    else await removeParts(run.target, run.job.settings.output.rejects);
     await (state.resumable ? state.release() : state.remove());
-    if (!state.resumable) upload?.clean();
+    if (!state.resumable) run.target.upload?.clean();
     throw error;
   }
+}
+
+function placeRun({ job, target }: ChosenRun, handling: RowHandling, folder: string): PlacedRun {
+  const place = { target, folder };
+  return { ...withCopies(job, handling, place), ...place };
+}
+
+/** The files that a run writes as `.part`. */
+function partFiles({ job, target: { file } }: PlacedRun): readonly string[] {
+  const { rejects } = job.settings.output;
+  return [file, rejects === undefined ? null : realPath(rejects)].filter((each) => each !== null);
 }
 
 async function discardForRestart(

@@ -18,12 +18,14 @@ export function inputRecords(
   });
 }
 
-/** What all inputs have in common; null where they differ. */
+/** What all inputs have in common; null where they differ, or where only some have the fact. */
 export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
-  const { path: _path, bytes: _bytes, rows: _rows, ...first } = inputs[0]!;
-  const shared = Object.entries(first).map(([name, value]) => {
-    const key = name as keyof ReadingFacts;
-    return [key, inputs.every((input) => input[key] === value) ? value : null];
+  const own = new Set(["path", "bytes", "rows"]);
+  const names = new Set(inputs.flatMap((input) => Object.keys(input) as (keyof ReadingFacts)[]));
+  const shared = [...names].flatMap((name) => {
+    if (own.has(name)) return [];
+    const value = inputs[0]?.[name];
+    return [[name, inputs.every((input) => input[name] === value) ? value : null] as const];
   });
   return Object.fromEntries(shared) as SharedFacts;
 }

@@ -37,7 +37,8 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       const progress = await progressOf(job, handling, { ...run, ...lookup }, stack);
       const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
       const { journal, slots, address } = lookup;
-      const checkpointer: Checkpointer = new Checkpointer({ ...run, journal, record });
+      const { startedAt } = job;
+      const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, journal, record });
       saving = checkpointer;
       // Save before the first lookup: a journal without a checkpoint counts as damage.
       await checkpointer.save();

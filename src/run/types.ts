@@ -38,6 +38,8 @@ export interface EnrichJob {
   readonly signal: AbortSignal;
   /** Value of `run_id` and `rep_run_id`. A resumed run keeps its own. @default random */
   readonly runId?: string;
+  /** When the run began, RFC 3339 UTC. A resumed run keeps its own. @default when rows start to flow */
+  readonly startedAt?: string;
   /** True if the input is one chunk of a larger one, which is judged as a whole. @default false */
   readonly chunk?: boolean;
   /** @default the system clock */

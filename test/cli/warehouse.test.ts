@@ -108,7 +108,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     });
     const [row] = await query(cwd, (rows) => `SELECT * FROM ${rows}`);
     expect(Object.values(row ?? {}).slice(3, 3 + hostileNames.length)).toEqual(hostileCells);
-    expect(Object.keys(row ?? {})).toHaveLength(2 + hostileNames.length + 36);
+    expect(Object.keys(row ?? {})).toHaveLength(3 + hostileNames.length + 36);
   });
 
   it("takes a table with an empty text in every row, which stays one", async () => {

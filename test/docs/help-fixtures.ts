@@ -46,15 +46,17 @@ const shared: Readonly<Record<string, readonly string[]>> = {
 const before: Readonly<Record<string, readonly string[]>> = {
   plan: ["cached", "echo corp.example > corp.txt"],
   extract: [
-    "cp samples/publishers/prose-report.txt report.txt; mkdir mails; cp report.txt mails",
+    "cp samples/publishers/prose-report.txt report.txt; mkdir -p mails/old; cp report.txt mails/old",
     "cp samples/publishers/stix-bundle.json bundle.json; gzip -c report.txt > firewall.log.gz",
   ],
+  enrich: ["mkdir nights"],
   retry: ["enriched", "parquet", "dataSet", "table"],
   verify: ["enriched", "table", "nested"],
   report: [
     "enriched",
     "csvDays",
     "mkdir nights; cp enriched.csv.manifest.json nights",
+    "cp tuesday.csv nights/2026-01-02.csv; cp tuesday.csv.manifest.json nights/2026-01-02.csv.manifest.json",
     "flat",
     "table",
   ],

@@ -9,6 +9,8 @@ export interface AnsweringServer {
   /** Items answered with 404, and those answered in part (503). */
   readonly absent: Set<string>;
   readonly partial: Set<string>;
+  /** Items of which something became known. */
+  readonly malicious: Set<string>;
   /** Endpoints answered with 404 for any item. */
   readonly silent: Set<string>;
   /** Whether every request is answered with 401. */
@@ -55,13 +57,15 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   const answering = {
     absent: new Set<string>(),
     partial: new Set<string>(),
+    malicious: new Set<string>(),
     silent: new Set<string>(),
     refusing: false,
     answerTo(endpoint: string, item: string): string {
       if (this.refusing) return "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n";
       if (this.absent.has(item) || this.silent.has(endpoint))
         return "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
-      return answer(endpoint, item, this.partial.has(item));
+      const intent = this.malicious.has(item) ? "malicious" : null;
+      return answer(endpoint, item, { partial: this.partial.has(item), intent });
     },
     url: `http://127.0.0.1:${port}/beta`,
     asked,
@@ -85,7 +89,11 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   return answering;
 }
 
-function answer(endpoint: string, item: string, partial: boolean): string {
+function answer(
+  endpoint: string,
+  item: string,
+  { partial, intent }: { readonly partial: boolean; readonly intent: string | null },
+): string {
   const number = Buffer.from(item).reduce((sum, byte) => (sum * 31 + byte) % 1009, 7);
   const common = { item, serviceMailBlocklist: number % 3 === 0 ? "ACTIVE" : "NOT_LISTED" };
   const isAddress = isIP(item) > 0;
@@ -97,7 +105,7 @@ function answer(endpoint: string, item: string, partial: boolean): string {
             ...common,
             type: isAddress ? "IP" : "DOMAIN",
             bogon: isAddress,
-            intent: "none",
+            intent: intent ?? "none",
             activity: number % 2 === 0,
           }
         : {
@@ -106,7 +114,7 @@ function answer(endpoint: string, item: string, partial: boolean): string {
             tags: number % 5 === 0 ? ["example:tag", `example:${number}`] : [],
             firstSeen: "2025-01-01T00:00:00Z",
             lastSeen: null,
-            intent: number % 3 === 0 ? "malicious" : "none",
+            intent: intent ?? (number % 3 === 0 ? "malicious" : "none"),
             observedActivity: null,
           };
   const body = partial

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
@@ -24,6 +24,24 @@ export const outputs: Readonly<Record<string, CrashCase>> = {
     read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
   },
 };
+
+/** Outputs and rejects that are named after the run. */
+export const dated: Readonly<Record<string, CrashCase>> = {
+  "dated CSV": datedCase("csv", (path) => readText(path)),
+  "dated Parquet": datedCase("parquet", async (path) => (await readParquet(path)).map(lasting)),
+};
+
+function datedCase(extension: string, read: (path: string) => Promise<unknown>): CrashCase {
+  return {
+    args: ["-o", `out-{date}-{run_id}.${extension}`, "--rejects", "left-{run_id}.csv"],
+    read: async (folder) => {
+      const names = await readdir(folder);
+      const find = (start: string, end: string): string =>
+        join(folder, names.find((name) => name.startsWith(start) && name.endsWith(end)) ?? "none");
+      return [await read(find("out-", `.${extension}`)), await readText(find("left-", ".csv"))];
+    },
+  };
+}
 
 /** A table of a DuckDB file in the run's folder. */
 export const duckdb: CrashCase = {
@@ -112,6 +130,6 @@ async function partsOf(
 
 /** A row without the values that differ from run to run. */
 function lasting(row: ReadRow): ReadRow {
-  const { rep_run_id: _id, rep_looked_up_at: _time, ...rest } = row;
+  const { rep_run_id: _id, rep_loaded_at: _loaded, rep_looked_up_at: _time, ...rest } = row;
   return rest;
 }

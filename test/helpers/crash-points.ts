@@ -231,7 +231,7 @@ class Bench {
       manifest: await readManifest(join(this.#folder, manifest ?? "")),
       files: files
         .filter((name) => !isGeneration(name))
-        .map((name) => withoutId(withoutTable(name))),
+        .map((name) => withoutRun(withoutId(withoutTable(name)))),
     };
   }
 
@@ -369,6 +369,13 @@ async function readManifest(path: string): Promise<unknown> {
 /** The files of a run into PostgreSQL are named after its table. */
 function withoutTable(name: string): string {
   return name.replace(/^repute-.*(\.manifest\.json)$/, "repute$1");
+}
+
+/** The name of a file without the date and identifier of its run. */
+function withoutRun(name: string): string {
+  return name
+    .replace(/\d{4}-\d\d-\d\d/, "DATE")
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, "RUN");
 }
 
 /** Names of an export's generations are random. */

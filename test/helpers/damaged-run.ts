@@ -207,7 +207,7 @@ async function rowsOf(path: string): Promise<readonly string[]> {
   if (path.endsWith(".parquet")) {
     return (await readParquet(path)).map((row) =>
       JSON.stringify(
-        { ...row, rep_run_id: "", rep_source: "", rep_looked_up_at: "" },
+        { ...row, rep_run_id: "", rep_loaded_at: "", rep_source: "", rep_looked_up_at: "" },
         (_, value: unknown) => (typeof value === "bigint" ? String(value) : value),
       ),
     );

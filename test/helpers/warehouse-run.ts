@@ -37,7 +37,7 @@ export const places: readonly Place[] = [
 
 /** Everything except what may differ between two runs over the same input. */
 export const rowsWithoutTimes = (from: string): string =>
-  `SELECT * EXCLUDE (rep_run_id, rep_source, rep_looked_up_at) FROM ${from} ORDER BY rep_row`;
+  `SELECT * EXCLUDE (rep_run_id, rep_loaded_at, rep_source, rep_looked_up_at) FROM ${from} ORDER BY rep_row`;
 
 export const countOf = (from: string): string =>
   `SELECT count(*) AS n, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${from}`;

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { faultsOf, outputs, withSideFiles } from "../helpers/crash-outputs.js";
+import { dated, faultsOf, outputs, withSideFiles } from "../helpers/crash-outputs.js";
 
 // Beside an output that is staged, and one that is not.
 const beside = ["CSV", "Parquet"].map(
   (name) => [`${name} with side files`, withSideFiles(outputs[name]!)] as const,
 );
 
-test.each([...Object.entries(outputs), ...beside])(
+test.each([...Object.entries(outputs), ...Object.entries(dated), ...beside])(
   "a run into %s resumes after a kill at any point",
   async (name, output) => {
     expect(await faultsOf(name, output)).toEqual([]);

@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { metricsText } from "../../src/cli/unattended/metrics-text.js";
@@ -9,6 +8,8 @@ import { findingStatuses, verdicts } from "../../src/core/finding.js";
 import { itemKinds } from "../../src/core/item/item.js";
 import type { FoundManifest } from "../../src/core/manifest/found-manifest.js";
 import { type Service, startService } from "../../src/service/service.js";
+import { leadingNames } from "../../src/outputs/warehouse/table-schema.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { machineWithDump, readNights, runLine } from "./nights.js";
 
 let service: Service;
@@ -27,6 +28,8 @@ test("the crontab's command ends with 0 and writes rows and metrics", async () =
   expect(cwd).toBe(join(machine.folder, "var/lib/repute"));
   const ended = await runLine(line, machine, { REPUTE_INTEL_URL: url });
   expect([ended.code, ended.stdout]).toEqual([0, ""]);
+  const kept = (await readdir(join(cwd, "nights"))).map((name) => name.replace(/^[\d-]{10}/, ""));
+  expect(kept.toSorted()).toEqual([".csv", ".csv.manifest.json", ".html"]);
   const metrics = join(machine.folder, "var/lib/prometheus/node-exporter/repute.prom");
   expect(await readFile(metrics, "utf8")).toContain('repute_rows{command="enrich"');
 });
@@ -96,31 +99,49 @@ test("the dbt source's tests hold the values that the program writes", async () 
     rep_verdict: [...verdicts],
     rep_kind: [...itemKinds],
   });
-  const known = new Set(["rep_run_id", "rep_row", ...columns.map(({ name }) => `rep_${name}`)]);
+  const known = new Set([
+    ...leadingNames.map((name) => `rep_${name}`),
+    ...columns.map(({ name }) => `rep_${name}`),
+  ]);
   const text = (await readNights("dbt/sources.yml")) + (await readNights("dbt/repute_newest.sql"));
   const named = text.match(/\brep_[a-z_]+/g) ?? [];
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("the dbt model has one row per item of a table of two runs", async () => {
+test("the dbt model has one row per item, built at once or night by night", async () => {
   const machine = await machineWithDump(service.intelUrl);
   const env = { REPUTE_INTEL_URL: service.intelUrl };
   const line = "repute enrich dump.csv -o duckdb:intel.duckdb?table=enriched --quiet";
-  for (const run of [1, 2])
-    expect([run, (await runLine(line, machine, env)).code]).toEqual([run, 0]);
-  const database = await DuckDBInstance.create(join(machine.folder, "var/lib/repute/intel.duckdb"));
-  const connection = await database.connect();
-  const model = (await readNights("dbt/repute_newest.sql")).replace(/\{\{.*?\}\}/, "enriched");
-  await connection.run(`create view newest as ${model}`);
-  const generic = (await readNights("dbt/repute_one_row_per_item.sql"))
-    .replaceAll(/\{%.*?%\}/g, "")
-    .replace(/\{\{.*?\}\}/, "newest");
-  const wrong = await connection.runAndReadAll(generic);
-  const all = await connection.runAndReadAll(generic.replace("newest", "enriched"));
-  const count = await connection.runAndReadAll("select count(*) from newest");
-  connection.closeSync();
-  database.closeSync();
-  expect(wrong.getRows()).toEqual([]);
-  expect(all.getRows().length).toBeGreaterThan(5);
-  expect(Number(count.getRows()[0]?.[0])).toBeGreaterThan(5);
+  const file = join(machine.folder, "var/lib/repute/intel.duckdb");
+  const model = await readNights("dbt/repute_newest.sql");
+  const generic = (await readNights("dbt/repute_one_row_per_item.sql")).replaceAll(
+    /\{%.*?%\}/g,
+    "",
+  );
+  const wrongIn = (table: string) => generic.replace("{{ model }}", table);
+  const newest = "SELECT rep_item, rep_run_id, rep_row FROM";
+  expect((await runLine(line, machine, env)).code).toBe(0);
+  await queryDuckdb(`CREATE TABLE nightly AS ${rendered(model, null)}`, file);
+  expect((await runLine(line, machine, env)).code).toBe(0);
+  await queryDuckdb(
+    `CREATE TEMPORARY TABLE fresh AS ${rendered(model, "nightly")};
+     DELETE FROM nightly USING fresh WHERE (nightly.rep_kind, nightly.rep_item) = (fresh.rep_kind, fresh.rep_item);
+     INSERT INTO nightly FROM fresh;
+     CREATE TABLE at_once AS ${rendered(model, null)}`,
+    file,
+  );
+  const rows = await queryDuckdb(`${newest} nightly ORDER BY ALL`, file);
+  expect(rows.length).toBeGreaterThan(5);
+  expect(rows).toEqual(await queryDuckdb(`${newest} at_once ORDER BY ALL`, file));
+  expect(await queryDuckdb(wrongIn("nightly"), file)).toEqual([]);
+  expect((await queryDuckdb(wrongIn("enriched"), file)).length).toBeGreaterThan(5);
 });
+
+/** What dbt makes of a model. @param built the table that an earlier night has built */
+function rendered(model: string, built: string | null): string {
+  return model
+    .replace(/\{\{ config.*?\}\}/, "")
+    .replace(/\{% if is_incremental\(\) %\}(.*?)\{% endif %\}/s, built === null ? "" : "$1")
+    .replace("{{ this }}", built ?? "")
+    .replace(/\{\{ source.*?\}\}/, "enriched");
+}

@@ -20,7 +20,7 @@ export interface Machine {
 
 export async function machineWithDump(intelUrl: string): Promise<Machine> {
   const folder = await temporaryFolder();
-  for (const path of ["var/lib/prometheus/node-exporter", "var/lib/repute", "etc/repute"]) {
+  for (const path of ["var/lib/prometheus/node-exporter", "var/lib/repute/nights", "etc/repute"]) {
     await mkdir(join(folder, path), { recursive: true });
   }
   await writeFile(join(folder, "etc/repute/api-key"), "sample-key\n", { mode: 0o600 });
@@ -40,7 +40,7 @@ export function runLine(
   { folder }: Pick<Machine, "folder">,
   env: Readonly<Record<string, string>>,
 ): Promise<RunReputeResult> {
-  const [, ...args] = line.trim().split(/\s+/);
+  const [, ...args] = line.trim().replaceAll("'", "").split(/\s+/);
   const cwd = join(folder, "var/lib/repute");
   // Partial answers are asked for again after a while, which takes real time.
   return runRepute(args, { cwd, env: { ...env, REPUTE_PARTIAL_RETRIES: "0" } });

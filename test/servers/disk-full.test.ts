@@ -154,3 +154,24 @@ test("a full temporary folder ends a comparison with one error and is left empty
   );
   expect([code, stdout]).toEqual([1, ""]);
 });
+
+test.each([
+  [
+    "a file",
+    "-o disk/found.csv",
+    /^repute: cannot write .*found\.csv.*: the disk is full\n {2}free some space/,
+  ],
+  ["stdout", "> disk/found.csv", /^repute: cannot write .*: the disk is full\n/],
+])("a full disk ends repute extract to %s with one error", async (_, target, message) => {
+  const folder = await prepared();
+  const items = Array.from({ length: 4000 }, (_, n) => `h-${n}.example.com\n`);
+  await writeFile(join(folder, "report.txt"), items.join(""));
+  const lines = `repute extract report.txt --quiet ${target}; code=$?; ls disk; exit $code`;
+  const { code, stdout, stderr } = await onDisk(folder, "64k", lines);
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(stdout.split("\n").filter((name) => name !== "")).toEqual(
+    target.startsWith("-o") ? [] : ["found.csv"],
+  );
+  expect(code).toBe(1);
+});

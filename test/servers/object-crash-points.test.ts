@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dataSets, faultsOf, outputs, retries } from "../helpers/crash-outputs.js";
+import { dataSets, dated, faultsOf, outputs, retries } from "../helpers/crash-outputs.js";
 import type { CrashCase } from "../helpers/crash-points.js";
 import { type ObjectTests, useObjectStore } from "./object-tests.js";
 
@@ -50,7 +50,7 @@ function stored({ args, retry, read, ...output }: CrashCase): CrashCase {
   const { key } = tests;
   const { port } = keeper.address() as AddressInfo;
   const named = (name: string): string =>
-    /^(out|again|left)\.|^set\//.test(name) ? `s3://lake/${key}/${name}` : name;
+    /^(out|again|left)[.-]|^set\//.test(name) ? `s3://lake/${key}/${name}` : name;
   return {
     ...output,
     args: args.map(named),
@@ -73,6 +73,7 @@ const { "a DuckDB table": _table, "CSV.gz in place": _same, ...files } = retries
 
 const cases: readonly (readonly [name: string, output: CrashCase])[] = [
   ["a run into CSV", outputs["CSV"]!],
+  ["a run into dated CSV", dated["dated CSV"]!],
   ["a run into a data set of Parquet", dataSets["a data set of Parquet"]!],
   ...Object.entries(files).map(([name, output]) => [`a retry of ${name}`, output] as const),
 ];

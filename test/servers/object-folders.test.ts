@@ -34,7 +34,13 @@ test("reads the objects under a prefix in order, page by page", async () => {
   const run = await tests.repute(args);
   expect(run).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining(`skipping .hidden.csv, notes.md, sub in s3://lake/${key}/`),
+    stderr: expect.stringMatching(
+      new RegExp(
+        `skipping .hidden.csv in s3://lake/${key}/: hidden\n` +
+          `.*skipping notes.md in .*: not a file of a known format\n` +
+          `.*skipping sub in .*: a subfolder, which --recursive reads\n`,
+      ),
+    ),
   });
   const [header = "", ...rows] = await rowsIn("all.csv");
   const cells = rows.map((row) => row.split(","));
@@ -63,6 +69,45 @@ test("reads the objects under a prefix in order, page by page", async () => {
     await rm(join(cwd, "top.csv"));
   }
   await store.remove("top.csv");
+});
+
+test("reads the objects under deeper keys with --recursive, in the order of their keys", async () => {
+  const { store, key } = tests;
+  store.pageSize = 2;
+  const rows = { "a.csv": 1, "a/b/x.csv": 2, "a-b.csv": 3, "a/y.csv": 4, "b//z.csv": 5 };
+  for (const [name, n] of Object.entries(rows)) {
+    await store.put(`${key}/${name}`, `ip\n192.0.2.${n}\n`);
+  }
+  const others = ["", "a/", ".git/x.csv", "a/.hidden/x.csv", "a/notes.md", "a/set/part-0.csv"];
+  for (const name of others) await store.put(`${key}/${name}`, "ip\n192.0.2.9\n");
+  const record = { output: { format: "csv", parts: [{ name: "part-0.csv" }] } };
+  await store.put(`${key}/a/set/_manifest.json`, JSON.stringify(record));
+  store.requests.length = 0;
+  const args = ["enrich", `s3://lake/${key}/`, "--recursive", "-o", "all.csv", "--local"];
+  const run = await tests.repute([...args, "--fail-on", "never"]);
+  expect(run).toMatchObject({ code: 0 });
+  const [header = "", ...lines] = await rowsIn("all.csv");
+  const place = header.split(",").indexOf("rep_file");
+  const inOrder = ["a-b.csv", "a.csv", "a/b/x.csv", "a/y.csv", "b//z.csv"];
+  expect(lines.map((line) => line.split(",")[place])).toEqual(
+    inOrder.map((name) => `s3://lake/${key}/${name}`),
+  );
+  expect(run.stderr).toContain("skipping .git, a/.hidden in ");
+  expect(run.stderr).toContain("skipping a/set in ");
+  // Pages of two of its twelve objects, not a listing for each folder.
+  const listings = store.requests.filter((request) => request.includes("list-type=2"));
+  expect(listings).toHaveLength(6);
+
+  const only = `s3://lake/${key}/b/`;
+  expect(await tests.repute(["plan", only])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("but subfolders\n  add --recursive"),
+  });
+  const object = ["plan", `s3://lake/${key}/a.csv`, "--recursive"];
+  expect(await tests.repute(object)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("no input is a folder (s3:// folders end in /)"),
+  });
 });
 
 test("continues in the object where it stopped, and takes over the answers for other versions", async () => {

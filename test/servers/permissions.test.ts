@@ -45,6 +45,21 @@ test.each([
   });
 });
 
+test("an unreadable subfolder under --recursive ends the run before the first request", async () => {
+  const folder = await prepared();
+  await writeFile(join(folder, "out.csv"), "of last night\n");
+  await chmod(join(folder, "closed"), 0);
+  const args = ["enrich", ".", "--recursive", "-o", "out.csv", "--local"];
+  expect(await repute(folder, args)).toEqual({
+    code: 1,
+    stderr:
+      "repute: no permission to list the folder ./closed\n" +
+      "  give the user of this run read and execute permission on it, or name only the other files and folders\n",
+  });
+  expect((await readdir(folder)).toSorted()).toEqual(["closed", "in.csv", "out.csv"]);
+  await chmod(join(folder, "closed"), 0o700);
+});
+
 test.each([
   ["an output", ["-o", "closed/out.csv"]],
   ["a data set", ["-o", "closed/", "--to", "csv"]],

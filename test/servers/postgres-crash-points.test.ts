@@ -49,7 +49,7 @@ function postgres(prefix: string): CrashCase {
     commits: "postgres",
     read: async (_, run) => [
       await cluster.query(
-        `SELECT to_jsonb(t) - 'rep_run_id' - 'rep_looked_up_at' AS row FROM ${prefix}_${run} t ORDER BY rep_row`,
+        `SELECT to_jsonb(t) - 'rep_run_id' - 'rep_loaded_at' - 'rep_looked_up_at' AS row FROM ${prefix}_${run} t ORDER BY rep_row`,
       ),
     ],
   };
@@ -62,6 +62,16 @@ function addressOf(prefix: string): string {
 test("a run into PostgreSQL resumes after a kill at any point", { timeout: 600_000 }, async () => {
   expect(await faultsOf("PostgreSQL", postgres("plain"))).toEqual([]);
 });
+
+test(
+  "a run that PostgreSQL merges resumes after a kill at any point",
+  { timeout: 600_000 },
+  async () => {
+    const place = postgres("merged");
+    const args = [...place.args, "--mode", "merge"];
+    expect(await faultsOf("PostgreSQL, merge", { ...place, args })).toEqual([]);
+  },
+);
 
 test(
   "a run into PostgreSQL with side files resumes after a kill at any point",

@@ -8,7 +8,7 @@ import { cliOptions, flagName, optionSpecs } from "../options/option-spec.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
 import type { GivenSetting } from "../options/settings.js";
-import { runGroups } from "./enrich/enrich-job.js";
+import { runGroups } from "./enrich/job-options.js";
 import { paintFor } from "../terminal/colors.js";
 import { writeOut } from "../terminal/data-output.js";
 import { TerminalTable } from "../terminal/terminal-table.js";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { raceAbort } from "../../core/abort.js";
 import { UsageError } from "../../core/errors.js";
 import { itemKinds } from "../../core/item/item.js";
 import { option } from "../../core/options.js";
@@ -6,7 +7,8 @@ import { counted, formatCount } from "../../core/text/quantity.js";
 import { type ExtractedItem, extractItems } from "../../extract/extract-items.js";
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
 import { detectSinkFormat } from "../../formats/registry.js";
-import { listInputs } from "../../inputs/list-inputs.js";
+import { listInputs, recursiveNotices, skippedNotices } from "../../inputs/folder/list-inputs.js";
+import { sourceOptions } from "../../inputs/source-options.js";
 import { inputPaths } from "../../inputs/types.js";
 import { checkOutputName } from "../../run/destination/check-paths.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -14,13 +16,16 @@ import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.j
 import { cliOptions } from "../options/option-spec.js";
 import { writeOut } from "../terminal/data-output.js";
 import { checkOutput } from "./results/diff.js";
-import { writeChanges } from "./results/write-changes.js";
+import { joined, writeChanges } from "./results/write-changes.js";
 
 const { quiet, config, profile } = cliOptions.shape;
 
 const outputFormats = ["csv", "tsv", "ndjson"] as const;
 
+const { recursive } = sourceOptions.shape;
+
 const groups = {
+  Input: { recursive },
   Output: {
     output: option(z.string().min(1).prefault("-"), {
       common: true,
@@ -59,7 +64,8 @@ export const extractCommand = defineCommand({
   examples: {
     "repute extract report.txt | repute enrich - -o out.csv":
       "look up what a report names; REPUTE_INTEL_URL holds the service's address",
-    "repute extract mails/ -o found.csv": "find the items of all files in a folder",
+    "repute extract mails/ --recursive -o found.csv":
+      "find the items of all files in a folder and its subfolders",
     "repute extract bundle.json --to ndjson": "find the items of a STIX bundle",
     "zcat firewall.log.gz | repute extract - -o found.csv": "read from a pipe",
   },
@@ -68,7 +74,11 @@ export const extractCommand = defineCommand({
 });
 
 async function extract({ settings, operands, context }: ExtractCall): Promise<number> {
-  const { output } = settings;
+  const { output, recursive } = settings;
+  const { signal, reporter } = context;
+  const onNotice = (message: string): void => {
+    if (!settings.quiet) reporter.print(`repute: ${message}`);
+  };
   const stdin = () => ({ stream: context.stdin(), name: "stdin" });
   if (operands.length === 0 && stdin().stream.isTTY === true) {
     throw new UsageError("input_missing", "no input", {
@@ -76,17 +86,17 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
     });
   }
   const names = operands.length === 0 ? ["-"] : operands;
-  const { inputs } = await listInputs(names, stdin, { output, anyFile: true });
+  const listed = { output, recursive, anyFile: true };
+  const { inputs, skipped } = await listInputs(names, stdin, listed);
+  const notices = [...recursiveNotices(names, settings), ...skippedNotices(skipped)];
+  for (const notice of notices) onNotice(notice);
   const format = formatOf(settings);
   if (settings.to === undefined) await checkOutputName(output);
   if (output !== "-") await checkOutput(output, inputPaths({ inputs }));
-  const { signal, reporter } = context;
-  const onNotice = (message: string): void => {
-    if (!settings.quiet) reporter.print(`repute: ${message}`);
-  };
-  const items = [...(await extractItems(inputs, { signal, onNotice }))];
+  // A pipe may stay silent for as long as it likes.
+  const items = [...(await raceAbort(extractItems(inputs, { signal, onNotice }), signal))];
   const lines = linesOf(items, format);
-  if (output === "-") for (const line of lines) await writeOut(context, line);
+  if (output === "-") for (const block of joined(lines)) await writeOut(context, block);
   else {
     await writeChanges(output, lines, signal);
   }

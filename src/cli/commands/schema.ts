@@ -17,7 +17,7 @@ import { cliOptions } from "../options/option-spec.js";
 import { enrichInput } from "./enrich/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
-const { from, itemColumn, header, comment } = sourceOptions.shape;
+const { from, itemColumn, header, comment, recursive } = sourceOptions.shape;
 
 /** Schemas that `repute schema` prints. */
 const schemaFormats = {
@@ -51,7 +51,7 @@ const groups = {
     config: cliOptions.shape.config,
     profile: cliOptions.shape.profile,
   },
-  Input: { from, itemColumn, header, comment },
+  Input: { from, itemColumn, header, comment, recursive },
 };
 
 /** Prints the schema of rows, or of the API. */

@@ -121,8 +121,13 @@ export const cliOptions = z.strictObject({
   }),
   report: option(z.string().min(1).optional(), {
     description:
-      "When the rows are done, write a page about them to this HTML file; see repute report",
+      "When the rows are done, write a page about them to this HTML file; see repute report. {date} and {run_id} as in -o",
     value: "FILE",
+  }),
+  against: option(z.string().min(1).optional(), {
+    description:
+      "With --report, also show what changed since this earlier output, or since the previous one, if -o has {date} or {run_id}",
+    value: "FILE|previous",
   }),
   color: option(z.enum(colorChoices).default("auto"), {
     description:

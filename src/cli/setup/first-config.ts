@@ -9,7 +9,7 @@ import { makeFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import { userCacheFolder, userConfigFolder } from "../../core/files/user-folders.js";
 import { explainIssue } from "../../core/option-issue.js";
-import { wrapLines } from "../../core/text/quantity.js";
+import { shellWord, wrapLines } from "../../core/text/quantity.js";
 import { lookupOptions } from "../../lookup/options.js";
 import type { CommandCall } from "../command.js";
 import { findConfigFile } from "../options/find-config-file.js";
@@ -32,7 +32,7 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
   const answers = await askForAnswers(call);
   try {
     makeFolder(dirname(path), 0o700);
-    await replaceFile(realPath(path), configText(answers), 0o600);
+    await replaceFile(realPath(path), configText(answers, path), 0o600);
   } catch (error) {
     throw new FatalError("config_unwritable", `cannot write ${path}: ${fileFault(error)}`, {
       cause: error,
@@ -46,7 +46,12 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
     );
   }
   reporter.print(`  check it with: repute doctor${isDefault ? "" : ` --config ${path}`}`);
+  reporter.print("  its last line is one for a crontab, which enriches a dump every night");
 }
+
+/** Arguments of the nightly command. */
+const nightly =
+  "dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html' --against previous --resume --quiet";
 
 /** Where to write. Without an operand, an existing config file keeps its name. */
 function targetOf({ operands, operand, settings, context: { env } }: InitCall): string {
@@ -74,7 +79,7 @@ function targetOf({ operands, operand, settings, context: { env } }: InitCall): 
   return path;
 }
 
-function configText(answers: Answers): string {
+function configText(answers: Answers, path: string): string {
   return [
     "# Settings of repute. Keys are flags without the dashes: see repute enrich --help.",
     "# The API key never belongs here: set REPUTE_API_KEY, or name its file with api-key-file.",
@@ -85,6 +90,10 @@ function configText(answers: Answers): string {
     "# profiles:",
     "#   nightly:",
     "#     rate: 50/s",
+    "",
+    "# A crontab line, for a FOLDER that has dump.csv and a folder nights: each night keeps its",
+    "# output and its report, which shows what changed since the night before.",
+    `# 0 2 * * * cd FOLDER && repute enrich ${nightly} --config ${shellWord(path)}`,
     "",
   ].join("\n");
 }

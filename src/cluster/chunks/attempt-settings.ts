@@ -40,7 +40,7 @@ export function attemptSettings(
   const lists = [...new Set([...exclude.map(({ path }) => path), ...own])];
   return {
     ...settings,
-    input: { from: plan.reading.format },
+    input: { from: plan.reading.format, recursive: false },
     output: {
       ...settings.output,
       ...form,

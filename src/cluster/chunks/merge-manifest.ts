@@ -33,7 +33,6 @@ export function sumChunks(
     addUp(manifests.map(of)) as Record<K, number>;
   const byCount = (of: (manifest: Manifest) => Counts): Record<string, number> =>
     mostFrequentFirst(new Map(Object.entries(sum(of))));
-  const starts = manifests.map(({ started_at }) => started_at).sort();
   const ends = manifests.map(({ ended_at }) => ended_at).sort();
   const { rows, table } = plan.input;
   const unsupported = byCount(({ unsupported: counts }) => counts);
@@ -72,10 +71,15 @@ export function sumChunks(
     ),
     warned_rows: firstRows(manifests),
     ...(manifests.some(({ synthetic }) => synthetic === true) ? { synthetic: true } : {}),
-    started_at: starts[0] ?? plan.created_at,
-    seconds: secondsBetween(starts[0], ends.at(-1)),
+    started_at: startOfChunks(plan, manifests),
+    seconds: secondsBetween(startOfChunks(plan, manifests), ends.at(-1)),
     resumed,
   };
+}
+
+/** When the first chunk began. */
+export function startOfChunks(plan: WorkPlan, manifests: readonly Manifest[]): string {
+  return manifests.map(({ started_at }) => started_at).sort()[0] ?? plan.created_at;
 }
 
 function sumLeftOut(

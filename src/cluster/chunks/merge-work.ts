@@ -10,6 +10,8 @@ import { endingOfTooMany } from "../../run/finish/publish.js";
 import { saveRecord } from "../../run/finish/finished-run.js";
 import { keepEarlier } from "../../run/finish/keep-earlier.js";
 import { notedPrefix, outputPlace } from "../../run/finish/manifest.js";
+import { checkRunWords, hasRunWords } from "../../core/files/run-words.js";
+import { namedSink } from "../../run/destination/choose-run.js";
 import { realPath } from "../../core/files/real-path.js";
 import { chooseOutput } from "../../run/destination/choose-output.js";
 import { tooManyFailed } from "../../run/failure-limits.js";
@@ -30,7 +32,7 @@ import {
   rejectsHeader,
   stageJoined,
 } from "./merged-output.js";
-import { runWarnings, sumChunks, type SummedChunks } from "./merge-manifest.js";
+import { runWarnings, startOfChunks, sumChunks, type SummedChunks } from "./merge-manifest.js";
 import type { MergeJob } from "./merge-job.js";
 import { localSettings, type OutputTarget } from "../../run/destination/output-target.js";
 import { failedSuffix } from "../../core/files/output-names.js";
@@ -41,7 +43,8 @@ import { failedSuffix } from "../../core/files/output-names.js";
  * @throws FatalError `chunks_missing`, `rows_lost`, `output_*`; UsageError `merge_format`,
  *   `state_exists`, `output_locked`; as `chooseOutput`
  */
-export async function mergeWork(job: MergeJob): Promise<Manifest> {
+export async function mergeWork(given: MergeJob): Promise<Manifest> {
+  const job = await namedMerge(given);
   const target = job.target ?? (await mergeTarget(job));
   try {
     const settings = localSettings(job.settings, target);
@@ -51,6 +54,20 @@ export async function mergeWork(job: MergeJob): Promise<Manifest> {
   } finally {
     target.upload?.cleanEmpty();
   }
+}
+
+/** Names the files after the run of which the chunks are parts. @throws UsageError `run_word` */
+async function namedMerge(job: MergeJob): Promise<MergeJob> {
+  const { plan, settings, work, signal } = job;
+  checkRunWords("-o", settings.output);
+  if (settings.rejects !== undefined) checkRunWords("--rejects", settings.rejects);
+  if (![settings.output, settings.rejects].some(hasRunWords)) return job;
+  const results = await allResults(work, plan, signal);
+  const startedAt = startOfChunks(
+    plan,
+    results.map(({ manifest }) => manifest),
+  );
+  return { ...job, settings: namedSink(settings, { runId: plan.plan_id, startedAt }) };
 }
 
 async function mergeLocally(job: MergeJob, target: OutputTarget): Promise<Manifest> {

@@ -12,7 +12,7 @@ import { isPlain } from "../../inputs/decode.js";
 import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, Encoding, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
-import { mustHaveColumns, reportedColumns } from "../../core/needed-columns.js";
+import { mustChooseColumns, reportedColumns } from "../../core/needed-columns.js";
 import { refuseWithoutColumns } from "../../run/destination/refuse-without-columns.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { announceReading, type PrepareInput, readingOf, storedAs } from "../../run/rows/reading.js";
@@ -164,7 +164,7 @@ function settingsOf(
   writer.write({ columns, prefix, shape: shape ?? "flat", formulaGuard });
   refuseWithoutColumns(settings, to);
   if (distinct) {
-    mustHaveColumns("--distinct across chunks: the output", reportedColumns, { only });
+    mustChooseColumns("--distinct across chunks: the output", reportedColumns, only);
     if (to !== "parquet" && formats[to].earlier === undefined) throw distinctShape(to);
   }
   const left = { columns: only, only: settings.only, distinct };

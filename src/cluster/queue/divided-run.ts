@@ -1,4 +1,5 @@
 import { UsageError } from "../../core/errors.js";
+import { hasRunWords } from "../../core/files/run-words.js";
 import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
 import { splitWork } from "../chunks/split-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
@@ -38,6 +39,7 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
     const hint = "leave out one of them";
     throw new UsageError("chunk_option", `${refused} does not go with --workers`, { hint });
   }
+  if ([output.output, output.rejects].some(hasRunWords)) throw wordsOfWorkers();
   const reading = readingOf(input, settings.input, job.clock);
   const inputFormat = () => reading.inputFormat();
   const target = await chooseOutput({ ...output, ...run }, inputFormat, inputPaths(input));
@@ -48,6 +50,13 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
   }
   const local = { ...settings, output: localSettings(output, target) };
   return { job: { ...job, settings: local }, target, base: target.base, to };
+}
+
+/** The name of the output must not depend on the plan, which is made later. */
+function wordsOfWorkers(): UsageError {
+  return new UsageError("run_word", "{date} and {run_id} do not go with --workers", {
+    hint: 'let the shell name the output: -o "nights/$(date -u +%F).csv"; or divide the input with repute split, and name it in repute merge',
+  });
 }
 
 /** The input, which has to be a single one of text. */

@@ -4,6 +4,10 @@ import type { CodeEntries } from "./entry.js";
 /** The output, or an earlier one, cannot be written or read. */
 export const outputCodes = {
   unknown_output: ["repute cannot write the output as named", "name one of those in the hint"],
+  run_word: [
+    "a name has {date} or {run_id} where they cannot be, or another word in braces",
+    "use {date} or {run_id}, in the name of a file",
+  ],
   output_is_directory: ["the output is a directory", "name a file"],
   output_no_file: ["the output exists and is not a regular file", "name a file"],
   output_is_input: ["the output would replace the input", "write to another file"],
@@ -51,6 +55,12 @@ export const outputCodes = {
   rejects_is_no_file: ["--rejects does not name a file", "name a file"],
   rejects_is_output: ["--rejects names a file of the output itself", "name another file"],
   rows_lost: ["the counts of rows read and written differ", "keep the files and report it"],
+  previous_unknown: [
+    "--against previous is given for an output whose name is the same every time",
+    "put {date} or {run_id} into its name",
+  ],
+  against_is_output: ["--against names the output of the run", "name an earlier output"],
+  against_needs_report: ["--against is given without --report", "add --report FILE"],
   history_unreadable: ["the folder of --history cannot be read", "name a folder of manifests"],
   manifest_missing: ["the output has no manifest", "check the path; keep both files together"],
   manifest_unreadable: ["the manifest cannot be read", "restore it from a copy"],

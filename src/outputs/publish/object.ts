@@ -38,10 +38,14 @@ interface PublishOptions {
 /**
  * Prepares the local folders of a run that writes to object storage.
  *
+ * @param pattern the names with the words that stand for a run: its local folders are those of all runs
  * @throws UsageError `bad_object_address`; as `checkStore`
  */
-export async function openUpload(settings: UploadSettings): Promise<ObjectUpload> {
-  const upload = new ObjectUpload(settings);
+export async function openUpload(
+  settings: UploadSettings,
+  pattern = settings,
+): Promise<ObjectUpload> {
+  const upload = new ObjectUpload(settings, pattern);
   for (const { address } of upload.files) await checkStore(address);
   for (const { folder } of upload.files) await mkdir(folder, { recursive: true, mode: 0o700 });
   return upload;
@@ -60,9 +64,9 @@ export class ObjectUpload {
   readonly #rows: ObjectFile | null;
   readonly #rejects: ObjectFile | null;
 
-  constructor({ output, rejects }: UploadSettings) {
-    this.#rows = objectFile(output);
-    this.#rejects = rejects === undefined ? null : objectFile(rejects);
+  constructor({ output, rejects }: UploadSettings, pattern: UploadSettings) {
+    this.#rows = objectFile(output, pattern.output);
+    this.#rejects = rejects === undefined ? null : objectFile(rejects, pattern.rejects);
     this.files = [this.#rows, this.#rejects].filter((file) => file !== null);
     this.settings = {
       output: this.#rows?.path ?? output,

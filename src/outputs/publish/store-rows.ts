@@ -73,14 +73,19 @@ export async function mergeRows(
   await session.query(`DROP TABLE ${from}`);
 }
 
-/** Statement that removes all rows. Unlike TRUNCATE it lets others read the old ones meanwhile. */
-export async function removeRows(
+/**
+ * Removes the rows of other runs. Unlike TRUNCATE this lets others read them meanwhile.
+ *
+ * @param runId null removes nothing, which shows whether it may
+ */
+export async function removeOthers(
   session: TableSession,
   kind: DialectName,
-  table: TableName,
-  where = "TRUE",
+  { table, schema }: Pick<RowsToStore, "table" | "schema">,
+  runId: string | null,
 ): Promise<void> {
-  await session.query(`DELETE FROM ${quoteTable(kind, table)} WHERE ${where}`);
+  const run = quoteIdentifier(kind, schema.rowKey[0]);
+  await session.query(`DELETE FROM ${quoteTable(kind, table)} WHERE ${run} <> $1`, [runId]);
 }
 
 /**

@@ -28,7 +28,7 @@ import {
 import { keepFailed } from "./keep-failed.js";
 import { cellsEncoder, inputOf } from "./parquet.js";
 import { countStaged } from "./rows.js";
-import { hasKey, insertRows, mergeRows, removeRows, type RowsToStore } from "./store-rows.js";
+import { hasKey, insertRows, mergeRows, removeOthers, type RowsToStore } from "./store-rows.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 import type { Audit } from "../types.js";
 
@@ -93,7 +93,7 @@ async function checkTablePlace<T extends TableTarget>(
       const none = { table, schema, batches: [] };
       if (options.mode === "merge") await mergeRows(session, kind, none);
       else await insertRows(session, kind, { ...none, mayExist: true });
-      if (options.mode === "replace") await removeRows(session, kind, table, "FALSE");
+      if (options.mode === "replace") await removeOthers(session, kind, none, null);
       return schema;
     }, "ROLLBACK");
   } finally {
@@ -184,7 +184,8 @@ async function load(
   const rows = { table, schema, batches };
   if (mode === "merge") await mergeRows(session, kind, rows);
   else {
-    if (mode === "replace") await removeRows(session, kind, table);
+    // Once cleaned up, a run that is published again has its rows here and nowhere else.
+    if (mode === "replace" && stage.exists) await removeOthers(session, kind, rows, runId);
     await addRows(session, target, rows, { runId, count: stage.count });
   }
   if (manifest !== null) await recordRun(session, kind, runs, { manifest, now: clock.now() });

@@ -9,12 +9,14 @@ import { localSettings, type OutputTarget } from "./output-target.js";
  * Resolves `-o` to a target. That of objects has their local files.
  *
  * @param inputFormat called only if neither `--to` nor the output's name tells the format
+ * @param pattern the names with the words that stand for a run
  * @throws UsageError `output_is_input`, `rejects_is_no_file`; as `chooseFile` and `openUpload`
  */
 export async function chooseOutput(
   settings: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],
+  pattern: Pick<OutputChoice, "output" | "rejects"> = settings,
 ): Promise<OutputTarget> {
   const { output, rejects = "" } = settings;
   if (![output, rejects].some(isObjectAddress)) {
@@ -22,7 +24,7 @@ export async function chooseOutput(
   }
   const { openUpload } = await import("../../outputs/publish/object.js");
   for (const address of [output, rejects]) refuseInput(address, inputPaths);
-  const upload = await openUpload(settings);
+  const upload = await openUpload(settings, pattern);
   try {
     const local = localSettings(settings, { upload });
     const target = await chooseFile(local, inputFormat, inputPaths);

@@ -1,3 +1,4 @@
+import { abortable, raceAbort } from "../../core/abort.js";
 import {
   type Finding,
   type LookupEndpoint,
@@ -115,11 +116,10 @@ async function countRows(
     items.add(item);
     return never;
   });
-  const source = await handling.open(null);
+  const source = await raceAbort(handling.open(null), signal, (late) => late.close());
   announceReading(job, source);
   try {
-    for await (const batch of firstRows(source.rows, job.settings.limit)) {
-      signal.throwIfAborted();
+    for await (const batch of abortable(firstRows(source.rows, job.settings.limit), signal)) {
       for (const row of batch) {
         const started = start(row, signal);
         if (started.item !== null && started.finding !== never) counts.skipped++;

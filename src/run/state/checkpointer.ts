@@ -28,6 +28,8 @@ export interface CheckpointerOptions {
   readonly source: Pick<OpenedSource, "columns" | "types" | "reading" | "checksum" | "files">;
   readonly before: Checkpoint | null;
   readonly runId: string;
+  /** When a new run began. @default now */
+  readonly startedAt?: string | undefined;
   /** The manifest of the run so far, saved for readers. */
   readonly record: () => Manifest;
 }
@@ -46,10 +48,10 @@ export class Checkpointer {
   #recordedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: CheckpointerOptions) {
-    const { before, clock, tally } = options;
+    const { before, clock, tally, startedAt = new Date(clock.now()).toISOString() } = options;
     this.#options = options;
     this.runId = options.runId;
-    this.startedAt = before?.startedAt ?? new Date(clock.now()).toISOString();
+    this.startedAt = before?.startedAt ?? startedAt;
     this.resumed = before === null ? 0 : before.resumed + 1;
     this.#begunAt = clock.monotonic();
     this.#lastAt = this.#begunAt;

@@ -6,7 +6,7 @@ import { outputFault } from "../../outputs/output-fault.js";
 
 /** Files that a run keeps in its state folder. Any other file there is foreign. */
 const ownFiles = [
-  /^(checkpoint|finished|manifest)\.json(\.new)?$/,
+  /^(begun|checkpoint|finished|manifest)\.json(\.new)?$/,
   /^(input-\d+\/)?input\.(tsv|ndjson|json|parquet)(\.new)?$/,
   /^rows\.part$/,
   /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,

@@ -14,6 +14,7 @@ import {
 } from "./earlier-run.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { saveUnfinished } from "./unfinished-record.js";
+import { begunName, removeBegun } from "./begun-files.js";
 import { lockFolder } from "./lock-folder.js";
 import {
   checkpointName,
@@ -77,6 +78,7 @@ export async function openStateFolder(
       if (found.includes(markName) || found.includes(checkpointName)) {
         await discard(await readAnyCheckpoint(folder));
       }
+      await removeBegun(folder);
       await removeEntries(folder, found);
     }
     const state = new StateFolder(folder, release, mark);
@@ -122,7 +124,10 @@ export class StateFolder {
     this.#latest = this.checkpoint;
     this.resumable = this.checkpoint !== null;
     const isKept = (name: string): boolean =>
-      name === earlierName ? awaited && (this.resumable || this.earlier !== null) : this.resumable;
+      name === begunName ||
+      (name === earlierName
+        ? awaited && (this.resumable || this.earlier !== null)
+        : this.resumable);
     await removeEntries(
       this.path,
       found.filter((name) => !isKept(name)),
@@ -163,7 +168,7 @@ export class StateFolder {
   /** Discards the run except for its answers, which the next run takes over. */
   async startOver(): Promise<void> {
     if (this.#latest !== null) await keepJournal(this.path, this.#latest);
-    await this.tidy(earlierName);
+    await this.tidy(earlierName, begunName);
     await rm(join(this.path, markName), { force: true });
     this.earlier = await readEarlierRun(this.path);
     this.checkpoint = null;
@@ -172,12 +177,12 @@ export class StateFolder {
     this.resumable = false;
   }
 
-  /** Removes everything except the mark of a finished run, the lock, and an entry that is `kept`. */
-  async tidy(kept = markName): Promise<void> {
+  /** Removes everything except the mark of a finished run, the lock, and entries that are `kept`. */
+  async tidy(...kept: readonly string[]): Promise<void> {
     const names = (await listState(this.path)).filter(belongsToRun);
     await removeEntries(
       this.path,
-      names.filter((name) => name !== markName && name !== kept),
+      names.filter((name) => name !== markName && !kept.includes(name)),
     );
   }
 

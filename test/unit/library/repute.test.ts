@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -75,6 +75,24 @@ it("enriches a list of files, or a folder, as one input", async () => {
   }
   expect(notices).toContain(`skipping notes.md in ${inputs}: not a file of a known format`);
   await expect(client().enrichFile([], out)).rejects.toMatchObject({ code: "input_missing" });
+});
+
+it("reads a folder with its subfolders if told to", async () => {
+  const folder = await temporaryFolder();
+  const inputs = await temporaryFolder();
+  await mkdir(join(inputs, "b"));
+  await writeFile(join(inputs, "b/a.csv"), "ip\n192.0.2.1\n");
+  const out = join(folder, "out.csv");
+  await expect(client().enrichFile(inputs, out)).rejects.toMatchObject({
+    code: "input_folder_empty",
+    hint: "add --recursive to read the files in them",
+  });
+  const manifest = await client().enrichFile(inputs, out, { recursive: true });
+  expect(manifest.inputs).toMatchObject([{ path: join(inputs, "b/a.csv"), rows: 1 }]);
+  const notices: string[] = [];
+  const onNotice = (notice: string) => void notices.push(notice);
+  await client().enrichFile(join(inputs, "b/a.csv"), out, { recursive: true, onNotice });
+  expect(notices).toContain("--recursive has no effect: no input is a folder");
 });
 
 it("tells results apart by status", async () => {

@@ -51,7 +51,16 @@ export async function runChunkJob(call: ChunkCall, chunk: number): Promise<numbe
 
 /** Options that split or merge decide for all chunks. */
 const decided = {
-  split: ["from", "itemColumn", "kindColumn", "header", "comment", "rowsPerChunk"],
+  split: [
+    "from",
+    "itemColumn",
+    "kindColumn",
+    "header",
+    "comment",
+    "encoding",
+    "sheet",
+    "rowsPerChunk",
+  ],
   merge: ["output", "rejects", "maxFailed", "tagIps", "report", "gzip", "rowsPerFile"],
 } as const;
 
@@ -77,6 +86,11 @@ function checkOptions({ given, settings }: ChunkCall, plan: WorkPlan): void {
     if (key === undefined) continue;
     throw new UsageError("chunk_option", `--${flagName(key)} does not go with --chunk`, {
       hint: `give it to repute ${command}, for all chunks`,
+    });
+  }
+  if (given.get("recursive")?.level === "flag") {
+    throw new UsageError("chunk_option", "--recursive does not go with --chunk", {
+      hint: "a chunk is a part of one file: leave it out",
     });
   }
   if (settings.raw) {

@@ -1,31 +1,23 @@
 import { existsSync } from "node:fs";
+import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import { isFolder } from "../../../core/files/make-folder.js";
-import { type FlatSettings, inGroups, runOptions } from "../../../run/options.js";
+import { type FlatSettings, inGroups } from "../../../run/options.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../../run/types.js";
 import type { CommandCall } from "../../command.js";
-import {
-  commonExitCodes,
-  exitCodeOfRun,
-  exitCodes,
-  interruptedExitCodes,
-} from "../../exit-code.js";
+import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
 import type { Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import type { ColorChoice } from "../../terminal/colors.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { UsageError } from "../../../core/errors.js";
-import type { WrittenFiles } from "../../../inputs/list-inputs.js";
+import { type FolderSettings, recursiveNotices } from "../../../inputs/folder/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
-import { apiOptions } from "../../../api/options.js";
-import { lookupOptions } from "../../../lookup/options.js";
-import { sinkOptions } from "../../../outputs/options.js";
-import { cliOptions } from "../../options/option-spec.js";
 import { isObjectPrefix } from "../../../s3/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
-import { unattendedOptions, type UnattendedSettings } from "../../unattended/options.js";
+import { type UnattendedSettings } from "../../unattended/options.js";
 import { printSummary } from "./print-summary.js";
 import type { ReadingSettings } from "../../../run/rows/row-handling.js";
 import type { ServiceAccess } from "../../../session/types.js";
@@ -36,6 +28,7 @@ export type EnrichJobSettings = FlatSettings & {
   readonly local: boolean;
   readonly synthetic?: number | undefined;
   readonly report?: string | undefined;
+  readonly against?: string | undefined;
   readonly quiet: boolean;
   readonly json: boolean;
   readonly color: ColorChoice;
@@ -79,16 +72,18 @@ async function runWith(
   const kept = { stateFolder, toStdout: settings.output !== "-" };
   watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept });
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
-  const reports = settings.report === undefined ? null : await import("../results/make-report.js");
+  const hasReport = (settings.report ?? settings.against) !== undefined;
+  const reports = hasReport ? await import("../results/make-report.js") : null;
   reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
   let reported: Promise<void> | undefined;
+  const job = jobOf(call, session);
   const manifest = await runJob(call, load, {
-    ...jobOf(call, session),
+    ...job,
     ...what,
     onPublished: async (run) => {
       // The run has ended well, whatever becomes of its report.
-      reported = reports?.reportRun(settings, run);
+      reported = reports?.reportRun(settings, run, job.onNotice);
       await reported?.catch(() => undefined);
     },
     onFinished: (step) => void (lastStep = step),
@@ -104,7 +99,8 @@ async function runWith(
     const { tooManyFailedError } = await import("./failed-rows.js");
     await printSummary(manifest, call);
     await over();
-    throw tooManyFailedError(manifest, settings);
+    const output = namedAfter(settings.output, startOf(manifest));
+    throw tooManyFailedError(manifest, { ...settings, output });
   }
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   // The text summary does not wait for the lists; the JSON summary includes them.
@@ -198,14 +194,18 @@ function stateFolderOf({
 export async function enrichInput(
   operands: readonly string[],
   context: CliContext,
-  settings: ReadingSettings & WrittenFiles & { readonly quiet?: boolean } = {},
+  settings: ReadingSettings & FolderSettings & { readonly quiet?: boolean } = {},
 ): Promise<RunInput> {
   const [path = "-", ...more] = operands;
   const stream = () => ({ stream: context.stdin(), name: "stdin" });
+  const tell = (notices: readonly string[]): void => {
+    for (const notice of settings.quiet ? [] : notices) context.reporter.print(`repute: ${notice}`);
+  };
+  tell(recursiveNotices(operands, settings));
   if (more.length > 0 || isFolder(path) || isObjectPrefix(path)) {
     const { chooseInputs } = await import("../../../run/choose-inputs.js");
     const { input, notices, warnings } = await chooseInputs(operands, stream, settings);
-    for (const notice of settings.quiet ? [] : notices) context.reporter.print(`repute: ${notice}`);
+    tell(notices);
     for (const warning of warnings) context.reporter.warning(warning);
     return input;
   }
@@ -217,27 +217,4 @@ export async function enrichInput(
     });
   }
   return stdin;
-}
-
-const { local, synthetic, report: reportPage, ...program } = cliOptions.shape;
-const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
-
-/** Options of the commands that run the main job. */
-export const runGroups = {
-  Output: { ...sinkOptions.shape, report: reportPage },
-  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
-  Lookups: lookupOptions.shape,
-  Run: { ...runOptions.shape, ...program, ...unattendedOptions.shape },
-};
-
-/** Exit codes of those commands. */
-export function jobExitCodes(rowsFailed = "done, but the output has rows that --fail-on counts") {
-  return [
-    commonExitCodes[0],
-    ["1", "the run could not continue, or more rows failed than --max-failed allows"],
-    commonExitCodes[2],
-    ["3", rowsFailed],
-    ["75", "stopped early by a budget, deadline or quota; resumable"],
-    ...interruptedExitCodes,
-  ] as const;
 }

@@ -6,7 +6,8 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { chunkOptions } from "../../../cluster/chunks/options.js";
 import type { QueueOptions } from "../../../cluster/queue/enrich-by-queue.js";
 import { defineCommand } from "../../command.js";
-import { enrichInput, jobExitCodes, type LoadWork, runEnrichJob, runGroups } from "./enrich-job.js";
+import { enrichInput, type LoadWork, runEnrichJob } from "./enrich-job.js";
+import { jobExitCodes, runGroups } from "./job-options.js";
 import { withServices } from "../../services/services.js";
 
 const { chunk, workers, work, rowsPerChunk } = chunkOptions.shape;
@@ -43,8 +44,8 @@ export const enrichCommand = defineCommand({
       "append the rows of a query to a table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
     "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
       "read rows without a header from a pipe, do only the quick check, write to stdout",
-    "repute enrich dump.csv -o enriched.csv --resume":
-      "continue an interrupted run; finished lookups are not repeated",
+    "repute enrich dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html' --against previous --resume":
+      "in a crontab: continue an interrupted run, keep every night, show what changed since the last",
   },
   exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
   run: async (call) => {

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
+import { checkRunWords, hasRunWords, namedAfter } from "../../../core/files/run-words.js";
+import { UsageError } from "../../../core/errors.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import { asOutputName } from "../../../earlier/output-files.js";
@@ -7,7 +9,8 @@ import { statePath } from "../../../run/state/state-folder.js";
 import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../outputs/options.js";
 import { sourceOptions } from "../../../inputs/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { jobExitCodes, runEnrichJob, runGroups } from "./enrich-job.js";
+import { runEnrichJob } from "./enrich-job.js";
+import { jobExitCodes, runGroups } from "./job-options.js";
 import { withServices } from "../../services/services.js";
 import { retrySuffix } from "../../../core/files/output-names.js";
 
@@ -80,15 +83,19 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   const path = call.operand;
   const replaced = asOutputName(path);
   const isTable = (findWarehouse(replaced)?.rows ?? null) !== null;
-  const output = own.output ?? replaced;
+  const named = {
+    output: await namedAfterRun(replaced, "-o", own.output ?? replaced),
+    rejects: await namedAfterRun(replaced, "--rejects", own.rejects),
+    report: await namedAfterRun(replaced, "--report", own.report),
+  };
   const settings = {
     ...sourceOptions.parse({}),
     gzip: false,
     raw: false,
     distinct: false,
     ...own,
+    ...named,
     prefix: own.prefix ?? defaultPrefix,
-    output,
     onlyNew: false,
     mode: "append" as const,
   };
@@ -98,5 +105,28 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
       const { retryOutput } = await import("../../../retry/retry-output.js");
       return (job) => retryOutput(job, { run, prefix: own.prefix });
     }),
+  );
+}
+
+/**
+ * Names a file of a retry after the run that it completes.
+ *
+ * @throws UsageError `run_word`, `manifest_missing` if nothing tells when that run began
+ */
+async function namedAfterRun<T extends string | undefined>(
+  earlier: string,
+  flag: string,
+  name: T,
+): Promise<T | string> {
+  if (name === undefined) return name;
+  checkRunWords(flag, name);
+  if (!hasRunWords(name)) return name;
+  const { storedManifest } = await import("../../../earlier/previous-outputs.js");
+  const { run_id: runId, started_at: startedAt } = (await storedManifest(earlier)) ?? {};
+  if (runId !== undefined && startedAt !== undefined) return namedAfter(name, { runId, startedAt });
+  throw new UsageError(
+    "manifest_missing",
+    `${earlier} has no manifest, which tells what {date} and {run_id} are`,
+    { hint: `write the whole name: ${flag} FILE` },
   );
 }

@@ -1,4 +1,6 @@
 import { abortable } from "../../../core/abort.js";
+import { ReputeError } from "../../../core/errors.js";
+import { faultOf, previousOutputs } from "../../../earlier/previous-outputs.js";
 import { readOutput } from "../../../earlier/read-output.js";
 import { diffOutputs, type OutputDiff } from "../../../report/diff/diff-outputs.js";
 import { comparedColumns } from "../../../report/diff/observation.js";
@@ -43,4 +45,39 @@ export async function changesSince(
     worst.push(change);
   }
   return { earlier: redactAddress(earlier), counts: diff.counts, worst };
+}
+
+/** Which output is the previous one. */
+export interface PreviousOf {
+  /** The names of the outputs, with `{date}` or `{run_id}`. */
+  readonly pattern: string;
+  /** Name of the later output, which is one of them. */
+  readonly own: string;
+}
+
+/**
+ * What changed since the newest earlier output of the same pattern that can be read; null if there is
+ * none.
+ *
+ * @param onNotice called for each output that is passed over, and if there is none
+ */
+export async function changesSincePrevious(
+  { pattern, own }: PreviousOf,
+  later: string,
+  comparing: Comparing,
+  onNotice: (message: string) => void,
+): Promise<Changes | null> {
+  for (const earlier of await previousOutputs(pattern, own)) {
+    let fault = await faultOf(earlier, comparing.stateDir);
+    try {
+      if (fault === null) return await changesSince(earlier, later, comparing);
+    } catch (error) {
+      comparing.signal?.throwIfAborted();
+      if (!(error instanceof ReputeError)) throw error;
+      fault = error.message;
+    }
+    onNotice(`the report is not compared with ${earlier}: ${fault}`);
+  }
+  onNotice(`there is no earlier output of ${pattern} to compare the report with`);
+  return null;
 }

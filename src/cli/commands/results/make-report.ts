@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { abortable } from "../../../core/abort.js";
 import { UsageError } from "../../../core/errors.js";
+import { checkRunWords, hasRunWords, namedAfter, startOf } from "../../../core/files/run-words.js";
 import { realPath } from "../../../core/files/real-path.js";
 import { replaceFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../outputs/output-fault.js";
@@ -7,20 +9,24 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
-import { mustHaveColumns, reportedColumns } from "../../../core/needed-columns.js";
+import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
 import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
 import { readStaged } from "../../../earlier/read-staged.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
+import { patternOf } from "../../../earlier/previous-outputs.js";
 import type { PublishedRun } from "../../../run/types.js";
 import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";
-import type { Report, RunFacts } from "../../../report/types.js";
+import type { Changes, Report, RunFacts } from "../../../report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
+import type { PreviousOf } from "./compare-outputs.js";
 
 /** What a report compares the output with. */
 export interface ComparedWith {
-  /** An earlier output. */
+  /** An earlier output, or `previous`. */
   readonly against?: string | undefined;
+  /** Which one `previous` is. Default by the date or run ID in the output's name */
+  readonly previous?: PreviousOf | undefined;
   /** Folder with manifests of earlier nights. */
   readonly history?: string | undefined;
   /** The folder of `--state-dir`. */
@@ -29,6 +35,8 @@ export interface ComparedWith {
   readonly reading?: OutputReading | undefined;
   /** Called for each file of `history` that is not a manifest. */
   readonly onWarning?: (message: string) => void;
+  /** Called if the previous output is passed over or missing. */
+  readonly onNotice?: ((message: string) => void) | undefined;
   /** Ends the reading. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -43,14 +51,10 @@ export interface ComparedWith {
 export async function makeReport(
   output: string,
   prefix: string | undefined,
-  { against, history, stateDir, reading, onWarning, signal }: ComparedWith = {},
+  compared: ComparedWith = {},
 ): Promise<Report> {
-  const changes =
-    against === undefined
-      ? null
-      : await (
-          await import("./compare-outputs.js")
-        ).changesSince(against, output, { prefix, stateDir, signal });
+  const { history, stateDir, reading, onWarning, signal } = compared;
+  const changes = await changesOf(output, prefix, compared);
   const { manifest, columns, records } =
     reading ?? (await readOutput(output, prefix, undefined, stateDir));
   const nights =
@@ -58,9 +62,34 @@ export async function makeReport(
       ? null
       : await (await import("./read-nights.js")).nightsIn(history, manifest, output, onWarning);
   const facts = manifest === null ? null : factsOf(manifest);
-  const compared = { changes, history: nights === null ? null : historyOf(nights) };
+  const extras = { changes, history: nights === null ? null : historyOf(nights) };
   const rows = { columns, records: abortable(records, signal) };
-  return tallyReport(redactAddress(output), rows, facts, compared);
+  return tallyReport(redactAddress(output), rows, facts, extras);
+}
+
+/** What changed since the output that `--against` names. @throws UsageError `previous_unknown` */
+async function changesOf(
+  output: string,
+  prefix: string | undefined,
+  { against, previous, stateDir, signal, onNotice = () => undefined }: ComparedWith,
+): Promise<Changes | null> {
+  if (against === undefined) return null;
+  const { changesSince, changesSincePrevious } = await import("./compare-outputs.js");
+  const comparing = { prefix, stateDir, signal };
+  if (against !== previousWord) return changesSince(against, output, comparing);
+  const pattern = previous?.pattern ?? patternOf(output);
+  if (pattern === null) throw previousUnknown(output);
+  return changesSincePrevious({ pattern, own: output, ...previous }, output, comparing, onNotice);
+}
+
+/** Stands for the newest earlier output in `--against`. */
+const previousWord = "previous";
+
+function previousUnknown(output: string): UsageError {
+  const message = `--against previous: the name of ${redactAddress(output)} does not tell it from earlier outputs`;
+  return new UsageError("previous_unknown", message, {
+    hint: "put {date} or {run_id} into the name, such as -o 'nights/{date}.csv', or name the earlier output: --against FILE",
+  });
 }
 
 /** Writes a report as a page; a reader finds the old page or the new one. */
@@ -86,11 +115,20 @@ export function checkReportName(path: string): void {
 /**
  * Checks before the run that its report can be made.
  *
- * @throws UsageError `unknown_output`, `report_needs_file`, `report_cannot_read_shape`
+ * @throws UsageError `against_needs_report`, `unknown_output`, `run_word`, `report_needs_file`,
+ *   `report_cannot_read_shape`, `previous_unknown`, `against_is_output`, `input_not_found`
  */
-export function checkRunReport({ report = "", output, to, columns }: RunReportSettings): void {
+export function checkRunReport(settings: RunReportSettings): void {
+  const { report, output, to, columns, against } = settings;
+  if (report === undefined) {
+    throw new UsageError("against_needs_report", "--against compares the page of --report", {
+      hint: "add --report FILE, or compare two outputs with repute diff",
+    });
+  }
   checkReportName(report);
-  if (columns !== undefined) mustHaveColumns("the output", reportedColumns, { only: columns });
+  checkRunWords("--report", report);
+  if (against !== undefined) checkAgainst(against, output);
+  mustChooseColumns("the output", reportedColumns, columns);
   if (output === "-") {
     throw new UsageError(
       "report_needs_file",
@@ -104,10 +142,34 @@ export function checkRunReport({ report = "", output, to, columns }: RunReportSe
   refuseUnreadable(output, to ?? outputFiles(output, null).format);
 }
 
-/** Writes the report of a run whose rows are published, from its staged rows or its file. */
+/** Checks that an output can be compared with an earlier one. */
+function checkAgainst(against: string, output: string): void {
+  if (against === previousWord) {
+    if (!hasRunWords(output)) throw previousUnknown(output);
+    return;
+  }
+  if (against === output || realPath(against) === realPath(output)) {
+    const message = `--against ${redactAddress(against)} is the output itself, which the run replaces`;
+    throw new UsageError("against_is_output", message, {
+      hint: "name another file, or keep the outputs apart: -o 'nights/{date}.csv' --against previous",
+    });
+  }
+  const isFile = (findWarehouse(against)?.rows ?? null) === null && !isObjectAddress(against);
+  if (!isFile || existsSync(against)) return;
+  throw new UsageError("input_not_found", `--against: there is no file ${against}`, {
+    hint: "check the path",
+  });
+}
+
+/**
+ * Writes the report of a run whose rows are published, from its staged rows or its file.
+ *
+ * @param onNotice called if the previous output is passed over or missing
+ */
 export async function reportRun(
-  { output, prefix, report, stateDir }: RunReportSettings,
+  { output, prefix, report, against, stateDir }: RunReportSettings,
   run: PublishedRun,
+  onNotice?: (message: string) => void,
 ): Promise<void> {
   if (report === undefined) return;
   const { manifest, local, staged } = run;
@@ -115,12 +177,17 @@ export async function reportRun(
     staged === null
       ? await readOutput(local, prefix, undefined, stateDir)
       : readStaged(staged, run, prefix);
+  const start = startOf(manifest);
   const { path } = manifest.output;
-  await writeReportPage(report, await makeReport(path ?? output, prefix, { reading }));
+  const previous = { pattern: output, own: namedAfter(output, start) };
+  const compared = { reading, against, previous, stateDir, onNotice };
+  const made = await makeReport(path ?? previous.own, prefix, compared);
+  await writeReportPage(namedAfter(report, start), made);
 }
 
 type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix" | "columns"> & {
   readonly report?: string | undefined;
+  readonly against?: string | undefined;
   readonly stateDir?: string | undefined;
 };
 

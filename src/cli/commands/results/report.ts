@@ -17,8 +17,9 @@ const groups = {
     }),
     against: option(z.string().min(1).optional(), {
       common: true,
-      description: "Also show what changed since this earlier output",
-      value: "EARLIER",
+      description:
+        "Also show what changed since this earlier output, or since the previous one, if OUT has a date (2026-01-31) or run ID in its name",
+      value: "EARLIER|previous",
     }),
     history: option(z.string().min(1).optional(), {
       common: true,
@@ -54,6 +55,8 @@ export const reportCommand = defineCommand({
     "repute report enriched.csv": "print the report",
     "repute report enriched.csv --against monday.csv --history nights -o report.html":
       "add what changed since Monday, and the course of the nights",
+    "repute report nights/2026-01-02.csv --against previous":
+      "add what changed since the newest earlier night in the same folder",
     "repute report enriched.ndjson.gz --prefix x_": "read an output with another prefix",
     "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
       "report on the last run in a table",
@@ -67,8 +70,12 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const { checkReportName, makeReport, writeReportPage } = await import("./make-report.js");
   if (settings.output !== undefined) checkReportName(settings.output);
   const onWarning = (message: string): void => context.reporter.warning(message);
+  const onNotice = (message: string): void => {
+    if (!settings.quiet) context.reporter.print(`repute: ${message}`);
+  };
   const { signal } = context;
-  const made = await makeReport(output, settings.prefix, { ...settings, onWarning, signal });
+  const compared = { ...settings, onWarning, onNotice, signal };
+  const made = await makeReport(output, settings.prefix, compared);
   if (settings.output === undefined) {
     const { reportText } = await import("../../../report/text.js");
     const { printReport } = await import("../../terminal/colors.js");

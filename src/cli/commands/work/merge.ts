@@ -1,9 +1,10 @@
 import { option } from "../../../core/options.js";
+import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import { sinkOptions } from "../../../outputs/options.js";
 import { runOptions } from "../../../run/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
-import { jobExitCodes } from "../enrich/enrich-job.js";
+import { jobExitCodes } from "../enrich/job-options.js";
 import { printSummary } from "../enrich/print-summary.js";
 import { exitCodeOfRun } from "../../../run/exit-reason.js";
 import { unattendedOptions } from "../../unattended/options.js";
@@ -77,5 +78,6 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     return exitCodeOfRun(settings.failOn, manifest.statuses);
   }
   const { tooManyFailedError } = await import("../enrich/failed-rows.js");
-  throw tooManyFailedError(manifest, { ...settings, prefix, tagIps: undefined });
+  const output = namedAfter(settings.output, startOf(manifest));
+  throw tooManyFailedError(manifest, { ...settings, output, prefix, tagIps: undefined });
 }

@@ -16,8 +16,11 @@ const { lookups, bogons, exclude, urlQuery } = lookupOptions.shape;
 const { json, quiet, config, profile } = cliOptions.shape;
 const { rowsPerChunk, to } = chunkOptions.shape;
 
+// One file is divided, never a folder.
+const { recursive: _recursive, ...input } = sourceOptions.shape;
+
 const groups = {
-  Input: sourceOptions.shape,
+  Input: input,
   Work: {
     output: option(sinkOptions.shape.output, {
       common: true,

@@ -1,8 +1,9 @@
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { runRepute } from "../../../helpers/run-repute.js";
 import { runInProcess } from "../run-in-process.js";
 
 const url = "https://intel.example/beta";
@@ -39,6 +40,21 @@ test("asks and writes the answers", async () => {
     concurrency: "8",
     cache: "/var/cache/repute",
   });
+});
+
+test("writes a crontab line, whose command runs", async () => {
+  const { env, HOME, path } = await home();
+  await runInProcess(["init", "--yes", "--intel-url", url], { env });
+  const line = (await readFile(path, "utf8")).trimEnd().split("\n").at(-1)!;
+  const command = line.replace(/^# 0 2 \* \* \* cd FOLDER && repute /, "").replaceAll("'", "");
+  await mkdir(join(HOME, "nights"));
+  await writeFile(join(HOME, "dump.csv"), "ip\n198.51.100.1\n");
+  const { code, stderr } = await runRepute([...command.split(" "), "--local"], { cwd: HOME });
+  expect([code, stderr]).toEqual([0, ""]);
+  const names = (await readdir(join(HOME, "nights"))).map((name) =>
+    name.slice("2026-01-31".length),
+  );
+  expect(names.toSorted()).toEqual([".csv", ".csv.manifest.json", ".html"]);
 });
 
 test("takes the default for an empty answer", async () => {

@@ -241,6 +241,9 @@ describe("a divided run", () => {
     for (const [flags, code] of [
       [["--chunk", "3"], "has no chunk 3"],
       [["--chunk", "0", "-o", "x.csv"], "--output does not go with --chunk"],
+      [["--chunk", "0", "--encoding", "latin1"], "--encoding does not go with --chunk"],
+      [["--chunk", "0", "--sheet", "S"], "--sheet does not go with --chunk"],
+      [["--chunk", "0", "--recursive"], "--recursive does not go with --chunk"],
       [["--chunk", "0", "--lookups", "query"], "--lookups differs from the plan"],
     ] as const) {
       const refused = await repute("enrich", "work", ...flags, ...local);

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import { FatalError, UsageError } from "../core/errors.js";
-import { jsonFileFault } from "../core/files/json-file.js";
-import { dataSetManifest } from "../core/files/output-names.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { jsonFileFault } from "../../core/files/json-file.js";
+import { dataSetManifest } from "../../core/files/output-names.js";
 
 /** What a manifest tells of a data set. */
 interface DataSetRecord {

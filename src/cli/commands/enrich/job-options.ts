@@ -1,0 +1,30 @@
+import { apiOptions } from "../../../api/options.js";
+import { lookupOptions } from "../../../lookup/options.js";
+import { sinkOptions } from "../../../outputs/options.js";
+import { runOptions } from "../../../run/options.js";
+import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
+import { cliOptions } from "../../options/option-spec.js";
+import { unattendedOptions } from "../../unattended/options.js";
+
+const { local, synthetic, report: reportPage, against, ...program } = cliOptions.shape;
+const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+
+/** Options of the commands that run the main job. */
+export const runGroups = {
+  Output: { ...sinkOptions.shape, report: reportPage, against },
+  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
+  Lookups: lookupOptions.shape,
+  Run: { ...runOptions.shape, ...program, ...unattendedOptions.shape },
+};
+
+/** Exit codes of those commands. */
+export function jobExitCodes(rowsFailed = "done, but the output has rows that --fail-on counts") {
+  return [
+    commonExitCodes[0],
+    ["1", "the run could not continue, or more rows failed than --max-failed allows"],
+    commonExitCodes[2],
+    ["3", rowsFailed],
+    ["75", "stopped early by a budget, deadline or quota; resumable"],
+    ...interruptedExitCodes,
+  ] as const;
+}

@@ -1,0 +1,129 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { hasRunWords, wordForms } from "../core/files/run-words.js";
+import { dataSetManifest, manifestPath } from "../core/files/output-names.js";
+import type { FoundManifest } from "../core/manifest/found-manifest.js";
+import { manifestAt } from "../outputs/publish/upload-record.js";
+import { outputBase } from "../run/destination/check-paths.js";
+import { findManifest } from "../run/finish/manifest.js";
+import { isObjectAddress } from "../s3/address.js";
+import { listObjects } from "../s3/list-objects.js";
+
+/** The name of an output in parts. */
+interface NameParts {
+  /** Its folder or bucket. */
+  readonly before: string;
+  /** The file, data set or key, in which `{date}` and `{run_id}` may be. */
+  readonly name: string;
+  /** The parameters of a table. */
+  readonly after: string;
+}
+
+/**
+ * The outputs of one pattern that are earlier than one of them, the newest first: by their date, then by
+ * the identifier of their run, since those of later runs sort later.
+ *
+ * @param pattern the name with `{date}` or `{run_id}`
+ * @param own name of that output
+ * @throws ReputeError for objects that cannot be listed
+ */
+export async function previousOutputs(pattern: string, own: string): Promise<readonly string[]> {
+  const parts = partsOf(pattern);
+  const { before, name, after } = parts;
+  const keyOf = keysOf(name);
+  const now = keyOf(partsOf(own).name);
+  const found = new Map<string, string>();
+  for (const each of await namesLike(parts)) {
+    const key = keyOf(each);
+    if (key !== null && now !== null && key < now) found.set(key, before + each + after);
+  }
+  return [...found].toSorted(([a], [b]) => (a < b ? 1 : -1)).map(([, output]) => output);
+}
+
+/** The pattern of an output that is named after its run; null for any other. */
+export function patternOf(output: string): string | null {
+  const { before, name, after } = partsOf(output);
+  const pattern = Object.entries(wordForms).reduce(
+    (text, [word, form]) => text.replaceAll(new RegExp(`(?<!\\w)${form}(?!\\w)`, "gi"), word),
+    name,
+  );
+  return hasRunWords(pattern) ? before + pattern + after : null;
+}
+
+/** The manifest of an output; null if there is none that can be read. @throws ReputeError */
+export async function storedManifest(
+  output: string,
+  stateDir?: string,
+): Promise<FoundManifest | null> {
+  if (isObjectAddress(output)) return (await manifestAt(manifestPath(output))).manifest;
+  return findManifest(outputBase(output, stateDir)).catch(() => null);
+}
+
+/** Why an output cannot be compared with; null if it can. @throws ReputeError */
+export async function faultOf(output: string, stateDir?: string): Promise<string | null> {
+  const manifest = await storedManifest(output, stateDir);
+  if (manifest === null) return noManifest;
+  // Objects appear as a whole.
+  if (isObjectAddress(output)) return null;
+  const base = outputBase(output, stateDir);
+  for (const [file, bytes] of filesOf(base, manifest)) {
+    const facts = await stat(file).catch(() => null);
+    if (facts === null) return `${file} is missing`;
+    if (facts.size !== bytes) return `${file} has ${facts.size} bytes instead of ${bytes}`;
+  }
+  return null;
+}
+
+const noManifest = "it has no manifest that can be read";
+
+/** The files of an output and their sizes. A table has none. */
+function filesOf(base: string, { output }: FoundManifest): readonly [string, number][] {
+  const { parts, bytes } = output ?? {};
+  if (parts !== undefined) return parts.map((part) => [join(base, part.name), part.bytes]);
+  return typeof bytes === "number" ? [[base, bytes]] : [];
+}
+
+function partsOf(output: string): NameParts {
+  const [file = "", after = ""] = /^duckdb:/i.test(output) ? output.split(/(?=\?)/, 2) : [output];
+  const [before = ""] = isObjectAddress(file)
+    ? (/^s3:\/\/[^/]*\//i.exec(file) ?? [])
+    : (/^(?:duckdb:)?(?:.*\/(?!$))?/i.exec(file) ?? []);
+  return { before, name: file.slice(before.length), after };
+}
+
+/** Names beside an output: files, data sets with their `/`, keys. */
+async function namesLike({ before, name }: NameParts): Promise<readonly string[]> {
+  const isSet = name.endsWith("/");
+  if (isObjectAddress(before)) {
+    const [prefix = ""] = name.split("{", 1);
+    const keys = (await listObjects(before + prefix)).map((key) => prefix + key);
+    if (!isSet) return keys;
+    return keys.filter((key) => basename(key) === dataSetManifest).map((key) => `${dirname(key)}/`);
+  }
+  const folder = before.replace(/^duckdb:/i, "") || ".";
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory() === isSet)
+    .map((entry) => (isSet ? `${entry.name}/` : entry.name));
+}
+
+/** Sorts names of a pattern: gives the date and run ID in them, or null for any other name. */
+function keysOf(pattern: string): (name: string) => string | null {
+  const seen = new Set<string>();
+  const form = pattern
+    .split(/(\{[a-z_]+\})/)
+    .map((text) => {
+      const found = wordForms[text];
+      if (found === undefined) return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+      const group = text.slice(1, -1);
+      if (seen.has(group)) return String.raw`\k<${group}>`;
+      seen.add(group);
+      return `(?<${group}>${found})`;
+    })
+    .join("");
+  const whole = new RegExp(`^${form}$`);
+  return (name) => {
+    const { groups } = whole.exec(name) ?? {};
+    return groups === undefined ? null : `${groups["date"] ?? ""} ${groups["run_id"] ?? ""}`;
+  };
+}

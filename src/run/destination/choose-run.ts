@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { v7 as timeOrderedId } from "uuid";
+import { raceAbort } from "../../core/abort.js";
+import { systemClock } from "../../core/clock.js";
+import {
+  checkRunWords,
+  hasRunWords,
+  namedAfter,
+  type RunStart,
+} from "../../core/files/run-words.js";
+import { inputPaths } from "../../inputs/types.js";
+import type { SinkSettings } from "../../outputs/options.js";
+import { isObjectAddress } from "../../s3/address.js";
+import type { RowHandling } from "../rows/row-handling.js";
+import type { EnrichJob } from "../types.js";
+import { outputBase } from "./check-paths.js";
+import { chooseOutput } from "./choose-output.js";
+import { localSettings, type OutputTarget } from "./output-target.js";
+import { rowsTarget } from "./rows-target.js";
+
+/** A job and its output. */
+export interface ChosenRun {
+  /** Its settings name local files. */
+  readonly job: EnrichJob;
+  readonly target: OutputTarget;
+}
+
+/** How the files of a run are named whose names have `{date}` or `{run_id}`. */
+export interface RunNames {
+  /** The output as given. */
+  readonly output: string;
+  /** Path from which the name of the state folder derives: the same for all runs. */
+  readonly base: string;
+  /**
+   * Names the files after a run.
+   *
+   * @param run the interrupted one; null for one that starts now
+   * @throws as `chooseRun`
+   */
+  choose(job: EnrichJob, run: RunStart | null): Promise<ChosenRun>;
+}
+
+/** The names of a job's runs; null if all have the same. @throws UsageError `run_word` */
+export function runNames(given: EnrichJob, handling: RowHandling): RunNames | null {
+  const { output: sink, run: how } = given.settings;
+  const { output, rejects } = sink;
+  if (given.chunk === true) return null;
+  checkRunWords("-o", output);
+  if (rejects !== undefined) checkRunWords("--rejects", rejects);
+  if (![output, rejects].some(hasRunWords)) return null;
+  const { runId = timeOrderedId(), clock = systemClock } = given;
+  const now = { runId, startedAt: new Date(clock.now()).toISOString() };
+  return {
+    output,
+    base: outputBase(output, how.stateDir),
+    choose: (job, run) => {
+      const { runId, startedAt } = run ?? now;
+      const start = { runId, startedAt };
+      const settings = { ...given.settings, output: namedSink(sink, start) };
+      return chooseRun({ ...job, ...start, settings }, handling, sink);
+    },
+  };
+}
+
+/** The settings of an output with the names of a run's files. */
+export function namedSink<T extends Pick<SinkSettings, "output" | "rejects">>(
+  sink: T,
+  run: RunStart,
+): T {
+  const { output, rejects } = sink;
+  const named = rejects === undefined ? {} : { rejects: namedAfter(rejects, run) };
+  return { ...sink, output: namedAfter(output, run), ...named };
+}
+
+/**
+ * Chooses the output of a job.
+ *
+ * @param pattern its names with their words, from which those of local folders derive
+ * @throws as `chooseOutput`
+ */
+export async function chooseRun(
+  given: EnrichJob,
+  handling: RowHandling,
+  pattern: Pick<SinkSettings, "output" | "rejects"> = given.settings.output,
+): Promise<ChosenRun> {
+  const { settings, signal } = given;
+  const { output, run } = settings;
+  const inputFormat = () => raceAbort(handling.inputFormat(), signal);
+  const chosen =
+    given.chunk === true && output.to === undefined
+      ? rowsTarget(output.output)
+      : await chooseOutput(
+          { ...output, ...run },
+          inputFormat,
+          inputFiles(given, handling),
+          pattern,
+        );
+  const target = handling.runId === undefined ? chosen : { ...chosen, partsId: randomUUID() };
+  const job = { ...given, settings: { ...settings, output: localSettings(output, target) } };
+  return { job, target };
+}
+
+/**
+ * The files that the output must not replace. Reading a database file ends
+ * before it is written, so the output may be another of its tables.
+ */
+function inputFiles(
+  { input, settings }: EnrichJob,
+  { copied, inPlace }: RowHandling,
+): readonly string[] {
+  if (inPlace === true) return [];
+  if (copied === undefined) return inputPaths(input);
+  const writesDuckdb = /^duckdb:/i.test(settings.output.output);
+  const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
+  return [...inputPaths(input).filter(isObjectAddress), ...kept.flatMap(({ file }) => file ?? [])];
+}

@@ -1,0 +1,409 @@
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { enrich } from "../../src/run/execute.js";
+import { jobHere } from "../helpers/job-here.js";
+import { repute } from "../../src/index.js";
+import { takeLock } from "../../src/core/files/run-lock.js";
+import { startService } from "../../src/service/service.js";
+import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
+import { HurriedClock } from "../helpers/hurried-clock.js";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** A clock that begins at a time. */
+function clockAt(time: string): HurriedClock {
+  const offset = Date.parse(time) - Date.now();
+  return Object.assign(new HurriedClock(), { now: () => Date.now() + offset });
+}
+
+const [monday, tuesday, thursday] = [
+  "2026-11-23T23:00:00Z",
+  "2026-11-24T22:00:00Z",
+  "2026-11-26T02:00:00Z",
+];
+
+/** The dump of a night: a tenth of the rows differs from that of the night before. */
+const dumpOf = (night: number): string[] =>
+  Array.from({ length: 40 }, (_, n) => `198.51.100.${n + 4 * night}`);
+
+const line = ["-o", "nights/{date}.csv", "--resume"];
+
+interface Nights {
+  readonly cwd: string;
+  /** Address of the service. */
+  readonly url: string;
+  /** Lookups that the service was asked for. */
+  readonly asked: readonly string[];
+  /** Runs the nightly command at a time. */
+  readonly at: (time: string, ...args: readonly string[]) => Promise<RunReputeResult>;
+  readonly dump: (night: number) => Promise<void>;
+  /** Names in the folder of the nights. */
+  readonly names: () => Promise<readonly string[]>;
+  readonly items: (name: string) => Promise<readonly string[]>;
+  readonly manifest: (name: string) => Promise<Record<string, unknown>>;
+}
+
+async function nights(): Promise<Nights> {
+  const asked: string[] = [];
+  const service = await startService({
+    latency: "1ms",
+    onRequest: (endpoint, subject) => void asked.push(`${endpoint} ${subject}`),
+  });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "nights"));
+  const dump = (night: number) =>
+    writeFile(join(cwd, "dump.csv"), `ip\n${dumpOf(night).join("\n")}\n`);
+  await dump(0);
+  const read = (name: string) => readFile(join(cwd, "nights", name), "utf8");
+  return {
+    cwd,
+    url: service.intelUrl,
+    asked,
+    dump,
+    at: (time, ...args) =>
+      runRepute(["enrich", "dump.csv", "--intel-url", service.intelUrl, ...args], {
+        cwd,
+        clock: clockAt(time),
+      }),
+    names: async () => (await readdir(join(cwd, "nights"))).toSorted(),
+    items: async (name) => {
+      const rows = (await read(name)).trimEnd().split("\n").slice(1);
+      return rows.map((row) => row.split(",", 1)[0]!);
+    },
+    manifest: async (name) =>
+      JSON.parse(await read(`${name}.manifest.json`)) as Record<string, unknown>,
+  };
+}
+
+/** Nights after one that stopped early on Monday. */
+async function stopped(...args: readonly string[]): Promise<Nights> {
+  const begun = await nights();
+  const all = args.length === 0 ? line : args;
+  expect(await begun.at(monday, ...all, "--max-requests", "25")).toMatchObject({ code: 75 });
+  return begun;
+}
+
+test("output, rejects and report are named after the day and the run", async () => {
+  const { at, names, manifest } = await nights();
+  const files = ["--rejects", "nights/{run_id}.csv", "--report", "nights/{date}.html"];
+  const { code, stdout } = await at(monday, ...line, ...files, "--json");
+  const { run_id, started_at } = JSON.parse(stdout) as { run_id: string; started_at: string };
+  expect([code, started_at.slice(0, 10)]).toEqual([0, "2026-11-23"]);
+  expect(await names()).toEqual(
+    [
+      "2026-11-23.csv",
+      "2026-11-23.csv.manifest.json",
+      "2026-11-23.html",
+      `${run_id}.csv`,
+    ].toSorted(),
+  );
+  expect(await manifest("2026-11-23.csv")).toMatchObject({
+    run_id,
+    output: { path: "nights/2026-11-23.csv", rows: 40 },
+  });
+});
+
+test("a run that goes on the next day keeps its day, and its rows", async () => {
+  const files = ["--rejects", "nights/left-{date}.csv", "--report", "nights/{date}.html"];
+  const { at, asked, names, items, manifest } = await stopped(...line, ...files);
+  expect(await names()).toEqual([
+    "2026-11-23.csv.part",
+    "left-2026-11-23.csv.part",
+    "{date}.csv.state",
+  ]);
+  expect(await at(tuesday, ...line, ...files, "-q")).toMatchObject({ code: 0, stderr: "" });
+  expect(await names()).toEqual([
+    "2026-11-23.csv",
+    "2026-11-23.csv.manifest.json",
+    "2026-11-23.html",
+    "left-2026-11-23.csv",
+  ]);
+  expect(await items("2026-11-23.csv")).toEqual(dumpOf(0));
+  expect(await manifest("2026-11-23.csv")).toMatchObject({
+    resumed: 1,
+    started_at: expect.stringContaining("2026-11-23T23:00") as string,
+  });
+  expect(asked).toHaveLength(new Set(asked).size);
+});
+
+test("a replaced dump gets the day of its own run, and the answers of the night before", async () => {
+  const rejects = ["--rejects", "nights/left-{run_id}.csv"];
+  const { at, dump, asked, names, items, manifest } = await stopped(...line, ...rejects);
+  await dump(1);
+  expect(await at(tuesday, ...line, ...rejects, "-q")).toMatchObject({ code: 0, stderr: "" });
+  const { run_id } = await manifest("2026-11-24.csv");
+  expect(await names()).toEqual([
+    "2026-11-24.csv",
+    "2026-11-24.csv.manifest.json",
+    `left-${run_id as string}.csv`,
+  ]);
+  expect(await items("2026-11-24.csv")).toEqual(dumpOf(1));
+  expect(await manifest("2026-11-24.csv")).toMatchObject({ took_over: 25, resumed: 0 });
+  expect(asked).toHaveLength(new Set(asked).size);
+});
+
+test("nights that stop early and find another dump each time ask for nothing twice", async () => {
+  const { at, dump, asked, names, items } = await stopped();
+  await dump(1);
+  expect(await at(tuesday, ...line, "--max-requests", "25")).toMatchObject({ code: 75 });
+  expect(await names()).toEqual(["2026-11-24.csv.part", "{date}.csv.state"]);
+  // Wednesday is missed, and the cache's 24 hours with it.
+  await dump(2);
+  expect(await at(thursday, ...line, "--cache-ttl", "4d", "-q")).toMatchObject({ code: 0 });
+  expect(await names()).toEqual(["2026-11-26.csv", "2026-11-26.csv.manifest.json"]);
+  expect(await items("2026-11-26.csv")).toEqual(dumpOf(2));
+  expect(asked).toHaveLength(new Set(asked).size);
+});
+
+test("a night killed after its last row is completed under its day, and the next dump starts its own", async () => {
+  const { at, cwd, url, dump, names, items } = await nights();
+  const job = jobHere({
+    settings: { output: join(cwd, "nights/{date}.csv"), intelUrl: url, resume: true },
+    input: { path: join(cwd, "dump.csv") },
+    clock: clockAt(monday),
+    onPublished: () => Promise.reject(new Error("killed")),
+  });
+  await expect(enrich(job)).rejects.toThrow("killed");
+  await rename(join(cwd, "nights/2026-11-23.csv"), join(cwd, "nights/2026-11-23.csv.part"));
+  await rm(join(cwd, "nights/2026-11-23.csv.manifest.json"));
+  await dump(1);
+  expect(await at(tuesday, ...line)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("completed the interrupted run of") as string,
+  });
+  expect(await names()).toEqual([
+    "2026-11-23.csv",
+    "2026-11-23.csv.manifest.json",
+    "2026-11-24.csv",
+    "2026-11-24.csv.manifest.json",
+  ]);
+  expect([await items("2026-11-23.csv"), await items("2026-11-24.csv")]).toEqual([
+    dumpOf(0),
+    dumpOf(1),
+  ]);
+});
+
+test("--restart discards what the interrupted run has left under its name", async () => {
+  const { at, names } = await stopped(
+    "-o",
+    "nights/{run_id}.csv",
+    "--rejects",
+    "nights/{date}.csv",
+  );
+  const args = ["-o", "nights/{run_id}.csv", "--rejects", "nights/{date}.csv", "--restart"];
+  const { stdout } = await at(tuesday, ...args, "--json", "-q");
+  const { run_id } = JSON.parse(stdout) as { run_id: string };
+  const left = [`${run_id}.csv`, `${run_id}.csv.manifest.json`, "2026-11-24.csv"];
+  expect(await names()).toEqual(left.toSorted());
+});
+
+test("without --resume, an interrupted run of another day is not passed over", async () => {
+  const { at } = await stopped();
+  const { code, stderr } = await at(tuesday, "-o", "nights/{date}.csv");
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining("an interrupted run of nights/{date}.csv exists"),
+  ]);
+});
+
+test("a second start is refused while the first one runs, also on the next day", async () => {
+  const { at, cwd } = await stopped();
+  const release = await takeLock(join(cwd, "nights/{date}.csv.state/lock"));
+  const { code, stderr } = await at(tuesday, ...line);
+  await release();
+  expect([code, stderr]).toEqual([2, expect.stringContaining("another run")]);
+});
+
+test("a second run on the same day replaces the first one's output", async () => {
+  const { at, dump, names, items } = await nights();
+  await at(monday, ...line, "-q");
+  await dump(1);
+  expect(await at(monday, ...line, "-q")).toMatchObject({ code: 0 });
+  expect(await names()).toEqual(["2026-11-23.csv", "2026-11-23.csv.manifest.json"]);
+  expect(await items("2026-11-23.csv")).toEqual(dumpOf(1));
+});
+
+test.each([
+  ["-o nights/{date}.parquet", "2026-11-23.parquet", readParquet],
+  ["-o nights/dt={date}/ --to csv", "dt=2026-11-23", partRows],
+  [
+    "-o duckdb:nights/{date}.duckdb?table=t",
+    "2026-11-23.duckdb",
+    (path: string) => queryDuckdb("FROM t", path),
+  ],
+  ["-o nights/{date}.ndjson.gz", "2026-11-23.ndjson.gz", gzippedRows],
+])("%s keeps its day, too", async (flags, name, rows) => {
+  const output = flags.split(" ");
+  const { at, cwd, names } = await stopped(...output, "--resume");
+  expect(await at(tuesday, ...output, "--resume", "-q")).toMatchObject({ code: 0, stderr: "" });
+  const found = await names();
+  expect(found).toContain(name);
+  expect(found.filter((each) => !each.includes("2026-11-23"))).toEqual([]);
+  expect(await rows(join(cwd, "nights", name))).toHaveLength(40);
+});
+
+async function partRows(folder: string): Promise<readonly string[]> {
+  const part = (await readdir(folder)).find((name) => name.startsWith("part-")) ?? "none";
+  return (await readFile(join(folder, part), "utf8")).trimEnd().split("\n").slice(1);
+}
+
+async function gzippedRows(path: string): Promise<readonly string[]> {
+  return gunzipSync(await readFile(path))
+    .toString()
+    .trimEnd()
+    .split("\n");
+}
+
+test("the library names an output in the same way, and continues it", async () => {
+  const { cwd, names } = await nights();
+  await using client = repute({ local: true });
+  const [input, output] = [join(cwd, "dump.csv"), join(cwd, "nights/{date}.csv")];
+  const early = client.enrichFile(input, output, { maxRequests: 10 });
+  await expect(early).rejects.toMatchObject({ code: "requests_spent" });
+  const { started_at, resumed } = await client.enrichFile(input, output, { resume: true });
+  const day = started_at.slice(0, 10);
+  expect([resumed, await names()]).toEqual([1, [`${day}.csv`, `${day}.csv.manifest.json`]]);
+});
+
+test("retry and merge name their files after the run that they complete", async () => {
+  const { at, cwd, names } = await nights();
+  await at(monday, "-o", "monday.csv", "-q");
+  const later = { cwd, clock: clockAt(tuesday) };
+  const retry = ["retry", "monday.csv", "--local", "-q"];
+  const files = ["-o", "nights/{date}.csv", "--report", "nights/{date}.html"];
+  expect(await runRepute([...retry, ...files], later)).toMatchObject({ code: 0 });
+  expect(await runRepute(["split", "dump.csv", "-o", "work"], later)).toMatchObject({ code: 0 });
+  const chunk = ["enrich", "work", "--chunk", "0", "--local", "-q"];
+  expect(await runRepute(chunk, later)).toMatchObject({ code: 0 });
+  const merge = ["merge", "work", "-o", "nights/{date}.csv", "-q"];
+  const merging = { cwd, clock: clockAt(thursday) };
+  expect(await runRepute(merge, merging)).toMatchObject({ code: 0 });
+  expect(await names()).toEqual([
+    "2026-11-23.csv",
+    "2026-11-23.csv.manifest.json",
+    "2026-11-23.html",
+    "2026-11-24.csv",
+    "2026-11-24.csv.manifest.json",
+  ]);
+  const unknown = await runRepute(["retry", "dump.csv", "-o", "{date}.csv", "--local"], later);
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("has no manifest") });
+});
+
+describe("--against previous", () => {
+  const compared = ["--report", "nights/{date}.html", "--against", "previous"];
+  const page = (cwd: string, day: string) => readFile(join(cwd, `nights/${day}.html`), "utf8");
+
+  test("says on the first night that there is nothing to compare with, and makes the page", async () => {
+    const { at, cwd } = await nights();
+    const { code, stderr } = await at(monday, ...line, ...compared);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("there is no earlier output of nights/{date}.csv to compare"),
+    ]);
+    expect(await page(cwd, "2026-11-23")).not.toContain("What changed");
+  });
+
+  test("compares with the night before, missed nights or not, and never with itself", async () => {
+    const { at, cwd, dump } = await nights();
+    await at(monday, ...line, "-q");
+    await dump(1);
+    for (const time of [thursday, thursday]) {
+      expect(await at(time, ...line, ...compared, "-q")).toMatchObject({ code: 0, stderr: "" });
+      const text = await page(cwd, "2026-11-26");
+      expect(text).toMatch(/4 new.*4 gone.*since <[^>]*>nights\/2026-11-23\.csv/s);
+    }
+  });
+
+  test("passes over files that are no whole output of the pattern", async () => {
+    const { at, cwd, dump } = await nights();
+    const at23 = join(cwd, "nights/2026-11-23.csv");
+    await at(monday, ...line, "-q");
+    const copy = async (name: string) => {
+      await copyFile(at23, join(cwd, "nights", name));
+      await copyFile(`${at23}.manifest.json`, join(cwd, "nights", `${name}.manifest.json`));
+    };
+    // Later than this night, of other patterns, unfinished, refused, cut off, without a manifest.
+    for (const name of ["2026-12-01.csv", "x-2026-11-25.csv", "2026-11-25.ndjson"])
+      await copy(name);
+    for (const name of ["2026-11-25.csv.part", "2026-11-25.csv.failed"]) await copy(name);
+    await copy("2026-11-24.csv");
+    await truncate(join(cwd, "nights/2026-11-24.csv"), 900);
+    await copyFile(at23, join(cwd, "nights/2026-11-25.csv"));
+    await dump(1);
+    const { code, stderr } = await at(thursday, ...line, ...compared);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /not compared with nights\/2026-11-25\.csv: it has no manifest.*\n.*not compared with nights\/2026-11-24\.csv: .* has 900 bytes instead of \d+\n/,
+    );
+    expect(await page(cwd, "2026-11-26")).toContain("nights/2026-11-23.csv");
+    const report = ["report", "nights/2026-11-26.csv", "--against", "previous", "-q"];
+    const { stdout } = await runRepute(report, { cwd });
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+      "4 new with nothing known, 4 gone; 36 the same since nights/2026-11-23.csv",
+    );
+  });
+
+  test("goes by the run ID where the name has no date, or the same", async () => {
+    const { at, cwd, names } = await nights();
+    const pattern = ["-o", "nights/{date}-{run_id}.csv", "-q"];
+    await at(monday, ...pattern);
+    const [first = ""] = await names();
+    const id = (digits: string) => `2026-11-24-${digits.repeat(8)}-0000-7000-8000-000000000000.csv`;
+    for (const name of [id("0"), id("f")]) {
+      await copyFile(join(cwd, "nights", first), join(cwd, "nights", name));
+      await copyFile(
+        join(cwd, "nights", `${first}.manifest.json`),
+        join(cwd, "nights", `${name}.manifest.json`),
+      );
+    }
+    const against = ["--report", "nights/{date}.html", "--against", "previous"];
+    expect(await at(tuesday, ...pattern, ...against)).toMatchObject({ code: 0, stderr: "" });
+    expect(await page(cwd, "2026-11-24")).toContain(`nights/${id("0")}`);
+  });
+
+  test.each([
+    [["-o", "nights/out.csv", ...compared], "does not tell it from earlier outputs"],
+    [["-o", "nights/out.csv", "--against", "dump.csv"], "--against compares the page of --report"],
+    [
+      ["-o", "out.csv", "--report", "r.html", "--against", "./out.csv"],
+      "is the output itself, which the run replaces",
+    ],
+    [["-o", "out.csv", "--report", "r.html", "--against", "gone.csv"], "there is no file gone.csv"],
+  ])("refuses %j before the run", async (args, message) => {
+    const { at, asked } = await nights();
+    const { code, stderr } = await at(monday, ...args);
+    expect([code, stderr, asked]).toEqual([2, expect.stringContaining(message), []]);
+  });
+});
+
+test.each([
+  [["-o", "nights/{day}.csv"], "{day} stands for nothing"],
+  [["-o", "nights/{DATE}.csv"], "{DATE} stands for nothing"],
+  [["-o", "{date}/out.csv"], "in the name of a folder"],
+  [["-o", "out.csv", "--rejects", "{run_id}/out.csv"], "--rejects {run_id}/out.csv has"],
+  [["-o", "out.csv", "--report", "{today}.html"], "{today} stands for nothing"],
+  [["-o", "duckdb:out.duckdb?table=t_{date}"], "in the name of a table"],
+  [["-o", "postgres://u@h/d?table=t_{date}"], "in the name of a table"],
+])("refuses %j before the run", async (args, message) => {
+  const { at, asked } = await nights();
+  const { code, stderr } = await at(monday, ...args);
+  expect([code, stderr, asked]).toEqual([2, expect.stringContaining(message), []]);
+});
+
+test("other braces in a name stay", async () => {
+  const { at, names } = await nights();
+  expect(await at(monday, "-o", "nights/{1}{}{a,b}.csv", "-q")).toMatchObject({ code: 0 });
+  expect(await names()).toContain("{1}{}{a,b}.csv");
+});

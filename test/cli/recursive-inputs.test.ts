@@ -1,0 +1,180 @@
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import { comparableRows } from "../helpers/comparable-rows.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** Files of a tree. Two have the same name. */
+const tree: Readonly<Record<string, string>> = {
+  "in/a.csv": "domain\nh-1.example.com\nh-2.example.com\n",
+  "in/b/a.csv": "domain\nh-3.example.com\nh-4.example.com\n",
+  "in/b/c/x.txt": "h-5.example.com\nh-6.example.com\n",
+  "in/b-c.csv": "domain\nh-7.example.com\n",
+};
+
+const inOrder = ["in/a.csv", "in/b-c.csv", "in/b/a.csv", "in/b/c/x.txt"];
+
+async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const cwd = await temporaryFolder();
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, path)), { recursive: true });
+    await writeFile(join(cwd, path), content);
+  }
+  return cwd;
+}
+
+async function filesOfRows(cwd: string, output: string): Promise<readonly string[]> {
+  const rows = parse<Record<string, string>>(await readFile(join(cwd, output)), { columns: true });
+  return [...new Set(rows.map((row) => row["rep_file"] ?? ""))];
+}
+
+async function manifestOf(cwd: string, output: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(cwd, `${output}.manifest.json`), "utf8")) as Manifest;
+}
+
+test("reads the files of subfolders in the order of their paths", async () => {
+  const cwd = await folderWith({ ...tree, "in/.git/x.csv": "ip\n192.0.2.1\n" });
+  await symlink("..", join(cwd, "in/b/up"));
+  const args = ["enrich", "in", "--recursive", "-o", "out.csv", "--local"];
+  const { code, stderr } = await runRepute([...args, "--fail-on", "never"], { cwd });
+  expect(code, stderr).toBe(0);
+  expect(await filesOfRows(cwd, "out.csv")).toEqual(inOrder);
+  const manifest = await manifestOf(cwd, "out.csv");
+  expect(manifest.inputs?.map(({ path, rows }) => [path, rows])).toEqual([
+    ["in/a.csv", 2],
+    ["in/b-c.csv", 1],
+    ["in/b/a.csv", 2],
+    ["in/b/c/x.txt", 2],
+  ]);
+  expect(manifest.skipped_inputs).toEqual([
+    { path: "in/.git", reason: "a hidden folder" },
+    { path: "in/b/up", reason: "a link to a folder" },
+  ]);
+  expect(stderr).toContain("repute: skipping .git in in: a hidden folder\n");
+  expect(stderr).toContain("repute: skipping b/up in in: a link to a folder\n");
+  expect(await runRepute(["verify", "out.csv"], { cwd })).toMatchObject({ code: 0 });
+});
+
+test("without --recursive, subfolders are skipped, and the notice names the flag", async () => {
+  const cwd = await folderWith(tree);
+  const args = ["enrich", "in", "-o", "out.csv", "--local", "--fail-on", "never"];
+  const { code, stderr } = await runRepute(args, { cwd });
+  expect([code, await filesOfRows(cwd, "out.csv")]).toEqual([0, ["in/a.csv", "in/b-c.csv"]]);
+  expect(stderr).toContain("repute: skipping b in in: a subfolder, which --recursive reads\n");
+});
+
+test.each([["enrich"], ["plan"], ["extract"], ["schema", "--format", "postgres"]])(
+  "%s says that a folder has only subfolders, and reads them with --recursive",
+  async (...args) => {
+    const cwd = await folderWith({ "in/b/a.csv": tree["in/b/a.csv"]! });
+    const without = await runRepute([...args, "in"], { cwd });
+    expect(without.code).toBe(2);
+    expect(without.stderr).toMatch(
+      /^repute: in has no file.*, but subfolders\n {2}add --recursive to read the files in them\n/,
+    );
+    const local = args[0] === "enrich" ? ["--local", "--fail-on", "never"] : [];
+    const { code, stderr } = await runRepute([...args, "in", "--recursive", ...local], { cwd });
+    expect(code, stderr).toBe(0);
+  },
+);
+
+test("a nightly run into its own tree reads no output of an earlier night", async () => {
+  const cwd = await folderWith({
+    ...tree,
+    "in/killed.csv.state/lock": "",
+    "in/killed.csv.state/input.tsv": "domain\nh-9.example.com\n",
+  });
+  const split = ["split", "in/a.csv", "-o", "in/work", "--rows-per-chunk", "1"];
+  expect(await runRepute(split, { cwd })).toMatchObject({ code: 0 });
+  const flags = ["--recursive", "--local", "--fail-on", "never"];
+  const runOf = (...output: readonly string[]) =>
+    runRepute(["enrich", "in", ...flags, "-o", ...output], { cwd });
+  expect(await runOf("in/b/monday.csv")).toMatchObject({ code: 0 });
+  expect(await runOf("in/set/", "--to", "csv")).toMatchObject({ code: 0 });
+  const { code, stderr } = await runOf("in/b/tuesday.csv", "--rejects", "in/left.csv");
+  expect(code, stderr).toBe(0);
+  expect(await filesOfRows(cwd, "in/b/tuesday.csv")).toEqual(inOrder);
+  expect((await manifestOf(cwd, "in/b/tuesday.csv")).skipped_inputs).toEqual([
+    { path: "in/b/monday.csv", reason: "an output of repute" },
+    { path: "in/b/monday.csv.manifest.json", reason: "a run wrote it beside its output" },
+    { path: "in/killed.csv.state", reason: "the state of a run" },
+    { path: "in/set", reason: "an output of repute" },
+    { path: "in/work", reason: "a work folder of repute split" },
+  ]);
+  // The second time, its own output and rejects are there.
+  expect(await runOf("in/b/tuesday.csv", "--rejects", "in/left.csv")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(
+      "skipping b/tuesday.csv, left.csv in in: this run writes it",
+    ) as string,
+  });
+  expect(await filesOfRows(cwd, "in/b/tuesday.csv")).toEqual(inOrder);
+});
+
+test("an output of repute that is named is read", async () => {
+  const cwd = await folderWith(tree);
+  const flags = ["--local", "--fail-on", "never"];
+  expect(
+    await runRepute(["enrich", "in/a.csv", "-o", "in/out.csv", ...flags], { cwd }),
+  ).toMatchObject({ code: 0 });
+  const again = ["--prefix", "again_", "--item-column", "domain"];
+  const args = ["enrich", "in/out.csv", "in/b-c.csv", ...again, "-o", "again.csv", ...flags];
+  const { code, stderr } = await runRepute(args, { cwd });
+  expect(code, stderr).toBe(0);
+  expect((await manifestOf(cwd, "again.csv")).input.rows).toBe(3);
+});
+
+test.each([
+  [["in/a.csv"], "no input is a folder"],
+  [["in/a.csv", "in/b-c.csv"], "no input is a folder"],
+])("--recursive without a folder (%j) is noted", async (inputs, notice) => {
+  const cwd = await folderWith(tree);
+  const args = ["enrich", ...inputs, "--recursive", "-o", "out.csv", "--local"];
+  const { code, stderr } = await runRepute([...args, "--fail-on", "never"], { cwd });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining(`repute: --recursive has no effect: ${notice}\n`),
+  ]);
+  const quiet = await runRepute([...args, "--fail-on", "never", "--quiet", "--restart"], { cwd });
+  expect(quiet.stderr).toBe("");
+});
+
+test("a run of a tree resumes in the subfolder where it stopped", async () => {
+  const cwd = await folderWith(tree);
+  const service = await startAnsweringServer();
+  onTestFinished(() => service.close());
+  const url = ["--intel-url", service.url, "--lookups", "query", "--quiet", "--concurrency", "1"];
+  const run = (output: string, ...more: readonly string[]) =>
+    runRepute(["enrich", "in", "--recursive", "-o", output, ...url, ...more], { cwd });
+  expect(await run("one.csv")).toMatchObject({ code: 0 });
+  const asked = service.total;
+  expect(await run("in/out.csv", "--max-requests", "4")).toMatchObject({ code: 75 });
+  expect(await run("in/out.csv", "--resume", "--max-requests", "2")).toMatchObject({ code: 75 });
+  // A resumed run leaves out what appeared meanwhile: its own state and the rows so far.
+  const { code, stderr } = await run("in/out.csv", "--resume");
+  expect(code, stderr).toBe(0);
+  expect([asked, service.total]).toEqual([7, 14]);
+  const rowsOf = async (out: string) => comparableRows(await readFile(join(cwd, out)), out);
+  expect(await rowsOf("in/out.csv")).toEqual(await rowsOf("one.csv"));
+  expect(await runRepute(["verify", "in/out.csv"], { cwd })).toMatchObject({ code: 0 });
+});
+
+test("a file that appears in a subfolder starts the run anew with the answers so far", async () => {
+  const cwd = await folderWith(tree);
+  const service = await startAnsweringServer();
+  onTestFinished(() => service.close());
+  const args = ["enrich", "in", "--recursive", "-o", "out.csv", "--intel-url", service.url];
+  const run = (...more: readonly string[]) =>
+    runRepute([...args, "--lookups", "query", "--quiet", ...more], { cwd });
+  expect(await run("--max-requests", "4", "--concurrency", "1")).toMatchObject({ code: 75 });
+  await mkdir(join(cwd, "in/a"));
+  await writeFile(join(cwd, "in/a/new.csv"), "domain\nh-8.example.com\n");
+  expect(await run("--resume")).toMatchObject({ code: 0 });
+  expect(service.total).toBe(8);
+  const [first, ...others] = inOrder;
+  expect(await filesOfRows(cwd, "out.csv")).toEqual([first, "in/a/new.csv", ...others]);
+});
