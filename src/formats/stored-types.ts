@@ -80,7 +80,8 @@ const storedTypes: Readonly<Record<Exclude<StoredType, DecimalType>, StoredTypeF
       type_length: 16,
       logical_type: { type: "UUID" },
     },
-    jsonSchema: { type: ["string", "null"], format: "uuid" },
+    // Any version and variant, unlike format "uuid".
+    jsonSchema: { type: ["string", "null"] },
     cellOf: (value) => (uuid.test(value) ? value.toLowerCase() : undefined),
   },
   json: { ...columnTypes.json, cellOf: jsonCell },
@@ -130,7 +131,7 @@ function timestampLeaf(unit: "MICROS" | "NANOS", isAdjustedToUTC: boolean): Parq
 }
 
 /** Most digits of a decimal in Parquet files that other programs read, and in DuckDB. */
-export const maxDecimalDigits = 38;
+const maxDecimalDigits = 38;
 
 /** The decimal type of so many digits, or null if there is none. */
 export function decimalType(precision: number, scale: number): DecimalType | null {

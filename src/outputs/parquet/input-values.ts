@@ -69,7 +69,7 @@ function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue
   if (converted === "INTERVAL" || logical?.type === "INTERVAL") {
     return (value) => (value instanceof Uint8Array ? intervalText(value) : String(value));
   }
-  const isFloat = type === "FLOAT" || logical?.type === "FLOAT16";
+  const isFloat = type === "FLOAT";
   return (value) => {
     if (value instanceof JsonText) return value;
     if (typeof value === "number")

@@ -117,7 +117,10 @@ function ownType(path: string, { children }: SchemaTree, name: string): InputTyp
   const found = children.find(({ element }) => element.name === name);
   const type = found === undefined ? null : parquetType(found);
   if (type === null || type.type === null) {
-    throw notAnOutput(path, `has a column ${name} that repute does not write: ${type?.declared}`);
+    throw notAnOutput(
+      path,
+      `has a column ${name} that repute does not write: it is ${type?.declared}`,
+    );
   }
   return type;
 }
