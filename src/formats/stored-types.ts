@@ -6,7 +6,7 @@ import type { CellValue, DecimalType, StoredType } from "./typed-column.js";
 /** How a column is stored. */
 export interface StoredTypeFacts extends Pick<ColumnTypeFacts, "sql" | "parquet" | "jsonSchema"> {
   /** The cell of an input's text; undefined if the type lacks the value. */
-  cellOf(text: string): CellValue | undefined;
+  readonly cellOf: (text: string) => CellValue | undefined;
 }
 
 /** Where a column is stored. */

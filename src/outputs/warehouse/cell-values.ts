@@ -41,13 +41,14 @@ export function cellReaders(
         return () => null;
       case "input": {
         const lacking = `values of the column ${from.name} became null: they are infinite, out of range or malformed`;
+        const { cellOf } = storedType(stored);
         return ({ row }) => {
           const cell = row.cells[from.index];
           if (cell === undefined || row.nulls?.[from.index] === true) return null;
           if (stored === "text") return text(cell);
           if (cell === "") return null;
           const value = text(stored === "json" ? plainEscapes(cell) : cell);
-          if (storedType(stored).cellOf(value) === undefined) options.onWarning(lacking);
+          if (cellOf(value) === undefined) options.onWarning(lacking);
           return value;
         };
       }
