@@ -56,7 +56,7 @@ test("every command that a page names exists", () => {
 
 test("every column that a page names exists", () => {
   const known = new Set(
-    ["run_id", "row", "file", "column", "query", "quick_check"].concat(
+    ["run_id", "row", "loaded_at", "file", "column", "query", "quick_check"].concat(
       columns.map(({ name }) => name),
     ),
   );
