@@ -69,10 +69,6 @@ const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ["AS64511", "Example Transit", "1"],
     [null, null, "1"],
   ],
-  "Runs and how complete they are": [
-    ["first night", "a time", "6", "5", "0"],
-    ["second night", "a time", "7", "5", "2"],
-  ],
 };
 
 /**
