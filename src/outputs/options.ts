@@ -17,6 +17,7 @@ const prefixText = z
 
 /** Prefix of the added columns of an output that is read. */
 export const earlierPrefix = option(prefixText.optional(), {
+  rare: true,
   description: `Prefix of the added columns [default: as the manifest says, else ${defaultPrefix}]`,
   value: "TEXT",
 });

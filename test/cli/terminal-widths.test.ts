@@ -100,7 +100,7 @@ describe.each([40, 80, 120])("%i columns", (columns) => {
     let shown = "";
     for (const args of session) {
       const text = await typed(args, columns);
-      shown += `$ repute ${args.join(" ")}\n${text}\n`;
+      shown += `$ ${["repute", ...args].join(" ")}\n${text}\n`;
       const isForMachines = forMachines.has(commandNamed(args) ?? "");
       expect(isForMachines ? [] : tooWide(text, columns), args.join(" ")).toEqual([]);
     }
