@@ -3,7 +3,7 @@ import { type Command, optionSections } from "../../src/cli/command.js";
 import { callExitCodes } from "../../src/cli/exit-code.js";
 import type { OptionSpec } from "../../src/cli/options/option-spec.js";
 import { capitalised, table } from "../helpers/markdown.js";
-import { optionRow, optionTable } from "../helpers/option-table.js";
+import { optionRow, type OptionRow, optionTable } from "../helpers/option-table.js";
 
 /** The generated parts of the page on commands. */
 export function commandParts(commands: readonly Command[]): Readonly<Record<string, string>> {
@@ -12,13 +12,14 @@ export function commandParts(commands: readonly Command[]): Readonly<Record<stri
   return {
     "command-list": table(
       ["Command", "What it does"],
-      sections.flatMap(([title, members]) => [
-        [`**${title}**`, ""],
-        ...members.map(({ name, summary }) => [
-          `[\`repute ${name}\`](#repute-${name.replace(" ", "-")})`,
-          capitalised(summary),
-        ]),
-      ]),
+      sections.flatMap(([title, members]) =>
+        [[`**${title}**`, ""]].concat(
+          members.map(({ name, summary }) => [
+            `[\`repute ${name}\`](#repute-${name.replace(" ", "-")})`,
+            capitalised(summary),
+          ]),
+        ),
+      ),
     ),
     "common-exit-codes": table(
       ["Code", "Meaning"],
@@ -69,17 +70,17 @@ function sharedText(shared: ReadonlyMap<string, SharedFlag>): string {
   const firsts = all.filter(
     ({ spec }, at) => all.findIndex((other) => other.spec.flag === spec.flag) === at,
   );
-  const rows = [...new Set(firsts.map(({ section }) => section))].flatMap((section) => [
-    [`**${section}**`, "", ""] as const,
-    ...firsts
-      .filter((each) => each.section === section)
-      .map(({ spec }) => sharedRow(all.filter((each) => each.spec.flag === spec.flag))),
-  ]);
+  const rows = [...new Set(firsts.map(({ section }) => section))].flatMap((section) => {
+    const own = firsts.filter((each) => each.section === section);
+    return [[`**${section}**`, "", ""] as OptionRow].concat(
+      own.map(({ spec }) => sharedRow(all.filter((each) => each.spec.flag === spec.flag))),
+    );
+  });
   return optionTable(rows);
 }
 
 /** The row of a flag. Of several meanings, the one that most commands have comes first. */
-function sharedRow(meanings: readonly SharedFlag[]): ReturnType<typeof optionRow> {
+function sharedRow(meanings: readonly SharedFlag[]): OptionRow {
   const [most, ...others] = meanings.toSorted((a, b) => b.of.length - a.of.length);
   const [flag, fallback, meaning] = optionRow(most!.spec);
   const more = others.map(

@@ -22,10 +22,9 @@ export function manPage({ commands, groups, version }: ManPageParts): string {
     ".SH DESCRIPTION",
     text(programDescription),
     ...groups.flatMap(({ description }) => description.flatMap(paragraph)),
-    ...inSections(commands).flatMap(([title, members]) => [
-      `.SH ${text(title.toUpperCase())}`,
-      ...members.flatMap(commandSection),
-    ]),
+    ...inSections(commands).flatMap(([title, members]) =>
+      [`.SH ${text(title.toUpperCase())}`].concat(members.flatMap(commandSection)),
+    ),
     ".SH ENVIRONMENT",
     ...[...variables].flatMap(definition),
     ...paragraph(settingsOrder),
@@ -43,10 +42,9 @@ function commandSection(command: Command): readonly string[] {
     `.SS repute ${text(`${command.name} ${command.usage}`)}`,
     ...command.description.flatMap(paragraph),
     ...command.operands.flatMap(definition),
-    ...optionSections(command).flatMap(([title, specs]) => [
-      ...heading(title),
-      ...specs.map(describe).flatMap(definition),
-    ]),
+    ...optionSections(command).flatMap(([title, specs]) =>
+      heading(title).concat(specs.map(describe).flatMap(definition)),
+    ),
     ...heading("Examples"),
     ...Object.entries(command.examples).flatMap(definition),
     ...heading("Exit codes"),

@@ -39,7 +39,7 @@ test("the help of enrich groups its flags and ends with the rare ones", () => {
   expect(end - flags).toBeLessThan(12);
   const [, rare = ""] = /\nAdvanced:\n(.*?)\n\n/s.exec(help) ?? [];
   const listed = [...rare.matchAll(/^ {2,6}(?:-\w, )?--(?:no-)?([\w-]+)/gm)].map(
-    ([, flag]) => flag,
+    ([, flag = ""]) => flag,
   );
   const specs = optionSpecs(commands[0]!.options).filter((spec) => spec.rare);
   expect(listed.toSorted()).toEqual(specs.map(({ flag }) => flag).toSorted());
