@@ -26,15 +26,7 @@ export function commandParts(commands: readonly Command[]): Readonly<Record<stri
       callExitCodes.map(([code, meaning]) => [code, capitalised(meaning)]),
     ),
     "shared-flags": sharedText(shared),
-    commands: sections
-      .flatMap(([title, members]) => [
-        `## ${title}`,
-        ...groups
-          .filter((group) => membersOf(group.name, members).length > 0)
-          .flatMap(({ description }) => description),
-        ...members.flatMap((command) => commandText(command, shared)),
-      ])
-      .join("\n\n"),
+    commands: sections.map(([title, members]) => sectionText(title, members, shared)).join("\n\n"),
   };
 }
 
@@ -87,6 +79,19 @@ function sharedRow(meanings: readonly SharedFlag[]): OptionRow {
     ({ spec, of }) => `<br>In ${of.map((name) => `\`${name}\``).join(", ")}: ${optionRow(spec)[2]}`,
   );
   return [flag, fallback, [meaning, ...more].join("")];
+}
+
+function sectionText(
+  title: string,
+  members: readonly Command[],
+  shared: ReadonlyMap<string, SharedFlag>,
+): string {
+  const itsGroups = groups.filter(({ name }) => membersOf(name, members).length > 0);
+  return [
+    `## ${title}`,
+    ...itsGroups.flatMap(({ description }) => description),
+    ...members.flatMap((command) => commandText(command, shared)),
+  ].join("\n\n");
 }
 
 function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>): readonly string[] {

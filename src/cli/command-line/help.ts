@@ -160,11 +160,14 @@ function listing(
 ): string {
   const filled = sections.filter(([, entries]) => entries.length > 0);
   const ends = filled.flatMap(([, entries]) => entries.map(([term]) => term.length + 4));
-  const column = width < narrowest ? 6 : Math.min(widest, Math.max(...ends));
+  const isNarrow = width < narrowest;
+  const column = isNarrow ? 6 : Math.min(widest, Math.max(...ends));
   const blocks = filled.map(([title, entries]) =>
     [
       ...(title === "" ? [] : [`${title}:`]),
-      ...entries.map(([term, meaning]) => entryLines(`  ${term}`, meaning, column, width)),
+      ...entries.map(([term, meaning]) =>
+        entryLines(`  ${isNarrow ? term.trimStart() : term}`, meaning, column, width),
+      ),
     ].join("\n"),
   );
   return blocks.join("\n\n");
