@@ -62,7 +62,8 @@ test("writes a crontab line, whose command runs", async () => {
 test.each([[[]], [["repute.yaml"]], [["a folder/my config.yaml"]]])(
   "ends with a command to run next, which runs as printed after init %j",
   async (operands) => {
-    const { env, HOME } = await home();
+    const { HOME } = await home();
+    const env = { XDG_CONFIG_HOME: join(HOME, ".config") };
     const { origin, stop } = await serveHere();
     const args = ["init", ...operands, "--yes", "--intel-url", `${origin}/beta`];
     const { stderr } = await runRepute(args, { cwd: HOME, env });
