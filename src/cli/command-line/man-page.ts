@@ -40,7 +40,8 @@ const seeAlso =
 function commandSection(command: Command): readonly string[] {
   return [
     `.SS repute ${text(`${command.name} ${command.usage}`)}`,
-    ...command.description.flatMap(paragraph),
+    // A heading begins a paragraph by itself.
+    ...command.description.flatMap(paragraph).slice(1),
     ...command.operands.flatMap(definition),
     ...optionSections(command).flatMap(([title, specs]) =>
       heading(title).concat(specs.map(describe).flatMap(definition)),
