@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts } from "../core/finding.js";
-import { namesAmong, option, wholeNumber } from "../core/options.js";
+import { namesAmong, option, switchOrAge, wholeNumber } from "../core/options.js";
 import { tableModes } from "./table-mode.js";
-import { sinkFormats } from "../formats/types.js";
+import { esActions, esIds, sinkFormats } from "../formats/types.js";
 
 /** What `--to` accepts. */
 const outputFormats = [...sinkFormats, "parquet"] as const;
@@ -74,9 +74,11 @@ export const sinkOptions = z.strictObject({
       "With --mode merge: keep one row per value of these columns of the table [default: rep_kind,rep_item]",
     value: "LIST",
   }),
-  onlyNew: option(z.boolean().default(false), {
+  onlyNew: option(switchOrAge().default(false), {
     description:
-      "Skip rows whose item has a row in the output table already, whatever its status. They are counted, not written",
+      "Skip rows whose item has a complete row in the output table already; with AGE (7d), one whose answer is younger. They are counted, not written",
+    value: "AGE",
+    bare: true,
   }),
   columns: option(columnNames.optional(), {
     description:
@@ -118,6 +120,16 @@ export const sinkOptions = z.strictObject({
       value: "NAME",
     },
   ),
+  esAction: option(z.enum(esActions).optional(), {
+    rare: true,
+    description:
+      "Action of --to es-bulk [default index]. index replaces a document of the same _id; create, which data streams need, refuses it (409)",
+  }),
+  esId: option(z.enum(esIds).optional(), {
+    rare: true,
+    description:
+      "What the _id of --to es-bulk is from [default row]. row: the row's number and columns; item: its kind and item, so that a later night replaces the document, whatever its row",
+  }),
   raw: option(z.boolean().default(false), {
     rare: true,
     description:

@@ -123,6 +123,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
         bogons: settings.bogons ?? (settings.local ? "ask" : "local"),
       }),
       signal: context.signal,
+      clock: context.clock,
       onWarning: (message) => context.reporter.warning(message),
       onNotice: (message) => context.reporter.print(`repute: ${message}`),
     });

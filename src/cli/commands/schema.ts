@@ -24,7 +24,8 @@ const schemaFormats = {
   openapi: "the API of the service, as an OpenAPI 3.1 document",
   manifest: "the record of a run, as JSON Schema",
   "json-schema": "a row of NDJSON output, as JSON Schema",
-  postgres: "the table and a view of the newest row per item, for PostgreSQL",
+  postgres:
+    "the table, the table of its runs, and views of its newest rows, changes and history, for PostgreSQL",
   duckdb: "the same for DuckDB",
   bigquery: "the same for BigQuery",
 } as const satisfies Readonly<Record<"openapi" | "manifest" | TableFormat, string>>;
@@ -40,7 +41,7 @@ const groups = {
       value: "FORMAT",
     }),
     table: option(z.string().min(1).default(defaultTable), {
-      description: "Name of the table, SCHEMA.NAME allowed. The view's name derives from it",
+      description: "Name of the table, SCHEMA.NAME allowed. The names of the views derive from it",
       value: "NAME",
     }),
     mode: sinkOptions.shape.mode,
@@ -72,7 +73,7 @@ export const schemaCommand = defineCommand({
   groups,
   examples: {
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
-      "create the table for the rows of dump.csv, and the view",
+      "create the table for the rows of dump.csv, and its views",
     "repute schema --format json-schema > row.schema.json": "save the JSON Schema of NDJSON rows",
     "repute schema dump.csv --format bigquery --table project.intel.enriched":
       "print the statements for BigQuery",

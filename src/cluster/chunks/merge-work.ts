@@ -84,7 +84,7 @@ async function mergeLocally(job: MergeJob, target: OutputTarget): Promise<Manife
 
 /** The output, which must have the format of the chunks. */
 async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTarget> {
-  const { to, prefix, esIndex } = plan.settings;
+  const { to, prefix, esIndex, esAction, esId } = plan.settings;
   const { output, rejects, mode, key } = settings;
   const text = to === "parquet" ? undefined : to;
   const warehouse = output === "-" ? null : findWarehouse(output);
@@ -107,6 +107,8 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
     rejects,
     prefix,
     esIndex,
+    esAction,
+    esId,
     formulaGuard: false,
     gzip: false,
     mode,

@@ -145,9 +145,11 @@ function encoderOptions(plan: WorkPlan, format: SinkFormat): EncoderOptions {
     shape = format === "ndjson" ? "nested" : "flat",
     formulaGuard,
     esIndex,
+    esAction,
+    esId,
   } = settings;
   const added = addedColumns(optionalOf(plan));
-  return { columns, prefix, shape, formulaGuard, esIndex, added };
+  return { columns, prefix, shape, formulaGuard, esIndex, esAction, esId, added };
 }
 
 /** The columns of chunks. */

@@ -156,7 +156,8 @@ function settingsOf(
   { columns, reading }: OpenedSource,
   exclude: PlannedSettings["exclude"],
 ): PlannedSettings {
-  const { prefix, shape, esIndex, formulaGuard, lookups, bogons, urlQuery } = settings;
+  const { prefix, shape, esIndex, esAction, esId, formulaGuard, lookups, bogons, urlQuery } =
+    settings;
   const { columns: only, distinct = false } = settings;
   const to = settings.to ?? (reading.format === "ndjson" ? "ndjson" : "csv");
   const writer = formats[to === "parquet" ? "csv" : to];
@@ -167,7 +168,7 @@ function settingsOf(
     if (to !== "parquet" && formats[to].earlier === undefined) throw distinctShape(to);
   }
   const left = { columns: only, only: settings.only, distinct };
-  const form = { to, prefix, shape, esIndex, formulaGuard, ...left };
+  const form = { to, prefix, shape, esIndex, esAction, esId, formulaGuard, ...left };
   return { ...form, lookups, bogons, urlQuery, exclude };
 }
 

@@ -30,7 +30,10 @@ export type ChunkFormat = Exclude<SinkFormat, "stix"> | "parquet";
 /** The settings that every chunk has to share, because its rows depend on them. */
 export interface PlannedSettings
   extends
-    Pick<SinkSettings, "prefix" | "shape" | "esIndex" | "formulaGuard" | "columns" | "only">,
+    Pick<
+      SinkSettings,
+      "prefix" | "shape" | "esIndex" | "esAction" | "esId" | "formulaGuard" | "columns" | "only"
+    >,
     Partial<Pick<SinkSettings, "distinct">>,
     Pick<LookupSettings, "lookups" | "bogons" | "urlQuery"> {
   readonly to: ChunkFormat;

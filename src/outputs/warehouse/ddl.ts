@@ -9,11 +9,10 @@ import {
   type TableName,
 } from "./dialect.js";
 import { createRunsTable } from "./run-records.js";
-import { createChangesView } from "./changes-view.js";
-import { createNewestView } from "./newest-view.js";
 import { jsonSchema } from "./json-schema.js";
 import type { TableMode } from "../table-mode.js";
 import { tableSchema } from "./table-schema.js";
+import { viewsOf } from "./views.js";
 
 /** Output formats of `repute schema`. */
 export const schemaFormats = ["json-schema", ...dialectNames] as const;
@@ -53,17 +52,11 @@ export function schemaText(format: SchemaFormat, options: SchemaTextOptions): st
       { hint: "remove columns from the input" },
     );
   }
-  const newest = createNewestView(format, table, schema);
-  const hasAll = options.optional?.only === undefined;
-  const changes =
-    format === "bigquery" || !hasAll ? null : createChangesView(format, table, schema);
-  const statements = [
-    createTable(format, table, schema),
-    createRunsTable(format, table),
-    newest,
-    changes,
-  ];
-  return `${statements.filter((statement) => statement !== null).join("\n\n")}\n`;
+  const views = viewsOf(format, table, schema).map(
+    ({ about, create }) => `${about.map((line) => `-- ${line}\n`).join("")}${create}`,
+  );
+  const statements = [createTable(format, table, schema), createRunsTable(format, table), ...views];
+  return `${statements.join("\n\n")}\n`;
 }
 
 /**

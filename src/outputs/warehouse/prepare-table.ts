@@ -1,6 +1,5 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../core/errors.js";
-import { createNewestView, newestViewName } from "./newest-view.js";
 import {
   addColumns,
   catalogueType,
@@ -13,10 +12,10 @@ import {
 } from "./dialect.js";
 import type { FoundColumn, TableSession } from "./table-database.js";
 import type { TableSchema } from "./table-schema.js";
+import { viewsOf } from "./views.js";
 
 /**
- * Creates or checks the table. A new one also gets the view of
- * the newest rows. Existing tables are never altered.
+ * Creates or checks the table. A new one also gets its views. Existing tables are never altered.
  * @returns the table with its schema
  * @throws UsageError `schema_missing`, `not_a_table`, `table_lacks_columns`, `table_types_differ`,
  *   `table_lacks_key`; errors of the database
@@ -38,10 +37,10 @@ export async function prepareTable(
   const table = { ...wanted, schema: place };
   if (found === null) {
     await session.query(createTable(dialect, table, schema));
-    const view = { ...table, name: newestViewName(table.name) };
-    // An existing object of the view's name is left alone.
-    const create = createNewestView(dialect, table, schema);
-    if (create !== null && (await session.find(view)) === null) await session.query(create);
+    for (const { view, create } of viewsOf(dialect, table, schema)) {
+      // An existing object of the view's name is left alone.
+      if ((await session.find(view)) === null) await session.query(create);
+    }
   } else {
     if (found.notTable !== null) {
       throw new UsageError("not_a_table", `${tableText(table)} ${found.notTable}`, {
@@ -63,9 +62,7 @@ export async function prepareTable(
 export function checkTable(
   dialect: DialectName,
   table: TableName,
-  schema: Partial<Pick<TableSchema, "rowKey" | "prefix">> & {
-    readonly columns: readonly TypedColumn[];
-  },
+  schema: { readonly columns: readonly TypedColumn[] } | TableSchema,
   found: readonly FoundColumn[],
 ): void {
   // Quoted names are case-sensitive in PostgreSQL (manual, section 4.1.1), but not in DuckDB and
@@ -75,13 +72,8 @@ export function checkTable(
 
   const missing = schema.columns.filter(({ name }) => !types.has(key(name)));
   if (missing.length > 0) {
-    const { prefix, rowKey } = schema;
-    const columns = [...schema.columns, ...found];
-    const view =
-      prefix === undefined || rowKey === undefined
-        ? null
-        : createNewestView(dialect, table, { prefix, rowKey, columns }, "CREATE OR REPLACE VIEW");
-    const statements = [...addColumns(dialect, table, missing), view ?? []].flat();
+    const views = "mode" in schema ? refreshedViews(dialect, table, schema, found) : [];
+    const statements = [...addColumns(dialect, table, missing), ...views];
     throw new UsageError(
       "table_lacks_columns",
       `the table ${tableText(table)} lacks ${named(missing)}`,
@@ -101,6 +93,19 @@ export function checkTable(
       { hint: "change their types, or name another table" },
     );
   }
+}
+
+/** Replaces the view that would lack new columns. */
+function refreshedViews(
+  dialect: DialectName,
+  table: TableName,
+  schema: TableSchema,
+  found: readonly FoundColumn[],
+): readonly string[] {
+  const columns = [...schema.columns, ...found];
+  return viewsOf(dialect, table, { ...schema, columns })
+    .filter(({ showsAll }) => showsAll)
+    .map(({ create }) => create.replace("CREATE VIEW", "CREATE OR REPLACE VIEW"));
 }
 
 function named(columns: readonly TypedColumn[]): string {

@@ -26,6 +26,7 @@ export interface TableSchema {
   readonly rowKey: readonly [runId: string, row: string];
   /** Names of the key's columns: those, or with `--mode merge` what has one row. */
   readonly key: readonly string[];
+  readonly mode: TableMode;
   /** Prefix of the added columns' names. */
   readonly prefix: string;
 }
@@ -86,12 +87,13 @@ export function tableSchema(
   }));
   const columns = [...leadingColumns(runId, row, loadedAt), ...input, ...added];
   const rowKey = [runId, row] as const;
-  if (mode !== "merge") return { columns, rowKey, key: rowKey, prefix };
+  if (mode !== "merge") return { columns, rowKey, key: rowKey, mode, prefix };
   mustHaveKey(columns, mergeKey);
   return {
     columns: columns.map((column) => (mergeKey.includes(column.name) ? required(column) : column)),
     rowKey,
     key: mergeKey,
+    mode,
     prefix,
   };
 }

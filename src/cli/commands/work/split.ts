@@ -11,7 +11,8 @@ import { cliOptions } from "../../options/option-spec.js";
 import { enrichInput } from "../enrich/enrich-job.js";
 import { UsageError } from "../../../core/errors.js";
 
-const { prefix, shape, esIndex, formulaGuard, columns, only, distinct } = sinkOptions.shape;
+const { prefix, shape, esIndex, esAction, esId, formulaGuard, columns, only, distinct } =
+  sinkOptions.shape;
 const { lookups, bogons, exclude, urlQuery } = lookupOptions.shape;
 const { json, quiet, config, profile } = cliOptions.shape;
 const { rowsPerChunk, to } = chunkOptions.shape;
@@ -31,7 +32,7 @@ const groups = {
     }),
     rowsPerChunk,
   },
-  Output: { to, columns, only, distinct, prefix, shape, esIndex, formulaGuard },
+  Output: { to, columns, only, distinct, prefix, shape, esIndex, esAction, esId, formulaGuard },
   Lookups: { lookups, bogons, exclude, urlQuery },
   Run: { json, quiet, config, profile },
 };
