@@ -59,17 +59,7 @@ export function describeTableNights({ name, output, sql, prepare }: NightlyPlace
           const [recorded] = await sql(folder, recordedOf);
           expect(recorded).toEqual({ runs: `${night}`, rows: `${rows * night}`, done: `${night}` });
         }
-        if (mode === "append") {
-          const periods = await sql(folder, periodsOf);
-          const turned = Number(periods[0]?.["items"]);
-          expect(turned).toBeGreaterThan(0);
-          expect(periods).toEqual([
-            { verdict: "malicious", runs: "2", open: "true", items: `${turned}` },
-            { verdict: "malicious", runs: "3", open: "true", items: `${rows / 10 - turned}` },
-            { verdict: "none", runs: "1", open: "false", items: `${turned}` },
-          ]);
-          expect(await sql(folder, gapsOf)).toEqual([{ gaps: "0" }]);
-        }
+        if (mode === "append") await checkHistory((text) => sql(folder, text));
         expect(await sql(folder, typesOf)).toEqual([
           { column_name: "n", data_type: text[name] },
           { column_name: "rep_bogon", data_type: "boolean" },
@@ -80,6 +70,21 @@ export function describeTableNights({ name, output, sql, prepare }: NightlyPlace
       },
     );
   });
+}
+
+/** Checks how long which verdict held. */
+async function checkHistory(
+  sql: (text: (table: string) => string) => ReturnType<TablePlace["sql"]>,
+): Promise<void> {
+  const periods = await sql(periodsOf);
+  const turned = Number(periods[0]?.["items"]);
+  expect(turned).toBeGreaterThan(0);
+  expect(periods).toEqual([
+    { verdict: "malicious", runs: "2", open: "true", items: `${turned}` },
+    { verdict: "malicious", runs: "3", open: "true", items: `${rows / 10 - turned}` },
+    { verdict: "none", runs: "1", open: "false", items: `${turned}` },
+  ]);
+  expect(await sql(gapsOf)).toEqual([{ gaps: "0" }]);
 }
 
 /** The items of a night. */

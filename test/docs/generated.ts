@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadCommands } from "../../src/cli/command-list.js";
-import type { ColumnType } from "../../src/core/column.js";
+import type { StoredType } from "../../src/formats/typed-column.js";
 import { columns } from "../../src/core/columns.js";
 import { dialectNames, sqlType } from "../../src/outputs/warehouse/dialect.js";
 import { capitalised, table } from "../helpers/markdown.js";
@@ -28,7 +28,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
       ["Type", "Parquet", ...dialectNames.map((name) => databases[name])],
       Object.entries(parquetTypes).map(([type, parquet]) =>
         [type, parquet].concat(
-          dialectNames.map((name) => `\`${sqlType(name, type as ColumnType)}\``),
+          dialectNames.map((name) => `\`${sqlType(name, type as StoredType)}\``),
         ),
       ),
     ),
@@ -69,7 +69,7 @@ export async function generatedFiles(): Promise<Readonly<Record<string, string>>
 const databases = { postgres: "PostgreSQL", duckdb: "DuckDB", bigquery: "BigQuery" } as const;
 
 /** Parquet's logical types; the tests that read the files compare with these. */
-const parquetTypes: Readonly<Record<ColumnType, string>> = {
+const parquetTypes = {
   text: "string",
   boolean: "boolean",
   count: "64-bit integer",
@@ -77,7 +77,16 @@ const parquetTypes: Readonly<Record<ColumnType, string>> = {
   timestamp: "timestamp, microseconds, UTC",
   json: "JSON text",
   "text[]": "list of strings",
-};
+  integer: "64-bit integer",
+  "decimal(18,4)": "decimal, up to 38 digits",
+  numeric: "string",
+  float: "float",
+  date: "date",
+  timestamp_local: "timestamp, microseconds, local",
+  timestamp_ns: "timestamp, nanoseconds, UTC",
+  timestamp_ns_local: "timestamp, nanoseconds, local",
+  uuid: "UUID",
+} as const satisfies Partial<Record<StoredType, string>>;
 
 /** The members of an interface of the library, as its doc comments describe them. */
 async function optionsOf(name: string): Promise<string> {

@@ -99,12 +99,16 @@ async function printSchema(call: Call): Promise<number> {
   if (format === "openapi" || format === "manifest") {
     noOperands(`schema --format ${format}`, call.operands);
   }
-  const { inputColumns, file } =
+  const { file, ...input } =
     call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
   const optional = { file, raw, only };
+  if (format !== "openapi" && format !== "manifest" && format !== "json-schema") {
+    const { textWarnings } = await import("../../outputs/warehouse/table-schema.js");
+    for (const message of textWarnings(format, input)) call.context.reporter.warning(message);
+  }
   await writeOut(
     call.context,
-    await textOf(format, { inputColumns, prefix, optional, table, mode, key }),
+    await textOf(format, { ...input, prefix, optional, table, mode, key }),
   );
   return exitCodes.done;
 }
@@ -135,21 +139,21 @@ async function columnsOf({
   operands,
   settings,
   context,
-}: Call): Promise<{ readonly inputColumns: readonly string[]; readonly file: boolean }> {
+}: Call): Promise<Pick<SchemaTextOptions, "inputColumns" | "inputTypes"> & { file: boolean }> {
   const input = await enrichInput(operands, context, settings);
   const { signal } = context;
   const { findTableInput } = await import("../../run/copy/find-table-input.js");
   const table = "path" in input ? await findTableInput(input.path) : null;
   if (table !== null) {
     const { tableColumns } = await import("../../run/copy/table-columns.js");
-    return { inputColumns: await tableColumns(table, signal), file: false };
+    return { ...(await tableColumns(table, signal)), file: false };
   }
   const { readingFor } = await import("../../run/plan/planned-reading.js");
-  const inputColumns = await withResources(async (stack) => {
+  const columns = await withResources(async (stack) => {
     const rows = await readingFor({ input, settings, signal }, stack);
     const source = await rows.open(null);
     await source.close();
-    return source.columns;
+    return { inputColumns: source.columns, inputTypes: source.types };
   });
-  return { inputColumns, file: "inputs" in input };
+  return { ...columns, file: "inputs" in input };
 }

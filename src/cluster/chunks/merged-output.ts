@@ -54,6 +54,7 @@ export async function openMerged(
   if (warehouse === null || stateFolder === null || base === null) return null;
   const publication = await warehouse.open({
     columns: plan.columns,
+    types: plan.types,
     optional: optionalOf(plan),
     prefix: plan.settings.prefix,
     runId: plan.plan_id,

@@ -73,7 +73,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
     const prepare: PrepareInput = (each, options) => splitter.open(each, options);
     const reading = table?.read(prepare) ?? readingOf(input, settings, clock, prepare);
     const source = await raceAbort(reading.open(null), signal, (late) => late.close());
-    const { columns } = source;
+    const { columns, types } = source;
     announceReading(job, source);
     const planned = settingsOf(settings, source, await plannedLists(settings.exclude));
     const chunks = await chunksOf(splitter, source, job);
@@ -88,6 +88,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
         rows: chunks.reduce((sum, { rows }) => sum + rows, 0),
       },
       columns,
+      ...(types === undefined ? {} : { types }),
       reading: source.reading,
       settings: planned,
       ...(job.fingerprint === undefined ? {} : { fingerprint: job.fingerprint }),

@@ -5,6 +5,7 @@ import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { shellWord } from "../../core/text/quantity.js";
 import { programInfo } from "../../core/program.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
 import type { CopiedFrom, InputRange, SourceInput } from "../../inputs/types.js";
@@ -80,6 +81,8 @@ export interface WorkPlan {
   };
   /** The header. */
   readonly columns: readonly string[];
+  /** The types of a table's columns. */
+  readonly types?: readonly InputType[] | undefined;
   readonly reading: InputReading;
   readonly settings: PlannedSettings;
   /** Of the run that divided its input for workers. */

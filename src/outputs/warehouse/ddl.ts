@@ -1,5 +1,6 @@
 import type { OptionalColumns } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
+import type { InputType } from "../../formats/typed-column.js";
 import {
   createTable,
   type DialectName,
@@ -22,6 +23,8 @@ export type SchemaFormat = (typeof schemaFormats)[number];
 export interface SchemaTextOptions {
   /** The input's column names, unchanged. */
   readonly inputColumns: readonly string[];
+  /** Their types. @default text */
+  readonly inputTypes?: readonly InputType[] | undefined;
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   /** The optional columns of the rows. @default none */

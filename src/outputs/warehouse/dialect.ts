@@ -1,6 +1,5 @@
-import type { TypedColumn } from "../../formats/typed-column.js";
-import type { ColumnType } from "../../core/column.js";
-import { columnTypes } from "../../formats/column-types.js";
+import type { StoredType, TypedColumn } from "../../formats/typed-column.js";
+import { storedType } from "../../formats/stored-types.js";
 import { UsageError } from "../../core/errors.js";
 
 /** Supported SQL dialects. */
@@ -14,13 +13,14 @@ export interface TableName {
   readonly name: string;
 }
 
-export function sqlType(dialect: DialectName, type: ColumnType): string {
-  return columnTypes[type].sql[dialect];
+export function sqlType(dialect: DialectName, type: StoredType): string {
+  return storedType(type).sql[dialect];
 }
 
 /** The type's name in the database's catalogue, ignoring case. */
-export function catalogueType(dialect: DialectName, type: ColumnType): string {
+export function catalogueType(dialect: DialectName, type: StoredType): string {
   return sqlType(dialect, type)
+    .replace(/^timestamp$/, "timestamp without time zone")
     .replace("timestamptz", "timestamp with time zone")
     .replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE");
 }

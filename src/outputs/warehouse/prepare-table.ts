@@ -11,12 +11,12 @@ import {
   tableText,
 } from "./dialect.js";
 import type { FoundColumn, TableSession } from "./table-database.js";
-import type { TableSchema } from "./table-schema.js";
+import type { TableColumn, TableSchema } from "./table-schema.js";
 import { viewsOf } from "./views.js";
 
 /**
  * Creates or checks the table. A new one also gets its views. Existing tables are never altered.
- * @returns the table with its schema
+ * @returns the table with its schema, and what the rows become in it
  * @throws UsageError `schema_missing`, `not_a_table`, `table_lacks_columns`, `table_types_differ`,
  *   `table_lacks_key`; errors of the database
  */
@@ -25,7 +25,7 @@ export async function prepareTable(
   session: TableSession,
   wanted: TableName,
   schema: TableSchema,
-): Promise<TableName> {
+): Promise<{ readonly table: TableName; readonly schema: TableSchema }> {
   let found = await session.find(wanted);
   if (found === null) {
     // Prevents two runs that start together from creating the same tables.
@@ -47,10 +47,38 @@ export async function prepareTable(
         hint: "name another table",
       });
     }
-    checkTable(dialect, table, schema, await session.columnsOf(table));
+    const columns = await session.columnsOf(table);
+    const fitted = { ...schema, columns: fittedTo(dialect, schema.columns, columns) };
+    checkTable(dialect, table, fitted, columns);
     if (!(await session.hasKey(table, schema.key))) throw keyMissing(dialect, table, schema.key);
+    return { table, schema: fitted };
   }
-  return table;
+  return { table, schema };
+}
+
+/** The same columns, but text for input columns that the table has as text. */
+function fittedTo(
+  dialect: DialectName,
+  columns: readonly TableColumn[],
+  found: readonly FoundColumn[],
+): readonly TableColumn[] {
+  const key = keyOf(dialect);
+  const isText = ({ type }: FoundColumn): boolean =>
+    type.toLowerCase() === catalogueType(dialect, "text").toLowerCase();
+  const texts = new Set(found.filter(isText).map(({ name }) => key(name)));
+  return columns.map((column) =>
+    column.from.kind === "input" && texts.has(key(column.name))
+      ? { ...column, type: "text" }
+      : column,
+  );
+}
+
+/**
+ * Returns what tells names apart. Quoted names are case-sensitive in PostgreSQL (manual, section
+ * 4.1.1), but not in DuckDB and BigQuery.
+ */
+function keyOf(dialect: DialectName): (name: string) => string {
+  return (name) => (dialect === "postgres" ? name : name.toLowerCase());
 }
 
 /**
@@ -65,9 +93,7 @@ export function checkTable(
   schema: { readonly columns: readonly TypedColumn[] } | TableSchema,
   found: readonly FoundColumn[],
 ): void {
-  // Quoted names are case-sensitive in PostgreSQL (manual, section 4.1.1), but not in DuckDB and
-  // BigQuery.
-  const key = (name: string): string => (dialect === "postgres" ? name : name.toLowerCase());
+  const key = keyOf(dialect);
   const types = new Map(found.map(({ name, type }) => [key(name), type]));
 
   const missing = schema.columns.filter(({ name }) => !types.has(key(name)));
