@@ -59,7 +59,7 @@ const groups = {
 export const schemaCommand = defineCommand({
   name: "schema",
   usage: "[input...] --format FORMAT",
-  summary: "print the schema of the rows for a database or as JSON Schema, or of the API",
+  summary: "print the schema of rows (SQL, JSON Schema) or of the API",
   description: [
     "Prints a schema to stdout. It derives from the definitions that write the rows and check the answers, so the two always agree.",
     "A schema of rows has the added columns, after the columns of the input if one is named. Nothing is created: run the statements in your database.",

@@ -20,6 +20,8 @@ export interface OptionSpec {
   readonly repeats: boolean | "list";
   /** True for a flag that `-h` lists. */
   readonly common: boolean;
+  /** True for a flag that the help lists last. */
+  readonly rare: boolean;
   /** True for a value that is never shown and not allowed in config files. */
   readonly secret: boolean;
   /** Placeholder of the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch without one. */
@@ -74,6 +76,7 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
     isNegated: fallback === true || meta["negated"] === true,
     repeats: meta["repeats"] === "list" ? "list" : meta["repeats"] === true,
     common: meta["common"] === true,
+    rare: meta["rare"] === true,
     secret: meta["secret"] === true,
     placeholder:
       isSwitch && !isBare
@@ -154,6 +157,7 @@ export const cliOptions = z.strictObject({
     value: "FILE",
   }),
   profile: option(z.string().min(1).optional(), {
+    rare: true,
     description: 'Section under "profiles" in the config file. It overrides the rest of the file',
     value: "NAME",
   }),

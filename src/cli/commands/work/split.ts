@@ -41,7 +41,7 @@ const groups = {
 export const splitCommand = defineCommand({
   name: "split",
   usage: "[input] -o WORK [flags]",
-  summary: "divide an input into chunks that machines can process independently",
+  summary: "divide an input into chunks for several machines",
   description: [
     "Reads the whole input once, finds its columns, and writes WORK/plan.json with chunks numbered from 0. Then run repute enrich WORK --chunk N for each chunk, in any order and anywhere, and repute merge WORK -o OUT once they are done.",
     "A plain file or object stays where it is and has to be readable from every machine; gzip, UTF-16, stdin and tables are copied into WORK, decompressed, and into s3://BUCKET/KEY files, too.",
