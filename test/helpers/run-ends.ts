@@ -17,7 +17,7 @@ const [good, bad] = [
 ];
 const continues = "continues";
 
-/** Every end of a run. The tests produce each, and docs/unattended.md shows them. */
+/** Every end of a run. The tests produce each, and docs/every-night.md shows them. */
 export const runEnds = {
   "all rows are done": {
     code: 0,
@@ -123,7 +123,7 @@ export const runEnds = {
 
 export type RunEndName = keyof typeof runEnds;
 
-/** The table of docs/unattended.md. */
+/** The table of docs/every-night.md. */
 export function runEndRows(): readonly (readonly string[])[] {
   return Object.entries<RunEnd>(runEnds).map(([event, end]) => [
     event,
