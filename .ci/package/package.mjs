@@ -13,7 +13,7 @@ import { writeLicenses } from "./licenses.mjs";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const manifest = await readManifest(root);
 
-/** Packages that only compile what the archive has compiled, or are loaded by bundlers and browsers. */
+/** Packages that only compilers read. */
 const unneeded = new Set(["node-addon-api"]);
 const ownPackages = await installedWith(["@photostructure/sqlite"], root, isNeeded);
 
@@ -33,7 +33,7 @@ const sums = [];
 for (const name of values.only) {
   const layOut = archives[name];
   if (layOut === undefined) throw new Error(`--only: one of ${Object.keys(archives).join(", ")}`);
-  const file = `${name}-${manifest.version}-${platform()}.tar.gz`;
+  const file = archiveName(name);
   const parent = await mkdtemp(join(out, ".laying-out-"));
   try {
     // Both archives unpack into one folder, where Node.js finds the packages of the second.
@@ -46,6 +46,11 @@ for (const name of values.only) {
   process.stdout.write(`${join(relative(process.cwd(), out), file)}\n`);
 }
 await writeFile(join(out, "SHA256SUMS"), sums.join(""));
+
+/** @param {string} name */
+function archiveName(name) {
+  return `${name}-${manifest.version}-${platform()}.tar.gz`;
+}
 
 /** The platform in names of archives. Native packages differ between the C libraries of Linux. */
 function platform() {
@@ -68,7 +73,8 @@ async function layOutProgram(folder) {
     await cp(join(root, path), join(folder, path), { recursive: true });
   }
   const { name, version, description, license, type, engines, peerDependencies } = manifest;
-  const kept = { name, version, description, license, type, engines, peerDependencies };
+  const driversArchive = archiveName("repute-drivers");
+  const kept = { name, version, description, license, type, engines, peerDependencies, driversArchive };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(kept, null, 2)}\n`);
   await put(new URL("repute", import.meta.url), join(folder, "bin/repute"));
   await put(process.execPath, join(folder, "libexec/node"));
@@ -102,15 +108,20 @@ async function copyPackages(packages, folder) {
   for (const place of packages) {
     await cp(place, join(folder, relative(root, place)), {
       recursive: true,
-      filter: (path) => isForProduction(relative(place, path)),
+      filter: (path) => isForProduction(place, relative(place, path)),
     });
   }
   await writeLicenses(packages, join(folder, "licenses"));
 }
 
-/** Leaves out what only compilers, bundlers and other platforms read. @param {string} path in a package */
-function isForProduction(path) {
-  if (/(^|\/)(node_modules|dist-es|dist-types|tests?|scripts)$/.test(path)) return false;
+/**
+ * Leaves out what only compilers, bundlers and other platforms read.
+ * @param {string} place folder of a package
+ * @param {string} path in that folder
+ */
+function isForProduction(place, path) {
+  if (path === "src" && existsSync(join(place, "binding.gyp"))) return false;
+  if (/^(node_modules|dist-types|tests?|scripts)$/.test(path)) return false;
   const [, builtFor, library] = /^prebuilds\/([^/]+)(?:\/.*\.(glibc|musl)\.node)?/.exec(path) ?? [];
   if (builtFor !== undefined && builtFor !== `${process.platform}-${process.arch}`) return false;
   if (library !== undefined && process.platform === "linux" && library !== cLibrary()) return false;
