@@ -14,7 +14,6 @@ FROM debian:bookworm-slim
 COPY --from=build /opt/repute /opt/repute
 # Any user may be given at the start, as with --user or in OpenShift.
 RUN ln -s /opt/repute/bin/repute /usr/local/bin/repute \
-  && ln -s /opt/repute/share/man/man1/repute.1 /usr/local/share/man/man1/repute.1 \
   && install -d -m 1777 /data /var/lib/repute
 ENV HOME=/var/lib/repute XDG_STATE_HOME=/var/lib/repute/state XDG_CACHE_HOME=/var/lib/repute/cache
 VOLUME ["/data", "/var/lib/repute"]

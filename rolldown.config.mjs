@@ -1,6 +1,7 @@
 // @ts-check
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
 import { writeLicenses } from "./.ci/package/licenses.mjs";
 import manifest from "./package.json" with { type: "json" };
@@ -29,7 +30,9 @@ async function writeBundledLicenses(_, bundle) {
   const modules = Object.values(bundle).flatMap((chunk) => chunk.moduleIds ?? []);
   const folders = modules.map((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
   const packages = new Set(folders.filter((folder) => folder !== undefined));
-  await writeLicenses(packages, new URL("dist/licenses", import.meta.url).pathname);
+  const folder = fileURLToPath(new URL("dist/licenses", import.meta.url));
+  await rm(folder, { recursive: true, force: true });
+  await writeLicenses(packages, folder);
 }
 
 /** Bundles what tsc has made of `src/` into the program; the library stays as tsc made it. */

@@ -19,7 +19,9 @@ const mtime = "1985-10-26T08:15:00Z";
 export async function pack(parent, name, file) {
   const same = ["--sort=name", `--mtime=${mtime}`, "--owner=0", "--group=0", "--numeric-owner"];
   const options = [...same, "--mode=u=rwX,go=rX", "--format=gnu", "-C", parent];
-  const tar = spawn("tar", ["-cf", "-", ...options, name], { stdio: ["ignore", "pipe", "inherit"] });
+  const tar = spawn("tar", ["-cf", "-", ...options, name], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const ended = once(tar, "close");
   const hash = createHash("sha256");
   const gzip = createGzip();

@@ -90,7 +90,9 @@ async function standardText(place) {
   const { name, license, author } = await readManifest(place);
   const file = new URL(`licenses/${license}.txt`, import.meta.url);
   if (author === undefined || !existsSync(file)) {
-    throw new Error(`no licence text for the package ${name}: add ${license}.txt to .ci/package/licenses`);
+    throw new Error(
+      `no licence text for the package ${name}: add ${license}.txt to .ci/package/licenses`,
+    );
   }
   const holder = typeof author === "string" ? author : author.name;
   const notice = "The package names this licence without its text.";

@@ -59,7 +59,9 @@ function platform() {
 
 function cLibrary() {
   const { header } = /** @type {any} */ (process.report.getReport());
-  return process.platform === "linux" && header.glibcVersionRuntime === undefined ? "musl" : "glibc";
+  return process.platform === "linux" && header.glibcVersionRuntime === undefined
+    ? "musl"
+    : "glibc";
 }
 
 /** @param {string} name */
@@ -74,7 +76,16 @@ async function layOutProgram(folder) {
   }
   const { name, version, description, license, type, engines, peerDependencies } = manifest;
   const driversArchive = archiveName("repute-drivers");
-  const kept = { name, version, description, license, type, engines, peerDependencies, driversArchive };
+  const kept = {
+    name,
+    version,
+    description,
+    license,
+    type,
+    engines,
+    peerDependencies,
+    driversArchive,
+  };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(kept, null, 2)}\n`);
   await put(new URL("repute", import.meta.url), join(folder, "bin/repute"));
   await put(process.execPath, join(folder, "libexec/node"));
@@ -97,7 +108,10 @@ async function layOutProgram(folder) {
 /** @param {string} folder */
 async function layOutDrivers(folder) {
   const all = await installedWith(Object.keys(manifest.peerDependencies), root, isNeeded);
-  await copyPackages(all.filter((place) => !ownPackages.includes(place)), folder);
+  await copyPackages(
+    all.filter((place) => !ownPackages.includes(place)),
+    folder,
+  );
 }
 
 /**

@@ -98,7 +98,8 @@ export function installCommand(
   root = resolve(packagePath(".")),
 ): string {
   const archive = manifestOf(root)?.driversArchive;
-  if (archive !== undefined) return `tar -xzf ${archive} --strip-components=1 -C ${shellWord(root)}`;
+  if (archive !== undefined)
+    return `tar -xzf ${archive} --strip-components=1 -C ${shellWord(root)}`;
   if (pnpmStore.test(root)) {
     return `pnpm add ${/[\\/]global[\\/]/.test(root) ? "-g " : ""}${packages}`;
   }
