@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runToEnd } from "../../../../src/cli/command-line/run-to-end.js";
 import { InterruptedError } from "../../../../src/core/errors.js";
+import { packagePath } from "../../../../src/core/program.js";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   reply,
@@ -60,6 +61,16 @@ test("finds nothing wrong with the embedded service", async () => {
   for (const name of ["node", "service", "key", "state folder", "cache"]) {
     expect([name, of(name)?.status]).toEqual([name, "ok"]);
   }
+});
+
+test("lists the optional packages and where they are", async () => {
+  const { of } = await doctor(["--local"]);
+  const folder = packagePath("node_modules");
+  expect(of("packages")).toMatchObject({
+    status: "ok",
+    finding: expect.stringMatching(new RegExp(`^@aws-sdk/client-s3, .*, saxes in ${folder}$`)),
+    remedy: null,
+  });
 });
 
 test("fails for an output in a folder that does not exist, as a run does", async () => {
