@@ -19,6 +19,7 @@ export const apiOptions = z.strictObject({
     value: "URL",
   }),
   timeout: option(timeLimit().prefault("30s"), {
+    rare: true,
     description: "Timeout for one request, connect to last byte",
     value: "TIME",
   }),

@@ -1,44 +1,75 @@
 import type { Command, CommandGroup } from "./command.js";
 
-/** Every command, in the order of the help. A run loads only the modules of its own command. */
-const loaders = {
-  enrich: async () => (await import("./commands/enrich/enrich.js")).enrichCommand,
-  plan: async () => (await import("./commands/plan.js")).planCommand,
-  retry: async () => (await import("./commands/enrich/retry.js")).retryCommand,
-  extract: async () => (await import("./commands/extract.js")).extractCommand,
-  verify: async () => (await import("./commands/results/verify.js")).verifyCommand,
-  report: async () => (await import("./commands/results/report.js")).reportCommand,
-  diff: async () => (await import("./commands/results/diff.js")).diffCommand,
-  split: async () => (await import("./commands/work/split.js")).splitCommand,
-  merge: async () => (await import("./commands/work/merge.js")).mergeCommand,
-  worker: async () => (await import("./commands/work/worker.js")).workerCommand,
-  query: async () => (await import("./commands/query/query.js")).queryCommand,
-  "quick-check": async () => (await import("./commands/query/query.js")).quickCheckCommand,
-  "tags list": async () => (await import("./commands/tag/list.js")).tagsListCommand,
-  "tags show": async () => (await import("./commands/tag/list.js")).tagsShowCommand,
-  "tags ips": async () => (await import("./commands/tag/ips.js")).tagsIpsCommand,
-  "tags export": async () => (await import("./commands/tag/export.js")).tagsExportCommand,
-  customers: async () => (await import("./commands/customers.js")).customersCommand,
-  "case show": async () => (await import("./commands/case/show.js")).caseShowCommand,
-  "case context": async () => (await import("./commands/case/show.js")).caseContextCommand,
-  "case enrich": async () => (await import("./commands/case/enrich.js")).caseEnrichCommand,
-  "webhook check": async () => (await import("./commands/webhook/check.js")).webhookCheckCommand,
-  "webhook send": async () => (await import("./commands/webhook/send.js")).webhookSendCommand,
-  "cache stats": async () => (await import("./commands/cache.js")).cacheStatsCommand,
-  "cache prune": async () => (await import("./commands/cache.js")).cachePruneCommand,
-  "cache clear": async () => (await import("./commands/cache.js")).cacheClearCommand,
-  schema: async () => (await import("./commands/schema.js")).schemaCommand,
-  config: async () => (await import("./commands/config.js")).configCommand,
-  doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
-  init: async () => (await import("./commands/init.js")).initCommand,
-  completion: async () => (await import("./commands/completion.js")).completionCommand,
-  serve: async () => (await import("./commands/serve.js")).serveCommand,
-} as const satisfies Readonly<Record<string, () => Promise<Command>>>;
+/**
+ * Every command under its heading, in the order of the help. A run loads only the modules of its own
+ * command.
+ */
+const sections = {
+  "Lists of items": {
+    enrich: async () => (await import("./commands/enrich/enrich.js")).enrichCommand,
+    plan: async () => (await import("./commands/plan.js")).planCommand,
+    retry: async () => (await import("./commands/enrich/retry.js")).retryCommand,
+    extract: async () => (await import("./commands/extract.js")).extractCommand,
+    verify: async () => (await import("./commands/results/verify.js")).verifyCommand,
+    report: async () => (await import("./commands/results/report.js")).reportCommand,
+    diff: async () => (await import("./commands/results/diff.js")).diffCommand,
+  },
+  "Single items": {
+    query: async () => (await import("./commands/query/query.js")).queryCommand,
+    "quick-check": async () => (await import("./commands/query/query.js")).quickCheckCommand,
+  },
+  Tags: {
+    "tags list": async () => (await import("./commands/tag/list.js")).tagsListCommand,
+    "tags show": async () => (await import("./commands/tag/list.js")).tagsShowCommand,
+    "tags ips": async () => (await import("./commands/tag/ips.js")).tagsIpsCommand,
+    "tags export": async () => (await import("./commands/tag/export.js")).tagsExportCommand,
+  },
+  "Cases and webhooks": {
+    customers: async () => (await import("./commands/customers.js")).customersCommand,
+    "case show": async () => (await import("./commands/case/show.js")).caseShowCommand,
+    "case context": async () => (await import("./commands/case/show.js")).caseContextCommand,
+    "case enrich": async () => (await import("./commands/case/enrich.js")).caseEnrichCommand,
+    "webhook check": async () => (await import("./commands/webhook/check.js")).webhookCheckCommand,
+    "webhook send": async () => (await import("./commands/webhook/send.js")).webhookSendCommand,
+  },
+  "Set-up": {
+    init: async () => (await import("./commands/init.js")).initCommand,
+    config: async () => (await import("./commands/config.js")).configCommand,
+    doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
+    completion: async () => (await import("./commands/completion.js")).completionCommand,
+    schema: async () => (await import("./commands/schema.js")).schemaCommand,
+    "cache stats": async () => (await import("./commands/cache.js")).cacheStatsCommand,
+    "cache prune": async () => (await import("./commands/cache.js")).cachePruneCommand,
+    "cache clear": async () => (await import("./commands/cache.js")).cacheClearCommand,
+    serve: async () => (await import("./commands/serve.js")).serveCommand,
+  },
+  "Many machines": {
+    split: async () => (await import("./commands/work/split.js")).splitCommand,
+    merge: async () => (await import("./commands/work/merge.js")).mergeCommand,
+    worker: async () => (await import("./commands/work/worker.js")).workerCommand,
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, () => Promise<Command>>>>>;
 
-type CommandName = keyof typeof loaders;
+type Sections = typeof sections;
+
+type CommandName = { [Title in keyof Sections]: keyof Sections[Title] }[keyof Sections];
+
+const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = Object.assign(
+  {},
+  ...Object.values(sections),
+);
 
 /** The names of all commands, in the order of the help. */
 export const commandNames = Object.keys(loaders) as readonly CommandName[];
+
+/** Commands under their headings, in the order of the help. */
+export function inSections(
+  commands: readonly Command[],
+): readonly (readonly [title: string, commands: readonly Command[]])[] {
+  return Object.entries(sections)
+    .map(([title, own]) => [title, commands.filter(({ name }) => name in own)] as const)
+    .filter(([, members]) => members.length > 0);
+}
 
 /** Loads one command; null for an unknown name. */
 export async function loadCommand(name: string | null): Promise<Command | null> {

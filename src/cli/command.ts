@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type OptionSpec, optionSpecs } from "./options/option-spec.js";
 import type { LoadedSettings } from "./options/settings.js";
 import type { CliContext } from "./terminal/cli-context.js";
 import { UsageError } from "../core/errors.js";
@@ -89,6 +90,20 @@ interface CommandDefinition<Groups extends OptionGroups> extends Omit<
 > {
   readonly groups: Groups;
   readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number>;
+}
+
+/** The options of a command by section: the rare ones of all its groups are the last. */
+export function optionSections({
+  groups,
+}: Pick<Command, "groups">): readonly (readonly [title: string, specs: readonly OptionSpec[]])[] {
+  const sections = Object.entries(groups).map(
+    ([title, shape]) => [title, optionSpecs({ shape })] as const,
+  );
+  const rare = sections.flatMap(([, specs]) => specs.filter((spec) => spec.rare));
+  return [
+    ...sections.map(([title, specs]) => [title, specs.filter((spec) => !spec.rare)] as const),
+    ["Advanced", rare] as const,
+  ].filter(([, specs]) => specs.length > 0);
 }
 
 /** Builds a command. The cast is sound: `run` only gets settings that the command's schema accepted. */

@@ -11,12 +11,16 @@ export interface OptionMeta {
   readonly value?: string;
   /** Short form, e.g. `o`. */
   readonly alias?: string;
+  /** The flag also stands alone, for `true`: `--only-new` and `--only-new 7d`. */
+  readonly bare?: boolean;
   /** Help shows the negated form: `--no-header`. */
   readonly negated?: boolean;
   /** The flag may be repeated: values are joined with commas, or form a list as they are. */
   readonly repeats?: boolean | "list";
   /** `-h` lists the flag; `--help` lists all. */
   readonly common?: boolean;
+  /** `--help` lists the flag last, under *Advanced*. */
+  readonly rare?: boolean;
   /** The value is a secret: messages never show it, and config files must not contain it. */
   readonly secret?: boolean;
 }
@@ -62,6 +66,26 @@ export function duration(): z.ZodType<number> {
       return z.NEVER;
     }
     return Number(match[1]) * factor;
+  });
+}
+
+/** How old something may be: `7d`. */
+export interface Age {
+  /** As it was given. */
+  readonly text: string;
+  readonly ms: number;
+}
+
+/** On, off, or on up to an age. */
+export function switchOrAge(): z.ZodType<boolean | Age> {
+  const age = duration();
+  return z.union([z.boolean(), z.string()]).transform((value, context): boolean | Age => {
+    if (typeof value === "boolean") return value;
+    const text = value.trim();
+    const { data: ms = 0 } = age.safeParse(text);
+    if (ms > 0) return { text, ms };
+    context.addIssue({ code: "custom", message: "must be true, false or an age such as 7d" });
+    return z.NEVER;
   });
 }
 

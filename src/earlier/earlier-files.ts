@@ -67,6 +67,7 @@ export async function openFiles(
   };
   return {
     columns: form.columns,
+    types: form.types,
     kind: form.kind,
     reading: form.reading,
     rows: rows(),

@@ -24,6 +24,7 @@ export async function formOfParquet(
   const namesOf = ({ columns }: ParquetOutput): string => columns.map((c) => c.name).join("\n");
   return {
     columns: first.own,
+    types: first.types,
     kind: "parquet",
     reading: rejectsReading(options.prefix),
     optional: first.optional,

@@ -1,6 +1,6 @@
 import type { EarlierRecord } from "../formats/types.js";
 import { readStage } from "../outputs/stage.js";
-import { tableSchema } from "../outputs/warehouse/table-schema.js";
+import { stagedColumns, tableSchema } from "../outputs/warehouse/table-schema.js";
 import type { PublishedRun, StagedCells } from "../run/types.js";
 import type { OutputReading } from "./read-output.js";
 import { cellsReader } from "./typed-record.js";
@@ -11,7 +11,8 @@ export function readStaged(
   { manifest }: PublishedRun,
   prefix: string,
 ): OutputReading {
-  const { columns } = tableSchema(kind, { inputColumns, prefix, optional });
+  const schema = tableSchema(kind, { inputColumns, prefix, optional });
+  const columns = stagedColumns(schema.columns);
   const recordOf = cellsReader(columns, prefix);
   const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
     for await (const rows of readStage(folder, position, columns)) yield rows.map(recordOf);

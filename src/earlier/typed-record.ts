@@ -4,7 +4,7 @@ import { joinedEntries } from "../formats/joined-entries.js";
 import type { EarlierRecord } from "../formats/types.js";
 import type { CellValue } from "../formats/typed-column.js";
 import { cellOf, type InputValue, numberValue } from "../outputs/tables/values.js";
-import type { TableColumn } from "../outputs/warehouse/table-schema.js";
+import { stagedType, type TableColumn } from "../outputs/warehouse/table-schema.js";
 
 /**
  * A record of the typed values of a row.
@@ -29,7 +29,7 @@ function textOf(value: InputValue): string {
   return Array.isArray(value) ? value.map(textOf).join("|") : cellOf(value);
 }
 
-/** Returns a function that makes a record of a row's cells. @param columns of the cells */
+/** Returns a function that makes a record of a row's staged cells. @param columns of the cells */
 export function cellsReader(
   columns: readonly TableColumn[],
   prefix: string,
@@ -38,11 +38,12 @@ export function cellsReader(
     columns.flatMap(({ from }, place) => (from.kind === kind ? [place] : []));
   const added = placesOf("added");
   const names = added.map((place) => (columns[place]?.name ?? "").slice(prefix.length));
+  const types = columns.map(stagedType);
   const places = [...added, ...placesOf("input")];
   return (cells) =>
     typedRecord(
       names,
-      places.map((place) => inputValue(cells[place] ?? null, columns[place]?.type ?? "text")),
+      places.map((place) => inputValue(cells[place] ?? null, types[place] ?? "text")),
     );
 }
 

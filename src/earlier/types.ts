@@ -1,5 +1,6 @@
 import type { OptionalColumns } from "../core/columns.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
+import type { InputType } from "../formats/typed-column.js";
 import type { Encoder, InputReading } from "../formats/types.js";
 import type { SinkSettings } from "../outputs/options.js";
 import type { EarlierRow } from "./earlier-row.js";
@@ -9,6 +10,8 @@ import type { OutputFile } from "./output-files.js";
 export interface EarlierForm {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
   readonly columns: readonly string[];
+  /** Their types. @default text */
+  readonly types?: readonly InputType[];
   /** The kind of a table. */
   readonly kind?: string;
   /** How rejected rows are written. */

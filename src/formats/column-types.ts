@@ -4,7 +4,7 @@ import type { ColumnType, ColumnValue } from "../core/column.js";
 import type { CellValue } from "./typed-column.js";
 
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
-type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
+export type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
 
 /** What outputs make of a column's type. */
 export interface ColumnTypeFacts {
@@ -33,7 +33,7 @@ const text: ParquetLeaf = {
   logical_type: { type: "STRING" },
 };
 
-/** The types of columns. A new one is an entry here, and what a driver needs of it. */
+/** The types of added columns. A new one is an entry here, and what a driver needs of it. */
 export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
   text: {
     sql: { postgres: "text", duckdb: "VARCHAR", bigquery: "STRING" },

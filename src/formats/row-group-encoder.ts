@@ -3,7 +3,7 @@ import type * as parquetWriter from "hyparquet-writer";
 import type { KeyValue, RowGroup, SchemaElement } from "hyparquet";
 import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { programInfo } from "../core/program.js";
-import { columnTypes } from "./column-types.js";
+import { storedType } from "./stored-types.js";
 
 export type ParquetDriver = typeof parquetWriter;
 
@@ -27,14 +27,21 @@ export class RowGroupEncoder {
   readonly #names: readonly string[];
   readonly #bytes: ByteWriter;
   readonly #writer: ParquetWriter;
+  readonly #schema: readonly SchemaElement[];
 
   constructor(driver: ParquetDriver, { columns, metadata }: RowGroupEncoderOptions) {
     this.#names = columns.map(({ name }) => name);
     this.#bytes = new driver.ByteWriter();
+    this.#schema = parquetSchema(columns);
     const { name, version } = programInfo();
     this.#writer = new driver.ParquetWriter({
       writer: this.#bytes,
-      schema: parquetSchema(columns),
+      // The driver would quote JSON text again.
+      schema: this.#schema.map(({ converted_type: converted, ...element }) =>
+        converted === undefined || converted === "JSON"
+          ? element
+          : { ...element, converted_type: converted },
+      ),
       codec: "SNAPPY",
       createdBy: `${name} version ${version}`,
       kvMetadata: [...metadata],
@@ -58,6 +65,7 @@ export class RowGroupEncoder {
   /** The end of the file. Nothing can be encoded afterwards. */
   footer(): Uint8Array {
     this.#rewind();
+    this.#writer.schema = [...this.#schema];
     void this.#writer.finish();
     return this.#written();
   }
@@ -94,7 +102,7 @@ function parquetSchema(columns: readonly TypedColumn[]): SchemaElement[] {
 function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {
   if (type !== "text[]") {
     return [
-      { name, repetition_type: nullable ? "OPTIONAL" : "REQUIRED", ...columnTypes[type].parquet },
+      { name, repetition_type: nullable ? "OPTIONAL" : "REQUIRED", ...storedType(type).parquet },
     ];
   }
   // A list has three levels (Parquet format, LogicalTypes.md, Lists).
@@ -107,6 +115,6 @@ function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {
       num_children: 1,
     },
     { name: "list", repetition_type: "REPEATED", num_children: 1 },
-    { name: "element", repetition_type: "REQUIRED", ...columnTypes[type].parquet },
+    { name: "element", repetition_type: "REQUIRED", ...storedType(type).parquet },
   ];
 }

@@ -150,6 +150,16 @@ export interface FormatReading {
   readonly rows: AsyncIterable<readonly Row[]>;
 }
 
+/** What `es-bulk` does with a document: `create` refuses an identifier that the index has. */
+export const esActions = ["index", "create"] as const;
+
+type EsAction = (typeof esActions)[number];
+
+/** What the identifier of a document of `es-bulk` is from. */
+export const esIds = ["row", "item"] as const;
+
+type EsId = (typeof esIds)[number];
+
 export interface EncoderOptions {
   /** The input's column names, unchanged. */
   readonly columns: readonly string[];
@@ -162,6 +172,10 @@ export interface EncoderOptions {
   readonly formulaGuard: boolean;
   /** Index named in the action lines of `es-bulk`. @default none: the address names it */
   readonly esIndex?: string | undefined;
+  /** Action of `es-bulk`. @default index */
+  readonly esAction?: EsAction | undefined;
+  /** What identifies a document of `es-bulk`. @default row */
+  readonly esId?: EsId | undefined;
   /** Time for rows without one, in formats that require it. @default the system clock */
   readonly clock?: Clock;
 }

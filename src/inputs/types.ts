@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
 import type { Row } from "../core/row.js";
+import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 
@@ -14,6 +15,8 @@ export interface SourcePosition {
   readonly line: number;
   /** The columns found when the run started. */
   readonly columns: readonly string[];
+  /** Their types. @default text */
+  readonly types?: readonly InputType[] | undefined;
   /** Checksum of the stored bytes read by then, including bytes read ahead of `offset`. */
   readonly input?: ChecksumState;
   /** How the input is parsed, as found when the run started. */
@@ -26,6 +29,7 @@ export interface SourcePosition {
 export interface FilePosition {
   readonly name: string;
   readonly columns: readonly string[];
+  readonly types?: readonly InputType[] | undefined;
   readonly reading: InputReading;
   /** The kind of a table. */
   readonly kind?: string | undefined;
@@ -173,6 +177,8 @@ export type AnyInput = SourceInput | { readonly opened: InputBytes };
 export interface OpenedSource {
   /** The input's columns in order, unchanged (surrounding spaces included). */
   readonly columns: readonly string[];
+  /** Their types, of tables. @default text */
+  readonly types?: readonly InputType[] | undefined;
   readonly reading: InputReading;
   /** Batches of rows in input order, never empty. Leaving the loop early closes the input. */
   readonly rows: AsyncIterable<readonly Row[]>;

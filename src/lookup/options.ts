@@ -58,6 +58,7 @@ function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>>
   const options = lookupEndpoints.map((endpoint) => [
     rateKey(endpoint),
     option(rates().optional(), {
+      rare: true,
       description: `Rate limit for the ${endpoint.replaceAll("-", " ")} endpoint, in addition to --rate`,
       value: "N/s",
       repeats: true,
@@ -79,6 +80,7 @@ export const lookupOptions = z.strictObject({
     value: "LIST",
   }),
   bogons: option(z.enum(["ask", "local"]).optional(), {
+    rare: true,
     description:
       "How to answer IP addresses in reserved ranges: local, without a request, or ask the service [default local, ask with --local]",
     value: "HOW",
@@ -90,6 +92,7 @@ export const lookupOptions = z.strictObject({
     repeats: true,
   }),
   urlQuery: option(z.enum(["keep", "strip"]).default("keep"), {
+    rare: true,
     description: "strip sends URLs without their query and fragment",
     value: "HOW",
   }),
@@ -100,6 +103,7 @@ export const lookupOptions = z.strictObject({
     value: "DIR",
   }),
   cacheTtl: option(duration().prefault("24h"), {
+    rare: true,
     description:
       "How long cached answers stay fresh. Partial answers expire after TTL/24, reserved ranges after 30 times the TTL",
     value: "TIME",
@@ -122,6 +126,7 @@ export const lookupOptions = z.strictObject({
     value: "URL",
   }),
   priority: option(z.enum(priorities).optional(), {
+    rare: true,
     description:
       "Priority among the runs with the same --pace: high, normal or low [default normal]",
     value: "LEVEL",
@@ -131,11 +136,13 @@ export const lookupOptions = z.strictObject({
     value: "N",
   }),
   outagePatience: option(duration().prefault("10m"), {
+    rare: true,
     description:
       "How long to wait while every request fails, 15s at most before the first answer, 2s for a host name that cannot be resolved. The service is probed meanwhile; then the run stops and can be resumed",
     value: "TIME",
   }),
   partialRetries: option(wholeNumber(0, 100).prefault(2), {
+    rare: true,
     description: "How often to re-ask for a partial answer",
     value: "N",
   }),

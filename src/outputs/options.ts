@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts } from "../core/finding.js";
-import { namesAmong, option, wholeNumber } from "../core/options.js";
+import { namesAmong, option, switchOrAge, wholeNumber } from "../core/options.js";
 import { tableModes } from "./table-mode.js";
-import { sinkFormats } from "../formats/types.js";
+import { esActions, esIds, sinkFormats } from "../formats/types.js";
 
 /** What `--to` accepts. */
 const outputFormats = [...sinkFormats, "parquet"] as const;
@@ -17,6 +17,7 @@ const prefixText = z
 
 /** Prefix of the added columns of an output that is read. */
 export const earlierPrefix = option(prefixText.optional(), {
+  rare: true,
   description: `Prefix of the added columns [default: as the manifest says, else ${defaultPrefix}]`,
   value: "TEXT",
 });
@@ -48,10 +49,12 @@ export const sinkOptions = z.strictObject({
     value: "FORMAT",
   }),
   rowsPerFile: option(wholeNumber(1).optional(), {
+    rare: true,
     description: "Rows per file of a data set (an output that ends in /) [default 1000000]",
     value: "N",
   }),
   gzip: option(z.boolean().default(false), {
+    rare: true,
     description:
       "Compress the text files of a data set. A single file is compressed if its name ends in .gz",
   }),
@@ -71,9 +74,11 @@ export const sinkOptions = z.strictObject({
       "With --mode merge: keep one row per value of these columns of the table [default: rep_kind,rep_item]",
     value: "LIST",
   }),
-  onlyNew: option(z.boolean().default(false), {
+  onlyNew: option(switchOrAge().default(false), {
     description:
-      "Skip rows whose item has a row in the output table already, whatever its status. They are counted, not written",
+      "Skip rows whose item has a complete row in the output table already; with AGE (7d), one whose answer is younger. They are counted, not written",
+    value: "AGE",
+    bare: true,
   }),
   columns: option(columnNames.optional(), {
     description:
@@ -90,10 +95,12 @@ export const sinkOptions = z.strictObject({
       "Write one row per kind and item, the first, for a lookup table. Repeated rows and rows without an item are counted, not written",
   }),
   prefix: option(prefixText.default(defaultPrefix), {
+    rare: true,
     description: "Prefix of the added columns",
     value: "TEXT",
   }),
   shape: option(z.enum(["flat", "nested"]).optional(), {
+    rare: true,
     description:
       "Shape of NDJSON output [default nested]. nested adds one member with the answer as received, flat adds the columns",
     value: "SHAPE",
@@ -107,23 +114,38 @@ export const sinkOptions = z.strictObject({
       )
       .optional(),
     {
+      rare: true,
       description:
         "Index named in every action line of --to es-bulk [default: none; the address of the _bulk request names it]",
       value: "NAME",
     },
   ),
+  esAction: option(z.enum(esActions).optional(), {
+    rare: true,
+    description:
+      "Action of --to es-bulk [default index]. index replaces a document of the same _id; create, which data streams need, refuses it (409)",
+  }),
+  esId: option(z.enum(esIds).optional(), {
+    rare: true,
+    description:
+      "What the _id of --to es-bulk is from [default row]. row: the row's number and columns; item: its kind and item, so that a later night replaces the document, whatever its row",
+  }),
   raw: option(z.boolean().default(false), {
+    rare: true,
     description:
       "Add the results as received as the last columns of flat output: query and quick check, as JSON text",
   }),
   formulaGuard: option(z.boolean().default(true), {
+    rare: true,
     description:
       "Leave added CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
   }),
   unordered: option(z.boolean().default(false), {
+    rare: true,
     description: "Write rows as their lookups finish instead of in input order",
   }),
   tagIps: option(z.string().min(1).optional(), {
+    rare: true,
     description:
       "After the rows, export the IP addresses of every tag seen in the run to this folder. See repute tags export",
     value: "DIR",

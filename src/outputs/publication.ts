@@ -1,18 +1,19 @@
 import type { Clock } from "../core/clock.js";
+import type { ColumnType } from "../core/column.js";
 import type { OptionalColumns } from "../core/columns.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
 import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
 import type { Audit, PartOptions } from "./types.js";
 import type { TableMode } from "./table-mode.js";
-import type { TypedColumn } from "../formats/typed-column.js";
+import type { InputType } from "../formats/typed-column.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */
 export interface Publication {
   /** Encodes rows for the stage. */
   readonly encoder: Encoder;
   /** The columns of the stage. */
-  readonly columns: readonly Pick<TypedColumn, "type">[];
+  readonly columns: readonly { readonly type: ColumnType }[];
   /**
    * Makes what is going to appear, and counts what it holds; null if that is known only afterwards.
    *
@@ -27,6 +28,8 @@ export interface Publication {
    * @throws ReputeError
    */
   commit(stage: Stage, suffix: string, manifest?: Manifest | null): Promise<void>;
+  /** What to tell the user of columns that are stored otherwise than they are in the input. */
+  readonly warnings?: readonly string[];
   /** Whether the rows of a run that stops early are published, and the others with its end. */
   readonly takesParts: boolean;
 }
@@ -35,6 +38,8 @@ export interface Publication {
 export interface PublicationOptions {
   /** The input's column names, unchanged. */
   readonly columns: readonly string[];
+  /** Their types. @default text */
+  readonly types?: readonly InputType[] | undefined;
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   /** The optional columns of the rows. @default none */

@@ -3,7 +3,7 @@ import { UsageError } from "../core/errors.js";
 import { parseDataSetTarget } from "./data-set/data-set.js";
 import { localPath } from "./object-files.js";
 import type { TableInput } from "./tables/types.js";
-import type { FoundRows } from "./warehouse/saved-rows.js";
+import type { FoundRows, SavedItemsOptions } from "./warehouse/saved-rows.js";
 import type { Connect, TableTarget } from "./warehouse/table-database.js";
 import type { Publication, PublicationOptions } from "./publication.js";
 import {
@@ -32,8 +32,8 @@ export interface TableRows {
     /** Null for the newest run. */
     readonly runId: string | null;
   }): Promise<FoundRows>;
-  /** What selects kind and item of all rows; null for a table that does not exist. @throws ReputeError */
-  items(options: { readonly prefix: string }): Promise<string | null>;
+  /** What selects kind and item of complete rows; null for a table that does not exist. @throws ReputeError */
+  items(options: SavedItemsOptions): Promise<string | null>;
   /** What a query on the table's database reads. */
   input(query: string): Promise<TableInput>;
   /** Checks that the rows of a run can be filled in. @throws ReputeError */

@@ -5,7 +5,7 @@ import { FatalError } from "../core/errors.js";
 import type { EnrichedRow } from "../core/row.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/record-splitter.js";
-import type { CellValue, TypedColumn } from "../formats/typed-column.js";
+import type { CellValue } from "../formats/typed-column.js";
 import type { Encoder } from "../formats/types.js";
 import { partPath, type WrittenPosition } from "./file-destination.js";
 import { outputFault } from "./output-fault.js";
@@ -52,7 +52,7 @@ function plainCell(value: CellValue): unknown {
 export async function* readStage(
   stateFolder: string,
   position: WrittenPosition,
-  columns: readonly Pick<TypedColumn, "type">[],
+  columns: readonly { readonly type: ColumnType }[],
 ): AsyncGenerator<readonly StagedRow[]> {
   if (position.length === 0) return;
   const path = partPath(stagePath(stateFolder));

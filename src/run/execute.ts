@@ -43,7 +43,7 @@ export async function execute(given: EnrichJob, handling: RowHandling): Promise<
     ? chooseRun(given, handling)
     : names.choose(given, null));
   try {
-    if (job.settings.output.onlyNew && (target.warehouse?.rows ?? null) === null) {
+    if (job.settings.output.onlyNew !== false && (target.warehouse?.rows ?? null) === null) {
       throw (await import("./rows/known-items.js")).needsTable(target.name);
     }
     return target.base === null
@@ -79,7 +79,7 @@ async function prepare(
   await copied?.make(copyPlace(job, place), isResumed);
   const table = place.target.warehouse?.rows ?? null;
   const { output } = job.settings;
-  if (!output.onlyNew || table === null) return { job, handling };
+  if (output.onlyNew === false || table === null) return { job, handling };
   const { KnownItems, readKnownItems, withoutKnown } = await import("./rows/known-items.js");
   const known = isResumed
     ? await KnownItems.restore(place.folder)

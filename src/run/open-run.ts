@@ -101,18 +101,21 @@ async function openRunStage(
   const { target, folder, source, before, runId, optional, clock, tally, encoder } = run;
   const { stdout } = job;
   if (target.warehouse === null && target.format !== "stix") return null;
+  const warn = warnOnce(job, tally);
   const publication =
     target.warehouse === null
       ? await openBundle(target, { encoder, stdout, folder })
       : await openPublication(job, target, {
           columns: source.columns,
+          types: source.types,
           runId,
           optional,
           clock,
           stateFolder: folder,
           wrapEncoder: handling.encoder,
-          onWarning: warnOnce(job, tally),
+          onWarning: warn,
         });
+  if (before === null) for (const message of publication.warnings ?? []) warn(message);
   return openStage(publication, folder, before?.sink ?? null);
 }
 

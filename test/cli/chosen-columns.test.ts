@@ -112,7 +112,7 @@ async function partOf(path: string) {
     ? parse(await readFile(path), { columns: true })
     : await readParquet(path);
   const names = Object.keys(rows[0] ?? {});
-  const columns = names.filter((name) => !/^rep_(?:run_id|row|run_at)$/.test(name));
+  const columns = names.filter((name) => !/^rep_(?:run_id|row|loaded_at)$/.test(name));
   return { columns, ids: rows.map((row) => String(row["id"])) };
 }
 

@@ -60,6 +60,57 @@ describe("--only-new", () => {
     expect(nothingNew).toMatchObject({ code: 0, stderr: "" });
   });
 
+  it("looks up again what is not complete or, with an age, too old", async () => {
+    const { cwd, server, enrich, rows } = await prepared();
+    await rows(`UPDATE enriched SET
+      rep_status = CASE WHEN rep_row <= 10 THEN 'failed' WHEN rep_row <= 30 THEN 'partial' ELSE rep_status END,
+      rep_looked_up_at = CASE WHEN rep_row > 160 THEN now() - INTERVAL 169 HOUR
+        WHEN rep_row > 100 THEN now() - INTERVAL 167 HOUR ELSE rep_looked_up_at END`);
+    const plan = async (...onlyNew: readonly string[]): Promise<unknown> => {
+      const flags = ["--lookups", "query", "--json", "-o", table];
+      const { stdout } = await runRepute(["plan", ...onlyNew, "first.csv", ...flags], { cwd });
+      return (JSON.parse(stdout) as { skipped: unknown }).skipped;
+    };
+    expect(await plan("--only-new")).toBe(170);
+    expect(await plan("--only-new", "7d")).toBe(130);
+    expect(await plan("--only-new=999999999d")).toBe(170);
+    const run = await enrich("--only-new", "7d", "first.csv", "--json");
+    expect(JSON.parse(run.stdout) as Manifest).toMatchObject({
+      output: { rows: 70 },
+      skipped: 130,
+    });
+    expect(server.total).toBe(270);
+    expect(await plan("--only-new", "7d")).toBe(200);
+  });
+
+  it("is a setting of variables and of the config file", async () => {
+    const { cwd } = await prepared();
+    const planned = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+      runRepute(["plan", "first.csv", "-o", table, "--json", ...args], { cwd, env });
+    const skipped = { code: 0, stdout: expect.stringContaining('"skipped":200') };
+    const none = { code: 0, stdout: expect.stringContaining('"skipped":0') };
+    for (const value of ["true", "7d"]) {
+      expect(await planned([], { REPUTE_ONLY_NEW: value })).toMatchObject(skipped);
+      await writeFile(join(cwd, "repute.yaml"), `only-new: ${value}\n`);
+      expect(await planned(["--config", "repute.yaml"])).toMatchObject(skipped);
+    }
+    const off = ["--config", "repute.yaml", "--no-only-new"];
+    expect(await planned(off)).toMatchObject(none);
+    expect(await planned(["--config", "repute.yaml"], { REPUTE_ONLY_NEW: "no" })).toMatchObject(
+      none,
+    );
+    expect(await planned([], { REPUTE_ONLY_NEW: "7 days" })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'REPUTE_ONLY_NEW must be true, false or an age such as 7d; got "7 days"',
+      ),
+    });
+    expect(await planned(["--only-new=dump.csv"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--only-new must be true, false or an age such as 7d"),
+    });
+  });
+
   it("decides by the table as it was when the run began, also after --resume", async () => {
     const { cwd, server, enrich, rows } = await prepared();
     await writeFile(join(cwd, "third.csv"), hosts(150, 400) + hosts(150, 400).slice(5));

@@ -139,13 +139,16 @@ it("reads an output that another program has written again", async () => {
 it("refuses another format, and files that are not outputs", async () => {
   const { run, query } = await prepared("--lookups", "query");
   await query("COPY (SELECT 1 AS item) TO other.parquet");
-  await query("COPY (SELECT * REPLACE (1 AS n) FROM out.parquet) TO typed.parquet");
+  await query("COPY (SELECT * REPLACE ([1] AS n) FROM out.parquet) TO typed.parquet");
   const cases = [
     [["out.parquet", "-o", "-"], "out.parquet is parquet, and so is its retry"],
     [["out.parquet", "-o", "again.csv"], "out.parquet is parquet, and so is its retry"],
     [["in.csv", "-o", "again.parquet"], "in.csv does not have the columns"],
     [["other.parquet", "-o", "again.parquet"], "has no column rep_run_id"],
-    [["typed.parquet", "-o", "again.parquet"], "has a column n that is not text"],
+    [
+      ["typed.parquet", "-o", "again.parquet"],
+      "has a column n that repute does not write: it is a list",
+    ],
     [["none.parquet", "-o", "again.parquet"], "there is no file none.parquet"],
   ] as const;
   for (const [args, said] of cases) {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { programInfo } from "../../src/core/program.js";
 import { runRepute } from "../helpers/run-repute.js";
+import { runInProcess } from "../unit/cli/run-in-process.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 test.each([[["--version"]], [["-V"]], [["-v"]], [["version"]], [["enrich", "--version"]]])(
@@ -16,6 +17,32 @@ test.each([[["--version"]], [["-V"]], [["-v"]], [["version"]], [["enrich", "--ve
 test("prints the help without arguments", async () => {
   const { code, stdout } = await runRepute([]);
   expect([code, stdout.split("\n")[0]]).toEqual([0, "Usage: repute COMMAND [flags] [arguments]"]);
+});
+
+describe("without arguments at a terminal", () => {
+  test("shows four commands to go on with, which run", async () => {
+    const { code, stdout } = await runInProcess([], { columns: 80 });
+    const commands = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.trim().split(/ {2,}/)[0] ?? "");
+    expect([code, commands]).toEqual([
+      0,
+      [
+        "repute enrich FILE -o out.csv --local",
+        "repute query 192.0.2.1 --local",
+        "repute init",
+        "repute --help",
+      ],
+    ]);
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "FILE"), "192.0.2.1\n");
+    for (const command of commands.filter((each) => each !== "repute init")) {
+      expect(await runRepute(command.split(" ").slice(1), { cwd }), command).toMatchObject({
+        code: 0,
+      });
+    }
+  });
 });
 
 test.each(["enrich", "tags", "tags list", "case enrich", "webhook send", "schema", "serve"])(

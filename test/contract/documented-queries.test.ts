@@ -33,7 +33,7 @@ it("finds all malicious items of the sample, whatever their kind", async () => {
   const output = "duckdb:intel.duckdb?table=enriched";
   const args = ["enrich", input, "-o", output, "--local", "--quiet", "--fail-on", "never"];
   expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stderr: "" });
-  const query = (await documentedQueries()).get("Malicious since yesterday, and not before") ?? "";
+  const query = (await documentedQueries()).get("Newly malicious since yesterday") ?? "";
   const rows = await queryDuckdb(query, join(cwd, "intel.duckdb"));
   expect(rows).toHaveLength(11);
   const kinds = new Set(rows.map((row) => row["rep_kind"]));

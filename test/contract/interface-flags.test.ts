@@ -88,7 +88,7 @@ test("only commands that read folders accept --recursive", async () => {
     const { stderr } = await runInProcess([...name.split(" "), flag, "--no-such-flag"]);
     if (!stderr.includes(flag)) names.push(name);
   }
-  expect(names).toEqual(["enrich", "plan", "extract", "schema", "config"]);
+  expect(names).toEqual(["enrich", "plan", "extract", "config", "schema"]);
 });
 
 test.each([

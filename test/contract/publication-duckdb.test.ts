@@ -297,11 +297,16 @@ describe("an existing table", () => {
     expect(await query(place, 'SELECT count(*) AS n FROM "sel""ect; --"')).toEqual([{ n: 2n }]);
   });
 
-  it("keeps another object with the view's name", async () => {
+  it("keeps other objects with the views' names", async () => {
     const place = await aPlace();
-    await query(place, "CREATE TABLE enriched_newest (mine INTEGER)");
+    await query(
+      place,
+      "CREATE TABLE enriched_newest (mine INTEGER); CREATE TABLE enriched_history (mine INTEGER)",
+    );
     await load(place, {}, 1);
     expect(await query(place, "SELECT mine FROM enriched_newest")).toEqual([]);
+    expect(await query(place, "SELECT mine FROM enriched_history")).toEqual([]);
+    expect(await query(place, "SELECT rep_change FROM enriched_changes")).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
@@ -26,7 +26,16 @@ export function describeTableNights({ name, output, sql, prepare }: NightlyPlace
         onTestFinished(() => server.close());
         const folder = await temporaryFolder();
         await prepare?.(folder);
-        const args = ["in.csv", "-o", output(folder), "--mode", mode, "--resume"];
+        const args = [
+          "in.csv",
+          "-o",
+          output(folder),
+          "--mode",
+          mode,
+          "--resume",
+          "--state-dir",
+          ".",
+        ];
         for (const night of [1, 2, 3]) {
           const items = itemsOf(night);
           await writeFile(join(folder, "in.csv"), `domain,n\n${items.map(line).join("")}`);
@@ -50,6 +59,7 @@ export function describeTableNights({ name, output, sql, prepare }: NightlyPlace
           const [recorded] = await sql(folder, recordedOf);
           expect(recorded).toEqual({ runs: `${night}`, rows: `${rows * night}`, done: `${night}` });
         }
+        if (mode === "append") await checkHistory((text) => sql(folder, text));
         expect(await sql(folder, typesOf)).toEqual([
           { column_name: "n", data_type: text[name] },
           { column_name: "rep_bogon", data_type: "boolean" },
@@ -60,6 +70,21 @@ export function describeTableNights({ name, output, sql, prepare }: NightlyPlace
       },
     );
   });
+}
+
+/** Checks how long which verdict held. */
+async function checkHistory(
+  sql: (text: (table: string) => string) => ReturnType<TablePlace["sql"]>,
+): Promise<void> {
+  const periods = await sql(periodsOf);
+  const turned = Number(periods[0]?.["items"]);
+  expect(turned).toBeGreaterThan(0);
+  expect(periods).toEqual([
+    { verdict: "malicious", runs: "2", open: "true", items: `${turned}` },
+    { verdict: "malicious", runs: "3", open: "true", items: `${rows / 10 - turned}` },
+    { verdict: "none", runs: "1", open: "false", items: `${turned}` },
+  ]);
+  expect(await sql(gapsOf)).toEqual([{ gaps: "0" }]);
 }
 
 /** The items of a night. */
@@ -80,12 +105,15 @@ function line(item: string, n: number): string {
 /** Runs a night to its end. Kills it at even distances, the last time once all is answered. */
 async function untilDone(server: AnsweringServer, cwd: string, args: readonly string[]) {
   const step = Math.floor(rows / kills);
-  for (let kill = 1; kill < kills; kill++) {
-    await enrichKilled({ server, cwd, args, kill: { requests: step, ms: 0 } });
+  for (let kill = 1; kill <= kills; kill++) {
+    const last = kill === kills;
+    const when = last ? { requests: step - 200, ms: 300 } : { requests: step, ms: 0 };
+    await enrichKilled({ server, cwd, args, kill: when });
+    // The last kill may come after everything is done, just before the process exits.
+    if (last && !(await readdir(cwd)).some((name) => name.endsWith(".state"))) return;
   }
-  await enrichKilled({ server, cwd, args, kill: { requests: step - 200, ms: 300 } });
-  const last = await enrichKilled({ server, cwd, args, kill: null });
-  expect(last.code, last.stderr).toBe(0);
+  const end = await enrichKilled({ server, cwd, args, kill: null });
+  expect(end.code, end.stderr).toBe(0);
 }
 
 const countsOf = (table: string): string =>
@@ -96,6 +124,19 @@ const countsOf = (table: string): string =>
 const recordedOf = (table: string): string =>
   `SELECT CAST(count(*) AS text) AS runs, CAST(sum("rows") AS text) AS rows,
      CAST(count(*) FILTER (WHERE exit_reason = 'done') AS text) AS done FROM ${table}_runs`;
+
+/** How long which verdicts held of items that turned bad in the second night, or were bad before. */
+const periodsOf = (table: string): string =>
+  `SELECT rep_verdict AS verdict, CAST(runs AS text) AS runs, CAST(valid_to IS NULL AS text) AS open,
+     CAST(count(*) AS text) AS items
+   FROM ${table}_history WHERE rep_item LIKE 'host-%7.example.com' GROUP BY 1, 2, 3 ORDER BY 1, 2`;
+
+/** Periods that do not begin where the one before them ends. */
+const gapsOf = (table: string): string =>
+  `SELECT CAST(count(*) AS text) AS gaps FROM (
+     SELECT valid_from, lag(valid_to) OVER (PARTITION BY rep_kind, rep_item ORDER BY valid_from) AS earlier_end,
+       row_number() OVER (PARTITION BY rep_kind, rep_item ORDER BY valid_from) AS period
+     FROM ${table}_history) AS periods WHERE period > 1 AND earlier_end IS DISTINCT FROM valid_from`;
 
 const typesOf = (table: string): string =>
   `SELECT column_name, lower(data_type) AS data_type FROM information_schema.columns

@@ -2,16 +2,15 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { z } from "zod";
-import { groups, loadCommands } from "../../src/cli/command-list.js";
-import type { Command } from "../../src/cli/command.js";
-import type { ColumnType } from "../../src/core/column.js";
+import { loadCommands } from "../../src/cli/command-list.js";
+import type { StoredType } from "../../src/formats/typed-column.js";
 import { columns } from "../../src/core/columns.js";
 import { dialectNames, sqlType } from "../../src/outputs/warehouse/dialect.js";
-import { optionTable } from "../helpers/option-table.js";
+import { capitalised, table } from "../helpers/markdown.js";
 import { runEndRows } from "../helpers/run-ends.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { layers } from "../helpers/layers.js";
+import { commandParts } from "./command-parts.js";
 import { root } from "./pages.js";
 import { terminalPicture } from "./terminal-picture.js";
 
@@ -20,14 +19,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
   const commands = await loadCommands();
   const { rows, foundColumn } = await theDemo();
   return {
-    "command-list": table(
-      ["Command", "What it does"],
-      commands.map(({ name, summary }) => [
-        `[\`repute ${name}\`](#repute-${name.replace(" ", "-")})`,
-        capitalised(summary),
-      ]),
-    ),
-    commands: commands.map(commandText).join("\n\n"),
+    ...commandParts(commands),
     columns: table(
       ["Column", "Type", "Content"],
       columns.map(({ name, type, description }) => [`\`rep_${name}\``, type, description]),
@@ -36,7 +28,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
       ["Type", "Parquet", ...dialectNames.map((name) => databases[name])],
       Object.entries(parquetTypes).map(([type, parquet]) =>
         [type, parquet].concat(
-          dialectNames.map((name) => `\`${sqlType(name, type as ColumnType)}\``),
+          dialectNames.map((name) => `\`${sqlType(name, type as StoredType)}\``),
         ),
       ),
     ),
@@ -77,7 +69,7 @@ export async function generatedFiles(): Promise<Readonly<Record<string, string>>
 const databases = { postgres: "PostgreSQL", duckdb: "DuckDB", bigquery: "BigQuery" } as const;
 
 /** Parquet's logical types; the tests that read the files compare with these. */
-const parquetTypes: Readonly<Record<ColumnType, string>> = {
+const parquetTypes = {
   text: "string",
   boolean: "boolean",
   count: "64-bit integer",
@@ -85,41 +77,16 @@ const parquetTypes: Readonly<Record<ColumnType, string>> = {
   timestamp: "timestamp, microseconds, UTC",
   json: "JSON text",
   "text[]": "list of strings",
-};
-
-function commandText(command: Command): string {
-  const { name, usage, description, operands, exitCodes, examples } = command;
-  const group = groups.find((each) => name.startsWith(`${each.name} `));
-  const flags = Object.entries(command.groups).flatMap(([title, shape]) => [
-    `**${title}**`,
-    optionTable(z.strictObject(shape)).trimEnd(),
-  ]);
-  return [
-    `## repute ${name}`,
-    `\`repute ${name} ${usage}\``,
-    ...(group === undefined ? [] : group.description),
-    ...description,
-    ...(operands.length === 0
-      ? []
-      : [
-          table(
-            ["Argument", "Meaning"],
-            operands.map(([term, text]) => [`\`${term}\``, text]),
-          ),
-        ]),
-    ...flags,
-    ...(Object.keys(examples).length === 0
-      ? []
-      : [
-          "**Examples**",
-          Object.entries(examples)
-            .map(([line, what]) => `- \`${line}\`<br>${capitalised(what)}.`)
-            .join("\n"),
-        ]),
-    "**Exit codes**",
-    table(["Code", "Meaning"], exitCodes),
-  ].join("\n\n");
-}
+  integer: "64-bit integer",
+  "decimal(18,4)": "decimal, up to 38 digits",
+  numeric: "string",
+  float: "float",
+  date: "date",
+  timestamp_local: "timestamp, microseconds, local",
+  timestamp_ns: "timestamp, nanoseconds, UTC",
+  timestamp_ns_local: "timestamp, nanoseconds, local",
+  uuid: "UUID",
+} as const satisfies Partial<Record<StoredType, string>>;
 
 /** The members of an interface of the library, as its doc comments describe them. */
 async function optionsOf(name: string): Promise<string> {
@@ -208,17 +175,4 @@ async function readRows(path: string): Promise<readonly Readonly<Record<string, 
 
 function cut(text: string, width: number): string {
   return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => "---"), ...rows.map((row) => row.map(escaped))];
-  return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
-}
-
-function escaped(cell: string): string {
-  return cell.replaceAll("|", "\\|").replaceAll("\n", " ");
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

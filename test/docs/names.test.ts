@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { commandNames, groups, loadCommands } from "../../src/cli/command-list.js";
-import { optionSpecs } from "../../src/cli/options/option-spec.js";
+import { optionSpecs, writtenFlag } from "../../src/cli/options/option-spec.js";
 import { secrets } from "../../src/cli/options/secrets.js";
 import { columns } from "../../src/core/columns.js";
 import { codeSpans, documentation, type Page } from "./pages.js";
@@ -46,6 +46,25 @@ test("every flag of repute that a page names exists", () => {
   expect(odd(ofRepute, (name) => flags.has(name))).toEqual([]);
 });
 
+test("the page on commands has every flag of every command, and no other", async () => {
+  const { text = "" } = pages.find(({ path }) => path === "docs/commands.md") ?? {};
+  const [, shared = ""] = /\n## Flags of several commands\n(.*?)\n## /s.exec(text) ?? [];
+  const rowsOf = (part: string): readonly string[] =>
+    [...part.matchAll(/^\| (?:`-\w`, )?`(--[\w-]+)/gm)].map(([, flag = ""]) => flag);
+  const described = rowsOf(shared);
+  expect(new Set(described).size).toBe(described.length);
+  const taken = new Set<string>();
+  for (const { name, options } of await loadCommands()) {
+    const [, part = ""] = new RegExp(`\n### repute ${name}\n(.*?)(?:\n##|$)`, "s").exec(text) ?? [];
+    const [line = ""] = /^- \[Shared flags\].*$/m.exec(part) ?? [];
+    const others = line.match(/(?<=`)--[\w-]+(?=`)/g) ?? [];
+    const specs = optionSpecs(options).map((spec) => writtenFlag(spec).split(" ")[0] ?? "");
+    expect([...rowsOf(part), ...others].toSorted(), name).toEqual(specs.toSorted());
+    for (const flag of others) taken.add(flag);
+  }
+  expect([...taken].toSorted()).toEqual(described.toSorted());
+});
+
 test("every command that a page names exists", () => {
   const known = ["help", "version", ...commandNames, ...groups.map(({ name }) => name)];
   const named = /(?:^|\| )repute ([a-z][a-z-]*(?: [a-z]+)?)/gm;
@@ -56,7 +75,7 @@ test("every command that a page names exists", () => {
 
 test("every column that a page names exists", () => {
   const known = new Set(
-    ["run_id", "row", "file", "column", "query", "quick_check"].concat(
+    ["run_id", "row", "loaded_at", "file", "column", "query", "quick_check"].concat(
       columns.map(({ name }) => name),
     ),
   );

@@ -83,6 +83,12 @@ export const retries: Readonly<Record<string, CrashCase>> = {
     retry: ["out.parquet"],
     read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
   },
+  "Parquet of typed rows in place": {
+    args: ["-o", "out.parquet"],
+    typed: true,
+    retry: ["out.parquet"],
+    read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
+  },
   "a data set": {
     args: ["-o", "set/", "--to", "csv", "--rows-per-file", "10"],
     retry: ["set/"],

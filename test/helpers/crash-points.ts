@@ -4,6 +4,7 @@ import { mkdir, readFile, readdir, readlink, rename, rm, writeFile } from "node:
 import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { expect } from "vitest";
 import { startService } from "../../src/service/service.js";
 import type { Service } from "../../src/service/service.js";
@@ -29,6 +30,8 @@ export interface CrashCase {
    * asks for more.
    */
   readonly takesOver?: boolean;
+  /** The run reads a Parquet file with typed columns instead of text. */
+  readonly typed?: boolean;
   /** Arguments of a retry, which is killed; the rows of the run before it have all failed. */
   readonly retry?: readonly string[];
   /** Database whose commits count as operations, or objects whose writes do. */
@@ -147,12 +150,18 @@ class Bench {
       if (code !== 75) throw new Error(`the interrupted run ended with ${code}: ${stderr}`);
     }
     await writeFile(dump, this.#case.retry === undefined ? input : shortInput);
+    if (this.#case.typed === true) {
+      const typed =
+        "*, row_number() OVER () AS n, n::DECIMAL(9,2) AS amount, DATE '2024-01-01' + n::INTEGER AS day";
+      const from = `read_csv('${dump}', all_varchar = true, header = true, delim = ',', null_padding = true, strict_mode = false)`;
+      await queryDuckdb(`COPY (SELECT ${typed} FROM ${from}) TO '${this.#folder}/in.parquet'`);
+    }
     if (this.#case.retry === undefined) return;
     const failing = ["--intel-url", `${this.#service.intelUrl}x`, "--retries", "0"];
     const { code, stderr } = await runRepute(
       [
         "enrich",
-        "in.csv",
+        this.#input,
         ...this.#named(this.#case.args),
         ...failing,
         "--max-failed",
@@ -252,8 +261,12 @@ class Bench {
     const { args, retry } = this.#case;
     const service = ["--intel-url", this.#service.intelUrl, "--partial-retries", "1", "--quiet"];
     const pace = ["--concurrency", String(concurrency), "--rate", "900/s"];
-    const command = retry === undefined ? ["enrich", "in.csv", ...args] : ["retry", ...retry];
+    const command = retry === undefined ? ["enrich", this.#input, ...args] : ["retry", ...retry];
     return [...this.#named(command), ...service, ...pace];
+  }
+
+  get #input(): string {
+    return this.#case.typed === true ? "in.parquet" : "in.csv";
   }
 
   #named(args: readonly string[]): string[] {

@@ -8,3 +8,7 @@ test.each(["append", "replace"])(
     expect(await faultsOf(`DuckDB, ${mode}`, { ...duckdb, args })).toEqual([]);
   },
 );
+
+test("a run of typed rows into DuckDB resumes after a kill at any point", async () => {
+  expect(await faultsOf("DuckDB, typed rows", { ...duckdb, typed: true })).toEqual([]);
+});

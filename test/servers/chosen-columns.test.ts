@@ -67,7 +67,7 @@ async function found(out: string) {
   const names = Object.keys(read[0] ?? {});
   return {
     numbers: read.map((row) => row["n"]),
-    columns: names.filter((name) => !/^rep_(?:run_id|row|run_at)$/.test(name)),
+    columns: names.filter((name) => !/^rep_(?:run_id|row|loaded_at)$/.test(name)),
   };
 }
 

@@ -1,8 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { schemaText } from "../../src/outputs/warehouse/ddl.js";
 import { columns } from "../../src/core/columns.js";
 import { passwordWarned, PostgresCluster } from "../helpers/postgres-cluster.js";
-import { checkDocumentedQueries, writeTwoNights } from "../helpers/documented-queries.js";
+import {
+  checkDocumentedQueries,
+  documentedQueries,
+  writeTwoNights,
+} from "../helpers/documented-queries.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -25,6 +30,23 @@ it("runs the documented queries on PostgreSQL", async () => {
   expect(asked).toBeGreaterThanOrEqual(5);
 });
 
+it("finds the rows of tonight by the key", async () => {
+  const run = "'01990000-0000-7000-8000-' || lpad((n / 5000)::text, 12, '0')";
+  await cluster.query(
+    `${schemaText("postgres", { inputColumns: [], prefix: "rep_", table: "large" })}
+     INSERT INTO large (rep_run_id, rep_row, rep_kind, rep_item, rep_status, rep_verdict)
+     SELECT ${run}, n % 5000 + 1, 'ip', '192.0.2.' || n % 256, 'complete', 'none'
+     FROM generate_series(0, 49999) AS n;
+     ANALYZE large`,
+  );
+  const query = (await documentedQueries()).get("Rows of tonight")!.replaceAll("enriched", "large");
+  const plan = (await cluster.query(`EXPLAIN ${query}`)).flatMap(Object.values).join("\n");
+  expect(plan).toMatch(/Index (?:Only )?Scan/);
+  expect(plan).toMatch(/Index Cond: \(rep_run_id = /);
+  expect(plan).not.toContain("Seq Scan");
+  expect(await cluster.query(query)).toHaveLength(5_000);
+});
+
 describe("the statements of repute schema --format postgres", () => {
   const input = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
 
@@ -42,6 +64,7 @@ describe("the statements of repute schema --format postgres", () => {
     expect(found.map(({ column_name: name }) => name)).toEqual([
       "rep_run_id",
       "rep_row",
+      "rep_loaded_at",
       "seen",
       "indicator",
       "note",

@@ -245,6 +245,9 @@ test("the Elasticsearch script loads every part, and fails if a document is refu
     items: [{ index: { _id: "1", error: { type: "mapper" } } }],
   };
   const refused = await runScript("load-elasticsearch.sh", [folder, loader.url], env);
+  const conflict = { create: { _id: "1", status: 409, error: { type: "conflict" } } };
+  loader.answer.body = { errors: true, items: [conflict, { create: { _id: "2", status: 201 } }] };
+  expect((await runScript("load-elasticsearch.sh", [folder, loader.url], env)).code).toBe(0);
   expect([refused.code, refused.stderr.includes("mapper")]).toEqual([1, true]);
   const none = await runScript("load-elasticsearch.sh", [nights, loader.url], env);
   expect(none.code).not.toBe(0);

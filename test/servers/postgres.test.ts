@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { findWarehouse } from "../../src/outputs/registry.js";
 import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
+import { schemaText } from "../../src/outputs/warehouse/ddl.js";
 import {
   describePublication,
   describeTypedColumns,
   type PublicationPlace,
 } from "../contract/publication.js";
 import { describeTableModes } from "../contract/table-modes.js";
+import { describeTableViews } from "../contract/table-views.js";
 import { publishRows, someOptions } from "../contract/publishing.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
@@ -64,6 +66,13 @@ describeTableModes({
   output: contract.output,
   sql: (folder, text) => cluster.query(text(`${placeOf(folder)}.enriched`)),
 });
+describeTableViews({
+  name: "postgres",
+  open: async (statements) => {
+    await cluster.query(statements);
+    return (sql) => cluster.query(sql);
+  },
+});
 
 /** Counts are returned as text, times as dates. */
 function plain(name: string, value: unknown): unknown {
@@ -104,8 +113,43 @@ describe("the table", () => {
     ]);
   });
 
-  it("is created beside another object with the view's name", async () => {
+  it("has the views that repute schema prints", async () => {
+    const viewsOf = (name: string) =>
+      cluster.query(
+        `SELECT replace(viewname, $1, '') AS name, replace(definition, $1, '') AS definition
+         FROM pg_views WHERE viewname LIKE $1 || '%' ORDER BY viewname`,
+        [name],
+      );
+    await publish("made", [anEnrichedRow()]);
+    const options = { inputColumns: ["ip"], prefix: "rep_", table: "printed" };
+    await cluster.query(schemaText("postgres", options));
+    const views = await viewsOf("made");
+    expect(views.map(({ name }) => String(name))).toEqual(["_changes", "_history", "_newest"]);
+    expect(await viewsOf("printed")).toEqual(views);
+  });
+
+  it("tells the items of complete rows, of young ones if that is asked for", async () => {
+    const ip = (n: number) => ({ kind: "ip", value: `192.0.2.${n}` }) as const;
+    const answered = (n: number, lookedUpAt: string, status: "complete" | "failed" = "complete") =>
+      anEnrichedRow({ number: n }, { lookedUpAt, status }, ip(n));
+    await publish("known", [
+      answered(1, "2026-01-01T00:00:00Z"),
+      answered(2, "2026-01-03T00:00:00Z"),
+      answered(3, "2026-01-03T00:00:00Z", "failed"),
+    ]);
+    const { rows: table } = findWarehouse(cluster.url({ parameters: { table: "known" } }))!;
+    const itemsSince = async (since: number | null): Promise<readonly unknown[]> => {
+      const query = (await table!.items({ prefix: "rep_", since })) ?? "";
+      return (await cluster.query(`${query} ORDER BY rep_item`)).map((row) => row["rep_item"]);
+    };
+    expect(await itemsSince(null)).toEqual(["192.0.2.1", "192.0.2.2"]);
+    expect(await itemsSince(Date.UTC(2026, 0, 2))).toEqual(["192.0.2.2"]);
+    expect(await itemsSince(0)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  });
+
+  it("is created beside another object with a view's name", async () => {
     await cluster.query("CREATE TABLE beside_newest (note text)");
+    await cluster.query("CREATE TABLE beside_history (note text)");
     await publish("beside", [anEnrichedRow()]);
     expect(await countsOf("beside")).toMatchObject({ rows: "1" });
   });
@@ -145,7 +189,7 @@ describe("the table", () => {
 
   it("accepts the verdict after running the statements in its error", async () => {
     await publish("older");
-    await cluster.query("DROP VIEW older_newest");
+    await cluster.query("DROP VIEW older_newest, older_changes, older_history");
     await cluster.query("ALTER TABLE older DROP COLUMN rep_verdict");
     await cluster.query("CREATE VIEW older_newest AS SELECT * FROM older");
     const refusal = await faultOf(open("older"));

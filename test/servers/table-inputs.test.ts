@@ -73,7 +73,11 @@ describe("a PostgreSQL table as input", () => {
     const args = ["enrich", url, "--item-column", "ip", "-o", target, "--local", "--quiet"];
     expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
     const [stored] = await cluster.query("SELECT nothing, empty, tz FROM typed_out");
-    expect(stored).toEqual({ nothing: null, empty: "", tz: "2024-01-02T01:04:05.25Z" });
+    expect(stored).toEqual({
+      nothing: null,
+      empty: "",
+      tz: new Date("2024-01-02T01:04:05.25Z"),
+    });
   });
 
   it.each([

@@ -1,9 +1,8 @@
-import yargs, { type Argv } from "yargs";
-import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
-import { membersOf } from "../command-list.js";
+import { inSections, membersOf } from "../command-list.js";
+import { type Command, type CommandGroup, isCommand, optionSections } from "../command.js";
+import { type OptionSpec, writtenFlag } from "../options/option-spec.js";
 import { secrets } from "../options/secrets.js";
-import { wrapText } from "../../core/text/quantity.js";
-import { type Command, type CommandGroup, isCommand } from "../command.js";
+import { wrapLines, wrapText } from "../../core/text/quantity.js";
 
 /** What to explain. */
 export interface HelpRequest {
@@ -28,41 +27,63 @@ export const programDescription =
   "Enriches files of indicators (IP addresses, domains, URLs, hashes, wallets, e-mail addresses) with their reputation " +
   "from a threat intelligence service. Each input row becomes one output row, with the answer in added columns.";
 
+/** Commands to start with. */
+const firstCommands: readonly Entry[] = [
+  ["repute enrich FILE -o out.csv --local", "try it; nothing leaves this machine"],
+  ["repute query 192.0.2.1 --local", "look up one item"],
+  ["repute init", "set up: address and key of your service"],
+];
+
+/** What to type next, for who calls the program without arguments. */
+export function firstSteps(width: number): string {
+  const all: Entry = ["repute --help", "show all commands"];
+  return page([listing([["", [...firstCommands, all]]], width, 45)]);
+}
+
 /** The help of the commands that share their first word; of the whole program for null. */
 function overview(group: CommandGroup | null, commands: readonly Command[], width: number): string {
-  const members = group === null ? commands : membersOf(group.name, commands);
+  const members =
+    group === null
+      ? inSections(commands)
+      : [["Commands", membersOf(group.name, commands)] as const];
   const own = group === null ? "" : `${group.name} `;
-  const description = group?.description ?? [programDescription];
-  const page = helpPage(`repute ${own}COMMAND [flags] [arguments]`, description, width);
-  for (const { name, summary } of members) page.command(name, summary);
-  const shown = group === null ? members.filter(({ name }) => !name.includes(" ")) : members;
   const more =
     group === null
       ? "`repute COMMAND -h` shows the most used flags of a command, `repute COMMAND --help` everything; `repute --version` prints the version."
       : `\`repute ${own}COMMAND --help\` explains a command.`;
-  return sections([
-    textOf(page),
-    examples(
-      shown.flatMap((command) => Object.entries(command.examples).slice(0, 1)),
+  return page([
+    usage(`repute ${own}COMMAND [flags] [arguments]`, width),
+    ...(group?.description ?? [programDescription]).map((text) => wrapText(text, width)),
+    listing(
+      members.map(([title, list]) => [title, list.map(({ name, summary }) => [name, summary])]),
       width,
     ),
+    group === null
+      ? listing([["To start", firstCommands]], width, 45)
+      : examples(
+          membersOf(group.name, commands).flatMap((each) =>
+            Object.entries(each.examples).slice(0, 1),
+          ),
+          width,
+        ),
     wrapText(more, width),
   ]);
 }
 
 /** Everything about a command. */
 function commandHelp(command: Command, width: number): string {
-  const page = commandPage(command, command.description, width);
-  for (const [title, shape] of Object.entries(command.groups)) {
-    for (const spec of optionSpecs({ shape })) addFlag(page, title, spec);
-  }
-  const tables = [
-    table("Exit codes", command.exitCodes),
-    table("Environment", variablesOf(command)),
-    settingsOrder,
-  ];
-  page.epilogue(tables.join("\n\n"));
-  return sections([textOf(page), examples(Object.entries(command.examples), width)]);
+  const flags = optionSections(command).map(
+    ([title, specs]) => [title, specs.map(describeIndented)] as const,
+  );
+  return page([
+    ...heading(command, command.description, width),
+    listing(
+      [...flags, ["Exit codes", command.exitCodes], ["Environment", variablesOf(command)]],
+      width,
+    ),
+    wrapText(settingsOrder, width),
+    examples(Object.entries(command.examples), width),
+  ]);
 }
 
 /** Most flags that `-h` lists. */
@@ -70,16 +91,15 @@ const mostBriefFlags = 15;
 
 /** The most used flags of a command and two examples. */
 function briefHelp(command: Command, width: number): string {
-  const specs = optionSpecs(command.options);
+  const specs = optionSections(command).flatMap(([, specs]) => specs);
   const common = specs.length > mostBriefFlags ? specs.filter((spec) => spec.common) : specs;
   const more = specs.length > common.length ? `all ${specs.length} flags, ` : "";
-  const page = commandPage(command, [firstSentence(command.description[0] ?? "")], width);
-  for (const spec of common) {
-    const description = firstSentence(spec.description).replace(/\.$/, "");
-    addFlag(page, "Flags", { ...spec, description });
-  }
-  return sections([
-    textOf(page),
+  const flags = common.map((spec) =>
+    describeIndented({ ...spec, description: firstSentence(spec.description).replace(/\.$/, "") }),
+  );
+  return page([
+    ...heading(command, [firstSentence(command.description[0] ?? "")], width),
+    listing([["Flags", flags]], width),
     examples(Object.entries(command.examples).slice(0, 2), width),
     wrapText(`\`repute ${command.name} --help\` shows ${more}exit codes and variables.`, width),
   ]);
@@ -101,65 +121,71 @@ export function describe(spec: OptionSpec): Entry {
   return [`${short}${writtenFlag(spec)}`, meaning];
 }
 
+/** The same, with room for a short form before the flag. */
+function describeIndented(spec: OptionSpec): Entry {
+  const [flag, meaning] = describe(spec);
+  return [spec.alias === null ? `    ${flag}` : flag, meaning];
+}
+
 /** A term and its meaning. */
 export type Entry = readonly [term: string, meaning: string];
 
-/** A parser that only prints its help: yargs lays out usage, commands, flags and tables. */
-function helpPage(usage: string, description: readonly string[], width: number): Argv {
-  return yargs([])
-    .scriptName("")
-    .locale("en")
-    .help(false)
-    .version(false)
-    .exitProcess(false)
-    .wrap(Math.max(width, narrowest))
-    .updateStrings({ "Positionals:": "Arguments:" })
-    .usage([`Usage: ${usage}`, ...description].join("\n\n"));
+function usage(text: string, width: number): string {
+  return wrapLines(`Usage: ${text}`, width);
 }
 
-/** Minimum width in characters: below it, yargs cuts flags and addresses in two. */
-const narrowest = 60;
-
-function commandPage(
-  { name, usage, operands }: Command,
+/** The top of a command's help. */
+function heading(
+  command: Command,
   description: readonly string[],
   width: number,
-): Argv {
-  const page = helpPage(`repute ${name} ${usage}`, description, width);
-  for (const [placeholder, meaning] of operands) {
-    page.option(placeholder, { group: "Arguments:", describe: meaning });
-  }
-  return page;
+): readonly string[] {
+  return [
+    usage(`repute ${command.name} ${command.usage}`, width),
+    ...description.map((text) => wrapText(text, width)),
+    listing([["Arguments", command.operands]], width),
+  ];
 }
 
-/** yargs has no placeholders for values, so they are part of the name. */
-function addFlag(page: Argv, title: string, spec: OptionSpec): void {
-  const [, meaning] = describe(spec);
-  page.option(writtenFlag(spec).slice(2), {
-    group: `${title}:`,
-    describe: meaning,
-    ...(spec.alias === null ? {} : { alias: spec.alias }),
-  });
+/**
+ * Terms and their meanings under titles, in two columns. The meaning begins below a term that is too
+ * long for the first column; on a narrow terminal below every term.
+ *
+ * @param widest the first column at most
+ */
+function listing(
+  sections: readonly (readonly [title: string, entries: readonly Entry[]])[],
+  width: number,
+  widest = 28,
+): string {
+  const filled = sections.filter(([, entries]) => entries.length > 0);
+  const ends = filled.flatMap(([, entries]) => entries.map(([term]) => term.length + 4));
+  const isNarrow = width < narrowest;
+  const column = isNarrow ? 6 : Math.min(widest, Math.max(...ends));
+  const blocks = filled.map(([title, entries]) =>
+    [
+      ...(title === "" ? [] : [`${title}:`]),
+      ...entries.map(([term, meaning]) =>
+        entryLines(`  ${isNarrow ? term.trimStart() : term}`, meaning, column, width),
+      ),
+    ].join("\n"),
+  );
+  return blocks.join("\n\n");
 }
 
-/** yargs turns tabs into columns. */
-function table(title: string, entries: readonly Entry[]): string {
-  return [`${title}:`, ...entries.map(([term, meaning]) => `  ${term}  \t${meaning}`)].join("\n");
-}
+/** Minimum width in characters of a terminal that shows two columns. */
+const narrowest = 60;
 
-function textOf(page: Argv): string {
-  let text = "";
-  page.showHelp((help) => (text = help));
-  return text;
+function entryLines(term: string, meaning: string, column: number, width: number): string {
+  const margin = " ".repeat(column);
+  const lines = wrapText(meaning, width - column).replaceAll("\n", `\n${margin}`);
+  if (term.length + 2 > column) return `${term}\n${margin}${lines}`;
+  return term.padEnd(column) + lines;
 }
 
 /** Commands to copy: each on one line, however long. */
 function examples(list: readonly Entry[], width: number): string {
-  const lines = list.map(([command, what]) => {
-    const text = wrapText(what, width - 6).replaceAll("\n", "\n      ");
-    return `  ${command}\n      ${text}`;
-  });
-  return ["Examples:", ...lines].join("\n");
+  return listing([["Examples", list]], width, 6);
 }
 
 /** How settings override each other. */
@@ -182,6 +208,7 @@ export function variablesOf({ options, variables = [] }: Command): readonly Entr
   ];
 }
 
-function sections(parts: readonly string[]): string {
+/** Parts with an empty line between them. */
+function page(parts: readonly string[]): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }

@@ -1,6 +1,6 @@
-import type { Command, CommandGroup } from "../command.js";
+import { inSections } from "../command-list.js";
+import { type Command, type CommandGroup, optionSections } from "../command.js";
 import { describe, type Entry, programDescription, settingsOrder, variablesOf } from "./help.js";
-import { optionSpecs } from "../options/option-spec.js";
 
 /** What the man page describes. */
 interface ManPageParts {
@@ -22,21 +22,30 @@ export function manPage({ commands, groups, version }: ManPageParts): string {
     ".SH DESCRIPTION",
     text(programDescription),
     ...groups.flatMap(({ description }) => description.flatMap(paragraph)),
-    ".SH COMMANDS",
-    ...commands.flatMap(commandSection),
+    ...inSections(commands).flatMap(([title, members]) =>
+      [`.SH ${text(title.toUpperCase())}`].concat(members.flatMap(commandSection)),
+    ),
     ".SH ENVIRONMENT",
     ...[...variables].flatMap(definition),
     ...paragraph(settingsOrder),
+    ".SH SEE ALSO",
+    text(seeAlso),
     "",
   ].join("\n");
 }
 
+const seeAlso =
+  "crontab(5), jq(1), psql(1), redis-server(1). The folder docs of the package has pages on inputs, outputs, settings, runs and errors; `repute COMMAND --help` explains a command.";
+
 function commandSection(command: Command): readonly string[] {
   return [
     `.SS repute ${text(`${command.name} ${command.usage}`)}`,
-    ...command.description.flatMap(paragraph),
+    // A heading begins a paragraph by itself.
+    ...command.description.flatMap(paragraph).slice(1),
     ...command.operands.flatMap(definition),
-    ...optionSpecs(command.options).map(describe).flatMap(definition),
+    ...optionSections(command).flatMap(([title, specs]) =>
+      heading(title).concat(specs.map(describe).flatMap(definition)),
+    ),
     ...heading("Examples"),
     ...Object.entries(command.examples).flatMap(definition),
     ...heading("Exit codes"),

@@ -71,8 +71,10 @@ async function runLine(
   }
   if (parsed.action === "help") {
     const width = Math.min(context.stdout.columns || 80, widestHelp);
-    const { helpText } = await import("./help.js");
-    context.stdout.write(helpText(parsed, await loadCommands(), width));
+    const { firstSteps, helpText } = await import("./help.js");
+    const isNew = args.length === 0 && context.stdout.isTTY === true;
+    const text = isNew ? firstSteps(width) : helpText(parsed, await loadCommands(), width);
+    context.stdout.write(text);
     return 0;
   }
   const { command, flags, operands } = parsed;

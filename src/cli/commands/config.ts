@@ -20,8 +20,8 @@ const groups = {
   Input: sourceOptions.shape,
   ...runGroups,
   Service: { ...runGroups.Service, opsUrl, accessTokenFile, caseUrl, caseApiKeyFile },
-  Run: {
-    ...runGroups.Run,
+  "Reports and monitoring": {
+    ...runGroups["Reports and monitoring"],
     json: option(cliOptions.shape.json, {
       description: "Print one JSON object, including unset settings",
     }),

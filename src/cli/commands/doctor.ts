@@ -39,9 +39,9 @@ const groups = {
 export const doctorCommand = defineCommand({
   name: "doctor",
   usage: "[flags]",
-  summary: "check address, key, TLS, clock, disk, cache, pace and exclusion lists",
+  summary: "check the service, the key, this machine and the settings",
   description: [
-    "Checks what a run depends on and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run. Optional packages are listed with the folder where they belong.",
+    "Checks what a run depends on (address, key, TLS, clock, disk, cache, pace and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run. Optional packages are listed with the folder where they belong.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Secrets are never printed.",
   ],
   operands: [],

@@ -40,6 +40,8 @@ const groups = {
       value: "DIR",
     }),
     cacheTtl,
+  },
+  Pace: {
     rate,
     rateQuery,
     rateQuickCheck,
@@ -47,6 +49,8 @@ const groups = {
       description: "Redis of a shared pace, as for enrich: the quotas used so far are read there",
       value: "URL",
     }),
+  },
+  Service: {
     intelUrl: option(apiOptions.shape.intelUrl, {
       description:
         "Base URL of the service, to count its cached answers and used quotas. Nothing is sent to it",
@@ -71,7 +75,7 @@ type PlanSettings = SettingsOf<typeof groups>;
 export const planCommand = defineCommand({
   name: "plan",
   usage: "[input...] [flags]",
-  summary: "predict the requests and the duration of a run, without sending anything",
+  summary: "predict the requests and duration of a run; sends nothing",
   description: [
     "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, it shows when the quota is used up. No request is sent.",
   ],
@@ -119,6 +123,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
         bogons: settings.bogons ?? (settings.local ? "ask" : "local"),
       }),
       signal: context.signal,
+      clock: context.clock,
       onWarning: (message) => context.reporter.warning(message),
       onNotice: (message) => context.reporter.print(`repute: ${message}`),
     });

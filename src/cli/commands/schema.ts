@@ -24,7 +24,8 @@ const schemaFormats = {
   openapi: "the API of the service, as an OpenAPI 3.1 document",
   manifest: "the record of a run, as JSON Schema",
   "json-schema": "a row of NDJSON output, as JSON Schema",
-  postgres: "the table and a view of the newest row per item, for PostgreSQL",
+  postgres:
+    "the table, the table of its runs, and views of its newest rows, changes and history, for PostgreSQL",
   duckdb: "the same for DuckDB",
   bigquery: "the same for BigQuery",
 } as const satisfies Readonly<Record<"openapi" | "manifest" | TableFormat, string>>;
@@ -40,7 +41,7 @@ const groups = {
       value: "FORMAT",
     }),
     table: option(z.string().min(1).default(defaultTable), {
-      description: "Name of the table, SCHEMA.NAME allowed. The view's name derives from it",
+      description: "Name of the table, SCHEMA.NAME allowed. The names of the views derive from it",
       value: "NAME",
     }),
     mode: sinkOptions.shape.mode,
@@ -58,7 +59,7 @@ const groups = {
 export const schemaCommand = defineCommand({
   name: "schema",
   usage: "[input...] --format FORMAT",
-  summary: "print the schema of the rows for a database or as JSON Schema, or of the API",
+  summary: "print the schema of rows (SQL, JSON Schema) or of the API",
   description: [
     "Prints a schema to stdout. It derives from the definitions that write the rows and check the answers, so the two always agree.",
     "A schema of rows has the added columns, after the columns of the input if one is named. Nothing is created: run the statements in your database.",
@@ -72,7 +73,7 @@ export const schemaCommand = defineCommand({
   groups,
   examples: {
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
-      "create the table for the rows of dump.csv, and the view",
+      "create the table for the rows of dump.csv, and its views",
     "repute schema --format json-schema > row.schema.json": "save the JSON Schema of NDJSON rows",
     "repute schema dump.csv --format bigquery --table project.intel.enriched":
       "print the statements for BigQuery",
@@ -98,12 +99,16 @@ async function printSchema(call: Call): Promise<number> {
   if (format === "openapi" || format === "manifest") {
     noOperands(`schema --format ${format}`, call.operands);
   }
-  const { inputColumns, file } =
+  const { file, ...input } =
     call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
   const optional = { file, raw, only };
+  if (format !== "openapi" && format !== "manifest" && format !== "json-schema") {
+    const { textWarnings } = await import("../../outputs/warehouse/table-schema.js");
+    for (const message of textWarnings(format, input)) call.context.reporter.warning(message);
+  }
   await writeOut(
     call.context,
-    await textOf(format, { inputColumns, prefix, optional, table, mode, key }),
+    await textOf(format, { ...input, prefix, optional, table, mode, key }),
   );
   return exitCodes.done;
 }
@@ -134,21 +139,21 @@ async function columnsOf({
   operands,
   settings,
   context,
-}: Call): Promise<{ readonly inputColumns: readonly string[]; readonly file: boolean }> {
+}: Call): Promise<Pick<SchemaTextOptions, "inputColumns" | "inputTypes"> & { file: boolean }> {
   const input = await enrichInput(operands, context, settings);
   const { signal } = context;
   const { findTableInput } = await import("../../run/copy/find-table-input.js");
   const table = "path" in input ? await findTableInput(input.path) : null;
   if (table !== null) {
     const { tableColumns } = await import("../../run/copy/table-columns.js");
-    return { inputColumns: await tableColumns(table, signal), file: false };
+    return { ...(await tableColumns(table, signal)), file: false };
   }
   const { readingFor } = await import("../../run/plan/planned-reading.js");
-  const inputColumns = await withResources(async (stack) => {
+  const columns = await withResources(async (stack) => {
     const rows = await readingFor({ input, settings, signal }, stack);
     const source = await rows.open(null);
     await source.close();
-    return source.columns;
+    return { inputColumns: source.columns, inputTypes: source.types };
   });
-  return { inputColumns, file: "inputs" in input };
+  return { ...columns, file: "inputs" in input };
 }

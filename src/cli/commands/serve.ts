@@ -20,6 +20,7 @@ const groups = {
   Webhooks: {
     endpointKeysFile,
     timeout: option(apiOptions.shape.timeout, {
+      rare: false,
       description: "Timeout for one webhook call",
       value: "TIME",
     }),

@@ -10,17 +10,21 @@ export interface OptionSpec {
   readonly flag: string;
   /** Name of the environment variable, e.g. `REPUTE_ITEM_COLUMN`. */
   readonly variable: string;
-  /** True for an on/off option without a value. */
+  /** True for an on/off option. */
   readonly isSwitch: boolean;
+  /** Of a switch that may have a value: whether a text is one. Null for any other option. */
+  readonly accepts: ((text: string) => boolean) | null;
   /** True for a switch that the help shows as `--no-…`. */
   readonly isNegated: boolean;
   /** True for a repeatable option; its values are joined with commas. */
   readonly repeats: boolean | "list";
   /** True for a flag that `-h` lists. */
   readonly common: boolean;
+  /** True for a flag that the help lists last. */
+  readonly rare: boolean;
   /** True for a value that is never shown and not allowed in config files. */
   readonly secret: boolean;
-  /** Placeholder of the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch. */
+  /** Placeholder of the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch without one. */
   readonly placeholder: string | null;
   /** Short form without its dash, e.g. `o`, or null. */
   readonly alias: string | null;
@@ -48,6 +52,7 @@ export function variableName(key: string): string {
 
 /** The flag as typed to change the default: `--no-header` for a switch that is on. */
 export function writtenFlag(spec: OptionSpec): string {
+  if (spec.accepts !== null) return `--${spec.flag} [${spec.placeholder}]`;
   if (spec.isSwitch) return spec.isNegated ? `--no-${spec.flag}` : `--${spec.flag}`;
   return `--${spec.flag} ${spec.placeholder}`;
 }
@@ -59,22 +64,26 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
   const meta = member.meta() ?? {};
   const { inner, fallback } = unwrap(member);
   const choices = inner instanceof z.ZodEnum ? inner.options.map(String) : [];
-  const isSwitch = inner instanceof z.ZodBoolean;
+  const isBare = meta["bare"] === true;
+  const isSwitch = isBare || inner instanceof z.ZodBoolean;
   const list = choices.join("|");
   return {
     key,
     flag: flagName(key),
     variable: variableName(key),
     isSwitch,
+    accepts: isBare ? (text) => member.safeParse(text).success : null,
     isNegated: fallback === true || meta["negated"] === true,
     repeats: meta["repeats"] === "list" ? "list" : meta["repeats"] === true,
     common: meta["common"] === true,
+    rare: meta["rare"] === true,
     secret: meta["secret"] === true,
-    placeholder: isSwitch
-      ? null
-      : list !== "" && list.length <= shortestList
-        ? list
-        : (textOf(meta["value"]) ?? "VALUE"),
+    placeholder:
+      isSwitch && !isBare
+        ? null
+        : list !== "" && list.length <= shortestList
+          ? list
+          : (textOf(meta["value"]) ?? "VALUE"),
     alias: textOf(meta["alias"]),
     choices,
     defaultText: defaultText(fallback),
@@ -148,6 +157,7 @@ export const cliOptions = z.strictObject({
     value: "FILE",
   }),
   profile: option(z.string().min(1).optional(), {
+    rare: true,
     description: 'Section under "profiles" in the config file. It overrides the rest of the file',
     value: "NAME",
   }),

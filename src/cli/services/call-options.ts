@@ -8,7 +8,7 @@ const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of commands that send requests other than lookups. */
 const callGroups = {
-  Requests: {
+  Pace: {
     timeout,
     rate: option(lookupOptions.shape.rate, {
       description:

@@ -27,7 +27,7 @@ type Answers = Readonly<Record<string, string | number>>;
  * @throws UsageError when the file exists or an answer is missing; FatalError when writing fails
  */
 export async function writeFirstConfig(call: InitCall): Promise<void> {
-  const { reporter } = call.context;
+  const { reporter, stderr } = call.context;
   const path = targetOf(call);
   const answers = await askForAnswers(call);
   try {
@@ -45,8 +45,10 @@ export async function writeFirstConfig(call: InitCall): Promise<void> {
       "  if the service needs an API key: set REPUTE_API_KEY, or add api-key-file with the path of a file that holds it",
     );
   }
-  reporter.print(`  check it with: repute doctor${isDefault ? "" : ` --config ${path}`}`);
   reporter.print("  its last line is one for a crontab, which enriches a dump every night");
+  reporter.print("  next, check it:");
+  // To copy, so on one line, however long.
+  stderr.write(`    repute doctor${isDefault ? "" : ` --config ${shellWord(call.operand)}`}\n`);
 }
 
 /** Arguments of the nightly command. */

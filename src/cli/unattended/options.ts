@@ -19,6 +19,7 @@ export const unattendedOptions = z.strictObject({
     value: "URL",
   }),
   logFormat: option(z.enum(logFormats).default("text"), {
+    rare: true,
     description: "Format of stderr: text, or JSON lines with time, level and run id",
   }),
 });

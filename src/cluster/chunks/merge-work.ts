@@ -84,7 +84,7 @@ async function mergeLocally(job: MergeJob, target: OutputTarget): Promise<Manife
 
 /** The output, which must have the format of the chunks. */
 async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTarget> {
-  const { to, prefix, esIndex } = plan.settings;
+  const { to, prefix, esIndex, esAction, esId } = plan.settings;
   const { output, rejects, mode, key } = settings;
   const text = to === "parquet" ? undefined : to;
   const warehouse = output === "-" ? null : findWarehouse(output);
@@ -107,6 +107,8 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
     rejects,
     prefix,
     esIndex,
+    esAction,
+    esId,
     formulaGuard: false,
     gzip: false,
     mode,
@@ -148,7 +150,12 @@ async function join(
       await joinAll(job, results, joinedRejects, ({ rejects: of }) => of);
     }
     const manifests = results.map(({ manifest }) => manifest);
-    const summed = sumChunks(plan, manifests, job.resumed, rows?.leftOut);
+    const stored = publishing?.publication.warnings ?? [];
+    const warned = {
+      ...plan,
+      warnings: { ...plan.warnings, ...Object.fromEntries(stored.map((message) => [message, 1])) },
+    };
+    const summed = sumChunks(warned, manifests, job.resumed, rows?.leftOut);
     const suffix = tooManyFailed(settings.maxFailed, summed) ? failedSuffix : "";
     const staged = publishing && (await stageJoined(publishing, output, writtenRows(summed)));
     const audit = staged
@@ -159,7 +166,8 @@ async function join(
     checkCounts(summed, audit, target);
     const manifest = await publish(job, target, summed, { audit, suffix, opened, staged });
     const times = timeWarning(summed);
-    const messages = [...runWarnings(plan, summed.unsupported), ...(times === null ? [] : [times])];
+    const found = runWarnings(plan, summed.unsupported);
+    const messages = [...stored, ...found, ...(times === null ? [] : [times])];
     for (const message of messages) job.onWarning?.(message);
     return manifest;
   } catch (error) {

@@ -54,6 +54,7 @@ export async function openMerged(
   if (warehouse === null || stateFolder === null || base === null) return null;
   const publication = await warehouse.open({
     columns: plan.columns,
+    types: plan.types,
     optional: optionalOf(plan),
     prefix: plan.settings.prefix,
     runId: plan.plan_id,
@@ -145,9 +146,11 @@ function encoderOptions(plan: WorkPlan, format: SinkFormat): EncoderOptions {
     shape = format === "ndjson" ? "nested" : "flat",
     formulaGuard,
     esIndex,
+    esAction,
+    esId,
   } = settings;
   const added = addedColumns(optionalOf(plan));
-  return { columns, prefix, shape, formulaGuard, esIndex, added };
+  return { columns, prefix, shape, formulaGuard, esIndex, esAction, esId, added };
 }
 
 /** The columns of chunks. */

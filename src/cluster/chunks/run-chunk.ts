@@ -5,6 +5,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { execute } from "../../run/execute.js";
 import { readingOf } from "../../run/rows/reading.js";
+import type { RowHandling } from "../../run/rows/row-handling.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
 import { attemptSettings, refuseChangedLists } from "./attempt-settings.js";
@@ -160,15 +161,13 @@ async function runAttempt(
     await work.prepare(state);
     const input = await localInput(job, work, plan, chunk, copy);
     const { table } = plan.input;
-    const rows =
-      table === undefined
-        ? readingOf(input, settings.input, job.clock)
-        : (await import("../../run/copy/copied-table.js")).readCopy(
-            input,
-            settings.input,
-            table,
-            job.clock,
-          );
+    let rows: RowHandling;
+    if (table === undefined) rows = readingOf(input, settings.input, job.clock);
+    else {
+      const { readCopy, typed } = await import("../../run/copy/copied-table.js");
+      const copy = readCopy(input, settings.input, table, job.clock);
+      rows = typed(copy, async () => plan.types);
+    }
     const own: EnrichJob = {
       ...job,
       settings,

@@ -34,7 +34,8 @@ export async function copyTable(job: TableJob): Promise<SplitTable | null> {
   const { input, work, settings, signal, clock, onNotice } = job;
   const found = "path" in input ? await findTableInput(input.path) : null;
   if (found === null) return null;
-  const { copyPath, readCopy, tableReading } = await import("../../run/copy/copied-table.js");
+  const { copiedTypes, copyPath, readCopy, tableReading, typed } =
+    await import("../../run/copy/copied-table.js");
   const format = settings.to === "ndjson" ? "ndjson" : "tsv";
   const form = { format, keepsNulls: settings.to === "parquet" } as const;
   const { copied } = tableReading(found, settings, clock);
@@ -45,12 +46,15 @@ export async function copyTable(job: TableJob): Promise<SplitTable | null> {
     copy: copyPath("", format),
     paths: { ...waysToInput(work, file), path: name, table: { ...copyOf, ...form } },
     read: (prepare) =>
-      readCopy(
-        { path: copyPath(work.pathOf("."), format), copyOf },
-        settings,
-        form,
-        clock,
-        prepare,
+      typed(
+        readCopy(
+          { path: copyPath(work.pathOf("."), format), copyOf },
+          settings,
+          form,
+          clock,
+          prepare,
+        ),
+        () => copiedTypes({ folder: work.pathOf("."), format }),
       ),
   };
 }

@@ -73,7 +73,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
     const prepare: PrepareInput = (each, options) => splitter.open(each, options);
     const reading = table?.read(prepare) ?? readingOf(input, settings, clock, prepare);
     const source = await raceAbort(reading.open(null), signal, (late) => late.close());
-    const { columns } = source;
+    const { columns, types } = source;
     announceReading(job, source);
     const planned = settingsOf(settings, source, await plannedLists(settings.exclude));
     const chunks = await chunksOf(splitter, source, job);
@@ -88,6 +88,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
         rows: chunks.reduce((sum, { rows }) => sum + rows, 0),
       },
       columns,
+      ...(types === undefined ? {} : { types }),
       reading: source.reading,
       settings: planned,
       ...(job.fingerprint === undefined ? {} : { fingerprint: job.fingerprint }),
@@ -156,7 +157,8 @@ function settingsOf(
   { columns, reading }: OpenedSource,
   exclude: PlannedSettings["exclude"],
 ): PlannedSettings {
-  const { prefix, shape, esIndex, formulaGuard, lookups, bogons, urlQuery } = settings;
+  const { prefix, shape, esIndex, esAction, esId, formulaGuard, lookups, bogons, urlQuery } =
+    settings;
   const { columns: only, distinct = false } = settings;
   const to = settings.to ?? (reading.format === "ndjson" ? "ndjson" : "csv");
   const writer = formats[to === "parquet" ? "csv" : to];
@@ -167,7 +169,7 @@ function settingsOf(
     if (to !== "parquet" && formats[to].earlier === undefined) throw distinctShape(to);
   }
   const left = { columns: only, only: settings.only, distinct };
-  const form = { to, prefix, shape, esIndex, formulaGuard, ...left };
+  const form = { to, prefix, shape, esIndex, esAction, esId, formulaGuard, ...left };
   return { ...form, lookups, bogons, urlQuery, exclude };
 }
 

@@ -5,6 +5,7 @@ import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { shellWord } from "../../core/text/quantity.js";
 import { programInfo } from "../../core/program.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
 import type { CopiedFrom, InputRange, SourceInput } from "../../inputs/types.js";
@@ -30,7 +31,10 @@ export type ChunkFormat = Exclude<SinkFormat, "stix"> | "parquet";
 /** The settings that every chunk has to share, because its rows depend on them. */
 export interface PlannedSettings
   extends
-    Pick<SinkSettings, "prefix" | "shape" | "esIndex" | "formulaGuard" | "columns" | "only">,
+    Pick<
+      SinkSettings,
+      "prefix" | "shape" | "esIndex" | "esAction" | "esId" | "formulaGuard" | "columns" | "only"
+    >,
     Partial<Pick<SinkSettings, "distinct">>,
     Pick<LookupSettings, "lookups" | "bogons" | "urlQuery"> {
   readonly to: ChunkFormat;
@@ -77,6 +81,8 @@ export interface WorkPlan {
   };
   /** The header. */
   readonly columns: readonly string[];
+  /** The types of a table's columns. */
+  readonly types?: readonly InputType[] | undefined;
   readonly reading: InputReading;
   readonly settings: PlannedSettings;
   /** Of the run that divided its input for workers. */

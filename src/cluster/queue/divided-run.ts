@@ -34,8 +34,13 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
   const job = { ...given, input: await oneText(given.input) };
   const { input, settings } = job;
   const { output, run } = settings;
-  const refused = output.raw ? "--raw" : run.limit === undefined ? null : "--limit";
-  if (refused !== null) {
+  const idle = [
+    output.raw ? "--raw" : [],
+    run.limit === undefined ? [] : "--limit",
+    output.onlyNew === false ? [] : "--only-new",
+  ];
+  const [refused] = idle.flat();
+  if (refused !== undefined) {
     const hint = "leave out one of them";
     throw new UsageError("chunk_option", `${refused} does not go with --workers`, { hint });
   }

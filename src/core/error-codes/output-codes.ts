@@ -51,7 +51,10 @@ export const outputCodes = {
   data_set_foreign: ["the folder holds files of another data set", "write to another folder"],
   data_set_option: ["the option is for data sets only", "end the output in /, or remove it"],
   raw_needs_columns: ["--raw is given for an output without columns", "remove it"],
-  es_index_unused: ["--es-index is given without --to es-bulk", "add --to es-bulk"],
+  es_option_unused: [
+    "--es-index, --es-action or --es-id is given without --to es-bulk",
+    "add --to es-bulk",
+  ],
   rejects_is_no_file: ["--rejects does not name a file", "name a file"],
   rejects_is_output: ["--rejects names a file of the output itself", "name another file"],
   rows_lost: ["the counts of rows read and written differ", "keep the files and report it"],

@@ -160,7 +160,9 @@ export const manifestSchema = z.object({
   output: outputSchema.readonly(),
   skipped: count
     .optional()
-    .describe("With --only-new: rows that were not written, because the table has their item"),
+    .describe(
+      "With --only-new: rows that were not written, because the table has a complete row of their item",
+    ),
   left_out: leftOut
     .optional()
     .describe(

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { jsonLinesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
+import type { EnrichedRow } from "../../core/row.js";
 import { FatalError } from "../../core/errors.js";
 import type { Encoder, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
 import { ecsDocuments } from "./ecs.js";
@@ -9,8 +10,8 @@ import { inputMember } from "./item-facts.js";
 
 /**
  * Writes the body of Elasticsearch's and OpenSearch's `_bulk` request: per row an action line and
- * an ECS document. The identifier depends only on the row and its number, so loading the file
- * again, or that of another run of the same input, replaces documents instead of adding some.
+ * an ECS document. The identifier depends only on the row and its number, or on the item, so loading
+ * the file again, or that of another run of the same input, replaces documents instead of adding some.
  */
 export const esBulk: WritableFormat = {
   extensions: [],
@@ -23,20 +24,21 @@ export const esBulk: WritableFormat = {
 function esBulkEncoder(options: EncoderOptions): Encoder {
   const document = ecsDocuments(options);
   const input = inputMember(options.columns);
-  const { esIndex } = options;
-  const start =
-    esIndex === undefined
-      ? `{"index":{"_id":"`
-      : `{"index":{"_index":${JSON.stringify(esIndex)},"_id":"`;
+  const { esIndex, esAction = "index", esId = "row" } = options;
+  const index = esIndex === undefined ? "" : `"_index":${JSON.stringify(esIndex)},`;
+  const start = `{"${esAction}":{${index}"_id":"`;
+  const identity = ({ row, item }: EnrichedRow): string =>
+    // A row without an item is identified by its number; a line that is not a record has no columns.
+    esId === "item" && item !== null
+      ? `${item.kind}\n${item.value}`
+      : `${row.number}\n${input(row)}\n${row.extra ?? ""}`;
   return jsonLinesEncoder((enriched) => {
-    const { row } = enriched;
-    // A line that is not a record has no columns; its number alone identifies it.
-    const id = hash("sha256", `${row.number}\n${input(row)}\n${row.extra ?? ""}`).slice(0, 40);
+    const id = hash("sha256", identity(enriched)).slice(0, 40);
     return `${start}${id}"}}\n${document(enriched)}`;
   });
 }
 
-const actionLine = /^\{"index":\{(?:"_index":"[^"]+",)?"_id":"[0-9a-f]{40}"\}\}\n$/;
+const actionLine = /^\{"(?:index|create)":\{(?:"_index":"[^"]+",)?"_id":"[0-9a-f]{40}"\}\}\n$/;
 
 /** Counts the documents. Every other line is an action. */
 function countPairs(): RecordCounter {

@@ -46,8 +46,9 @@ async function settle(file: SourceFile, saved: FilePosition | null): Promise<Kno
   const openFile = (resume: SourcePosition | null) => file.open(resume);
   if (saved !== null) return { name, open: openFile, position: saved, opened: null };
   const source = await file.open(null);
-  const { columns, reading, kind, bytesTotal } = source;
-  const facts = { name, columns, reading, bytesTotal, ...(kind !== undefined && { kind }) };
+  const { columns, types, reading, kind, bytesTotal } = source;
+  const known = { ...(kind !== undefined && { kind }), ...(types !== undefined && { types }) };
+  const facts = { name, columns, reading, bytesTotal, ...known };
   const position = { ...facts, start: null, warnings: [] };
   if (file.path === null) return { name, open: openFile, position, opened: source };
   await source.close();

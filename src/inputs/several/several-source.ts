@@ -1,4 +1,5 @@
 import type { Row } from "../../core/row.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { columnName } from "../../formats/columns/find-column.js";
@@ -31,6 +32,7 @@ export interface SeveralOptions {
 /** Several inputs that are read in order as one. */
 export class SeveralSource implements OpenedSource {
   readonly columns: readonly string[];
+  readonly types: readonly InputType[] | undefined;
   readonly reading: InputReading;
   readonly rows: AsyncIterable<readonly Row[]>;
   readonly bytesTotal: number | null;
@@ -51,6 +53,10 @@ export class SeveralSource implements OpenedSource {
     this.notices = notices;
     this.#union = uniteColumns(files.map(({ position }) => position.columns));
     this.columns = this.#union.columns;
+    this.types = uniteTypes(
+      this.#union,
+      files.map(({ position }) => position),
+    );
     this.#at = at;
     // Files that were only read ahead are read again.
     this.#positions = files.map(({ position }, index) => {
@@ -178,6 +184,35 @@ function uniteColumns(lists: readonly (readonly string[])[]): ColumnUnion {
       return union.map((key) => indexes.get(key) ?? -1);
     }),
   };
+}
+
+/** The types of united columns; undefined if all inputs are text. */
+function uniteTypes(
+  { columns, places }: ColumnUnion,
+  files: readonly Pick<FilePosition, "name" | "types">[],
+): readonly InputType[] | undefined {
+  if (files.every(({ types }) => types === undefined)) return undefined;
+  return columns.map((_, index) => {
+    const found = files.flatMap(({ name, types }, file) => {
+      const place = places[file]?.[index] ?? index;
+      return place < 0 ? [] : [{ name, type: types === undefined ? text : types[place]! }];
+    });
+    return commonType(found);
+  });
+}
+
+const text: InputType = { type: "text", declared: "text" };
+
+/** The type that a column has in all inputs; text if a text input has it. */
+function commonType(
+  found: readonly { readonly name: string; readonly type: InputType }[],
+): InputType {
+  const [first = { name: "", type: text }] = found;
+  if (found.some(({ type }) => type === text)) return text;
+  const other = found.find(({ type }) => type.type !== first.type.type);
+  if (other === undefined) return first.type;
+  const declared = [first, other].map(({ name, type }) => `${type.declared} in ${name}`);
+  return { type: null, declared: declared.join(" and ") };
 }
 
 /** Distinguishes columns of the same name by their number. */

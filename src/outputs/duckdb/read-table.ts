@@ -11,12 +11,14 @@ import {
   type InputValue,
   jsonOf,
   JsonText,
+  numberText,
   numberValue,
   objectValue,
 } from "../tables/values.js";
 import { quoteTable, type TableName } from "../warehouse/dialect.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
+import { duckdbTypes } from "./input-types.js";
 
 type Driver = typeof duckdb;
 
@@ -42,7 +44,7 @@ export async function readDuckdbTable(
     const sql = isQuery ? selection.query : await selectAll(database, target, selection.table);
     const result = isQuery ? await checked(database, sql) : await database.stream(sql);
     const types = result.columnTypes();
-    await receiver.begin(result.columnNames());
+    await receiver.begin(result.columnNames(), types.map(duckdbTypes(driver)));
     const valueOf = valueReader(driver);
     for (;;) {
       signal?.throwIfAborted();
@@ -104,7 +106,7 @@ function valueReader(driver: Driver): (value: DuckDBValue, type: DuckDBType) => 
     if (typeof value === "string") return type?.alias === "JSON" ? jsonText(value) : value;
     if (typeof value === "number") {
       const isFloat = type?.typeId === driver.DuckDBTypeId.FLOAT;
-      return numberValue(isFloat ? floatText(value) : String(value));
+      return numberValue(isFloat ? floatText(value) : numberText(value));
     }
     return readObject(value);
   };

@@ -1,6 +1,6 @@
 import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
-import type { ColumnType } from "../../core/column.js";
-import type { CellValue, TypedColumn } from "../../formats/typed-column.js";
+import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
+import type { CellValue, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import { quoteIdentifier, sqlType, type TableName } from "../warehouse/dialect.js";
 import type { DuckdbDriver } from "./open-duckdb.js";
@@ -48,18 +48,31 @@ export async function appendRows(
 
 function valuesOf(
   driver: DuckdbDriver,
-  type: ColumnType,
+  type: StoredType,
   values: readonly CellValue[],
 ): readonly DuckDBValue[] {
-  if (type === "timestamp") {
-    return values.map((value) =>
-      value === null ? null : new driver.DuckDBTimestampTZValue(value as bigint),
-    );
+  const make = makerOf(driver, type);
+  if (make === null) return values as readonly (string | bigint | number | boolean | null)[];
+  return values.map((value) => (value === null ? null : make(value)));
+}
+
+/** What makes the driver's value of a cell; null if the cell is one. */
+function makerOf(
+  driver: DuckdbDriver,
+  type: StoredType,
+): ((cell: NonNullable<CellValue>) => DuckDBValue) | null {
+  if (isDecimal(type)) {
+    const { precision, scale } = decimalDigits(type);
+    return (cell) => new driver.DuckDBDecimalValue(cell as bigint, precision, scale);
   }
-  if (type === "text[]") {
-    return values.map((value) =>
-      value === null ? null : new driver.DuckDBListValue(value as readonly string[]),
-    );
-  }
-  return values as readonly (string | bigint | number | boolean | null)[];
+  const makers: Partial<Record<StoredType, (cell: NonNullable<CellValue>) => DuckDBValue>> = {
+    timestamp: (cell) => new driver.DuckDBTimestampTZValue(cell as bigint),
+    timestamp_local: (cell) => new driver.DuckDBTimestampValue(cell as bigint),
+    timestamp_ns_local: (cell) => new driver.DuckDBTimestampNanosecondsValue(cell as bigint),
+    date: (cell) => new driver.DuckDBDateValue(cell as number),
+    uuid: (cell) =>
+      driver.DuckDBUUIDValue.fromUint128(BigInt(`0x${String(cell).replaceAll("-", "")}`)),
+    "text[]": (cell) => new driver.DuckDBListValue(cell as readonly string[]),
+  };
+  return makers[type] ?? null;
 }

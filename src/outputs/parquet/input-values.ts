@@ -5,6 +5,7 @@ import {
   floatText,
   type InputValue,
   JsonText,
+  numberText,
   numberValue,
   objectValue,
 } from "../tables/values.js";
@@ -71,7 +72,8 @@ function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue
   const isFloat = type === "FLOAT";
   return (value) => {
     if (value instanceof JsonText) return value;
-    if (typeof value === "number") return numberValue(isFloat ? floatText(value) : String(value));
+    if (typeof value === "number")
+      return numberValue(isFloat ? floatText(value) : numberText(value));
     if (typeof value === "bigint" || typeof value === "boolean") return value;
     if (value instanceof Uint8Array) return bytesText(value);
     return String(value);

@@ -1,4 +1,4 @@
-import type { ParquetParsers } from "hyparquet";
+import type { ParquetParsers, SchemaTree } from "hyparquet";
 import { stat } from "node:fs/promises";
 import {
   addedColumns,
@@ -9,8 +9,17 @@ import {
 import { FatalError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { columnTypes } from "../../formats/column-types.js";
+import type { CellValue, InputType } from "../../formats/typed-column.js";
 import type { StagedRow } from "../stage.js";
-import { leadingNames, type TableColumn, tableSchema } from "../warehouse/table-schema.js";
+import { cellOf as textOfValue } from "../tables/values.js";
+import {
+  leadingNames,
+  stagedType,
+  type TableColumn,
+  tableSchema,
+} from "../warehouse/table-schema.js";
+import { parquetType } from "./input-types.js";
+import { parquetValues } from "./input-values.js";
 import {
   compressorsFor,
   type OpenedFile,
@@ -20,16 +29,19 @@ import {
   textOf,
   unreadable,
 } from "./parquet-file.js";
+import { exactParsers, withExactValues } from "./read-table.js";
 
 /** A Parquet file that a run has written. */
 export interface ParquetOutput {
   readonly runId: string;
   readonly rows: number;
   readonly bytes: number;
-  /** The columns that are read, in their order. */
+  /** The columns that are read, in their order. The cells of the input's own ones are text. */
   readonly columns: readonly TableColumn[];
   /** The input's own columns. */
   readonly own: readonly string[];
+  /** Their types. */
+  readonly types: readonly InputType[];
   readonly optional: OptionalColumns;
   /**
    * The cells of the rows from `first` (0-based) on.
@@ -85,6 +97,7 @@ export async function openParquetOutput(
     );
     if (!isSame) throw changed(path);
   };
+  const types = own.map((name) => ownType(path, tree, name));
   const cells = (first: number) => cellsFrom(path, opened, columns, { first, mustBeUnchanged });
   const runId = metadata.key_value_metadata?.find(({ key }) => key === "repute.run_id")?.value;
   return {
@@ -93,9 +106,23 @@ export async function openParquetOutput(
     bytes: facts.size,
     columns,
     own,
+    types,
     optional,
     cells,
   };
+}
+
+/** The type of an own column, which a retry has to write again. @throws UsageError `not_an_output` */
+function ownType(path: string, { children }: SchemaTree, name: string): InputType {
+  const found = children.find(({ element }) => element.name === name);
+  const type = found === undefined ? null : parquetType(found);
+  if (type === null || type.type === null) {
+    throw notAnOutput(
+      path,
+      `has a column ${name} that repute does not write: it is ${type?.declared}`,
+    );
+  }
+  return type;
 }
 
 async function firstRunId(cells: ParquetOutput["cells"]): Promise<string | null> {
@@ -112,32 +139,68 @@ interface CellsOptions {
 
 async function* cellsFrom(
   path: string,
-  { file, metadata }: OpenedFile,
+  opened: OpenedFile,
   columns: readonly TableColumn[],
   { first, mustBeUnchanged }: CellsOptions,
 ): AsyncGenerator<readonly StagedRow[]> {
+  const { file, metadata } = opened;
   const compressors = await compressorsFor(path, metadata);
-  const names = columns.map(({ name }) => name);
+  const own = columns.filter(({ from }) => from.kind === "input").map(({ name }) => name);
+  const others = columns.map(({ name }) => name).filter((name) => !own.includes(name));
+  const cellOf = columns.map((column) => cellReader(path, opened, column));
+  const places = columns.map(({ name }) =>
+    own.includes(name) ? others.length + own.indexOf(name) : others.indexOf(name),
+  );
   for (const { from, to } of slices(metadata)) {
     if (to <= first) continue;
     const rowStart = Math.max(from, first);
-    const slice = { file, metadata, compressors, parsers, columns: names, rowStart, rowEnd: to };
     const what = `rows ${rowStart + 1} to ${to}`;
-    const rows = await readRows(slice).catch(async (error: unknown) => {
-      await mustBeUnchanged();
-      throw corrupt(path, unreadable(path, `${what} cannot be read`, error));
-    });
-    if (rows.length !== to - rowStart) throw corrupt(path, new Error(`${what} are not all there`));
+    const read = async (names: readonly string[], exact: boolean) => {
+      if (names.length === 0) return [];
+      const rows = await readRows({
+        ...(exact
+          ? { metadata: withExactValues(metadata), parsers: exactParsers, utf8: false }
+          : { metadata, parsers }),
+        file,
+        compressors,
+        columns: [...names],
+        rowStart,
+        rowEnd: to,
+      }).catch(async (error: unknown) => {
+        await mustBeUnchanged();
+        throw corrupt(path, unreadable(path, `${what} cannot be read`, error));
+      });
+      if (rows.length === to - rowStart) return rows;
+      throw corrupt(path, new Error(`${what} are not all there`));
+    };
+    const added = await read(others, false);
+    const owned = await read(own, true);
     await mustBeUnchanged();
-    yield rows.map((row) =>
-      columns.map(({ name, type }, index) => {
-        const value = row[index] ?? null;
-        const cell = value === null ? null : columnTypes[type].cellIn(value);
-        if (cell === undefined) throw notAnOutput(path, `has a column ${name} that is not ${type}`);
-        return cell;
-      }),
-    );
+    yield added.map((row, number) => {
+      const values = [...row, ...(owned[number] ?? [])];
+      return cellOf.map((cell, index) => cell(values[places[index]!] ?? null));
+    });
   }
+}
+
+/** Returns a function that makes the staged cell of a value. @throws UsageError `not_an_output` */
+function cellReader(
+  path: string,
+  { tree }: OpenedFile,
+  column: TableColumn,
+): (value: unknown) => CellValue {
+  const { name, from } = column;
+  const node = tree.children.find(({ element }) => element.name === name);
+  if (from.kind === "input" && node !== undefined) {
+    const valueOf = parquetValues(node);
+    return (value) => (value === null ? null : textOfValue(valueOf(value)));
+  }
+  const type = stagedType(column);
+  return (value) => {
+    const cell = value === null ? null : columnTypes[type].cellIn(value);
+    if (cell === undefined) throw notAnOutput(path, `has a column ${name} that is not ${type}`);
+    return cell;
+  };
 }
 
 /** Texts as they are, times as microseconds. */

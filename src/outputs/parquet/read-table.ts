@@ -4,6 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import type { TableReadOptions, TableReceiver } from "../tables/types.js";
 import { timeText } from "../../core/clock.js";
 import { type InputValue, JsonText } from "../tables/values.js";
+import { parquetType } from "./input-types.js";
 import { parquetValues } from "./input-values.js";
 import { compressorsFor, openFile, readRows, slices, textOf, unreadable } from "./parquet-file.js";
 
@@ -29,15 +30,15 @@ export async function readParquetTable(
   const compressors = await compressorsFor(name, metadata);
   // Taken before the elements lose their types.
   const valuesOf = tree.children.map(parquetValues);
-  const exact = withoutTypes(metadata);
-  await receiver.begin(columns);
+  const exact = withExactValues(metadata);
+  await receiver.begin(columns, tree.children.map(parquetType));
   for (const { from, to } of slices(metadata)) {
     signal?.throwIfAborted();
     const rows = await readRows({
       file,
       metadata: exact,
       compressors,
-      parsers,
+      parsers: exactParsers,
       utf8: false,
       rowStart: from,
       rowEnd: to,
@@ -51,13 +52,14 @@ export async function readParquetTable(
   }
 }
 
-/**
- * Types that hyparquet rounds or refuses. Without them, values are read as integers or bytes, which are
- * exact.
- */
+/** Types that hyparquet rounds or refuses. */
 const untyped: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL", "BSON"]);
 
-function withoutTypes(metadata: FileMetaData): FileMetaData {
+/**
+ * Without the types that hyparquet rounds or refuses. Their values are read as integers or bytes, which
+ * are exact.
+ */
+export function withExactValues(metadata: FileMetaData): FileMetaData {
   const plain = (element: SchemaElement): SchemaElement => {
     if (!untyped.has(element.converted_type) && !untyped.has(element.logical_type?.type)) {
       return element;
@@ -68,7 +70,8 @@ function withoutTypes(metadata: FileMetaData): FileMetaData {
   return { ...metadata, schema: metadata.schema.map(plain) };
 }
 
-const parsers: ParquetParsers = {
+/** Parsers whose values `parquetValues` takes. */
+export const exactParsers: ParquetParsers = {
   timestampFromMilliseconds: (units: bigint) => timeText(units, 3),
   timestampFromMicroseconds: (units: bigint) => timeText(units, 6),
   timestampFromNanoseconds: (units: bigint) => timeText(units, 9),

@@ -1,10 +1,11 @@
 import type { Writable } from "node:stream";
-import type { CellValue } from "../../formats/typed-column.js";
-import type { ColumnType } from "../../core/column.js";
+import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
+import type { CellValue, StoredType } from "../../formats/typed-column.js";
+import { decimalText, numberText } from "../tables/values.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 
 /** Encodes rows in COPY's text format (PostgreSQL manual, COPY, Text Format). */
-export function copyText(types: readonly ColumnType[], { rows, columns }: ColumnBatch): Buffer {
+export function copyText(types: readonly StoredType[], { rows, columns }: ColumnBatch): Buffer {
   let text = "";
   for (let row = 0; row < rows; row++) {
     for (let index = 0; index < types.length; index++) {
@@ -37,12 +38,16 @@ export function sendPieces(stream: Writable, pieces: readonly Buffer[]): Promise
   });
 }
 
-function field(type: ColumnType, value: CellValue): string {
+function field(type: StoredType, value: CellValue): string {
   if (value === null) return "\\N";
   if (typeof value === "string") return escaped(value);
   if (typeof value === "boolean") return value ? "t" : "f";
-  if (typeof value === "number") return String(value);
-  if (typeof value === "bigint") return type === "timestamp" ? time(value) : String(value);
+  if (typeof value === "number") return type === "date" ? julianDay(value) : numberText(value);
+  if (typeof value === "bigint") {
+    if (isDecimal(type)) return decimalText(value, decimalDigits(type).scale);
+    if (type === "timestamp_local") return time(value);
+    return type === "timestamp" ? `${time(value)}+00` : String(value);
+  }
   // Array input syntax has its own escapes (PostgreSQL manual, section 8.15.6).
   const entries = value.map((entry) => `"${entry.replaceAll(/["\\]/g, "\\$&")}"`);
   return escaped(`{${entries.join(",")}}`);
@@ -74,5 +79,9 @@ function time(micros: bigint): string {
   const within = ((micros % dayMicros) + dayMicros) % dayMicros;
   const clock = new Date(Number(within / 1000n)).toISOString().slice(11, 23);
   const rest = String(within % 1000n).padStart(3, "0");
-  return `J${(micros - within) / dayMicros + epochDay} ${clock}${rest}+00`;
+  return `${julianDay((micros - within) / dayMicros)} ${clock}${rest}`;
+}
+
+function julianDay(days: number | bigint): string {
+  return `J${BigInt(days) + epochDay}`;
 }

@@ -1,3 +1,5 @@
+import { decimalType } from "../../formats/stored-types.js";
+import type { StoredType } from "../../formats/typed-column.js";
 import { type InputValue, JsonText, numberValue } from "../tables/values.js";
 
 /** Element types by array type, as the server numbers them. */
@@ -29,6 +31,38 @@ export function columnReader(type: number, elements: ElementTypes): (text: strin
   if (type === types.timestamptz) return (text) => timestamp(text, text);
   return (text) => text;
 }
+
+/**
+ * The type of a column; null if it becomes text.
+ *
+ * @param modifier of the type, -1 for none
+ */
+export function postgresType(type: number, modifier: number): StoredType | null {
+  if (type !== numericType) return storedTypes.get(type) ?? null;
+  // Precision and scale are in the modifier (numeric.c, make_numeric_typmod).
+  const packed = modifier - 4;
+  const scale = ((packed & 0x7ff) ^ 1024) - 1024;
+  return (modifier < 4 ? null : decimalType((packed >> 16) & 0xffff, scale)) ?? "numeric";
+}
+
+const numericType = 1700;
+
+const storedTypes: ReadonlyMap<number, StoredType> = new Map([
+  [16, "boolean"],
+  [20, "integer"],
+  [21, "integer"],
+  [23, "integer"],
+  [26, "integer"],
+  [114, "json"],
+  [700, "float"],
+  [701, "number"],
+  [705, "text"],
+  [1082, "date"],
+  [1114, "timestamp_local"],
+  [1184, "timestamp"],
+  [2950, "uuid"],
+  [3802, "json"],
+]);
 
 /** RFC 3339; infinite times and those before Christ stay as the server prints them. */
 function timestamp(zoned: string, printed: string): string {

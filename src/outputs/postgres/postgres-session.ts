@@ -156,7 +156,11 @@ export class PostgresSession implements TableSession {
       query_timeout: fetchTimeoutMs,
     };
     const { fields, rows } = await this.#client.query<(string | null)[]>(statement);
-    const columns = fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }));
+    const columns = fields.map(({ name, dataTypeID: type, dataTypeModifier: modifier }) => ({
+      name,
+      type,
+      modifier,
+    }));
     return { columns, rows };
   }
 

@@ -1,9 +1,10 @@
 import { ReputeError } from "../../core/errors.js";
+import type { InputType } from "../../formats/typed-column.js";
 import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
 import type { Selection, TableReadOptions, TableReceiver } from "../tables/types.js";
 import { quoteTable } from "../warehouse/dialect.js";
 import type { PostgresTarget } from "../warehouse/target.js";
-import { columnReader, type ElementTypes } from "./input-values.js";
+import { columnReader, type ElementTypes, postgresType } from "./input-values.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import type { PostgresSession } from "./postgres-session.js";
 import { type CursorPage, cursorPrefix } from "./session-settings.js";
@@ -82,12 +83,13 @@ async function fetchAll(
     signal?.throwIfAborted();
     const { columns, rows }: CursorPage = await session.fetch(count);
     if (readers === null) {
-      const elements = await elementTypes(
-        session,
-        columns.map(({ type }) => type),
-      );
+      const types = columns.map(({ type }) => type);
+      const elements = await elementTypes(session, types);
       readers = columns.map(({ type }) => columnReader(type, elements));
-      await receiver.begin(columns.map(({ name }) => name));
+      await receiver.begin(
+        columns.map(({ name }) => name),
+        await inputTypes(session, columns),
+      );
     }
     if (rows.length === 0) return;
     const read = readers;
@@ -117,6 +119,25 @@ async function elementTypes(
     [types.join(",")],
   );
   return new Map(rows.map(([type, element]) => [Number(type), Number(element)]));
+}
+
+/** The types of the columns, with the names that the server has for them. */
+async function inputTypes(
+  session: PostgresSession,
+  columns: CursorPage["columns"],
+): Promise<readonly InputType[]> {
+  const types = columns.map(({ type }) => type);
+  const rows = await session.query(
+    `SELECT oid::int8, format_type(oid, NULL), typtype = 'e' OR typcategory = 'S' FROM pg_type
+     WHERE oid = ANY (string_to_array($1, ',')::oid[])`,
+    [types.join(",")],
+  );
+  const known = new Map(rows.map(([oid, name, isText]) => [Number(oid), { name, isText }]));
+  return columns.map(({ type, modifier }) => {
+    const { name = null, isText = false } = known.get(type) ?? {};
+    const own = isText ? "text" : postgresType(type, modifier);
+    return { type: own, declared: String(name ?? "untyped") };
+  });
 }
 
 /** SQLSTATEs of the server that concern the query: syntax, names, types, read-only transaction. */

@@ -41,8 +41,12 @@ export const cursorPrefix = `DECLARE ${cursorName} NO SCROLL CURSOR FOR `;
 
 /** Rows of a cursor. */
 export interface CursorPage {
-  /** Names, and the server's numbers of the types. */
-  readonly columns: readonly { readonly name: string; readonly type: number }[];
+  /** Names, and the server's numbers of the types and of what modifies them, -1 for nothing. */
+  readonly columns: readonly {
+    readonly name: string;
+    readonly type: number;
+    readonly modifier: number;
+  }[];
   readonly rows: readonly (readonly (string | null)[])[];
 }
 

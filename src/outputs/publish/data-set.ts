@@ -41,6 +41,7 @@ export async function publishDataSet(
   return {
     encoder: form.encoder,
     columns: form.columns,
+    warnings: form.warnings ?? [],
     takesParts: false,
     async prepare(stage) {
       await emptyFolder(folder);
@@ -65,7 +66,7 @@ export async function publishDataSet(
 }
 
 /** How the parts of a data set are written. */
-interface PartsForm extends Pick<Publication, "encoder" | "columns"> {
+interface PartsForm extends Pick<Publication, "encoder" | "columns" | "warnings"> {
   /** The staged rows as they are written. */
   rowsOf(stage: Stage): AsyncGenerator<readonly StagedRow[]>;
   open(index: number): Promise<PartWriter>;
@@ -85,7 +86,7 @@ async function parquetParts(
   const form = await parquetForm(options);
   return {
     ...form,
-    rowsOf: (stage) => loadedRows(stage, options.clock),
+    rowsOf: (stage) => loadedRows(stage, form.published, options.clock),
     open: (index) => openParquetWriter(pathOf(index), form),
   };
 }

@@ -6,7 +6,7 @@ import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import { placeOf } from "../warehouse/saved-rows.js";
 import { isFilledIn } from "../warehouse/row-cells.js";
 import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
-import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
+import { stagedColumns, type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import { cellsEncoder } from "./parquet.js";
 import { openPatiently, stagedBatches } from "./table.js";
 import type { Publication, PublicationOptions } from "../publication.js";
@@ -37,7 +37,7 @@ export async function fillTable<T extends TableTarget>(
   const schema = { ...whole, columns };
   const encoder = cellsEncoder(schema, options);
   return {
-    columns,
+    columns: stagedColumns(columns),
     encoder: {
       ...encoder,
       encode: (rows) => encoder.encode(rows.filter(({ finding, row }) => finding !== row.earlier)),
@@ -48,7 +48,7 @@ export async function fillTable<T extends TableTarget>(
       if (!stage.exists) return;
       const database = await openPatiently(connect, target, options);
       const all = (): Batches =>
-        stagedBatches(stage, { width: columns.length, clock, bounds: transactionBounds });
+        stagedBatches(stage, { columns, clock, bounds: transactionBounds });
       // A lost connection repeats a transaction from its first row.
       const fill = (batches: () => Batches, isLast: boolean): Promise<void> =>
         database.transaction(async (session) => {

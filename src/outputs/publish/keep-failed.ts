@@ -2,7 +2,7 @@ import { columnTypes } from "../../formats/column-types.js";
 import { auditOutput } from "../audit-output.js";
 import { openFileDestination, partPath } from "../file-destination.js";
 import type { Stage } from "../stage.js";
-import type { TableSchema } from "../warehouse/table-schema.js";
+import { stagedColumns, type TableSchema } from "../warehouse/table-schema.js";
 import type { Audit } from "../types.js";
 
 /**
@@ -12,9 +12,10 @@ import type { Audit } from "../types.js";
  */
 export async function keepFailed(
   stage: Stage,
-  { columns, prefix }: TableSchema,
+  { columns: published, prefix }: TableSchema,
   path: string,
 ): Promise<Audit> {
+  const columns = stagedColumns(published);
   const file = await openFileDestination(path, null);
   // Run and number are not columns of text.
   const kept = columns.map(({ from }) => from.kind === "input" || from.kind === "added");

@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { loadDriver } from "../../core/load-driver.js";
-import type { TypedColumn } from "../../formats/typed-column.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
 import { checkWritable, openFileDestination, partPath, renamePart } from "../file-destination.js";
 import { readBack } from "../parquet/read-back.js";
@@ -9,7 +8,14 @@ import { type StagedRow, stageEncoder } from "../stage.js";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import { loadedRows, rowCells } from "../warehouse/row-cells.js";
-import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
+import {
+  stagedColumns,
+  type TableColumn,
+  type TableSchema,
+  tableSchema,
+  type TableSchemaOptions,
+  textWarnings,
+} from "../warehouse/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
@@ -33,7 +39,7 @@ export async function publishParquet(
     async prepare(stage) {
       const writer = await openParquetWriter(file, form);
       try {
-        for await (const rows of loadedRows(stage, options.clock)) {
+        for await (const rows of loadedRows(stage, form.published, options.clock)) {
           for (const row of rows) await writer.add(row);
         }
         await writer.end();
@@ -47,17 +53,29 @@ export async function publishParquet(
 }
 
 /** How rows are staged and written as Parquet. */
-export interface ParquetForm extends Pick<Publication, "encoder" | "columns"> {
-  readonly columns: readonly TypedColumn[];
+export interface ParquetForm extends Pick<Publication, "encoder" | "columns" | "warnings"> {
+  /** The columns of the file. */
+  readonly published: readonly TableColumn[];
   readonly runId: string;
 }
 
 /** @throws UsageError `driver_missing`, `column_clash` */
 export async function parquetForm(options: PublicationOptions): Promise<ParquetForm> {
   await loadWriter();
-  const schema = tableSchema("parquet", { ...options, inputColumns: options.columns });
+  const schema = tableSchema("parquet", inputOf(options));
   const { runId } = options;
-  return { encoder: cellsEncoder(schema, options), columns: schema.columns, runId };
+  return {
+    encoder: cellsEncoder(schema, options),
+    columns: stagedColumns(schema.columns),
+    published: schema.columns,
+    warnings: textWarnings("parquet", inputOf(options)),
+    runId,
+  };
+}
+
+/** What the table of a publication depends on. */
+export function inputOf(options: PublicationOptions): TableSchemaOptions {
+  return { ...options, inputColumns: options.columns, inputTypes: options.types };
 }
 
 /** Encodes rows as the cells of a table. */
@@ -84,7 +102,7 @@ export interface ParquetWriter {
 /** @throws FatalError `output_*` */
 export async function openParquetWriter(
   file: string,
-  { columns, runId }: ParquetForm,
+  { published: columns, runId }: ParquetForm,
 ): Promise<ParquetWriter> {
   const destination = await openFileDestination(file, null);
   const encoder = new RowGroupEncoder(await loadWriter(), {

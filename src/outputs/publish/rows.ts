@@ -3,15 +3,15 @@ import { RowCounter } from "../../core/row.js";
 import type { RowCounts } from "../../core/row.js";
 import { openFileDestination, renamePart } from "../file-destination.js";
 import { type Stage, stageLine, type StagedRow } from "../stage.js";
-import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
-import { cellsEncoder } from "./parquet.js";
+import { stagedColumns, type TableSchema, tableSchema } from "../warehouse/table-schema.js";
+import { cellsEncoder, inputOf } from "./parquet.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
 /** Prepares to publish staged rows as they are, in a file that appears by rename. */
 export async function publishRows(file: string, options: PublicationOptions): Promise<Publication> {
-  const schema = tableSchema("parquet", { ...options, inputColumns: options.columns });
+  const schema = tableSchema("parquet", inputOf(options));
   return {
-    columns: schema.columns,
+    columns: stagedColumns(schema.columns),
     encoder: cellsEncoder(schema, options),
     takesParts: false,
     async prepare(stage) {

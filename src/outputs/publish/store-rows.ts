@@ -4,6 +4,7 @@ import {
   quoteTable,
   type TableName,
 } from "../warehouse/dialect.js";
+import type { ColumnBatch } from "../warehouse/column-batch.js";
 import type { Batches, TableSession } from "../warehouse/table-database.js";
 import type { TableSchema } from "../warehouse/table-schema.js";
 import type { StagedRow } from "../stage.js";
@@ -34,6 +35,9 @@ export async function insertRows(
   await session.query(`DROP TABLE ${from}`);
 }
 
+/** Rows that are merged at once. More of them need much memory in DuckDB. */
+const mergedRows = 20_480;
+
 /**
  * Keeps one row per key, the newest: that with the latest answer, then of the latest run.
  *
@@ -44,33 +48,57 @@ export async function mergeRows(
   kind: DialectName,
   rows: RowsToStore,
 ): Promise<void> {
-  const { table, schema, batches } = rows;
+  const merge = mergeStatements(kind, rows);
+  const { columns } = rows.schema;
+  let waiting: ColumnBatch[] = [];
+  const mergeWaiting = async (): Promise<void> => {
+    const from = quoteTable(kind, await session.loadTemporary(columns, waiting));
+    waiting = [];
+    for (const statement of merge(from)) await session.query(statement);
+    await session.query(`DROP TABLE ${from}`);
+  };
+  for await (const batch of rows.batches) {
+    waiting.push(batch);
+    if (waiting.reduce((sum, each) => sum + each.rows, 0) >= mergedRows) await mergeWaiting();
+  }
+  // Without rows, shows whether it may.
+  await mergeWaiting();
+}
+
+/** Returns a function that makes the statements that merge the rows of a temporary table. */
+function mergeStatements(kind: DialectName, { table, schema }: RowsToStore) {
   const { columns, key, rowKey, prefix } = schema;
   const { list, names, to } = quoting(kind, table, columns);
   const quoted = (name: string): string => quoteIdentifier(kind, name);
-  const from = quoteTable(kind, await session.loadTemporary(columns, batches));
   const answered = `${prefix}looked_up_at`;
   const hasTime = columns.some(({ name }) => name === answered);
   const age = (of: string): string => {
-    const run = rowKey.map((name) => `${of}${quoted(name)}`);
-    const time = `coalesce(${of}${quoted(answered)}, '-infinity')`;
+    const run = rowKey.map((name) => `${of}.${quoted(name)}`);
+    const time = `coalesce(${of}.${quoted(answered)}, '-infinity')`;
     return `(${(hasTime ? [time, ...run] : run).join(", ")})`;
   };
   const order = [
     ...(hasTime ? [`${quoted(answered)} DESC NULLS LAST`] : []),
     ...rowKey.map((name) => `${quoted(name)} DESC`),
   ];
-  const changes = columns
-    .filter(({ name }) => !key.includes(name))
-    .map(({ name }) => `${quoted(name)} = excluded.${quoted(name)}`);
-  await session.query(
-    `INSERT INTO ${to} AS t (${names}) SELECT ${names} FROM (
+  return (from: string): readonly string[] => {
+    const insert = `INSERT INTO ${to} AS t (${names}) SELECT ${names} FROM (
        SELECT *, row_number() OVER (PARTITION BY ${list(key)} ORDER BY ${order.join(", ")}) AS repute_newest
        FROM ${from}
-     ) AS newest WHERE repute_newest = 1
-     ON CONFLICT (${list(key)}) DO UPDATE SET ${changes.join(", ")} WHERE ${age("excluded.")} > ${age("t.")}`,
-  );
-  await session.query(`DROP TABLE ${from}`);
+     ) AS newest WHERE repute_newest = 1 ON CONFLICT (${list(key)})`;
+    if (kind === "duckdb") {
+      // An update takes DuckDB twice the time and memory of these.
+      const same = key.map((name) => `t.${quoted(name)} = f.${quoted(name)}`).join(" AND ");
+      return [
+        `DELETE FROM ${to} AS t USING ${from} AS f WHERE ${same} AND ${age("f")} > ${age("t")}`,
+        `${insert} DO NOTHING`,
+      ];
+    }
+    const changes = columns
+      .filter(({ name }) => !key.includes(name))
+      .map(({ name }) => `${quoted(name)} = excluded.${quoted(name)}`);
+    return [`${insert} DO UPDATE SET ${changes.join(", ")} WHERE ${age("excluded")} > ${age("t")}`];
+  };
 }
 
 /**

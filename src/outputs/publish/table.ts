@@ -18,9 +18,15 @@ import type {
   TableSession,
   TableTarget,
 } from "../warehouse/table-database.js";
-import { type TableSchema, tableSchema } from "../warehouse/table-schema.js";
+import {
+  stagedColumns,
+  type TableColumn,
+  type TableSchema,
+  tableSchema,
+  textWarnings,
+} from "../warehouse/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
-import { cellsEncoder } from "./parquet.js";
+import { cellsEncoder, inputOf } from "./parquet.js";
 import { countStaged } from "./rows.js";
 import { hasKey, insertRows, mergeRows, removeOthers, type RowsToStore } from "./store-rows.js";
 import type { Publication, PublicationOptions } from "../publication.js";
@@ -39,11 +45,12 @@ export async function publishTable<T extends TableTarget>(
   options: PublicationOptions,
 ): Promise<Publication> {
   const { mode } = options;
-  const schema = tableSchema(target.kind, { ...options, inputColumns: options.columns });
-  await checkTablePlace(connect, target, schema, options);
+  const wanted = tableSchema(target.kind, inputOf(options));
+  const schema = await checkTablePlace(connect, target, wanted, options);
   const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
   return {
-    columns: schema.columns,
+    columns: stagedColumns(schema.columns),
+    warnings: textWarnings(target.kind, inputOf(options)),
     encoder: cellsEncoder(schema, options),
     // Only a whole run replaces the rows of others.
     takesParts: mode !== "replace",
@@ -66,23 +73,28 @@ export async function publishTable<T extends TableTarget>(
   };
 }
 
-/** Checks before the first request what would otherwise fail after the last: rights, columns, names. */
+/**
+ * Checks before the first request what would otherwise fail after the last: rights, columns, names.
+ *
+ * @returns the schema, as far as the table has it
+ */
 async function checkTablePlace<T extends TableTarget>(
   connect: Connect<T>,
   target: T,
-  schema: TableSchema,
+  wanted: TableSchema,
   options: PublicationOptions,
-): Promise<void> {
+): Promise<TableSchema> {
   const { kind } = target;
   const database = await openPatiently(connect, target, options, "check");
   try {
-    await database.transaction(async (session) => {
-      const table = await prepareTable(kind, session, target.table, schema);
+    return await database.transaction(async (session) => {
+      const { table, schema } = await prepareTable(kind, session, target.table, wanted);
       await prepareRuns(kind, session, table);
       const none = { table, schema, batches: [] };
       if (options.mode === "merge") await mergeRows(session, kind, none);
       else await insertRows(session, kind, { ...none, mayExist: true });
       if (options.mode === "replace") await removeOthers(session, kind, none, null);
+      return schema;
     }, "ROLLBACK");
   } finally {
     await database.close();
@@ -125,8 +137,7 @@ export async function openPatiently<T extends TableTarget>(
 const batchBounds: BatchBounds = { rows: 2_048, characters: 8 * 1024 * 1024 };
 
 interface BatchOptions {
-  /** Number of columns. */
-  readonly width: number;
+  readonly columns: readonly TableColumn[];
   readonly clock?: Clock | undefined;
   readonly bounds?: BatchBounds;
   /** Which rows to take. @default all */
@@ -136,10 +147,11 @@ interface BatchOptions {
 /** The staged rows as columns. */
 export async function* stagedBatches(
   stage: Stage,
-  { width, clock, bounds = batchBounds, takes }: BatchOptions,
+  { columns, clock, bounds = batchBounds, takes }: BatchOptions,
 ): AsyncGenerator<ColumnBatch> {
+  const width = columns.length;
   let batch = new ColumnBatch(width, bounds);
-  for await (const rows of loadedRows(stage, clock)) {
+  for await (const rows of loadedRows(stage, columns, clock)) {
     for (const row of rows) {
       if (takes?.(row) === false) continue;
       batch.add(row);
@@ -154,20 +166,20 @@ export async function* stagedBatches(
 async function load(
   session: TableSession,
   target: TableTarget,
-  schema: TableSchema,
+  wanted: TableSchema,
   options: PublicationOptions,
   { stage, manifest }: { readonly stage: Stage; readonly manifest: Manifest | null },
 ): Promise<void> {
   const { kind } = target;
   const { runId, mode = "append", clock = systemClock } = options;
-  const table = await prepareTable(kind, session, target.table, schema);
+  const { table, schema } = await prepareTable(kind, session, target.table, wanted);
   const runs = await prepareRuns(kind, session, table);
   await session.lock(`run ${runId}`);
   if (mode !== "append") await session.lockTable(table);
   const takes = mode === "merge" ? hasKey(kind, schema) : undefined;
-  const width = schema.columns.length;
+  const { columns } = schema;
   const batches = stage.exists
-    ? stagedBatches(stage, { width, clock, ...(takes && { takes }) })
+    ? stagedBatches(stage, { columns, clock, ...(takes && { takes }) })
     : [];
   const rows = { table, schema, batches };
   if (mode === "merge") await mergeRows(session, kind, rows);
@@ -211,12 +223,17 @@ async function countedTable(
 ): Promise<Audit> {
   const takes = hasKey(kind, schema);
   const counts = await countStaged(stage, schema);
-  const withoutKey = mode === "merge" ? await countRows(stage, (row) => !takes(row)) : undefined;
+  const withoutKey =
+    mode === "merge" ? await countRows(stage, schema, (row) => !takes(row)) : undefined;
   return { bytes: null, sha256: null, ...counts, ...(withoutKey !== undefined && { withoutKey }) };
 }
 
-async function countRows(stage: Stage, counts: (row: StagedRow) => boolean): Promise<number> {
+async function countRows(
+  stage: Stage,
+  { columns }: TableSchema,
+  counts: (row: StagedRow) => boolean,
+): Promise<number> {
   let count = 0;
-  for await (const rows of stage.rows()) count += rows.filter(counts).length;
+  for await (const rows of loadedRows(stage, columns)) count += rows.filter(counts).length;
   return count;
 }

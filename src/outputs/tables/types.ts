@@ -1,11 +1,12 @@
 import type { Clock } from "../../core/clock.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { TableName } from "../warehouse/dialect.js";
 import type { InputValue } from "./values.js";
 
 /** Receives what is read of a table. Everything comes again if reading has to start over. */
 export interface TableReceiver {
-  /** Starts, or starts over, with these columns. Names may repeat. */
-  begin(columns: readonly string[]): Promise<void>;
+  /** Starts, or starts over, with these columns. Names may repeat. @param types one per column */
+  begin(columns: readonly string[], types: readonly InputType[]): Promise<void>;
   rows(batch: readonly (readonly InputValue[])[]): Promise<void>;
 }
 

@@ -3,6 +3,8 @@ import type { EnrichedRow } from "../../core/row.js";
 import { storedText, type TextFault } from "./stored-text.js";
 import type { TableColumn, TableSchema } from "./table-schema.js";
 import { columnTypes } from "../../formats/column-types.js";
+import { plainEscapes } from "../../formats/json-cell.js";
+import { storedType } from "../../formats/stored-types.js";
 
 export type CellReader = (enriched: EnrichedRow) => CellValue;
 
@@ -17,7 +19,10 @@ const warnings: Readonly<Record<TextFault, string>> = {
   surrogate: "replaced invalid UTF-8 with U+FFFD in values that contain it",
 };
 
-/** One reader per column, in table order. Input cells missing in a row are null. */
+/**
+ * One reader per column, in table order. Input cells missing in a row are null. Those of typed columns
+ * stay text until they are published; the others are warned of now.
+ */
 export function cellReaders(
   schema: Pick<TableSchema, "columns">,
   options: CellReaderOptions,
@@ -25,7 +30,7 @@ export function cellReaders(
   const warnOfText = (fault: TextFault): void => options.onWarning(warnings[fault]);
   const text = (value: string): string => storedText(value, warnOfText);
 
-  return schema.columns.map(({ from }: TableColumn): CellReader => {
+  return schema.columns.map(({ type: stored, from }: TableColumn): CellReader => {
     switch (from.kind) {
       case "run_id":
         return () => options.runId;
@@ -34,11 +39,19 @@ export function cellReaders(
       case "loaded_at":
         // Filled in when the row is published.
         return () => null;
-      case "input":
+      case "input": {
+        const lacking = `values of the column ${from.name} became null: they are infinite, out of range or malformed`;
+        const { cellOf } = storedType(stored);
         return ({ row }) => {
           const cell = row.cells[from.index];
-          return cell === undefined || row.nulls?.[from.index] === true ? null : text(cell);
+          if (cell === undefined || row.nulls?.[from.index] === true) return null;
+          if (stored === "text") return text(cell);
+          if (cell === "") return null;
+          const value = text(stored === "json" ? plainEscapes(cell) : cell);
+          if (cellOf(value) === undefined) options.onWarning(lacking);
+          return value;
         };
+      }
       case "added": {
         const { type, value: read } = from.column;
         return (enriched) => {

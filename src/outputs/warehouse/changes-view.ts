@@ -1,10 +1,10 @@
 import { verdicts } from "../../core/finding.js";
 import {
   type DialectName,
-  maxPostgresName,
   quoteIdentifier,
   quoteTable,
   type TableName,
+  viewSuffixes,
 } from "./dialect.js";
 import type { TableSchema } from "./table-schema.js";
 
@@ -14,25 +14,47 @@ const compared = ["verdict", "tags", "asn", "as_name", "abuse_email"] as const;
 /** Compared columns that make a change by themselves, and the member of the answer that each is from. */
 const decisive = { tags: "tags", asn: "asn", abuse_email: "abuseContact" } as const;
 
+/** Columns that can speak against an item, and the member of the answer that each is from. */
+const accusing = {
+  intent: "intent",
+  quick_intent: "intent",
+  mail_blocklist: "serviceMailBlocklist",
+  quick_mail_blocklist: "serviceMailBlocklist",
+} as const;
+
+/** Columns that the view needs, without the prefix. */
+export const changesNeeds: readonly string[] = [
+  "kind",
+  "item",
+  "status",
+  "missing",
+  "type",
+  "looked_up_at",
+  ...compared,
+  ...Object.keys(accusing),
+];
+
 /**
  * CREATE VIEW of what changed about each item from one run to the next one that knows its verdict:
  * `worse`, `better` or `changed`, with both values. What an answer lacks is not compared, as in
- * `repute diff`. Null where PostgreSQL would cut the view's name.
+ * `repute diff`. Runs follow each other by their ids, which sort by start: an answer from the cache
+ * may be older than that of an earlier run.
  */
 export function createChangesView(
   dialect: DialectName,
   table: TableName,
   { prefix }: Pick<TableSchema, "prefix">,
-): string | null {
-  const name = `${table.name}_changes`;
-  if (dialect === "postgres" && Buffer.byteLength(name) > maxPostgresName) return null;
+): string {
+  const name = table.name + viewSuffixes.changes;
   const column = (plain: string): string => quoteIdentifier(dialect, prefix + plain);
   const columns = (...plain: readonly string[]): string => plain.map(column).join(", ");
   const item = columns("kind", "item");
-  const lacks = (member: string): string =>
-    `coalesce('${member}' = ANY(${column("missing")}), FALSE)`;
+  const lacks = (member: string): string => {
+    const missing = column("missing");
+    const isMissing = dialect === "bigquery" ? `IN UNNEST(${missing})` : `= ANY(${missing})`;
+    return `coalesce('${member}' ${isMissing}, FALSE)`;
+  };
   const weights = weightsOf(column, lacks);
-  const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
   const facts = {
     ...weights,
     ...Object.fromEntries(
@@ -48,13 +70,6 @@ export function createChangesView(
     ...earlier.map((plain) => lag(column(plain), column(`earlier_${plain}`))),
     ...Object.keys(facts).map((name) => lag(name, `earlier_${name}`)),
   ];
-  const gravity = (plain: string): string =>
-    `CASE ${column(plain)} ${verdicts.map((verdict, index) => `WHEN '${verdict}' THEN ${verdicts.length - index}`).join(" ")} END`;
-  const [now, before] = [gravity("verdict"), gravity("earlier_verdict")];
-  const differs = Object.keys(decisive).map(
-    (plain) =>
-      `(knows_${plain} AND earlier_knows_${plain} AND ${column(plain)} IS DISTINCT FROM ${column(`earlier_${plain}`)})`,
-  );
   const own = columns("kind", "item", ...earlier);
   return [
     `CREATE VIEW ${quoteTable(dialect, { ...table, name })} AS`,
@@ -68,11 +83,9 @@ export function createChangesView(
     "  SELECT *,",
     `    ${lags.join(",\n    ")}`,
     "  FROM answers WHERE newest = 1",
-    `  WINDOW steps AS (PARTITION BY ${item} ORDER BY ${columns("looked_up_at", "run_id")})`,
+    `  WINDOW steps AS (PARTITION BY ${item} ORDER BY ${column("run_id")})`,
     "), changes AS (",
-    `  SELECT CASE WHEN ${now} > ${before} AND ${isNow} > ${was} THEN 'worse'`,
-    `    WHEN ${now} < ${before} AND ${isNow} < ${was} THEN 'better'`,
-    `    WHEN ${differs.join("\n      OR ")} THEN 'changed' END AS ${column("change")},`,
+    `  SELECT ${changeOf(dialect, column)} AS ${column("change")},`,
     `    ${own}, ${columns(...earlier.map((plain) => `earlier_${plain}`))}`,
     `  FROM runs WHERE ${column("earlier_run_id")} IS NOT NULL`,
     ")",
@@ -80,13 +93,27 @@ export function createChangesView(
   ].join("\n");
 }
 
-/** Columns that can speak against an item, and the member of the answer that each is from. */
-const accusing = {
-  intent: "intent",
-  quick_intent: "intent",
-  mail_blocklist: "serviceMailBlocklist",
-  quick_mail_blocklist: "serviceMailBlocklist",
-} as const;
+/** What changed, or NULL. */
+function changeOf(dialect: DialectName, column: (plain: string) => string): string {
+  const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
+  const gravity = (plain: string): string =>
+    `CASE ${column(plain)} ${verdicts.map((verdict, index) => `WHEN '${verdict}' THEN ${verdicts.length - index}`).join(" ")} END`;
+  const [now, before] = [gravity("verdict"), gravity("earlier_verdict")];
+  // BigQuery compares no arrays.
+  const comparable = (plain: string): string =>
+    dialect === "bigquery" && plain.endsWith("tags")
+      ? `TO_JSON_STRING(${column(plain)})`
+      : column(plain);
+  const differs = Object.keys(decisive).map(
+    (plain) =>
+      `(knows_${plain} AND earlier_knows_${plain} AND ${comparable(plain)} IS DISTINCT FROM ${comparable(`earlier_${plain}`)})`,
+  );
+  return [
+    `CASE WHEN ${now} > ${before} AND ${isNow} > ${was} THEN 'worse'`,
+    `    WHEN ${now} < ${before} AND ${isNow} < ${was} THEN 'better'`,
+    `    WHEN ${differs.join("\n      OR ")} THEN 'changed' END`,
+  ].join("\n");
+}
 
 /** How grave each of them is. NULL where a lookup failed or its answer lacks the member. */
 function weightsOf(column: (plain: string) => string, lacks: (member: string) => string) {

@@ -1,5 +1,6 @@
 import type { OptionalColumns } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
+import type { InputType } from "../../formats/typed-column.js";
 import {
   createTable,
   type DialectName,
@@ -9,11 +10,10 @@ import {
   type TableName,
 } from "./dialect.js";
 import { createRunsTable } from "./run-records.js";
-import { createChangesView } from "./changes-view.js";
-import { createNewestView } from "./newest-view.js";
 import { jsonSchema } from "./json-schema.js";
 import type { TableMode } from "../table-mode.js";
 import { tableSchema } from "./table-schema.js";
+import { viewsOf } from "./views.js";
 
 /** Output formats of `repute schema`. */
 export const schemaFormats = ["json-schema", ...dialectNames] as const;
@@ -23,6 +23,8 @@ export type SchemaFormat = (typeof schemaFormats)[number];
 export interface SchemaTextOptions {
   /** The input's column names, unchanged. */
   readonly inputColumns: readonly string[];
+  /** Their types. @default text */
+  readonly inputTypes?: readonly InputType[] | undefined;
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   /** The optional columns of the rows. @default none */
@@ -53,17 +55,11 @@ export function schemaText(format: SchemaFormat, options: SchemaTextOptions): st
       { hint: "remove columns from the input" },
     );
   }
-  const newest = createNewestView(format, table, schema);
-  const hasAll = options.optional?.only === undefined;
-  const changes =
-    format === "bigquery" || !hasAll ? null : createChangesView(format, table, schema);
-  const statements = [
-    createTable(format, table, schema),
-    createRunsTable(format, table),
-    newest,
-    changes,
-  ];
-  return `${statements.filter((statement) => statement !== null).join("\n\n")}\n`;
+  const views = viewsOf(format, table, schema).map(
+    ({ about, create }) => `${about.map((line) => `-- ${line}\n`).join("")}${create}`,
+  );
+  const statements = [createTable(format, table, schema), createRunsTable(format, table), ...views];
+  return `${statements.join("\n\n")}\n`;
 }
 
 /**

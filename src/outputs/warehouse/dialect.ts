@@ -1,6 +1,5 @@
-import type { TypedColumn } from "../../formats/typed-column.js";
-import type { ColumnType } from "../../core/column.js";
-import { columnTypes } from "../../formats/column-types.js";
+import type { StoredType, TypedColumn } from "../../formats/typed-column.js";
+import { storedType } from "../../formats/stored-types.js";
 import { UsageError } from "../../core/errors.js";
 
 /** Supported SQL dialects. */
@@ -14,13 +13,14 @@ export interface TableName {
   readonly name: string;
 }
 
-export function sqlType(dialect: DialectName, type: ColumnType): string {
-  return columnTypes[type].sql[dialect];
+export function sqlType(dialect: DialectName, type: StoredType): string {
+  return storedType(type).sql[dialect];
 }
 
 /** The type's name in the database's catalogue, ignoring case. */
-export function catalogueType(dialect: DialectName, type: ColumnType): string {
+export function catalogueType(dialect: DialectName, type: StoredType): string {
   return sqlType(dialect, type)
+    .replace(/^timestamp$/, "timestamp without time zone")
     .replace("timestamptz", "timestamp with time zone")
     .replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE");
 }
@@ -101,17 +101,23 @@ export function parseTableName(text: string): TableName {
  */
 export const maxPostgresName = 63;
 
-/** Suffix of the view beside a table. */
-export const newestViewSuffix = "_newest";
+/** Suffixes of the views beside a table. */
+export const viewSuffixes = {
+  newest: "_newest",
+  changes: "_changes",
+  history: "_history",
+} as const;
+
+const [longestSuffix = ""] = Object.values(viewSuffixes).toSorted((a, b) => b.length - a.length);
 
 /**
  * Parses a table name and checks PostgreSQL's length limit.
- * @throws UsageError `bad_table`; `name_too_long`, also if the view's name would be too long
+ * @throws UsageError `bad_table`; `name_too_long`, also if a view's name would be too long
  */
 export function parsePostgresTable(text: string): TableName {
   const table = parseTableName(text);
   const { schema, name } = table;
-  const maxLength = maxPostgresName - newestViewSuffix.length;
+  const maxLength = maxPostgresName - longestSuffix.length;
   if (schema !== null && Buffer.byteLength(schema) > maxPostgresName) {
     throw new UsageError(
       "name_too_long",
@@ -122,7 +128,7 @@ export function parsePostgresTable(text: string): TableName {
   if (Buffer.byteLength(name) > maxLength) {
     throw new UsageError(
       "name_too_long",
-      `the table name ${name} has ${Buffer.byteLength(name)} bytes; PostgreSQL allows ${maxPostgresName}, including the suffix ${newestViewSuffix} of the table's view`,
+      `the table name ${name} has ${Buffer.byteLength(name)} bytes; PostgreSQL allows ${maxPostgresName}, including the suffix ${longestSuffix} of a view beside the table`,
       { hint: `choose a name of at most ${maxLength} bytes` },
     );
   }

@@ -9,6 +9,8 @@ import {
 } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import { columnTypes } from "../../formats/column-types.js";
+import { storedType } from "../../formats/stored-types.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { addedColumnNames, addedMemberName } from "../../formats/added-names.js";
 import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";
 
@@ -21,17 +23,19 @@ type Schema = Readonly<Record<string, unknown>>;
  */
 export function jsonSchema({
   inputColumns,
+  inputTypes,
   prefix,
   optional = {},
 }: {
   readonly inputColumns: readonly string[];
+  readonly inputTypes?: readonly InputType[] | undefined;
   readonly prefix: string;
   readonly optional?: OptionalColumns;
 }): Schema {
   const columns = addedColumns(optional);
   const names = addedColumnNames(prefix, inputColumns, columns);
   const member = addedMemberName(prefix, inputColumns);
-  const input = inputProperties(inputColumns);
+  const input = inputProperties(inputColumns, inputTypes);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: `Row enriched by repute, schema version ${schemaVersion}`,
@@ -54,11 +58,26 @@ export function jsonSchema({
   };
 }
 
-/** NDJSON input keeps the types of its values; other inputs have only text. */
-function inputProperties(inputColumns: readonly string[]): Schema {
+/** NDJSON input keeps the types of its values, as tables do; other inputs have only text. */
+function inputProperties(
+  inputColumns: readonly string[],
+  inputTypes: readonly InputType[] = [],
+): Schema {
   return Object.fromEntries(
-    uniqueNames(inputColumns).map((name) => [name, { description: "Input column, unchanged" }]),
+    uniqueNames(inputColumns).map((name, index) => [
+      name,
+      { description: "Input column, unchanged", ...inputSchema(inputTypes[index]?.type ?? null) },
+    ]),
   );
+}
+
+function inputSchema(type: StoredType | null): Schema {
+  if (type === null) return {};
+  const schema = storedType(type).jsonSchema;
+  const { type: types } = schema;
+  // JSON has no infinite numbers: they are texts.
+  const isNumber = Array.isArray(types) && types.includes("number");
+  return isNumber ? { ...schema, type: [...(types as readonly string[]), "string"] } : schema;
 }
 
 function flatProperties(names: readonly string[], columns: readonly Column[]): Schema {

@@ -1,26 +1,24 @@
 import {
   type DialectName,
-  newestViewSuffix,
   quoteIdentifier,
   quoteTable,
   type TableName,
+  viewSuffixes,
 } from "./dialect.js";
 import type { TableSchema } from "./table-schema.js";
 
+/** Columns that the view needs, without the prefix. */
+export const newestNeeds = ["kind", "item", "looked_up_at"] as const;
+
 /**
  * CREATE VIEW of each item's newest row: the one with the latest answer, with a stable choice among
- * rows that share an answer. Rows without an item are excluded. Null for a table without the columns
- * that tell them.
- * @param create CREATE OR REPLACE for a table with new columns, which an existing view lacks
+ * rows that share an answer. Rows without an item are excluded.
  */
 export function createNewestView(
   dialect: DialectName,
   table: TableName,
-  { prefix, rowKey, columns }: ViewedTable,
-  create = "CREATE VIEW",
-): string | null {
-  const needed = ["kind", "item", "looked_up_at"].map((name) => prefix + name);
-  if (!needed.every((wanted) => columns.some(({ name }) => name === wanted))) return null;
+  { prefix, rowKey }: Pick<TableSchema, "prefix" | "rowKey">,
+): string {
   const quote = (name: string): string => quoteIdentifier(dialect, name);
   const item = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
   const order = `${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(rowKey[0])} DESC, ${quote(rowKey[1])} DESC`;
@@ -35,15 +33,6 @@ export function createNewestView(
           known,
           `QUALIFY row_number() OVER (PARTITION BY ${item} ORDER BY ${order}) = 1`,
         ];
-  const view = quoteTable(dialect, { ...table, name: newestViewName(table.name) });
-  return `${create} ${view} AS\n${select.join("\n")};`;
-}
-
-type ViewedTable = Pick<TableSchema, "prefix" | "rowKey"> & {
-  readonly columns: readonly { readonly name: string }[];
-};
-
-/** Name of the view beside a table. */
-export function newestViewName(table: string): string {
-  return table + newestViewSuffix;
+  const view = quoteTable(dialect, { ...table, name: table.name + viewSuffixes.newest });
+  return `CREATE VIEW ${view} AS\n${select.join("\n")};`;
 }

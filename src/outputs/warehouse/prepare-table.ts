@@ -1,6 +1,5 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../core/errors.js";
-import { createNewestView, newestViewName } from "./newest-view.js";
 import {
   addColumns,
   catalogueType,
@@ -12,12 +11,12 @@ import {
   tableText,
 } from "./dialect.js";
 import type { FoundColumn, TableSession } from "./table-database.js";
-import type { TableSchema } from "./table-schema.js";
+import type { TableColumn, TableSchema } from "./table-schema.js";
+import { viewsOf } from "./views.js";
 
 /**
- * Creates or checks the table. A new one also gets the view of
- * the newest rows. Existing tables are never altered.
- * @returns the table with its schema
+ * Creates or checks the table. A new one also gets its views. Existing tables are never altered.
+ * @returns the table with its schema, and what the rows become in it
  * @throws UsageError `schema_missing`, `not_a_table`, `table_lacks_columns`, `table_types_differ`,
  *   `table_lacks_key`; errors of the database
  */
@@ -26,7 +25,7 @@ export async function prepareTable(
   session: TableSession,
   wanted: TableName,
   schema: TableSchema,
-): Promise<TableName> {
+): Promise<{ readonly table: TableName; readonly schema: TableSchema }> {
   let found = await session.find(wanted);
   if (found === null) {
     // Prevents two runs that start together from creating the same tables.
@@ -38,20 +37,48 @@ export async function prepareTable(
   const table = { ...wanted, schema: place };
   if (found === null) {
     await session.query(createTable(dialect, table, schema));
-    const view = { ...table, name: newestViewName(table.name) };
-    // An existing object of the view's name is left alone.
-    const create = createNewestView(dialect, table, schema);
-    if (create !== null && (await session.find(view)) === null) await session.query(create);
+    for (const { view, create } of viewsOf(dialect, table, schema)) {
+      // An existing object of the view's name is left alone.
+      if ((await session.find(view)) === null) await session.query(create);
+    }
   } else {
     if (found.notTable !== null) {
       throw new UsageError("not_a_table", `${tableText(table)} ${found.notTable}`, {
         hint: "name another table",
       });
     }
-    checkTable(dialect, table, schema, await session.columnsOf(table));
+    const columns = await session.columnsOf(table);
+    const fitted = { ...schema, columns: fittedTo(dialect, schema.columns, columns) };
+    checkTable(dialect, table, fitted, columns);
     if (!(await session.hasKey(table, schema.key))) throw keyMissing(dialect, table, schema.key);
+    return { table, schema: fitted };
   }
-  return table;
+  return { table, schema };
+}
+
+/** The same columns, but text for input columns that the table has as text. */
+function fittedTo(
+  dialect: DialectName,
+  columns: readonly TableColumn[],
+  found: readonly FoundColumn[],
+): readonly TableColumn[] {
+  const key = keyOf(dialect);
+  const isText = ({ type }: FoundColumn): boolean =>
+    type.toLowerCase() === catalogueType(dialect, "text").toLowerCase();
+  const texts = new Set(found.filter(isText).map(({ name }) => key(name)));
+  return columns.map((column) =>
+    column.from.kind === "input" && texts.has(key(column.name))
+      ? { ...column, type: "text" }
+      : column,
+  );
+}
+
+/**
+ * Returns what tells names apart. Quoted names are case-sensitive in PostgreSQL (manual, section
+ * 4.1.1), but not in DuckDB and BigQuery.
+ */
+function keyOf(dialect: DialectName): (name: string) => string {
+  return (name) => (dialect === "postgres" ? name : name.toLowerCase());
 }
 
 /**
@@ -63,25 +90,16 @@ export async function prepareTable(
 export function checkTable(
   dialect: DialectName,
   table: TableName,
-  schema: Partial<Pick<TableSchema, "rowKey" | "prefix">> & {
-    readonly columns: readonly TypedColumn[];
-  },
+  schema: { readonly columns: readonly TypedColumn[] } | TableSchema,
   found: readonly FoundColumn[],
 ): void {
-  // Quoted names are case-sensitive in PostgreSQL (manual, section 4.1.1), but not in DuckDB and
-  // BigQuery.
-  const key = (name: string): string => (dialect === "postgres" ? name : name.toLowerCase());
+  const key = keyOf(dialect);
   const types = new Map(found.map(({ name, type }) => [key(name), type]));
 
   const missing = schema.columns.filter(({ name }) => !types.has(key(name)));
   if (missing.length > 0) {
-    const { prefix, rowKey } = schema;
-    const columns = [...schema.columns, ...found];
-    const view =
-      prefix === undefined || rowKey === undefined
-        ? null
-        : createNewestView(dialect, table, { prefix, rowKey, columns }, "CREATE OR REPLACE VIEW");
-    const statements = [...addColumns(dialect, table, missing), view ?? []].flat();
+    const views = "mode" in schema ? refreshedViews(dialect, table, schema, found) : [];
+    const statements = [...addColumns(dialect, table, missing), ...views];
     throw new UsageError(
       "table_lacks_columns",
       `the table ${tableText(table)} lacks ${named(missing)}`,
@@ -101,6 +119,19 @@ export function checkTable(
       { hint: "change their types, or name another table" },
     );
   }
+}
+
+/** Replaces the view that would lack new columns. */
+function refreshedViews(
+  dialect: DialectName,
+  table: TableName,
+  schema: TableSchema,
+  found: readonly FoundColumn[],
+): readonly string[] {
+  const columns = [...schema.columns, ...found];
+  return viewsOf(dialect, table, { ...schema, columns })
+    .filter(({ showsAll }) => showsAll)
+    .map(({ create }) => create.replace("CREATE VIEW", "CREATE OR REPLACE VIEW"));
 }
 
 function named(columns: readonly TypedColumn[]): string {

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
+import { storedType } from "../../formats/stored-types.js";
 import type { CellValue } from "../../formats/typed-column.js";
 import type { CellReader } from "./cell-values.js";
 import type { Stage, StagedRow } from "../stage.js";
@@ -15,14 +16,29 @@ export function isFilledIn({ from }: TableColumn): boolean {
 
 const loadedIndex = leadingNames.indexOf("loaded_at");
 
-/** The staged rows with the time of their publishing. Rows that a retry copies have theirs. */
+/**
+ * The staged rows as they are published: with the time of their publishing, unless a retry copies rows
+ * that have theirs, and with the values of typed input columns.
+ */
 export async function* loadedRows(
   stage: Stage,
+  columns: readonly TableColumn[],
   clock: Clock = systemClock,
 ): AsyncGenerator<readonly StagedRow[]> {
   const now = BigInt(Math.round(clock.now() * 1000));
+  const typed = columns.flatMap(({ type, from }, index) =>
+    from.kind === "input" && type !== "text" ? [{ index, facts: storedType(type) }] : [],
+  );
   for await (const rows of stage.rows()) {
-    yield rows.map((row) => (row[loadedIndex] === null ? row.with(loadedIndex, now) : row));
+    yield rows.map((staged) => {
+      const row = staged.slice();
+      if (row[loadedIndex] === null) row[loadedIndex] = now;
+      for (const { index, facts } of typed) {
+        const text = row[index] ?? null;
+        if (text !== null) row[index] = facts.cellOf(text as string) ?? null;
+      }
+      return row;
+    });
   }
 }
 

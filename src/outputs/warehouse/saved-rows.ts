@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { retriedColumns } from "../../core/needed-columns.js";
-import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
+import { quoteIdentifier, quoteTable, sqlType, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
 import { countRun } from "./count-run.js";
 import type { Connect, TableSession, TableTarget } from "./table-database.js";
@@ -74,15 +74,21 @@ export async function findSavedRun<T extends TableTarget>(
   }
 }
 
+export interface SavedItemsOptions {
+  readonly prefix: string;
+  /** Only items whose answer is newer, in milliseconds since 1970; null for any. */
+  readonly since: number | null;
+}
+
 /**
- * The query that selects kind and item of all rows; null for a table that does not exist.
+ * The query that selects kind and item of complete rows; null for a table that does not exist.
  *
  * @throws UsageError `table_lacks_columns`; errors of the database
  */
 export async function savedItemsQuery<T extends TableTarget>(
   connect: Connect<T>,
   target: T,
-  { prefix }: { readonly prefix: string },
+  { prefix, since }: SavedItemsOptions,
 ): Promise<string | null> {
   const { kind, file } = target;
   if (file !== null && !existsSync(file)) return null;
@@ -92,14 +98,16 @@ export async function savedItemsQuery<T extends TableTarget>(
       const found = await session.find(target.table);
       if (found === null) return null;
       const table = { ...target.table, schema: found.schema };
-      checkTable(
-        kind,
-        table,
-        tableSchema(kind, { inputColumns: [], prefix, optional: { only: ["kind", "item"] } }),
-        await session.columnsOf(table),
-      );
-      const [itemKind, item] = ["kind", "item"].map((name) => quoteIdentifier(kind, prefix + name));
-      return `SELECT DISTINCT ${itemKind}, ${item} FROM ${quoteTable(kind, table)} WHERE ${item} IS NOT NULL`;
+      const only = ["kind", "item", "status", ...(since === null ? [] : ["looked_up_at"])];
+      const schema = tableSchema(kind, { inputColumns: [], prefix, optional: { only } });
+      checkTable(kind, table, schema, await session.columnsOf(table));
+      const column = (name: string): string => quoteIdentifier(kind, prefix + name);
+      const conditions = [`${column("item")} IS NOT NULL`, `${column("status")} = 'complete'`];
+      if (since !== null) {
+        const time = `CAST('${new Date(since).toISOString()}' AS ${sqlType(kind, "timestamp")})`;
+        conditions.push(`${column("looked_up_at")} > ${time}`);
+      }
+      return `SELECT DISTINCT ${column("kind")}, ${column("item")} FROM ${quoteTable(kind, table)} WHERE ${conditions.join(" AND ")}`;
     });
   } finally {
     await database.close();

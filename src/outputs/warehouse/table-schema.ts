@@ -1,5 +1,6 @@
-import type { TypedColumn } from "../../formats/typed-column.js";
-import type { Column } from "../../core/column.js";
+import { lacksType } from "../../formats/stored-types.js";
+import type { InputType, StoredType, TypedColumn } from "../../formats/typed-column.js";
+import type { Column, ColumnType } from "../../core/column.js";
 import { addedColumns, columns as allColumns, type OptionalColumns } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
@@ -26,6 +27,7 @@ export interface TableSchema {
   readonly rowKey: readonly [runId: string, row: string];
   /** Names of the key's columns: those, or with `--mode merge` what has one row. */
   readonly key: readonly string[];
+  readonly mode: TableMode;
   /** Prefix of the added columns' names. */
   readonly prefix: string;
 }
@@ -33,6 +35,8 @@ export interface TableSchema {
 export interface TableSchemaOptions {
   /** The input's column names, unchanged. */
   readonly inputColumns: readonly string[];
+  /** Their types. @default text */
+  readonly inputTypes?: readonly InputType[] | undefined;
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   /** The optional columns of the rows. @default none */
@@ -52,6 +56,7 @@ export function tableSchema(
   target: NamingName,
   {
     inputColumns,
+    inputTypes,
     prefix,
     optional = {},
     mode = "append",
@@ -79,21 +84,53 @@ export function tableSchema(
   const names = safeColumnNames(target, inputColumns, taken);
   const input = names.map((name, index): TableColumn => ({
     name,
-    type: "text",
+    type: typeIn(target, inputTypes?.[index]),
     nullable: true,
     description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
   }));
   const columns = [...leadingColumns(runId, row, loadedAt), ...input, ...added];
   const rowKey = [runId, row] as const;
-  if (mode !== "merge") return { columns, rowKey, key: rowKey, prefix };
+  if (mode !== "merge") return { columns, rowKey, key: rowKey, mode, prefix };
   mustHaveKey(columns, mergeKey);
   return {
     columns: columns.map((column) => (mergeKey.includes(column.name) ? required(column) : column)),
     rowKey,
     key: mergeKey,
+    mode,
     prefix,
   };
+}
+
+function typeIn(target: NamingName, input: InputType | undefined): StoredType {
+  const { type = null } = input ?? {};
+  return type === null || lacksType(target, type) ? "text" : type;
+}
+
+/** The type of a column's cells in the stage, where input columns are text until they are published. */
+export function stagedType({ type, from }: TableColumn): ColumnType {
+  if (from.kind === "input") return "text";
+  return from.kind === "added" ? from.column.type : (type as ColumnType);
+}
+
+/** The same columns as they are staged. */
+export function stagedColumns<T extends TableColumn>(
+  columns: readonly T[],
+): readonly (T & { readonly type: ColumnType })[] {
+  return columns.map((column) => ({ ...column, type: stagedType(column) }));
+}
+
+/** What to tell the user of input columns that are stored as text although they are typed. */
+export function textWarnings(
+  target: NamingName,
+  { inputColumns, inputTypes = [] }: Pick<TableSchemaOptions, "inputColumns" | "inputTypes">,
+): readonly string[] {
+  return inputTypes.flatMap((input, index) => {
+    const isKept = input.type === "text" || typeIn(target, input) !== "text";
+    return isKept
+      ? []
+      : [`column ${inputColumns[index] ?? ""} is stored as text: it is ${input.declared}`];
+  });
 }
 
 /** @throws UsageError `key_missing` */

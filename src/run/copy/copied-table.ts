@@ -6,6 +6,7 @@ import { startOver } from "../../core/error-codes/remedies.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { counted } from "../../core/text/quantity.js";
 import type { Row } from "../../core/row.js";
+import type { InputType } from "../../formats/typed-column.js";
 import { mapLists } from "../../formats/reading/lines.js";
 import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
 import { verifyInput } from "../../inputs/verify-input.js";
@@ -54,7 +55,7 @@ export function tableReading(
       sources: [table],
       inFolder: (place) => ({
         input: { path: copyPath(place.folder, place.format), copyOf },
-        open: (resume) => inFolder(place).open(resume),
+        open: (resume) => typed(inFolder(place), () => copiedTypes(place)).open(resume),
       }),
       make: (place, isResumed) => copyOnce(table, place, isResumed),
     },
@@ -106,6 +107,29 @@ export function readCopy(
   };
 }
 
+/**
+ * The same rows, with the types of their columns.
+ *
+ * @param typesOf called when the rows are opened
+ */
+export function typed(
+  reading: RowHandling,
+  typesOf: () => Promise<readonly InputType[] | undefined>,
+): RowHandling {
+  return {
+    ...reading,
+    open: async (resume) => Object.assign(await reading.open(resume), { types: await typesOf() }),
+  };
+}
+
+/** The types of a copy's columns; undefined if they are in its objects. */
+export async function copiedTypes({
+  folder,
+  format,
+}: Pick<CopyPlace, "folder" | "format">): Promise<readonly InputType[] | undefined> {
+  return format === "ndjson" ? undefined : (await readSeal(folder))?.types;
+}
+
 type FileInput = Extract<SourceInput, { readonly path: string }>;
 
 /** Copies a table, or checks the copy that the interrupted run made. @throws ReputeError */
@@ -151,11 +175,15 @@ async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
   onNotice?.(`read ${counted(seal.rows, "row")} from ${table.name}`);
 }
 
+/** What is known of a copy; null if it is incomplete. */
+async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
+  return readFile(sealPath(folder), "utf8").then(openSealedJson, () => null);
+}
+
 /** Checks the copy that an interrupted run made. @throws FatalError `copy_damaged` */
 async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): Promise<void> {
   const path = copyPath(folder, format);
-  const seal = await readFile(sealPath(folder), "utf8").then(openSealedJson, () => null);
-  const { content } = (seal ?? {}) as Partial<CopySeal>;
+  const { content } = (await readSeal(folder)) ?? {};
   const damaged = (what: string, cause?: unknown): FatalError =>
     new FatalError("copy_damaged", `the copy of ${name} ${what}: ${path}`, {
       cause,

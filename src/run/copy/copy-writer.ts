@@ -1,6 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { type ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { TableReceiver } from "../../outputs/tables/types.js";
 import { cellOf, type InputValue, jsonOf } from "../../outputs/tables/values.js";
 import type { CopyForm } from "../rows/row-handling.js";
@@ -8,6 +9,8 @@ import type { CopyForm } from "../rows/row-handling.js";
 /** What a copy holds. */
 export interface CopySeal {
   readonly rows: number;
+  /** The types of the columns. */
+  readonly types: readonly InputType[];
   readonly content: ChecksumState;
 }
 
@@ -27,6 +30,7 @@ export class CopyWriter implements TableReceiver {
   #file: FileHandle | null = null;
   #checksum = new RunningChecksum();
   #rows = 0;
+  #types: readonly InputType[] = [];
   #text = "";
   #encode: (row: readonly InputValue[]) => string = () => "";
 
@@ -35,11 +39,12 @@ export class CopyWriter implements TableReceiver {
     this.#form = form;
   }
 
-  async begin(columns: readonly string[]): Promise<void> {
+  async begin(columns: readonly string[], types: readonly InputType[]): Promise<void> {
     await this.close();
     this.#file = await this.#fault(open(this.#path, "w", 0o600));
     this.#checksum = new RunningChecksum();
     this.#rows = 0;
+    this.#types = types;
     const { format, keepsNulls } = this.#form;
     this.#encode = format === "tsv" ? tsvRow(keepsNulls ? emptyText : "") : objectRow(columns);
     this.#text = format === "tsv" ? `${columns.map(quoted).join("\t")}\n` : "";
@@ -58,7 +63,7 @@ export class CopyWriter implements TableReceiver {
     await this.#write();
     await this.#fault(this.#file?.sync() ?? Promise.resolve());
     await this.close();
-    return { rows: this.#rows, content: this.#checksum.state() };
+    return { rows: this.#rows, types: this.#types, content: this.#checksum.state() };
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,14 @@ import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
 import { readingOf } from "../rows/reading.js";
 import type { SeveralReading } from "../rows/read-several.js";
-import { copyOnce, copyPath, readCopy, refuseTextOptions } from "./copied-table.js";
+import {
+  copiedTypes,
+  copyOnce,
+  copyPath,
+  readCopy,
+  refuseTextOptions,
+  typed,
+} from "./copied-table.js";
 import type {
   ReadingSettings,
   RowHandling,
@@ -99,7 +106,14 @@ function copiedReading(
   clock: Clock,
 ): SeveralReading {
   const input = { path: copyPath(place.folder, place.format), copyOf: { name, kind } };
-  return { name, input, ...reader((own) => readCopy(input, own, place, clock), settings) };
+  return {
+    name,
+    input,
+    ...reader(
+      (own) => typed(readCopy(input, own, place, clock), () => copiedTypes(place)),
+      settings,
+    ),
+  };
 }
 
 function reader(

@@ -1,18 +1,21 @@
+import type { InputType } from "../../formats/typed-column.js";
 import type { TableInput } from "../../outputs/tables/types.js";
 
 /** Ends the reading of a table whose columns are known. */
 class ColumnsKnown extends Error {}
 
+interface TableColumns {
+  readonly inputColumns: readonly string[];
+  readonly inputTypes: readonly InputType[];
+}
+
 /** The columns of a table. Its rows are not read. @throws as `TableInput.read` */
-export async function tableColumns(
-  table: TableInput,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  let columns: readonly string[] = [];
+export async function tableColumns(table: TableInput, signal: AbortSignal): Promise<TableColumns> {
+  let columns: TableColumns = { inputColumns: [], inputTypes: [] };
   const known = new ColumnsKnown();
   const receiver = {
-    begin(names: readonly string[]): Promise<void> {
-      columns = names;
+    begin(inputColumns: readonly string[], inputTypes: readonly InputType[]): Promise<void> {
+      columns = { inputColumns, inputTypes };
       return Promise.reject(known);
     },
     rows: () => Promise.resolve(),

@@ -64,15 +64,17 @@ export async function chooseDataSet(
 /**
  * Refuses options that would have no effect.
  *
- * @throws UsageError `data_set_option`, `es_index_unused`
+ * @throws UsageError `data_set_option`, `es_option_unused`
  */
 export function refuseIdleOptions(
-  { to, esIndex, rowsPerFile, gzip }: SinkSettings,
+  { to, esIndex, esAction, esId, rowsPerFile, gzip }: SinkSettings,
   warehouse: Warehouse | null,
 ): void {
-  if (esIndex !== undefined && to !== "es-bulk") {
-    throw new UsageError("es_index_unused", "--es-index applies only to --to es-bulk", {
-      hint: "add --to es-bulk, or leave out --es-index",
+  const bulk = Object.entries({ "--es-index": esIndex, "--es-action": esAction, "--es-id": esId });
+  const [idle] = to === "es-bulk" ? [] : bulk.filter(([, value]) => value !== undefined);
+  if (idle !== undefined) {
+    throw new UsageError("es_option_unused", `${idle[0]} applies only to --to es-bulk`, {
+      hint: `add --to es-bulk, or leave out ${idle[0]}`,
     });
   }
   if (warehouse?.target.kind === "data set") return;

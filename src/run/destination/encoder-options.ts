@@ -6,12 +6,13 @@ import type { OutputTarget } from "./output-target.js";
 
 /** How a run's rows are encoded, in any format. */
 export function encoderOptions(
-  { prefix, shape, formulaGuard, esIndex }: SinkSettings,
+  { prefix, shape, formulaGuard, esIndex, esAction, esId }: SinkSettings,
   { format }: Pick<OutputTarget, "format">,
   rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
 ): EncoderOptions {
   const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
-  return { ...rest, prefix, shape: flatOrNested, formulaGuard, esIndex };
+  const form = { prefix, shape: flatOrNested, formulaGuard, esIndex, esAction, esId };
+  return { ...rest, ...form };
 }
 
 /** How the files of a data set are written; undefined for any other output. */

@@ -1,6 +1,7 @@
 import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import type { Clock } from "../../core/clock.js";
 import { raceAbort } from "../../core/abort.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { Encoder } from "../../formats/types.js";
 import type { Publication } from "../../outputs/publication.js";
 import type { PartRecord } from "../../core/manifest/manifest.js";
@@ -11,6 +12,8 @@ import type { WarehouseOutputTarget } from "./output-target.js";
 export interface OpenPublicationOptions {
   /** The input's column names. */
   readonly columns: readonly string[];
+  /** Their types. @default text */
+  readonly types?: readonly InputType[] | undefined;
   readonly runId: string;
   /** The optional columns of the rows. */
   readonly optional: OptionalColumns;

@@ -170,6 +170,7 @@ async function commitStaged(
 ): Promise<void> {
   const publication = await openPublication(job, target, {
     columns: checkpoint.source.columns,
+    types: checkpoint.source.types,
     runId: checkpoint.runId,
     optional: optionalColumnsOf(job, handling),
     clock: job.clock ?? systemClock,

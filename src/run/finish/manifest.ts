@@ -82,7 +82,7 @@ export function manifestOf(
       ...(audit?.withoutKey === undefined ? {} : { without_key: audit.withoutKey }),
       ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
-    ...(output.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
+    ...(output.onlyNew === false ? {} : { skipped: tally.skipped ?? 0 }),
     ...(output.distinct || output.only ? { left_out: run.tally.leftOut.counts() } : {}),
     ...(how.limit === undefined ? {} : { sampled: how.limit }),
     statuses: tally.statuses,

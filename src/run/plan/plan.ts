@@ -19,7 +19,7 @@ import type { RowHandling, StartRow } from "../rows/row-handling.js";
 /** Estimate for a run over an input. */
 export interface Plan {
   readonly rows: number;
-  /** With `--only-new`: rows whose item the table has. They count nowhere else. */
+  /** With `--only-new`: rows whose item the table has a complete row of. They count nowhere else. */
   readonly skipped: number;
   /** Rows by kind of item. */
   readonly kinds: Readonly<Record<ItemKind, number>>;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Clock } from "../../core/clock.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { findWarehouse } from "../../outputs/registry.js";
 import { inputReading } from "../copy/find-table-input.js";
@@ -23,6 +24,8 @@ export interface PlanJob {
   /** Answers that the run would already have. @default none */
   readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;
+  /** @default the machine's */
+  readonly clock?: Clock;
   readonly onWarning?: (message: string) => void;
   /** As in `EnrichJob`. */
   readonly onNotice?: (message: string) => void;
@@ -31,7 +34,7 @@ export interface PlanJob {
 /** Opens the input like a run. What has to be copied goes to a temporary folder. */
 export async function openPlannedReading(job: PlanJob, stack: ResourceStack): Promise<RowHandling> {
   const { output, onlyNew } = job.settings;
-  if (!onlyNew) return readingFor(job, stack);
+  if (onlyNew === false) return readingFor(job, stack);
   const table = findWarehouse(output)?.rows ?? null;
   if (table === null) throw needsTable(output);
   const handling = await readingFor(job, stack);

@@ -2,9 +2,11 @@ import { hash } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { Item } from "../../core/item/item.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import type { SinkSettings } from "../../outputs/options.js";
 import { cellOf } from "../../outputs/tables/values.js";
 import type { TableInput, TableReadOptions } from "../../outputs/tables/types.js";
 import type { TableRows } from "../../outputs/registry.js";
@@ -113,18 +115,20 @@ export class KnownItems {
 
 /** The items of the table that a run writes to. @throws as reading a table does */
 export async function readKnownItems(
-  { settings, signal, clock, onWarning = () => undefined }: KnownItemsJob,
+  { settings, signal, clock = systemClock, onWarning = () => undefined }: KnownItemsJob,
   rows: TableRows,
   folder: string,
 ): Promise<KnownItems> {
-  const query = await rows.items(settings);
+  const { prefix, onlyNew } = settings;
+  const since = typeof onlyNew === "object" ? Math.max(0, clock.now() - onlyNew.ms) : null;
+  const query = await rows.items({ prefix, since });
   const table = query === null ? null : await rows.input(query);
-  const options = { signal, onWarning, ...(clock === undefined ? {} : { clock }) };
+  const options = { signal, onWarning, clock };
   return KnownItems.read(folder, table, options);
 }
 
 type KnownItemsJob = Pick<EnrichJob, "signal" | "clock" | "onWarning"> & {
-  readonly settings: Parameters<TableRows["items"]>[0];
+  readonly settings: Pick<SinkSettings, "prefix" | "onlyNew">;
 };
 
 /** The error for `--only-new` with another output. */

@@ -25,7 +25,7 @@ export interface CheckpointerOptions {
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
   /** Supplies its columns, its reading and the checksum of the bytes read. */
-  readonly source: Pick<OpenedSource, "columns" | "reading" | "checksum" | "files">;
+  readonly source: Pick<OpenedSource, "columns" | "types" | "reading" | "checksum" | "files">;
   readonly before: Checkpoint | null;
   readonly runId: string;
   /** When a new run began. @default now */
@@ -113,13 +113,14 @@ export class Checkpointer {
     const { before, source } = this.#options;
     const { last } = this.#position;
     const reached = last && { offset: last.end, row: last.number, line: last.endLine };
-    const { columns, reading } = source;
+    const { columns, types, reading } = source;
     const from = reached ?? before?.source ?? { offset: 0, row: 0, line: 0 };
     const input = source.checksum();
     const files = source.files?.();
     return {
       ...from,
       columns,
+      ...(types === undefined ? {} : { types }),
       reading,
       ...(input === undefined ? {} : { input }),
       ...(files === undefined ? {} : { files }),

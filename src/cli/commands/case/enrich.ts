@@ -10,15 +10,7 @@ import { withServices } from "../../services/services.js";
 import { withClient } from "../../services/with-client.js";
 import { ofCase, readCase } from "./show.js";
 
-const { Output, Lookups, Run } = runGroups;
-const { intelUrl, apiKeyFile, local, synthetic, timeout } = runGroups.Service;
-
-const groups = {
-  Output,
-  Services: { ...opsOptions.shape, intelUrl, apiKeyFile, local, synthetic, timeout },
-  Lookups,
-  Run,
-};
+const groups = { ...runGroups, Service: { ...opsOptions.shape, ...runGroups.Service } };
 
 type Settings = SettingsOf<typeof groups>;
 

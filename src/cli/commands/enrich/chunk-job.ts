@@ -70,6 +70,8 @@ const plannedKeys: readonly (keyof PlannedSettings)[] = [
   "prefix",
   "shape",
   "esIndex",
+  "esAction",
+  "esId",
   "formulaGuard",
   "columns",
   "only",

@@ -6,15 +6,20 @@ import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
-const { local, synthetic, report: reportPage, against, ...program } = cliOptions.shape;
+const { local, synthetic, report, against, config, profile, ...display } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+const { mode, key, onlyNew, tagIps, ...files } = sinkOptions.shape;
+const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, ...pace } = lookupOptions.shape;
 
 /** Options of the commands that run the main job. */
 export const runGroups = {
-  Output: { ...sinkOptions.shape, report: reportPage, against },
+  Output: files,
+  Tables: { mode, key, onlyNew },
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
-  Lookups: lookupOptions.shape,
-  Run: { ...runOptions.shape, ...program, ...unattendedOptions.shape },
+  Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
+  Pace: pace,
+  Run: { ...runOptions.shape, config, profile },
+  "Reports and monitoring": { report, against, tagIps, ...display, ...unattendedOptions.shape },
 };
 
 /** Exit codes of those commands. */

@@ -14,12 +14,12 @@ import { jobExitCodes, runGroups } from "./job-options.js";
 import { withServices } from "../../services/services.js";
 import { retrySuffix } from "../../../core/files/output-names.js";
 
+const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;
-const { unordered, tagIps, report } = runGroups.Output;
-const { to, rejects, formulaGuard } = sinkOptions.shape;
+const { against: _against, ...reports } = runGroups["Reports and monitoring"];
+const { to, rejects, formulaGuard, unordered } = sinkOptions.shape;
 
 const groups = {
-  ...runGroups,
   Input: {
     run: option(z.string().min(1).optional(), {
       description: "Run in a table whose rows are filled in: its rep_run_id [default: the newest]",
@@ -39,10 +39,12 @@ const groups = {
     prefix: earlierPrefix,
     formulaGuard,
     unordered,
-    tagIps,
-    report,
   },
+  Service,
+  Lookups,
+  Pace,
   Run: run,
+  "Reports and monitoring": reports,
 };
 
 /** Repeats the failed and partial lookups of an earlier run. */

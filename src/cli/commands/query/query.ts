@@ -7,14 +7,14 @@ import { commonExitCodes, interruptedExitCodes, quotaExitCodes } from "../../exi
 import { cliOptions } from "../../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
-const { concurrency, bogons, exclude, urlQuery, ...lookups } = lookupOptions.shape;
-const { rate, pace, priority, retries, partialRetries } = lookups;
-const withheld = { bogons, exclude, urlQuery };
+const { bogons, exclude, urlQuery, rate, concurrency, pace, priority, retries, partialRetries } =
+  lookupOptions.shape;
 const { local, synthetic, color, config, profile } = cliOptions.shape;
 
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
-  Lookups: { ...withheld, concurrency, rate, pace, priority, retries },
+  Lookups: { bogons, exclude, urlQuery },
+  Pace: { rate, concurrency, pace, priority, retries },
   Run: {
     failOn: runOptions.shape.failOn,
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
@@ -51,7 +51,7 @@ export const queryCommand = defineCommand({
   ],
   groups: {
     ...quickCheckGroups,
-    Lookups: { ...withheld, concurrency, rate, pace, priority, retries, partialRetries },
+    Pace: { ...quickCheckGroups.Pace, partialRetries },
   },
   examples: {
     "repute query 192.0.2.1 example.com --local":

@@ -59,7 +59,7 @@ export const tagsExportCommand = defineCommand({
   name: "tags export",
   isJob: true,
   usage: "NAME... | --all | --seen-in OUT -o DIR [flags]",
-  summary: "export the IP lists of tags as files, with the changes since last time",
+  summary: "export the IP lists of tags as files, and what changed",
   description: [
     "Reads the list of each tag from one snapshot, verifies it, and writes it to DIR as <group>--<name>.txt and in any other format of --formats, with files of the addresses added and removed since the previous export. DIR/index.json describes all lists.",
     "A tag that fails keeps its previous list; the others are updated. All files appear at once. To continue an interrupted export, repeat the command.",

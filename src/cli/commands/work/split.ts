@@ -11,7 +11,8 @@ import { cliOptions } from "../../options/option-spec.js";
 import { enrichInput } from "../enrich/enrich-job.js";
 import { UsageError } from "../../../core/errors.js";
 
-const { prefix, shape, esIndex, formulaGuard, columns, only, distinct } = sinkOptions.shape;
+const { prefix, shape, esIndex, esAction, esId, formulaGuard, columns, only, distinct } =
+  sinkOptions.shape;
 const { lookups, bogons, exclude, urlQuery } = lookupOptions.shape;
 const { json, quiet, config, profile } = cliOptions.shape;
 const { rowsPerChunk, to } = chunkOptions.shape;
@@ -31,7 +32,7 @@ const groups = {
     }),
     rowsPerChunk,
   },
-  Output: { to, columns, only, distinct, prefix, shape, esIndex, formulaGuard },
+  Output: { to, columns, only, distinct, prefix, shape, esIndex, esAction, esId, formulaGuard },
   Lookups: { lookups, bogons, exclude, urlQuery },
   Run: { json, quiet, config, profile },
 };
@@ -40,7 +41,7 @@ const groups = {
 export const splitCommand = defineCommand({
   name: "split",
   usage: "[input] -o WORK [flags]",
-  summary: "divide an input into chunks that machines can process independently",
+  summary: "divide an input into chunks for several machines",
   description: [
     "Reads the whole input once, finds its columns, and writes WORK/plan.json with chunks numbered from 0. Then run repute enrich WORK --chunk N for each chunk, in any order and anywhere, and repute merge WORK -o OUT once they are done.",
     "A plain file or object stays where it is and has to be readable from every machine; gzip, UTF-16, stdin and tables are copied into WORK, decompressed, and into s3://BUCKET/KEY files, too.",

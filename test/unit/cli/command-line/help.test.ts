@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Command, CommandGroup } from "../../../../src/cli/command.js";
 import { helpText } from "../../../../src/cli/command-line/help.js";
-import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
+import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
 import {
   commandNames,
   groups,
@@ -20,9 +20,34 @@ test("loads each command under its own name", async () => {
   await expect(loadCommand("tags")).resolves.toBeNull();
 });
 
-test("the program's help names every command", () => {
-  const help = helpOf(null);
-  expect(commands.filter(({ name }) => !help.includes(`\n  ${name} `))).toEqual([]);
+test("the program's help names every command once, on a line of 80 columns, and few to start with", () => {
+  const lines = helpOf(null).split("\n");
+  const named = commands.map(({ name }) => lines.filter((line) => line.startsWith(`  ${name} `)));
+  expect(named.filter((found) => found.length !== 1)).toEqual([]);
+  expect(named.flat().map((line) => line.trim().replace(/^.*? {2,}/, ""))).toEqual(
+    commands.map(({ summary }) => summary),
+  );
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(lines.filter((line) => line.startsWith("  repute "))).toHaveLength(3);
+});
+
+test("the help of enrich groups its flags and ends with the rare ones", () => {
+  const help = helpOf(commands[0]!);
+  const titles = [...help.matchAll(/^(\w[\w ]+):$/gm)].map(([, title]) => title);
+  const [flags, end] = [titles.indexOf("Input"), titles.indexOf("Exit codes")];
+  expect(titles[end - 1]).toBe("Advanced");
+  expect(end - flags).toBeLessThan(12);
+  const [, rare = ""] = /\nAdvanced:\n(.*?)\n\n/s.exec(help) ?? [];
+  const listed = [...rare.matchAll(/^ {2,6}(?:-\w, )?--(?:no-)?([\w-]+)/gm)].map(
+    ([, flag = ""]) => flag,
+  );
+  const specs = optionSpecs(commands[0]!.options).filter((spec) => spec.rare);
+  expect(listed.toSorted()).toEqual(specs.map(({ flag }) => flag).toSorted());
+});
+
+test("no flag is both rare and common", () => {
+  const specs = commands.flatMap(({ options }) => optionSpecs(options));
+  expect(specs.filter((spec) => spec.rare && spec.common)).toEqual([]);
 });
 
 test.each(groups.map((group) => [group.name, group] as const))(
@@ -63,9 +88,17 @@ test("a command lists only the variables of its own secrets", () => {
 describe.each(commands.map((command) => [command.name, command] as const))(
   "help of %s",
   (_, command) => {
+    const help80 = helpOf(command);
+
     test("has every option in exactly one group", () => {
       const grouped = Object.values(command.groups).flatMap(Object.keys);
       expect(grouped.toSorted()).toEqual(Object.keys(command.options.shape).toSorted());
+    });
+
+    test("lists every flag once", () => {
+      const listed = help80.match(/^ {2,6}(?:-\w, )?--[\w-]+.*?(?=$| {2})/gm) ?? [];
+      const flags = listed.map((line) => line.trim().replace(/^-\w, /, ""));
+      expect(flags.toSorted()).toEqual(optionSpecs(command.options).map(writtenFlag).toSorted());
     });
 
     test("describes every option", () => {
@@ -79,16 +112,10 @@ describe.each(commands.map((command) => [command.name, command] as const))(
       expect([4, 5, 6]).toContain(own.length);
     });
 
-    /** Its layout takes long. */
-    let help80: string;
-    beforeAll(() => {
-      help80 = helpOf(command);
-    });
-
-    test.each([60, 80, 100])("prose fits a width of %i", (width) => {
-      const lines = (width === 80 ? help80 : helpOf(command, width)).split("\n");
+    test.each([40, 80, 100])("prose fits a width of %i", (width) => {
+      const lines = helpOf(command, width).split("\n");
       // A command to copy stands on one line, however long.
-      const prose = lines.filter((line) => !line.includes("repute "));
+      const prose = lines.filter((line) => !line.includes("repute ") && /\S \S/.test(line));
       expect(prose.filter((line) => line.length > width)).toEqual([]);
     });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { groups, loadCommands } from "../../../../src/cli/command-list.js";
+import { groups, inSections, loadCommands } from "../../../../src/cli/command-list.js";
+import { optionSections } from "../../../../src/cli/command.js";
 import { manPage } from "../../../../src/cli/command-line/man-page.js";
 import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
 import { secrets } from "../../../../src/cli/options/secrets.js";
@@ -24,11 +25,26 @@ describe.each(commands.map((command) => [command.name, command] as const))(
   (name, command) => {
     test("has a section with every flag", () => {
       const flags = optionSpecs(command.options).map(writtenFlag);
-      expect(flags.filter((flag) => !sectionOf(name).includes(`${flag}\\fR\n`))).toEqual([]);
+      const listed = [...sectionOf(name).matchAll(/^\\fB(?:-\w, )?(--.*)\\fR$/gm)];
+      expect(listed.map(([, flag = ""]) => flag).toSorted()).toEqual(flags.toSorted());
       expect(sectionOf(name)).toContain("\n.I Exit codes\n");
     });
   },
 );
+
+test("has a section for each heading of the help, and its flags under those of the help", () => {
+  const titles = inSections(commands).map(([title]) => `.SH ${title.toUpperCase()}`);
+  const sections = page.replaceAll(String.raw`\-`, "-").match(/^\.SH .*$/gm);
+  expect(sections?.slice(3, -2)).toEqual(titles);
+  expect(sections?.at(-1)).toBe(".SH SEE ALSO");
+  const [enrich] = commands;
+  const headings = sectionOf("enrich").match(/(?<=^\.I ).*$/gm);
+  expect(headings).toEqual([
+    ...optionSections(enrich!).map(([title]) => title),
+    "Examples",
+    "Exit codes",
+  ]);
+});
 
 test("names the variables of all secrets", () => {
   for (const { variable } of Object.values(secrets)) expect(page).toContain(`\\fB${variable}\\fR`);

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { runRepute } from "../../../helpers/run-repute.js";
+import { serveHere } from "../../../helpers/serve-here.js";
+import { shellWords } from "../../../docs/shell-session.js";
 import { runInProcess } from "../run-in-process.js";
 
 const url = "https://intel.example/beta";
@@ -56,6 +58,23 @@ test("writes a crontab line, whose command runs", async () => {
   );
   expect(names.toSorted()).toEqual([".csv", ".csv.manifest.json", ".html"]);
 });
+
+test.each([[[]], [["repute.yaml"]], [["a folder/my config.yaml"]]])(
+  "ends with a command to run next, which runs as printed after init %j",
+  async (operands) => {
+    const { HOME } = await home();
+    const env = { XDG_CONFIG_HOME: join(HOME, ".config") };
+    const { origin, stop } = await serveHere();
+    const args = ["init", ...operands, "--yes", "--intel-url", `${origin}/beta`];
+    const { stderr } = await runRepute(args, { cwd: HOME, env });
+    const [program, ...next] = shellWords(stderr.trimEnd().split("\n").at(-1)!.trim());
+    expect(program).toBe("repute");
+    const { code, stdout } = await runRepute([...next, "--json"], { cwd: HOME, env });
+    await stop();
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain(origin);
+  },
+);
 
 test("takes the default for an empty answer", async () => {
   const { env, HOME, path } = await home();
@@ -154,7 +173,7 @@ test.each(["repute.yaml", "repute.yml"])("writes %s", async (name) => {
   const args = ["init", path, "--yes", "--intel-url", url, "--cache", "none"];
   const { code, stderr } = await runInProcess(args, { stdin: "" });
   expect(code).toBe(0);
-  expect(stderr).toContain(`repute doctor --config ${path}`);
+  expect(stderr).toMatch(/\n {4}repute doctor --config \S+\n$/);
   expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "100/s", concurrency: "32" });
 });
 

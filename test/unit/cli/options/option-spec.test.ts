@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { option, wholeNumber } from "../../../../src/core/options.js";
+import { option, switchOrAge, wholeNumber } from "../../../../src/core/options.js";
 import {
   flagName,
   optionSpecs,
@@ -62,6 +62,24 @@ test("lists many choices beside a placeholder", () => {
 
 test("takes description and alias from the schema", () => {
   expect(specs["quiet"]).toMatchObject({ description: "Say nothing", alias: "q" });
+});
+
+test("writes the value that a switch may have", () => {
+  const onlyNew = option(switchOrAge().default(false), {
+    description: "",
+    value: "AGE",
+    bare: true,
+  });
+  const [spec] = optionSpecs(z.strictObject({ onlyNew }));
+  expect(writtenFlag(spec!)).toBe("--only-new [AGE]");
+  expect(spec).toMatchObject({ isSwitch: true, placeholder: "AGE" });
+  expect(["7d", "1.5h", "0s", "7", "true"].map((text) => spec!.accepts?.(text))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("writes a switch that is on as its negative", () => {

@@ -23,8 +23,16 @@ test("workers write files and tables, no streams and no data sets", async () => 
     const refused = dividedRun(await jobIn(folder, { output, to }));
     await expect(refused).rejects.toMatchObject({ code: "workers_need_file" });
   }
-  const raw = dividedRun(await jobIn(folder, { output: join(folder, "out.csv"), raw: true }));
-  await expect(raw).rejects.toMatchObject({ code: "chunk_option" });
+  for (const [flag, settings] of Object.entries({
+    "--raw": { output: join(folder, "out.csv"), raw: true },
+    "--only-new": { output: `duckdb:${join(folder, "db")}?table=t`, onlyNew: "7d" },
+  })) {
+    const refused = dividedRun(await jobIn(folder, settings));
+    await expect(refused).rejects.toMatchObject({
+      code: "chunk_option",
+      message: `${flag} does not go with --workers`,
+    });
+  }
 });
 
 test("workers read one text input, and do not replace it", async () => {

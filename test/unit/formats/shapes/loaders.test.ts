@@ -40,6 +40,37 @@ it("identifies a document by its row, never by the answer", () => {
   expect(new Set([maliciousRow, moved, edited].map((each) => idOf(each))).size).toBe(3);
 });
 
+it("identifies a document by its item if that is asked for", () => {
+  const byItem = { ...options, esId: "item" } as const;
+  const { row, item } = maliciousRow;
+  const moved = { ...maliciousRow, row: { ...row, number: row.number + 1, cells: ["spelt else"] } };
+  expect(idOf(moved, byItem)).toBe(idOf(maliciousRow, byItem));
+  const kinds = ["ip", "domain", "url"] as const;
+  const ids = kinds.map((kind) =>
+    idOf({ ...maliciousRow, item: { kind, value: item!.value } }, byItem),
+  );
+  expect(new Set(ids).size).toBe(3);
+  expect(
+    idOf({ ...maliciousRow, item: { kind: "url", value: "x".repeat(9_000) } }, byItem),
+  ).toMatch(/^[0-9a-f]{40}$/);
+  const without = [
+    { ...maliciousRow, item: null },
+    { ...moved, item: null },
+  ];
+  expect(without.map((each) => idOf(each, byItem))).toEqual(without.map((each) => idOf(each)));
+  expect(new Set(without.map((each) => idOf(each, byItem))).size).toBe(2);
+});
+
+it("creates documents, and counts those it created", () => {
+  const text = esBulk
+    .write({ ...options, esIndex: "repute-1", esAction: "create" })
+    .encode([maliciousRow]);
+  expect(linesOf(text)[0]).toEqual({ create: { _index: "repute-1", _id: idOf(maliciousRow) } });
+  const counter = esBulk.count({ prefix: "rep_", shape: "nested", inputColumns: 0 });
+  for (const line of text.trimEnd().split("\n")) counter.add(Buffer.from(`${line}\n`));
+  expect(counter.counted()).toMatchObject({ rows: 1 });
+});
+
 it("refuses lines out of place", () => {
   const [action = "", document = ""] = esBulk.write(options).encode([maliciousRow]).split("\n");
   const count = (...lines: readonly string[]) => {

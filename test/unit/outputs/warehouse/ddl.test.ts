@@ -1,5 +1,6 @@
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, it } from "vitest";
+import { dialectNames } from "../../../../src/outputs/warehouse/dialect.js";
 import { schemaFormats, schemaText } from "../../../../src/outputs/warehouse/ddl.js";
 
 const options = { inputColumns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };
@@ -48,19 +49,46 @@ it("has BigQuery's types and quotes", () => {
   expect(text).toContain("`a_b_` STRING");
   expect(text).toContain("`rep_tags` ARRAY<STRING>");
   expect(text).toContain("PRIMARY KEY (`rep_run_id`, `rep_row`) NOT ENFORCED");
+  expect(text).toContain("'tags' IN UNNEST(`rep_missing`)");
+  expect(text).toContain("TO_JSON_STRING(`rep_tags`) IS DISTINCT FROM TO_JSON_STRING(");
+  expect(text).not.toContain("ANY(");
 });
 
 it("rejects a table whose view would have too long a name for PostgreSQL", () => {
-  const longest = "t".repeat(56);
+  const longest = "t".repeat(55);
   const text = schemaText("postgres", { ...options, table: longest });
-  expect(text).toContain(`CREATE VIEW "${longest}_newest"`);
+  expect(text).toContain(`CREATE VIEW "${longest}_history"`);
   expect(() => schemaText("postgres", { ...options, table: `${longest}t` })).toThrow(
     expect.objectContaining({
       code: "name_too_long",
-      hint: "choose a name of at most 56 bytes",
+      hint: "choose a name of at most 55 bytes",
     }),
   );
-  expect(schemaText("duckdb", { ...options, table: `${longest}t` })).toContain("t_newest");
+  expect(schemaText("duckdb", { ...options, table: `${longest}t` })).toContain("t_history");
+});
+
+it.each([
+  ["append", undefined, ["_newest", "_changes", "_history"]],
+  ["replace", undefined, ["_newest"]],
+  ["merge", undefined, []],
+  ["merge", ["note", "rep_kind", "rep_item"], ["_newest"]],
+] as const)("prints the views that mean something with --mode %s", (mode, key, suffixes) => {
+  for (const format of dialectNames) {
+    const text = schemaText(format, { ...options, mode, key });
+    const views = [...text.matchAll(/^(?:-- .+\n)+CREATE VIEW \S+hits(\w+)\W AS$/gm)];
+    expect(views.map(([, suffix]) => suffix)).toEqual(suffixes);
+  }
+});
+
+it("prints the views that the columns suffice for", () => {
+  const text = (...only: string[]): string =>
+    schemaText("postgres", { ...options, optional: { only } });
+  const seen = ["kind", "item", "looked_up_at"];
+  expect(text("verdict", "item")).not.toContain("CREATE VIEW");
+  expect(text(...seen)).toContain("_newest");
+  expect(text(...seen)).not.toContain("_history");
+  expect(text(...seen, "verdict")).toContain("_history");
+  expect(text(...seen, "verdict")).not.toContain("_changes");
 });
 
 it("rejects more columns than the database allows", () => {
@@ -161,11 +189,5 @@ describe("the view of changes", () => {
     expect(found.getRows()).toEqual([["changed", "192.0.2.3", "2"]]);
     connection.closeSync();
     instance.closeSync();
-  });
-
-  it("is left out where PostgreSQL would cut its name", () => {
-    const text = schemaText("postgres", { ...options, table: "t".repeat(56) });
-    expect(text).not.toContain("_changes");
-    expect(schemaText("postgres", options)).toContain('CREATE VIEW "intel"."hits_changes" AS');
   });
 });

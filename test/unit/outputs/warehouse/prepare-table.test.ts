@@ -1,4 +1,5 @@
 import type { TypedColumn } from "../../../../src/formats/typed-column.js";
+import type { TableSchema } from "../../../../src/outputs/warehouse/table-schema.js";
 import { expect, it } from "vitest";
 import { checkTable } from "../../../../src/outputs/warehouse/prepare-table.js";
 
@@ -9,6 +10,16 @@ const columns: readonly TypedColumn[] = [
   { name: "rep_tags", type: "text[]", nullable: true },
 ];
 
+const rowKey = ["rep_run_id", "rep_row"] as const;
+
+const tableOf = (typed: readonly TypedColumn[]): TableSchema => ({
+  columns: typed.map((column) => ({ ...column, description: "", from: { kind: "row" } })),
+  rowKey,
+  key: rowKey,
+  mode: "append",
+  prefix: "rep_",
+});
+
 const check = (
   dialect: "duckdb" | "postgres",
   ...found: (readonly [name: string, type: string])[]
@@ -16,7 +27,7 @@ const check = (
   checkTable(
     dialect,
     table,
-    { columns, rowKey: ["rep_run_id", "rep_row"], prefix: "rep_" },
+    tableOf(columns),
     found.map(([name, type]) => ({ name, type })),
   );
 

@@ -1,0 +1,190 @@
+import { parseTimestamp } from "../core/clock.js";
+import { type ColumnTypeFacts, columnTypes, type ParquetLeaf } from "./column-types.js";
+import { jsonCell } from "./json-cell.js";
+import type { CellValue, DecimalType, StoredType } from "./typed-column.js";
+
+/** How a column is stored. */
+export interface StoredTypeFacts extends Pick<ColumnTypeFacts, "sql" | "parquet" | "jsonSchema"> {
+  /** The cell of an input's text; undefined if the type lacks the value. */
+  readonly cellOf: (text: string) => CellValue | undefined;
+}
+
+/** Where a column is stored. */
+export type StoringName = "parquet" | keyof StoredTypeFacts["sql"];
+
+/** How columns of a type are stored. */
+export function storedType(type: StoredType): StoredTypeFacts {
+  return isDecimal(type) ? decimal(type) : storedTypes[type];
+}
+
+/** Whether an output has no such type but text. */
+export function lacksType(target: StoringName, type: StoredType): boolean {
+  const { sql, parquet } = storedType(type);
+  if (target === "parquet") return parquet === text.parquet && type !== "text";
+  return sql[target] === text.sql[target] && type !== "text";
+}
+
+const { text } = columnTypes;
+
+const storedTypes: Readonly<Record<Exclude<StoredType, DecimalType>, StoredTypeFacts>> = {
+  ...columnTypes,
+  text: { ...text, cellOf: String },
+  boolean: { ...columnTypes.boolean, cellOf: (value) => booleans.get(value) },
+  count: { ...columnTypes.count, cellOf: integerOf },
+  integer: { ...columnTypes.count, jsonSchema: { type: ["integer", "null"] }, cellOf: integerOf },
+  number: { ...columnTypes.number, cellOf: numberOf },
+  float: {
+    sql: { postgres: "real", duckdb: "FLOAT", bigquery: "FLOAT64" },
+    parquet: { type: "FLOAT" },
+    jsonSchema: columnTypes.number.jsonSchema,
+    cellOf: numberOf,
+  },
+  numeric: {
+    sql: { ...text.sql, postgres: "numeric" },
+    parquet: text.parquet,
+    jsonSchema: columnTypes.number.jsonSchema,
+    cellOf: (value) => (numberOf(value) === undefined ? undefined : value),
+  },
+  date: {
+    sql: { postgres: "date", duckdb: "DATE", bigquery: "DATE" },
+    parquet: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
+    jsonSchema: { type: ["string", "null"], format: "date" },
+    cellOf(value) {
+      const micros = parseTimestamp(`${value}T00:00:00Z`);
+      return micros === null ? undefined : Number(micros / dayMicros);
+    },
+  },
+  timestamp: { ...columnTypes.timestamp, cellOf: microsecondsOf },
+  timestamp_local: {
+    ...columnTypes.timestamp,
+    sql: { postgres: "timestamp", duckdb: "TIMESTAMP", bigquery: "DATETIME" },
+    parquet: timestampLeaf("MICROS", false),
+    cellOf: microsecondsOf,
+  },
+  timestamp_ns: {
+    ...columnTypes.timestamp,
+    sql: text.sql,
+    parquet: timestampLeaf("NANOS", true),
+    cellOf: nanosecondsOf,
+  },
+  timestamp_ns_local: {
+    ...columnTypes.timestamp,
+    sql: { ...text.sql, duckdb: "TIMESTAMP_NS" },
+    parquet: timestampLeaf("NANOS", false),
+    cellOf: nanosecondsOf,
+  },
+  uuid: {
+    sql: { ...text.sql, postgres: "uuid", duckdb: "UUID" },
+    parquet: {
+      type: "FIXED_LEN_BYTE_ARRAY",
+      type_length: 16,
+      logical_type: { type: "UUID" },
+    },
+    // Any version and variant, unlike format "uuid".
+    jsonSchema: { type: ["string", "null"] },
+    cellOf: (value) => (uuid.test(value) ? value.toLowerCase() : undefined),
+  },
+  json: { ...columnTypes.json, cellOf: jsonCell },
+  "text[]": { ...columnTypes["text[]"], cellOf: () => undefined },
+};
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Bounds of 64-bit integers. */
+const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n];
+
+function in64Bits(value: bigint): bigint | undefined {
+  return value >= least && value <= most ? value : undefined;
+}
+
+function integerOf(value: string): bigint | undefined {
+  return /^-?\d{1,19}$/.test(value) ? in64Bits(BigInt(value)) : undefined;
+}
+
+const number = /^(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|NaN|-?Infinity)$/i;
+
+function numberOf(value: string): number | undefined {
+  return number.test(value) ? Number(value) : undefined;
+}
+
+const dayMicros = 86_400_000_000n;
+
+function microsecondsOf(value: string): bigint | undefined {
+  return parseTimestamp(value) ?? undefined;
+}
+
+function nanosecondsOf(value: string): bigint | undefined {
+  const micros = parseTimestamp(value);
+  if (micros === null) return undefined;
+  const [, digits = ""] = /\.\d{6}(\d{1,3})/.exec(value) ?? [];
+  // The 64 bits reach from 1677 to 2262.
+  return in64Bits(micros * 1000n + BigInt(digits.padEnd(3, "0")));
+}
+
+function timestampLeaf(unit: "MICROS" | "NANOS", isAdjustedToUTC: boolean): ParquetLeaf {
+  return { type: "INT64", logical_type: { type: "TIMESTAMP", isAdjustedToUTC, unit } };
+}
+
+/** Most digits of a decimal in Parquet files that other programs read, and in DuckDB. */
+const maxDecimalDigits = 38;
+
+/** The decimal type of so many digits, or null if there is none. */
+export function decimalType(precision: number, scale: number): DecimalType | null {
+  const fits = precision >= 1 && precision <= maxDecimalDigits && scale >= 0 && scale <= precision;
+  return fits ? `decimal(${precision},${scale})` : null;
+}
+
+export function isDecimal(type: StoredType): type is DecimalType {
+  return type.startsWith("decimal(");
+}
+
+/** The digits of a decimal type: all of them, and those after the point. */
+export function decimalDigits(type: DecimalType): {
+  readonly precision: number;
+  readonly scale: number;
+} {
+  const [precision = 0, scale = 0] = type.slice("decimal(".length, -1).split(",").map(Number);
+  return { precision, scale };
+}
+
+function decimal(type: DecimalType): StoredTypeFacts {
+  const { precision, scale } = decimalDigits(type);
+  const digits = `(${precision},${scale})`;
+  // Data types, Numeric types: NUMERIC has 29 digits before the point and 9 after it.
+  const bigquery = scale <= 9 && precision - scale <= 29 ? "NUMERIC" : "BIGNUMERIC";
+  return {
+    sql: {
+      postgres: `numeric${digits}`,
+      duckdb: `DECIMAL${digits}`,
+      bigquery: `${bigquery}${digits}`,
+    },
+    parquet: decimalLeaf(precision, scale),
+    jsonSchema: { type: ["number", "null"] },
+    cellOf(value) {
+      const [, sign = "", whole = "", fraction = ""] = plainDecimal.exec(value) ?? [];
+      if (whole === "" || fraction.length > scale) return undefined;
+      const unscaled = `${whole}${fraction.padEnd(scale, "0")}`.replace(/^0+(?=\d)/, "");
+      return unscaled.length > precision ? undefined : BigInt(sign + unscaled);
+    },
+  };
+}
+
+const plainDecimal = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+/** The smallest integer that holds the digits (Parquet format, LogicalTypes.md, Decimal). */
+function decimalLeaf(precision: number, scale: number): ParquetLeaf {
+  const decimal = { precision, scale };
+  const logical = {
+    converted_type: "DECIMAL",
+    ...decimal,
+    logical_type: { type: "DECIMAL", ...decimal },
+  } as const;
+  if (precision <= 9) return { type: "INT32", ...logical };
+  if (precision <= 18) return { type: "INT64", ...logical };
+  return { type: "FIXED_LEN_BYTE_ARRAY", type_length: 16, ...logical };
+}

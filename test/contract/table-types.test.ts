@@ -1,0 +1,314 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import { enrichKilled } from "../helpers/enrich-killed.js";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { differences, typedNames, typedQuery, typedSamples } from "./typed-rows.js";
+import { queryDuckdb } from "./warehouse-readers.js";
+
+/** A folder with the typed rows: a table `original` and a Parquet file of it. */
+async function prepared(): Promise<string> {
+  const cwd = await temporaryFolder();
+  const file = join(cwd, "in.duckdb");
+  await queryDuckdb(`CREATE TABLE original AS ${typedQuery}`, file);
+  await queryDuckdb(`COPY original TO '${cwd}/in.parquet' (FORMAT parquet)`, file);
+  return cwd;
+}
+
+async function repute(cwd: string, ...args: readonly string[]): Promise<RunReputeResult> {
+  const run = await runRepute(args, { cwd });
+  expect(run.code, run.stderr).toBe(0);
+  return run;
+}
+
+function enrich(cwd: string, ...args: readonly string[]): Promise<RunReputeResult> {
+  return repute(cwd, "enrich", ...args, "--item-column", "item", "--local", "--lookups", "query");
+}
+
+/** Copies a table into the file of the original, to compare the two. */
+async function imported(cwd: string, from: string): Promise<void> {
+  await queryDuckdb(
+    `ATTACH '${join(cwd, "out.duckdb")}' AS found; CREATE OR REPLACE TABLE found AS FROM ${from}`,
+    join(cwd, "in.duckdb"),
+  );
+}
+
+async function typesOf(cwd: string, from: string): Promise<Record<string, unknown>> {
+  const rows = await queryDuckdb(
+    `SELECT column_name, column_type FROM (DESCRIBE FROM ${from})`,
+    join(cwd, "in.duckdb"),
+  );
+  const types = new Map(rows.map((row) => [row["column_name"], row["column_type"]]));
+  return Object.fromEntries(typedNames.map((name) => [name, types.get(name)]));
+}
+
+const storedTypes = Object.fromEntries(
+  Object.entries(typedSamples).map(([name, { type, stored }]) => [name, stored ?? type]),
+);
+
+async function expectKept(cwd: string, from: string): Promise<void> {
+  await imported(cwd, from);
+  expect(await typesOf(cwd, "found")).toEqual(storedTypes);
+  expect(await differences("found", join(cwd, "in.duckdb"))).toEqual([]);
+}
+
+const outputs = [
+  { name: "Parquet", args: ["-o", "out.parquet"], from: "'CWD/out.parquet'" },
+  { name: "DuckDB", args: ["-o", "duckdb:out.duckdb?table=t"], from: "found.t" },
+  {
+    name: "a data set",
+    args: ["-o", "set/", "--to", "parquet", "--rows-per-file", "50"],
+    from: "'CWD/set/*.parquet'",
+  },
+] as const;
+
+describe.each(["duckdb:in.duckdb?table=original", "in.parquet"])("the types of %s", (input) => {
+  it.each(outputs)("stay in $name", async ({ args, from }) => {
+    const cwd = await prepared();
+    const { stderr } = await enrich(cwd, input, ...args);
+    expect(stderr).not.toMatch(/warning/);
+    await expectKept(cwd, from.replace("CWD", cwd));
+  });
+});
+
+describe("types of input columns", () => {
+  it("survive kills, and the loss of the input", async () => {
+    const cwd = await prepared();
+    const server = await startAnsweringServer();
+    onTestFinished(() => server.close());
+    const args = ["in.parquet", "-o", "duckdb:out.duckdb?table=t", "--item-column", "item"];
+    const kill = { requests: 60, ms: 0 };
+    expect(await enrichKilled({ server, cwd, args, kill })).toMatchObject({ signal: "SIGKILL" });
+    await rm(join(cwd, "in.parquet"));
+    const resumed = [...args, "--resume"];
+    const again = await enrichKilled({ server, cwd, args: resumed, kill });
+    expect(again).toMatchObject({ signal: "SIGKILL" });
+    expect(await enrichKilled({ server, cwd, args: resumed, kill: null })).toMatchObject({
+      code: 0,
+    });
+    await expectKept(cwd, "found.t");
+  });
+
+  it.each(outputs.slice(0, 2))("stay in $name over chunks", async ({ args, from }) => {
+    const cwd = await prepared();
+    const shared = ["--to", "parquet", "--lookups", "query", "--item-column", "item"];
+    await repute(cwd, "split", "in.parquet", "-o", "work", "--rows-per-chunk", "80", ...shared);
+    for (const chunk of ["1", "0", "2"]) {
+      await repute(cwd, "enrich", "work", "--chunk", chunk, "--local");
+    }
+    expect((await repute(cwd, "merge", "work", ...args)).stderr).not.toMatch(/warning/);
+    await expectKept(cwd, from.replace("CWD", cwd));
+  });
+
+  it.each(["out.parquet", "set/"])("stay in %s after a retry, byte for byte", async (output) => {
+    const cwd = await prepared();
+    const server = await startAnsweringServer();
+    onTestFinished(() => server.close());
+    for (let n = 0; n < 200; n += 3) server.absent.add(`host-${n}.example.com`);
+    const from = output.endsWith("/") ? `'${cwd}/set/*.parquet'` : `'${cwd}/out.parquet'`;
+    const to = output.endsWith("/") ? ["--to", "parquet", "--rows-per-file", "50"] : [];
+    const args = ["in.parquet", "-o", output, "--item-column", "item", ...to];
+    const max = ["--max-failed", "100%"];
+    const made = await enrichKilled({ server, cwd, args: [...args, ...max], kill: null });
+    expect(made.code, made.stderr).toBe(3);
+    const failed = `SELECT count(*) AS n FROM ${from} WHERE rep_status = 'failed'`;
+    expect(await queryDuckdb(failed)).toEqual([{ n: 67n }]);
+    server.absent.clear();
+    const retried = await enrichKilled({
+      server,
+      cwd,
+      command: "retry",
+      args: [output],
+      kill: null,
+    });
+    expect(retried.code, retried.stderr).toBe(0);
+    expect(await queryDuckdb(failed)).toEqual([{ n: 0n }]);
+    await expectKept(cwd, from);
+    const signs = `SELECT 1 / single AS single, 1 / double AS double FROM ${from} WHERE single = 0 OR double = 0`;
+    const negative = Number.NEGATIVE_INFINITY;
+    expect(await queryDuckdb(signs)).toEqual([
+      { single: expect.anything(), double: negative },
+      { single: negative, double: expect.anything() },
+    ]);
+  });
+
+  it("give way to text in a table that has text", async () => {
+    const cwd = await prepared();
+    await queryDuckdb(
+      `COPY (SELECT item, big::VARCHAR AS big, day::VARCHAR AS day, zoned::VARCHAR AS zoned,
+         double::VARCHAR AS double FROM '${cwd}/in.parquet' LIMIT 3) TO '${cwd}/text.parquet'`,
+    );
+    const target = "duckdb:out.duckdb?table=t";
+    await enrich(cwd, "text.parquet", "-o", target);
+    const query = `SELECT '2.example.com' AS item, 7::BIGINT AS big, 'infinity'::DATE AS day,
+      TIMESTAMPTZ '2024-01-02 03:04:05+00' AS zoned, 'NaN'::DOUBLE AS double`;
+    const { stderr } = await enrich(cwd, `duckdb:in.duckdb?query=${query}`, "-o", target);
+    expect(stderr).not.toMatch(/warning/);
+    const stored = await queryDuckdb(
+      "SELECT big, zoned, double, typeof(day) AS type FROM t WHERE item = '2.example.com'",
+      join(cwd, "out.duckdb"),
+    );
+    expect(stored).toEqual([
+      { big: "7", zoned: "2024-01-02T03:04:05Z", double: "NaN", type: "VARCHAR" },
+    ]);
+  });
+
+  it("become text with one warning per column where an output has no such type", async () => {
+    const cwd = await prepared();
+    const query =
+      "SELECT 'a.example.com' AS item, INTERVAL 3 days AS span, [1, 2] AS list, 5::HUGEINT AS huge, 'x'::ENUM('x') AS e FROM range(2)";
+    const { stderr } = await enrich(cwd, `duckdb:in.duckdb?query=${query}`, "-o", "out.parquet");
+    const said = [
+      "column span is stored as text: it is INTERVAL",
+      "column list is stored as text: it is INTEGER[]",
+      "column huge is stored as text: it is HUGEINT",
+    ];
+    for (const warning of said) expect(stderr.split(`warning: ${warning}\n`)).toHaveLength(2);
+    const { warnings } = JSON.parse(
+      await readFile(join(cwd, "out.parquet.manifest.json"), "utf8"),
+    ) as Manifest;
+    expect(warnings).toEqual(Object.fromEntries(said.map((warning) => [warning, 1])));
+    const rows = await queryDuckdb(
+      `SELECT DISTINCT span, list, huge, e, typeof(huge) AS type FROM '${cwd}/out.parquet'`,
+    );
+    expect(rows).toEqual([{ span: "3 days", list: "1|2", huge: "5", e: "x", type: "VARCHAR" }]);
+    const text = await enrich(cwd, `duckdb:in.duckdb?query=${query}`, "-o", "out.csv");
+    expect(text.stderr).not.toMatch(/warning/);
+  });
+
+  it("count values that the type cannot hold, which become null", async () => {
+    const cwd = await prepared();
+    const query = `SELECT 'a' || n || '.example.com' AS item, CASE WHEN n < 2 THEN 'infinity' ELSE '2024-01-02' END::DATE AS day,
+      TIMESTAMP '12024-01-02' AS late, '{"a": "\\u0000"}'::JSON AS doc FROM range(5) t(n)`;
+    const input = `duckdb:in.duckdb?query=${query}`;
+    const { stderr } = await enrich(cwd, input, "-o", "duckdb:out.duckdb?table=t");
+    expect(stderr).toMatch(/warning: values of the column day became null/);
+    const { warnings } = JSON.parse(
+      await readFile(join(cwd, "out.duckdb.t.manifest.json"), "utf8"),
+    ) as Manifest;
+    const why = "they are infinite, out of range or malformed";
+    expect(warnings).toEqual({
+      [`values of the column late became null: ${why}`]: 5,
+      "replaced U+0000 with U+FFFD in values that contain it": 5,
+      [`values of the column day became null: ${why}`]: 2,
+    });
+    const [stored] = await queryDuckdb(
+      "SELECT count(day)::INT AS days, count(late)::INT AS late, any_value(doc->>'a') AS a FROM t",
+      join(cwd, "out.duckdb"),
+    );
+    expect(stored).toEqual({ days: 3, late: 0, a: "\uFFFD" });
+  });
+
+  it("key a merged table, which lacks rows without a value", async () => {
+    const cwd = await prepared();
+    const target = "duckdb:out.duckdb?table=t";
+    const args = ["in.parquet", "-o", target, "--mode", "merge", "--key", "big"];
+    for (let night = 0; night < 2; night++) await enrich(cwd, ...args);
+    await imported(cwd, "found.t");
+    expect(await typesOf(cwd, "found")).toEqual(storedTypes);
+    const file = join(cwd, "in.duckdb");
+    const keyed = "(FROM original WHERE big IS NOT NULL)";
+    expect(await differences("found", file, keyed)).toEqual([]);
+    const [counts] = await queryDuckdb(
+      `SELECT count(*)::INT AS rows, (SELECT count(*) FROM ${keyed})::INT AS keyed FROM found`,
+      file,
+    );
+    expect(counts).toEqual({ rows: 202, keyed: 202 });
+  });
+});
+
+describe("types of several inputs", () => {
+  it("are kept where they agree, and become text with a warning where they clash", async () => {
+    const cwd = await prepared();
+    const write = (name: string, select: string) =>
+      queryDuckdb(`COPY (SELECT ${select}) TO '${cwd}/${name}.parquet' (FORMAT parquet)`);
+    await write(
+      "a",
+      "'a.example.com' AS item, 1::INTEGER AS n, 2::BIGINT AS m, DATE '2024-01-02' AS d",
+    );
+    await write("b", "'b.example.com' AS item, 2::BIGINT AS n, 2.5::DOUBLE AS m, true AS extra");
+    const args = ["a.parquet", "b.parquet", "-o", "duckdb:out.duckdb?table=t"];
+    const stop = ["--max-requests", "1", "--concurrency", "1", "--resume"];
+    const whole = ["enrich", ...args, "--item-column", "item", "--local", "--lookups", "query"];
+    expect(await runRepute([...whole, ...stop], { cwd })).toMatchObject({ code: 75 });
+    await rm(join(cwd, "b.parquet"));
+    await repute(cwd, ...whole, "--resume");
+    const warning = "column m is stored as text: it is INT_64 in a.parquet and DOUBLE in b.parquet";
+    const { warnings } = JSON.parse(
+      await readFile(join(cwd, "out.duckdb.t.manifest.json"), "utf8"),
+    ) as Manifest;
+    expect(warnings).toEqual({ [warning]: 1 });
+    const rows = await queryDuckdb(
+      "SELECT n, m, d::VARCHAR AS d, extra, typeof(n) || typeof(d) || typeof(extra) AS types FROM t ORDER BY rep_row",
+      join(cwd, "out.duckdb"),
+    );
+    const types = "BIGINTDATEBOOLEAN";
+    expect(rows).toEqual([
+      { n: 1n, m: "2", d: "2024-01-02", extra: null, types },
+      { n: 2n, m: "2.5", d: null, extra: true, types },
+    ]);
+  });
+
+  it("are text where a text file has the column", async () => {
+    const cwd = await prepared();
+    await writeFile(join(cwd, "t.csv"), "item,big\nt.example.com,x\n");
+    const query = "duckdb:in.duckdb?query=SELECT item, big, day FROM original LIMIT 2";
+    const { stderr } = await enrich(cwd, "t.csv", query, "-o", "out.parquet");
+    expect(stderr).not.toMatch(/warning/);
+    const rows = await queryDuckdb(
+      `SELECT DISTINCT typeof(big) AS big, typeof(day) AS day FROM '${cwd}/out.parquet'`,
+    );
+    expect(rows).toEqual([{ big: "VARCHAR", day: "DATE" }]);
+  });
+});
+
+describe("repute schema of a typed input", () => {
+  it.each(["in.parquet", "duckdb:in.duckdb?table=original"])("%s: has its types", async (input) => {
+    const cwd = await prepared();
+    const columnsOf = async (format: string) => {
+      const { stdout, stderr } = await repute(cwd, "schema", input, "--format", format);
+      const found = Array.from(
+        stdout.matchAll(/^ {2}["`](\w+)["`] (.+?),?$/gm),
+        ([, name, type]) => [name, type],
+      );
+      const all = Object.fromEntries(found) as Record<string, string>;
+      return { stderr, types: typedNames.map((name) => all[name]) };
+    };
+    const short = (type: string): string =>
+      type
+        .replace("timestamp with time zone", "timestamptz")
+        .replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
+        .replace(" without time zone", "");
+    const duckdb = await columnsOf("duckdb");
+    expect(duckdb.types).toEqual(Object.values(storedTypes).map(short));
+    expect(duckdb.stderr).toBe("");
+    const postgres = await columnsOf("postgres");
+    expect(postgres.types).toEqual(Object.values(typedSamples).map((each) => short(each.postgres)));
+    expect(postgres.stderr).toMatch(
+      /^repute: warning: column nanos is stored as text: it is \S+\n$/,
+    );
+    const { stdout } = await repute(cwd, "schema", input, "--format", "json-schema");
+    const schema = JSON.parse(stdout) as {
+      $defs: { flat: { properties: Record<string, { type?: unknown; format?: string }> } };
+    };
+    const { $defs } = schema;
+    // zod takes no integers beyond those that JavaScript has.
+    const query = "SELECT * REPLACE (big % 1000 AS big) FROM original";
+    const rows = await enrich(cwd, `duckdb:in.duckdb?query=${query}`, "--to", "ndjson");
+    const judge = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    const faults = rows.stdout
+      .trimEnd()
+      .split("\n")
+      .flatMap((line) => judge.safeParse(JSON.parse(line)).error ?? []);
+    expect(faults).toEqual([]);
+    const { big, day, document, yes, rate } = $defs.flat.properties;
+    expect(big?.type).toEqual(["integer", "null"]);
+    expect(yes?.type).toEqual(["boolean", "null"]);
+    expect(rate?.type).toEqual(["number", "null", "string"]);
+    expect([day?.format, document?.type]).toEqual(["date", undefined]);
+  });
+});
