@@ -40,12 +40,11 @@ export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, voi
 /** Which optional packages there are. None is needed until an input, output or address asks for it. */
 function packagesCheck(): Check {
   const { folder, found, missing } = optionalPackages();
-  const listed = found.length === 0 ? "no optional package" : found.join(", ");
-  if (missing.length === 0) return ok("packages", `${listed} in ${folder}`);
-  const finding = `${listed} in ${folder}; without ${missing.join(", ")}`;
+  if (missing.length === 0) return ok("packages", `all ${found.length} optional ones in ${folder}`);
+  const listed = found.length === 0 ? "no optional ones" : found.join(", ");
   return {
-    ...ok("packages", finding),
-    remedy: `to have those: ${installCommand(missing.join(" "))}`,
+    ...ok("packages", `${listed} in ${folder}; without ${missing.join(", ")}`),
+    remedy: `to add those: ${installCommand(missing.join(" "))}`,
   };
 }
 

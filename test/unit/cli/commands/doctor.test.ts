@@ -63,12 +63,12 @@ test("finds nothing wrong with the embedded service", async () => {
   }
 });
 
-test("lists the optional packages and where they are", async () => {
+test("says that all optional packages are there, and where", async () => {
   const { of } = await doctor(["--local"]);
-  const folder = packagePath("node_modules");
-  expect(of("packages")).toMatchObject({
+  expect(of("packages")).toEqual({
+    check: "packages",
     status: "ok",
-    finding: expect.stringMatching(new RegExp(`^@aws-sdk/client-s3, .*, saxes in ${folder}$`)),
+    finding: `all 11 optional ones in ${packagePath("node_modules")}`,
     remedy: null,
   });
 });
