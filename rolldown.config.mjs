@@ -1,7 +1,9 @@
 // @ts-check
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
+import { writeLicenses } from "./.ci/package/licenses.mjs";
 import manifest from "./package.json" with { type: "json" };
 
 /** Native or optional packages, which have to be installed beside the program. */
@@ -23,6 +25,16 @@ async function writeManPage() {
   await writeFile(new URL("man/repute.1", dist), page);
 }
 
+/** Writes the licences of the packages whose code is in the bundle. */
+async function writeBundledLicenses(_, bundle) {
+  const modules = Object.values(bundle).flatMap((chunk) => chunk.moduleIds ?? []);
+  const folders = modules.map((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
+  const packages = new Set(folders.filter((folder) => folder !== undefined));
+  const folder = fileURLToPath(new URL("dist/licenses", import.meta.url));
+  await rm(folder, { recursive: true, force: true });
+  await writeLicenses(packages, folder);
+}
+
 /** Bundles what tsc has made of `src/` into the program; the library stays as tsc made it. */
 export default defineConfig({
   input: {
@@ -31,7 +43,10 @@ export default defineConfig({
     entry: "dist/api/thread/entry.js",
   },
   platform: "node",
-  plugins: [{ name: "man-page", writeBundle: writeManPage }],
+  plugins: [
+    { name: "man-page", writeBundle: writeManPage },
+    { name: "licenses", writeBundle: writeBundledLicenses },
+  ],
   external: [...external, ...builtinModules.flatMap((name) => [name, `node:${name}`])],
   // A module that most commands need is in the common file, even if some import it late.
   checks: { ineffectiveDynamicImport: false },

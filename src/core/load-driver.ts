@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { UsageError } from "./errors.js";
 import { packagePath } from "./program.js";
@@ -46,9 +46,49 @@ function packagesWith(name: string): string {
   return (families.find((family) => family.includes(name)) ?? [name]).join(" ");
 }
 
+/** The optional packages that are installed and those that are not, and where they belong. */
+export interface OptionalPackages {
+  /** The folder that the install command fills. Node.js looks in those above it, too. */
+  readonly folder: string;
+  readonly found: readonly string[];
+  readonly missing: readonly string[];
+}
+
+/** Looks for every optional package without loading it. */
+export function optionalPackages(): OptionalPackages {
+  const root = resolve(packagePath("."));
+  const names = Object.keys(manifestOf(root)?.peerDependencies ?? {});
+  return {
+    folder: join(placeOf(root), "node_modules"),
+    found: names.filter(isInstalled),
+    missing: names.filter((name) => !isInstalled(name)),
+  };
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    return existsSync(new URL(import.meta.resolve(name)));
+  } catch {
+    return false;
+  }
+}
+
+/** What package.json says of the optional packages. */
+interface OptionalManifest {
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  /** In an archive with Node.js: the archive with the optional packages. */
+  readonly driversArchive?: string;
+}
+
+function manifestOf(root: string): OptionalManifest | null {
+  const path = join(root, "package.json");
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as OptionalManifest) : null;
+}
+
 /**
  * The command that installs packages where Node.js looks for them: in the `node_modules` folder that
- * holds this package, or in that of a checkout. Names the place unless npm chooses it anyway.
+ * holds this package, or in that of a checkout or an unpacked archive. Names the place unless npm
+ * chooses it anyway.
  *
  * @param root folder of this package, without symbolic links
  */
@@ -57,10 +97,13 @@ export function installCommand(
   cwd = process.cwd(),
   root = resolve(packagePath(".")),
 ): string {
+  const archive = manifestOf(root)?.driversArchive;
+  if (archive !== undefined)
+    return `tar -xzf ${archive} --strip-components=1 -C ${shellWord(root)}`;
   if (pnpmStore.test(root)) {
     return `pnpm add ${/[\\/]global[\\/]/.test(root) ? "-g " : ""}${packages}`;
   }
-  const [place = root] = root.split(`${sep}node_modules${sep}`);
+  const place = placeOf(root);
   if (place === root || !isGlobal(place)) {
     // In a checkout, the drivers are dev dependencies, which npm omits under NODE_ENV=production.
     const dev = place === root ? " --include=dev" : "";
@@ -69,6 +112,11 @@ export function installCommand(
   const prefix = process.platform === "win32" ? place : dirname(place);
   const isDefault = prefix === dirname(dirname(process.execPath));
   return `npm install -g ${packages}${isDefault ? "" : ` --prefix ${shellWord(prefix)}`}`;
+}
+
+/** The folder whose `node_modules` holds this package, or that of a checkout or an archive. */
+function placeOf(root: string): string {
+  return root.split(`${sep}node_modules${sep}`)[0] ?? root;
 }
 
 /** pnpm gives each package a `node_modules` folder of its own, in a store of the project or machine. */

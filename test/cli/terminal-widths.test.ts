@@ -156,6 +156,7 @@ function masked(text: string): string {
     .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:40000")
     .replaceAll(/(?<=port )\d+/g, "40000")
     .replaceAll(/(?<=repute-test-)\w{6}/g, "folder")
+    .replaceAll(/\s+\S+\/node_modules$/gm, " FOLDER")
     .replaceAll(/[\d.]+ [kMGT]B free/g, "80.0 GB free")
     .replaceAll(/\b\d+ ms\b/g, "5 ms")
     .replaceAll(/Node\.js \d+\.\d+\.\d+/g, "Node.js 20.20.2")

@@ -41,7 +41,7 @@ export const doctorCommand = defineCommand({
   usage: "[flags]",
   summary: "check the service, the key, this machine and the settings",
   description: [
-    "Checks what a run depends on (address, key, TLS, clock, disk, cache, pace and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run.",
+    "Checks what a run depends on (address, key, TLS, clock, disk, cache, pace and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run. Optional packages are listed with the folder where they belong.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Secrets are never printed.",
   ],
   operands: [],

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
 import type { CliContext } from "../terminal/cli-context.js";
@@ -143,6 +143,15 @@ const longestKeyFile = longestKey + 1024;
 type KeyFileContext = Pick<CliContext, "reporter" | "signal">;
 
 /**
+ * Whether a user other than the owner and this one can read or change a file. A file that belongs to
+ * another user reaches this one through its group, as a Secret of Kubernetes does under `fsGroup`.
+ */
+function isOpenToOthers({ mode, uid }: Stats): boolean {
+  const user = process.getuid?.();
+  return (mode & (user === uid || user === 0 ? 0o066 : 0o026)) !== 0;
+}
+
+/**
  * Reads a file of secrets and warns if other users can read it. Named pipes, process substitution
  * and devices work too.
  *
@@ -155,7 +164,7 @@ export async function readKeyFile(
   { reporter, signal }: KeyFileContext,
 ): Promise<Buffer | null> {
   const stats = await stat(path);
-  if (stats.isFile() && process.platform !== "win32" && (stats.mode & 0o066) !== 0) {
+  if (stats.isFile() && process.platform !== "win32" && isOpenToOthers(stats)) {
     const mode = (stats.mode & 0o777).toString(8).padStart(3, "0");
     reporter.warning(
       `other users can read or change the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,

@@ -6,6 +6,7 @@ import { faultReason } from "../../core/files/system-fault.js";
 import { realPath } from "../../core/files/real-path.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
+import { installCommand, optionalPackages } from "../../core/load-driver.js";
 import { formatBytes, formatCount } from "../../core/text/quantity.js";
 import { checkFolder } from "../../run/destination/check-paths.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
@@ -16,6 +17,7 @@ export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, voi
   const { settings, configFile, context } = call;
   const { profile, output, cache, pace } = settings;
   yield ok("node", `Node.js ${process.versions.node}`);
+  yield packagesCheck();
   const inProfile = profile === undefined ? "" : `, profile ${profile}`;
   yield ok("config", configFile === null ? "no config file" : configFile + inProfile);
   const stateFolder = userStateFolder(context.env);
@@ -33,6 +35,17 @@ export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, voi
   else yield isFolder ? await cacheCheck(cache) : await redisCheck("cache", cache);
   if (pace !== undefined) yield await redisCheck("pace", pace);
   for (const path of settings.exclude ?? []) yield await exclusionCheck(path);
+}
+
+/** Which optional packages there are. None is needed until an input, output or address asks for it. */
+function packagesCheck(): Check {
+  const { folder, found, missing } = optionalPackages();
+  if (missing.length === 0) return ok("packages", `all ${found.length} optional ones in ${folder}`);
+  const listed = found.length === 0 ? "no optional ones" : found.join(", ");
+  return {
+    ...ok("packages", `${listed} in ${folder}; without ${missing.join(", ")}`),
+    remedy: `to add those: ${installCommand(missing.join(" "))}`,
+  };
 }
 
 /** Reads an exclusion list as a run does. */

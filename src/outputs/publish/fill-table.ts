@@ -1,12 +1,12 @@
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
-import { quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import { quoteIdentifier, quoteTable } from "../schema/dialect.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import { placeOf } from "../warehouse/saved-rows.js";
 import { isFilledIn } from "../warehouse/row-cells.js";
 import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
-import { stagedColumns, type TableSchema, tableSchema } from "../warehouse/table-schema.js";
+import { stagedColumns, type TableSchema, tableSchema } from "../schema/table-schema.js";
 import { cellsEncoder } from "./parquet.js";
 import { openPatiently, stagedBatches } from "./table.js";
 import type { Publication, PublicationOptions } from "../publication.js";

@@ -3,10 +3,10 @@ import {
   quoteIdentifier,
   quoteTable,
   type TableName,
-} from "../warehouse/dialect.js";
+} from "../schema/dialect.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import type { Batches, TableSession } from "../warehouse/table-database.js";
-import type { TableSchema } from "../warehouse/table-schema.js";
+import type { TableSchema } from "../schema/table-schema.js";
 import type { StagedRow } from "../stage.js";
 
 /** Rows for a table. */

@@ -9,10 +9,10 @@ import {
   quoteTable,
   type TableName,
   tableText,
-} from "./dialect.js";
+} from "../schema/dialect.js";
 import type { FoundColumn, TableSession } from "./table-database.js";
-import type { TableColumn, TableSchema } from "./table-schema.js";
-import { viewsOf } from "./views.js";
+import type { TableColumn, TableSchema } from "../schema/table-schema.js";
+import { viewsOf } from "../schema/views.js";
 
 /**
  * Creates or checks the table. A new one also gets its views. Existing tables are never altered.

@@ -7,7 +7,7 @@ import {
   quoteIdentifier,
   quoteTable,
   type TableName,
-} from "./dialect.js";
+} from "../schema/dialect.js";
 import { checkTable } from "./prepare-table.js";
 import type { TableSession } from "./table-database.js";
 

@@ -1,7 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { installCommand, loadDriver } from "../../../src/core/load-driver.js";
+import { installCommand, loadDriver, optionalPackages } from "../../../src/core/load-driver.js";
+import { packagePath } from "../../../src/core/program.js";
+import manifest from "../../../package.json" with { type: "json" };
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const fault = (message: string, code?: string): Error =>
@@ -63,6 +65,23 @@ it.each([
   ["pnpm's store", "/store/v10/links/@/repute/0.1.0/1f/node_modules/repute", "pnpm add pg"],
 ])("shows the command for %s", (_, root, command) => {
   expect(installCommand("pg", "/cwd", root)).toBe(command);
+});
+
+it("shows how to unpack the archive of drivers into an unpacked archive", async () => {
+  const root = join(await temporaryFolder(), "my repute");
+  await mkdir(root);
+  const driversArchive = "repute-drivers-1.2.3-linux-x64.tar.gz";
+  await writeFile(join(root, "package.json"), JSON.stringify({ driversArchive }));
+  expect(installCommand("pg", "/cwd", root)).toBe(
+    `tar -xzf ${driversArchive} --strip-components=1 -C '${root}'`,
+  );
+});
+
+it("finds the optional packages without loading them, in the folder of the checkout", () => {
+  const { folder, found, missing } = optionalPackages();
+  expect(folder).toBe(packagePath("node_modules"));
+  expect([...found].toSorted()).toEqual(Object.keys(manifest.peerDependencies).toSorted());
+  expect(missing).toEqual([]);
 });
 
 it("takes a folder named lib with a package.json for a project", async () => {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runToEnd } from "../../../../src/cli/command-line/run-to-end.js";
 import { InterruptedError } from "../../../../src/core/errors.js";
+import { packagePath } from "../../../../src/core/program.js";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   reply,
@@ -60,6 +61,16 @@ test("finds nothing wrong with the embedded service", async () => {
   for (const name of ["node", "service", "key", "state folder", "cache"]) {
     expect([name, of(name)?.status]).toEqual([name, "ok"]);
   }
+});
+
+test("says that all optional packages are there, and where", async () => {
+  const { of } = await doctor(["--local"]);
+  expect(of("packages")).toEqual({
+    check: "packages",
+    status: "ok",
+    finding: `all 11 optional ones in ${packagePath("node_modules")}`,
+    remedy: null,
+  });
 });
 
 test("fails for an output in a folder that does not exist, as a run does", async () => {

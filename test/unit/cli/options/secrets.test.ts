@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, chmod, writeFile } from "node:fs/promises";
+import { appendFile, chmod, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { readSecret, secretNamed, secrets } from "../../../../src/cli/options/secrets.js";
 import type { GivenSettings, SettingLevel } from "../../../../src/cli/options/settings.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -149,6 +149,22 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     const context = fakeContext();
     await readSecret(secrets.intel, fileGiven(path, "flag"), context);
     expect(context.stderr.text).toBe("");
+  });
+
+  test.each([
+    [0o440, false],
+    [0o640, false],
+    [0o444, true],
+    [0o460, true],
+  ])("of mode %o that another user owns is warned about: %s", async (mode, warned) => {
+    const path = await keyFile("k-8");
+    await chmod(path, mode);
+    const { uid } = await stat(path);
+    vi.spyOn(process, "getuid").mockReturnValue(uid + 1);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const context = fakeContext();
+    await readSecret(secrets.intel, fileGiven(path, "flag"), context);
+    expect(context.stderr.text.includes("other users can read")).toBe(warned);
   });
 
   test("quotes the command in the warning for a shell", async () => {

@@ -1,0 +1,191 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { programInfo } from "../../src/core/program.js";
+import { type Service, startService } from "../../src/service/service.js";
+import { root } from "../docs/pages.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { commandOf, isPodOwner, podOf, readYaml } from "./containers.js";
+import { type CronJob, type Manifest, manifests } from "./kubernetes-schema.js";
+import { machineWithDump } from "./nights.js";
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(() => service.close());
+
+async function readManifests(name: string): Promise<readonly Manifest[]> {
+  return manifests.parse(await readYaml(`kubernetes/${name}`));
+}
+
+async function cronJob(): Promise<CronJob> {
+  const read = await readManifests("cronjob.yaml");
+  return read.find((manifest) => manifest.kind === "CronJob")!;
+}
+
+describe.each(["cronjob.yaml", "workers.yaml"])("%s", (name) => {
+  test("has the fields of Kubernetes, and refers to what is there", async () => {
+    const [own, secrets] = [await readManifests(name), await readManifests("secret.yaml")];
+    const claims = own.filter(({ kind }) => kind === "PersistentVolumeClaim");
+    const known = new Set([
+      ...claims.map(({ metadata }) => `claim ${metadata.name}`),
+      ...secrets.flatMap((secret) =>
+        secret.kind === "Secret"
+          ? Object.keys(secret.stringData).map((key) => `secret ${secret.metadata.name} ${key}`)
+          : [],
+      ),
+    ]);
+    const owners = own.filter(isPodOwner);
+    expect(owners.length).toBeGreaterThan(0);
+    for (const owner of owners) {
+      const { volumes, containers } = podOf(owner);
+      const [{ env, volumeMounts, image }] = containers;
+      const named = [
+        ...env.flatMap((each) =>
+          "valueFrom" in each
+            ? [`secret ${each.valueFrom.secretKeyRef.name} ${each.valueFrom.secretKeyRef.key}`]
+            : [],
+        ),
+        ...volumes.flatMap((volume) =>
+          "secret" in volume
+            ? volume.secret.items.map(({ key }) => `secret ${volume.secret.secretName} ${key}`)
+            : [],
+        ),
+        ...volumes.flatMap((volume) =>
+          "persistentVolumeClaim" in volume
+            ? [`claim ${volume.persistentVolumeClaim.claimName}`]
+            : [],
+        ),
+      ];
+      expect(named.filter((each) => !known.has(each))).toEqual([]);
+      const mounted = new Set(volumeMounts.map(({ name }) => name));
+      expect([...mounted].toSorted()).toEqual(volumes.map(({ name }) => name).toSorted());
+      expect(image).toBe(`registry.example/repute:${programInfo().version}`);
+    }
+  });
+});
+
+test("the deployment selects its own pods", async () => {
+  const read = await readManifests("workers.yaml");
+  const deployment = read.find((manifest) => manifest.kind === "Deployment")!;
+  expect(deployment.spec.template.metadata.labels).toMatchObject(
+    deployment.spec.selector.matchLabels,
+  );
+});
+
+test("the cron job's command ends with 0 and writes rows, a report and a cache", async () => {
+  const job = await cronJob();
+  const { folder } = await machineWithDump(service.intelUrl);
+  const args = commandOf(job).map((word) =>
+    word
+      .replace("/run/secrets/repute/api-key", join(folder, "etc/repute/api-key"))
+      .replace("=/var/lib/repute/", `=${folder}/var/lib/repute/`)
+      .replace("--deadline=05:30", "--deadline=2h"),
+  );
+  expect(podOf(job).containers[0].args[1]).toBe("repute");
+  const cwd = join(folder, "var/lib/repute");
+  const env = { REPUTE_INTEL_URL: service.intelUrl, REPUTE_PARTIAL_RETRIES: "0" };
+  expect(await runRepute(args, { cwd, env })).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  expect((await readFile(join(cwd, "nights.csv"), "utf8")).split("\n")).toHaveLength(26);
+  expect(await readFile(join(cwd, "nights.html"), "utf8")).toContain("<html");
+  expect(await readdir(join(cwd, "cache"))).not.toEqual([]);
+});
+
+/** Starts the cron job's script with another program in the place of repute. */
+async function startScript(program: string) {
+  const folder = await temporaryFolder();
+  const path = join(folder, "program");
+  await writeFile(path, `#!/bin/sh\n${program}\n`, { mode: 0o755 });
+  const [{ command, args }] = podOf(await cronJob()).containers;
+  const [shell, flag] = command!;
+  return spawn(shell, [flag, args[0]!, path, "enrich", "a b"]);
+}
+
+test.each([
+  [0, 0],
+  [1, 1],
+  [2, 2],
+  [3, 0],
+  [75, 0],
+  [137, 137],
+])("exit code %d of the run is %d for Kubernetes", async (code, wanted) => {
+  const script = await startScript(`[ "$#:$2" = "2:a b" ] && exit ${code}`);
+  expect(await once(script, "close")).toEqual([wanted, null]);
+});
+
+test("SIGTERM reaches the run, which has time to end as it does", async () => {
+  const script = await startScript(
+    `trap 'echo checkpoint; exit 143' TERM
+     echo started; n=0
+     while [ $((n += 1)) -lt 10000000 ]; do :; done`,
+  );
+  let printed = "";
+  script.stdout.on("data", (chunk: Buffer) => {
+    printed += String(chunk);
+    if (printed === "started\n") script.kill("SIGTERM");
+  });
+  expect(await once(script, "close")).toEqual([143, null]);
+  expect(printed).toBe("started\ncheckpoint\n");
+});
+
+interface Instruction {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The instructions of each stage of the Dockerfile. */
+async function stages(): Promise<readonly (readonly Instruction[])[]> {
+  const text = (await readFile(join(root, "Dockerfile"), "utf8"))
+    .replaceAll(/^#.*\n/gm, "")
+    .replaceAll("\\\n", " ");
+  const read: Instruction[][] = [];
+  for (const line of text.split("\n").filter((line) => line.trim() !== "")) {
+    const [, name = "", value = ""] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    expect(name, line).not.toBe("");
+    if (name === "FROM") read.push([]);
+    read.at(-1)!.push({ name, value });
+  }
+  return read;
+}
+
+test("the image is pinned by tag, adds nothing from the network, and runs as a user", async () => {
+  const all = await stages();
+  const last = all.at(-1)!;
+  const value = (name: string) => last.findLast((each) => each.name === name)?.value;
+  for (const [{ value: from } = { value: "" }] of all) expect(from).toMatch(/^\w+:(?!latest)\S+/);
+  expect(all.flat().filter(({ name }) => name === "ADD")).toEqual([]);
+  expect(value("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  expect(JSON.parse(value("ENTRYPOINT")!)).toEqual(["/opt/repute/bin/repute"]);
+  expect(JSON.parse(value("CMD")!)).toEqual(["--help"]);
+  expect(value("HEALTHCHECK")).toBe("NONE");
+  expect(value("WORKDIR")).toBe("/data");
+});
+
+test("all that the image writes is in its volumes", async () => {
+  const last = (await stages()).at(-1)!;
+  const volumes = JSON.parse(last.find(({ name }) => name === "VOLUME")!.value) as string[];
+  const variables = last.find(({ name }) => name === "ENV")!.value.split(" ");
+  expect(volumes).toContain("/data");
+  expect(variables.map((each) => each.split("=")[0])).toEqual([
+    "HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+  ]);
+  for (const variable of variables) {
+    const path = variable.split("=")[1]!;
+    expect(volumes.filter((volume) => `${path}/`.startsWith(`${volume}/`))).toHaveLength(1);
+  }
+});
+
+test("what a build needs is not ignored, and what may be secret or large is", async () => {
+  const ignored = (await readFile(join(root, ".dockerignore"), "utf8")).trim().split("\n");
+  expect(ignored).toEqual(expect.arrayContaining([".git", "node_modules", "dist"]));
+  const needed = [".ci", ".npmrc", "src", "samples", "docs", "package-lock.json", "tsconfig.json"];
+  expect(needed.filter((path) => ignored.includes(path))).toEqual([]);
+});
