@@ -101,8 +101,7 @@ function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>):
   const others = specs.filter((spec) => shared.has(meaningOf(spec)));
   return [
     `### repute ${name}`,
-    `\`repute ${name} ${usage}\``,
-    description.join(" "),
+    `\`repute ${name} ${usage}\`<br>${description.join(" ")}`,
     ...(own.length === 0 ? [] : [optionTable(own.map(optionRow))]),
     [
       ...operands.map(([term, text]) => `- \`${term}\`: ${text}`),
@@ -110,8 +109,7 @@ function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>):
         ? []
         : [`- [Shared flags](#flags-of-several-commands): ${others.map(flagCode).join(", ")}`]),
       `- [Exit codes](#exit-codes): ${exitCodesOf(command)}`,
-      "- Examples:",
-      ...Object.entries(examples).map(([line, what]) => `  - \`${line}\`<br>${capitalised(what)}.`),
+      ...Object.entries(examples).map(([line, what]) => `- \`${line}\`<br>${capitalised(what)}.`),
     ].join("\n"),
   ];
 }
