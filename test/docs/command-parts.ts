@@ -101,14 +101,17 @@ function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>):
   const others = specs.filter((spec) => shared.has(meaningOf(spec)));
   return [
     `### repute ${name}`,
-    `\`repute ${name} ${usage}\`<br>${description.join(" ")}`,
+    [
+      `\`repute ${name} ${usage}\``,
+      description.join(" "),
+      `[Exit codes](#exit-codes): ${exitCodesOf(command)}`,
+    ].join("<br>"),
     ...(own.length === 0 ? [] : [optionTable(own.map(optionRow))]),
     [
       ...operands.map(([term, text]) => `- \`${term}\`: ${text}`),
       ...(others.length === 0
         ? []
         : [`- [Shared flags](#flags-of-several-commands): ${others.map(flagCode).join(", ")}`]),
-      `- [Exit codes](#exit-codes): ${exitCodesOf(command)}`,
       ...Object.entries(examples).map(([line, what]) => `- \`${line}\`<br>${capitalised(what)}.`),
     ].join("\n"),
   ];
