@@ -95,7 +95,7 @@ test("a table has the chosen columns and rows, also after a run that stopped and
   expect(await view("timed")).toEqual([{ view: "timed_newest" }]);
   const retry = (table: string) => repute("retry", tableOf(table), "--intel-url", service.url);
   for (const [table, lack] of [
-    ["chosen", "lacks the column looked_up_at, which tells the newest run"],
+    ["chosen", "lacks 10 columns that this needs: missing, type, intent"],
     ["timed", "lacks 11 columns that this needs: verdict, missing, type"],
   ] as const) {
     const { code, stderr } = await retry(table);
