@@ -19,7 +19,7 @@ export interface CodeBlock {
 
 /** A page of the documentation. */
 export interface Page {
-  /** Path from the repository's folder, e.g. `docs/triage.md`. */
+  /** Path from the repository's folder, e.g. `docs/privacy.md`. */
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly CodeBlock[];
