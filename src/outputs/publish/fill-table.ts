@@ -8,7 +8,8 @@ import { isFilledIn } from "../warehouse/row-cells.js";
 import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
 import { stagedColumns, type TableSchema, tableSchema } from "../warehouse/table-schema.js";
 import { cellsEncoder } from "./parquet.js";
-import { openPatiently, stagedBatches } from "./table.js";
+import { openPatiently } from "./open-patiently.js";
+import { stagedBatches } from "./table.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
 /**
