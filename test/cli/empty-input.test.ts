@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -85,6 +86,21 @@ test("rows that no manifest counts are replaced", async () => {
   await writeFile(join(cwd, "out.csv"), "made by hand\n");
   expect(await enrich("ip\n")).toMatchObject({ code: 0 });
   expect(await readFile(join(cwd, "out.csv"), "utf8")).not.toContain("made by hand");
+});
+
+test("an input without rows does not empty a table of --mode replace", async () => {
+  const table = "duckdb:out.duckdb?table=t";
+  const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);
+  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+  const { code, stderr } = await enrich("ip\n", ["--resume"]);
+  expect(stderr).toContain(`the input has no rows; ${table} keeps the 2 rows of the run before\n`);
+  expect(stderr).toContain(`empty ${table} first`);
+  expect(code).toBe(1);
+  const count = () => queryDuckdb("SELECT count(*)::int AS n FROM t", join(cwd, "out.duckdb"));
+  expect(await count()).toEqual([{ n: 2 }]);
+  // A list of what is malicious may be empty.
+  expect(await enrich(filled, ["--only", "malicious"])).toMatchObject({ code: 0, stderr: "" });
+  expect(await count()).toEqual([{ n: 0 }]);
 });
 
 test("a table without rows of its run matches its manifest", async () => {

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { ChunkedRun } from "../helpers/chunked-run.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
@@ -75,3 +76,15 @@ test("rows that are left out count for --fail-on, and --rejects lists them", asy
   expect((await readFile(join(cwd, "out.csv"), "utf8")).split("\n")).toHaveLength(2);
   expect(await readFile(join(cwd, "left.csv"), "utf8")).toContain("{}");
 });
+
+test.each([["--only", "none"], ["--distinct"]])(
+  "a table records a run with %s",
+  async (...flags) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), "item\n192.0.2.1\n");
+    const args = ["enrich", "in.csv", "-o", "duckdb:out.duckdb?table=t", "--local", ...flags];
+    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
+    const runs = "SELECT exit_reason FROM t_runs";
+    expect(await queryDuckdb(runs, join(cwd, "out.duckdb"))).toEqual([{ exit_reason: "done" }]);
+  },
+);

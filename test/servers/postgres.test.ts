@@ -267,17 +267,33 @@ describe("the check before the first row", () => {
   it.each([
     ["INSERT", "REVOKE INSERT ON asked FROM loader"],
     ["SELECT", "REVOKE SELECT ON asked FROM loader"],
+    ["UPDATE of the runs", "REVOKE UPDATE ON asked_runs FROM loader"],
     ["TEMPORARY", "REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC"],
   ])("finds that the right to %s is missing", async (_, revoke) => {
     await publish("asked");
     await cluster.query(`DO $$ BEGIN CREATE ROLE loader LOGIN PASSWORD 'only loads';
       EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
-    await cluster.query("GRANT SELECT, INSERT ON asked TO loader");
+    await cluster.query(`GRANT SELECT, INSERT ON asked TO loader;
+      GRANT SELECT, INSERT, UPDATE ON asked_runs TO loader`);
     const login = { user: "loader", password: "only loads", parameters: { table: "asked" } };
     await openAt(cluster.url(login));
     await cluster.query(revoke);
     expect(await faultOf(openAt(cluster.url(login)))).toMatchObject({ code: "database_denied" });
     await cluster.query("GRANT TEMPORARY ON DATABASE postgres TO PUBLIC");
+  });
+
+  it("finds that a retry may not fill rows in", async () => {
+    await publish("unfilled");
+    await cluster.query(`CREATE ROLE adder LOGIN PASSWORD 'only adds';
+      GRANT SELECT, INSERT ON unfilled TO adder; GRANT SELECT, INSERT, UPDATE ON unfilled_runs TO adder`);
+    const login = { user: "adder", password: "only adds", parameters: { table: "unfilled" } };
+    const fill = async () => {
+      const options = await someOptions(await temporaryFolder(), { runId: "run of unfilled" });
+      return findWarehouse(cluster.url(login))!.rows!.fill(options);
+    };
+    expect(await faultOf(fill())).toMatchObject({ code: "database_denied" });
+    await cluster.query("GRANT UPDATE ON unfilled TO adder");
+    expect(await fill()).toMatchObject({ takesParts: true });
   });
 
   it("does not wait for a run that is being published to another table", async () => {

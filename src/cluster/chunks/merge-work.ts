@@ -214,7 +214,7 @@ async function publish(
   { audit, suffix, opened, staged }: JoinedOutput,
 ): Promise<Manifest> {
   const { clock = systemClock, settings, command } = job;
-  await keepEarlier(target, summed.input.rows);
+  await keepEarlier(target, staged, summed.input.rows);
   const { schema_version, program, run_id, input, ...counts } = summed;
   const manifest: Manifest = {
     schema_version,

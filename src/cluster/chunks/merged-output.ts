@@ -35,7 +35,7 @@ export interface JoinedOutput {
 }
 
 /** Staged rows and where they will be published. */
-export interface StagedMerge {
+export interface StagedMerge extends Pick<Publication, "earlierRows"> {
   prepare(suffix: string): Promise<Audit | null>;
   commit(suffix: string, manifest: Manifest): Promise<void>;
 }
@@ -113,6 +113,7 @@ export async function stageJoined(
   const position = { length: joined.length, rows, ...(checksum && { checksum }) };
   const stage = stageUpTo(publication, stateFolder, position);
   return {
+    earlierRows: publication.earlierRows,
     prepare: (suffix) => publication.prepare(stage, suffix),
     commit: (suffix, manifest) => publication.commit(stage, suffix, manifest),
   };

@@ -116,7 +116,7 @@ const faults: Readonly<Record<string, ServerFault>> = {
   "42501": [
     UsageError,
     "database_denied",
-    "the user needs SELECT and INSERT on the table (for a retry also UPDATE), TEMPORARY on the database, and CREATE in the schema if the table does not exist; `repute schema --format postgres` prints the table for its owner",
+    "the user needs SELECT and INSERT on the table (for --mode merge and a retry also UPDATE, for --mode replace also DELETE), SELECT, INSERT and UPDATE on NAME_runs, TEMPORARY on the database, and CREATE in the schema if a table does not exist; `repute schema --format postgres` prints the table for its owner",
   ],
 };
 

@@ -8,7 +8,8 @@ import { isFilledIn } from "../warehouse/row-cells.js";
 import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
 import { stagedColumns, type TableSchema, tableSchema } from "../schema/table-schema.js";
 import { cellsEncoder } from "./parquet.js";
-import { openPatiently, stagedBatches } from "./table.js";
+import { openPatiently } from "./open-patiently.js";
+import { stagedBatches } from "./table.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
 /**
@@ -21,7 +22,7 @@ const transactionBounds: BatchBounds = { rows: 2_000, characters: 8 * 1024 * 102
  * Prepares to fill in rows of a run where they are, by their key. Rows without a new finding are not
  * staged.
  *
- * @throws UsageError `driver_missing`
+ * @throws UsageError `driver_missing`, `table_*`; errors of the database
  */
 export async function fillTable<T extends TableTarget>(
   connect: Connect<T>,
@@ -36,6 +37,7 @@ export async function fillTable<T extends TableTarget>(
   );
   const schema = { ...whole, columns };
   const encoder = cellsEncoder(schema, options);
+  await checkFilling(connect, target, schema, options);
   return {
     columns: stagedColumns(columns),
     encoder: {
@@ -67,6 +69,24 @@ export async function fillTable<T extends TableTarget>(
       }
     },
   };
+}
+
+/** Checks before the first request whether rows may be filled in. */
+async function checkFilling<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  schema: TableSchema,
+  options: PublicationOptions,
+): Promise<void> {
+  const database = await openPatiently(connect, target, options, "check");
+  try {
+    await database.transaction(async (session) => {
+      await update(session, target, schema, []);
+      await prepareRuns(target.kind, session, await placeOf(session, target));
+    }, "ROLLBACK");
+  } finally {
+    await database.close();
+  }
 }
 
 async function update(

@@ -7,7 +7,7 @@ import type { Audit, Sink, SinkPosition } from "../types.js";
 import type { Publication } from "../publication.js";
 
 /** A sink whose rows wait in the state folder until the run ends. */
-export interface StagedSink extends Sink {
+export interface StagedSink extends Sink, Pick<Publication, "earlierRows"> {
   /** Makes what is going to appear, and counts what it holds. No row can be written afterwards. */
   prepare(suffix: string): Promise<Audit | null>;
   /** Publishes the rows so far, where the output takes parts of a run. */
@@ -30,6 +30,7 @@ export async function openStage(
   const soFar = async (): Promise<Stage> =>
     stageUpTo(publication, stateFolder, await sink.checkpoint());
   return {
+    earlierRows: publication.earlierRows,
     write: (rows) => sink.write(rows),
     checkpoint: () => sink.checkpoint(),
     prepare: async (suffix) => publication.prepare(await soFar(), suffix),

@@ -5,19 +5,13 @@ import { renamePart } from "../file-destination.js";
 import type { Stage, StagedRow } from "../stage.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
-import type { DialectName } from "../schema/dialect.js";
+import { type DialectName, quoteTable } from "../schema/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
 import { loadedRows } from "../warehouse/row-cells.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import type { TableMode } from "../table-mode.js";
 import { countRun } from "../warehouse/count-run.js";
-import type {
-  Connect,
-  ConnectOptions,
-  TableDatabase,
-  TableSession,
-  TableTarget,
-} from "../warehouse/table-database.js";
+import type { Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
 import {
   stagedColumns,
   type TableColumn,
@@ -27,6 +21,7 @@ import {
 } from "../schema/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
 import { cellsEncoder, inputOf } from "./parquet.js";
+import { openPatiently } from "./open-patiently.js";
 import { countStaged } from "./rows.js";
 import { hasKey, insertRows, mergeRows, removeOthers, type RowsToStore } from "./store-rows.js";
 import type { Publication, PublicationOptions } from "../publication.js";
@@ -54,6 +49,7 @@ export async function publishTable<T extends TableTarget>(
     encoder: cellsEncoder(schema, options),
     // Only a whole run replaces the rows of others.
     takesParts: mode !== "replace",
+    ...(mode === "replace" && { earlierRows: () => countAll(connect, target, options) }),
     prepare: (stage, suffix) =>
       suffix === ""
         ? countedTable(stage, schema, target.kind, mode)
@@ -101,35 +97,22 @@ async function checkTablePlace<T extends TableTarget>(
   }
 }
 
-export function connecting(
-  { signal, clock, onWarning = () => undefined }: PublicationOptions,
-  access: ConnectOptions["access"],
-): ConnectOptions {
-  return { access, onWarning, ...(signal && { signal }), ...(clock && { clock }) };
-}
-
-/**
- * How often to try, a second apart, to open a file that another program has open: less often at the
- * start of a run, where a person may be waiting.
- */
-const attempts = { check: 10, write: 60 };
-
-/** Opens a database whose file another run may be publishing to. */
-export async function openPatiently<T extends TableTarget>(
+/** Counts the rows of all runs. */
+async function countAll<T extends TableTarget>(
   connect: Connect<T>,
   target: T,
   options: PublicationOptions,
-  access: keyof typeof attempts = "write",
-): Promise<TableDatabase> {
-  const { clock = systemClock, signal }: { clock?: Clock; signal?: AbortSignal } = options;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await connect(target, connecting(options, access));
-    } catch (error) {
-      const isLocked = error instanceof FatalError && error.code === "output_locked";
-      if (!isLocked || attempt === attempts[access]) throw error;
-    }
-    await clock.sleep(1_000, signal);
+): Promise<number> {
+  const database = await openPatiently(connect, target, options);
+  try {
+    return await database.transaction(async (session) => {
+      const found = await session.find(target.table);
+      if (found === null) return 0;
+      const table = quoteTable(target.kind, { ...target.table, schema: found.schema });
+      return Number((await session.query(`SELECT count(*) FROM ${table}`))[0]?.[0]);
+    }, "ROLLBACK");
+  } finally {
+    await database.close();
   }
 }
 

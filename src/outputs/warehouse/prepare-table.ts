@@ -151,7 +151,11 @@ function schemaMissing(dialect: DialectName, { schema, name }: TableName): Usage
       );
 }
 
-function keyMissing(dialect: DialectName, table: TableName, key: readonly string[]): UsageError {
+export function keyMissing(
+  dialect: DialectName,
+  table: TableName,
+  key: readonly string[],
+): UsageError {
   const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
   return new UsageError(
     "table_lacks_key",

@@ -8,7 +8,7 @@ import {
   quoteTable,
   type TableName,
 } from "../schema/dialect.js";
-import { checkTable } from "./prepare-table.js";
+import { checkTable, keyMissing } from "./prepare-table.js";
 import type { TableSession } from "./table-database.js";
 
 /** Suffix of the table of runs beside a table. */
@@ -49,10 +49,11 @@ export function createRunsTable(dialect: DialectName, table: TableName): string 
 }
 
 /**
- * Creates the table of runs, or checks it.
+ * Creates the table of runs, or checks it, and that a run may be recorded in it.
  *
  * @returns its name
- * @throws UsageError `table_lacks_columns`, `table_types_differ`; errors of the database
+ * @throws UsageError `table_lacks_columns`, `table_types_differ`, `table_lacks_key`; errors of the
+ *   database
  */
 export async function prepareRuns(
   dialect: DialectName,
@@ -65,8 +66,15 @@ export async function prepareRuns(
     await session.lock("tables");
     found = await session.find(runs);
   }
-  if (found === null) await session.query(createRunsTable(dialect, table));
-  else checkTable(dialect, runs, { columns: runColumns }, await session.columnsOf(runs));
+  if (found === null) {
+    await session.query(createRunsTable(dialect, table));
+    return runs;
+  }
+  checkTable(dialect, runs, { columns: runColumns }, await session.columnsOf(runs));
+  if (!(await session.hasKey(runs, key))) throw keyMissing(dialect, runs, key);
+  // Without rows, shows whether it may.
+  const selected = `SELECT ${names(dialect).join(", ")} FROM ${quoteTable(dialect, runs)} WHERE FALSE`;
+  await session.query(insertInto(dialect, runs, selected));
   return runs;
 }
 
@@ -81,16 +89,24 @@ export async function recordRun(
   runs: TableName,
   { manifest, now }: { readonly manifest: Manifest; readonly now: number },
 ): Promise<void> {
-  const names = runColumns.map(({ name }) => quoteIdentifier(dialect, name));
-  const places = names.map((_, index) => `$${index + 1}`);
-  const changes = names.slice(1).map((name) => `${name} = excluded.${name}`);
+  const places = runColumns.map((_, index) => `$${index + 1}`);
   await query(
-    `INSERT INTO ${quoteTable(dialect, runs)} (${names.join(", ")}) VALUES (${places.join(", ")})
-     ON CONFLICT (${names[0]}) DO UPDATE SET ${changes.join(", ")}`,
+    insertInto(dialect, runs, `VALUES (${places.join(", ")})`),
     runColumns.map(({ name, value }) =>
       name === loadedAt ? new Date(now).toISOString() : value(manifest),
     ),
   );
+}
+
+function insertInto(dialect: DialectName, runs: TableName, rows: string): string {
+  const [id, ...others] = names(dialect);
+  const changes = others.map((name) => `${name} = excluded.${name}`).join(", ");
+  return `INSERT INTO ${quoteTable(dialect, runs)} (${names(dialect).join(", ")}) ${rows}
+    ON CONFLICT (${id}) DO UPDATE SET ${changes}`;
+}
+
+function names(dialect: DialectName): readonly string[] {
+  return runColumns.map(({ name }) => quoteIdentifier(dialect, name));
 }
 
 function column(name: string, type: TypedColumn["type"], value: RunColumn["value"]): RunColumn {

@@ -1,27 +1,32 @@
 import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
 import { counted } from "../../core/text/quantity.js";
-import type { OutputTarget } from "../destination/output-target.js";
+import type { Publication } from "../../outputs/publication.js";
+import { isTable, type OutputTarget } from "../destination/output-target.js";
 import { findManifest } from "./manifest.js";
 
 /**
  * Keeps an input without rows, which is mostly a failed export, from replacing an output that has
- * rows. Tables keep their rows anyway.
+ * rows. Tables keep their rows anyway, except with `--mode replace`.
  *
+ * @param staged rows that are staged for it, or null
  * @param rows number of rows that are about to be published
  * @throws FatalError `input_empty`
  */
 export async function keepEarlier(
   target: Pick<OutputTarget, "base" | "file" | "name" | "upload">,
+  staged: Pick<Publication, "earlierRows"> | null,
   rows: number,
 ): Promise<void> {
   if (rows > 0) return;
   const { name, upload } = target;
-  const earlier = (await upload?.earlierRows()) ?? (await rowsOf(target));
+  const found = (await staged?.earlierRows?.()) ?? (await upload?.earlierRows());
+  const earlier = found ?? (await rowsOf(target));
   if (earlier === 0) return;
   const kept = `${name} keeps the ${counted(earlier, "row")} of the run before`;
+  const remedy = isTable(target) ? `empty ${name}` : `remove ${name}`;
   throw new FatalError("input_empty", `the input has no rows; ${kept}`, {
-    hint: `check the export that makes the input; if there is nothing to check, remove ${name} first`,
+    hint: `check the export that makes the input; if there is nothing to check, ${remedy} first`,
   });
 }
 

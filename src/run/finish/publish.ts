@@ -46,10 +46,10 @@ export const endingOfTooMany: RunEnding = {
  *   `keepEarlier`
  */
 export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
-  const { target, sink, tally, checkpointer, state } = run;
+  const { target, sink, staged, tally, checkpointer, state } = run;
   if (job.chunk !== true && tally.rows === 0) {
     const { keepEarlier } = await import("./keep-earlier.js");
-    await keepEarlier(target, 0);
+    await keepEarlier(target, staged, 0);
   }
   await sink.checkpoint();
   const { maxFailed, failOn } = job.settings.run;

@@ -75,9 +75,9 @@ export class RowSelection {
         const seen = { length: this.#file.length, ...(checksum && { checksum }) };
         return { ...position, seen };
       },
-      finish: async (suffix) => {
+      finish: async (suffix, manifest) => {
         await this.#file?.abandon();
-        return sink.finish(suffix);
+        return sink.finish(suffix, manifest);
       },
       abandon: async () => {
         await this.#file?.abandon();
