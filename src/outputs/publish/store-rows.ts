@@ -49,6 +49,8 @@ export async function mergeRows(
   rows: RowsToStore,
 ): Promise<void> {
   const merge = mergeStatements(kind, rows);
+  // A merge touches the whole index of the key, which DuckDB keeps in memory.
+  if (kind === "duckdb") await session.query("SET memory_limit = '2GB'");
   const { columns } = rows.schema;
   let waiting: ColumnBatch[] = [];
   const mergeWaiting = async (): Promise<void> => {
