@@ -7,6 +7,7 @@ import { stageUpTo } from "../../src/outputs/publish/staged-sink.js";
 import { join } from "node:path";
 import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { queryDuckdb } from "./warehouse-readers.js";
 import { openRun, someOptions } from "./publishing.js";
 
 /** A database with the table `enriched`, and how a test asks it without repute. */
@@ -16,6 +17,14 @@ export interface TablePlace {
   /** Runs a statement. Its values are texts. */
   readonly sql: (folder: string, text: (table: string) => string) => Promise<readonly Texts[]>;
 }
+
+/** A DuckDB file in the folder. */
+export const duckdbPlace: TablePlace = {
+  name: "duckdb",
+  output: (folder) => `duckdb:${join(folder, "out.duckdb")}?table=enriched`,
+  sql: async (folder, text) =>
+    (await queryDuckdb(text("enriched"), join(folder, "out.duckdb"))) as Texts[],
+};
 
 type Texts = Readonly<Record<string, string | null>>;
 
