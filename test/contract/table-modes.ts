@@ -147,7 +147,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       const merged = publish(folder, { mode: "merge", runId: "2", rows: [] });
       await expect(merged).rejects.toMatchObject({
         code: "table_lacks_key",
-        hint: expect.stringContaining('ADD PRIMARY KEY ("rep_kind", "rep_item")'),
+        hint: expect.stringMatching("it was made for --mode append or replace"),
       });
       const misnamed = publish(folder, { mode: "merge", key: ["rep_itme"], runId: "2", rows: [] });
       await expect(misnamed).rejects.toMatchObject({
@@ -258,6 +258,15 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         { ...night, run_id: "1", complete: "1", hour: "0" },
         { ...night, run_id: "2", complete: "2", hour: "3" },
       ]);
+    });
+
+    it("refuses a view in the place of the table of runs", async () => {
+      const folder = await temporaryFolder();
+      await publish(folder, { runId: "1", rows: [] });
+      await sql(folder, (table) => `DROP TABLE ${table}_runs`);
+      await sql(folder, (table) => `CREATE VIEW ${table}_runs AS SELECT 1 AS one`);
+      const next = openRun(output(folder), folder, await someOptions(folder, { runId: "2" }));
+      await expect(next).rejects.toMatchObject({ code: "not_a_table" });
     });
 
     it("refuses a table of runs that lacks columns", async () => {
