@@ -31,7 +31,7 @@ const columnNames = namesAmong(
 const columnList = z
   .union([z.string().transform((text) => text.split(",")), z.array(z.string())])
   .pipe(z.array(z.string().trim().min(1)).min(1))
-  .transform((names): readonly string[] => names);
+  .transform((names): readonly string[] => [...new Set(names)]);
 
 /** Options for writing the output. */
 export const sinkOptions = z.strictObject({

@@ -94,6 +94,28 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       expect(await items(folder)).toEqual(["192.0.2.1 1 4"]);
     });
 
+    it("keeps an answer when a later night fails, and takes the answer of the next one", async () => {
+      const folder = await temporaryFolder();
+      const merge = { mode: "merge" } as const;
+      const failed = (number: number, day: number) =>
+        anEnrichedRow(
+          { number },
+          { status: "failed", query: null, lookedUpAt: `2026-01-0${day}T02:00:00Z` },
+        );
+      await publish(folder, { ...merge, runId: "1", rows: [failed(1, 1)] });
+      await publish(folder, { ...merge, runId: "2", rows: [failed(1, 2)] });
+      expect(await items(folder)).toEqual(["192.0.2.1 2 1"]);
+      await publish(folder, {
+        ...merge,
+        runId: "3",
+        rows: [answer(1, "192.0.2.1", 1), failed(2, 3)],
+      });
+      await publish(folder, { ...merge, runId: "4", rows: [failed(1, 4)] });
+      expect(await items(folder)).toEqual(["192.0.2.1 3 1"]);
+      await publish(folder, { ...merge, runId: "5", rows: [answer(1, "192.0.2.1", 5)] });
+      expect(await items(folder)).toEqual(["192.0.2.1 5 1"]);
+    });
+
     it("replaces every column of a row", async () => {
       const folder = await temporaryFolder();
       await publish(folder, {
@@ -156,7 +178,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       const merged = publish(folder, { mode: "merge", runId: "2", rows: [] });
       await expect(merged).rejects.toMatchObject({
         code: "table_lacks_key",
-        hint: expect.stringContaining('ADD PRIMARY KEY ("rep_kind", "rep_item")'),
+        hint: expect.stringMatching("it was made for --mode append or replace"),
       });
       const misnamed = publish(folder, { mode: "merge", key: ["rep_itme"], runId: "2", rows: [] });
       await expect(misnamed).rejects.toMatchObject({
@@ -267,6 +289,15 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         { ...night, run_id: "1", complete: "1", hour: "0" },
         { ...night, run_id: "2", complete: "2", hour: "3" },
       ]);
+    });
+
+    it("refuses a view in the place of the table of runs", async () => {
+      const folder = await temporaryFolder();
+      await publish(folder, { runId: "1", rows: [] });
+      await sql(folder, (table) => `DROP TABLE ${table}_runs`);
+      await sql(folder, (table) => `CREATE VIEW ${table}_runs AS SELECT 1 AS one`);
+      const next = openRun(output(folder), folder, await someOptions(folder, { runId: "2" }));
+      await expect(next).rejects.toMatchObject({ code: "not_a_table" });
     });
 
     it("refuses a table of runs that lacks columns", async () => {

@@ -14,8 +14,8 @@ const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, 
   [
     /duplicate key|violates (?:primary key|unique)/i,
     "output_table_differs",
-    "it contains rows with this run's ID that this run didn't write",
-    startOver,
+    "it has rows with the same values of a unique key",
+    `if the key is yours, drop it and continue with --resume; otherwise ${startOver}`,
   ],
   [
     /could not set lock|conflicting lock/i,

@@ -85,8 +85,10 @@ export function serverFault(error: unknown, display: string): Error {
     });
   }
   if (code === "23505") {
-    const reason = `${display} contains rows with this run's ID that this run didn't write`;
-    return new FatalError("output_table_differs", reason, { ...options, hint: startOver });
+    const { constraint = "" } = error as { readonly constraint?: string };
+    const reason = `${display} has rows with the same values of its unique key ${constraint}`;
+    const hint = `if the key is yours, drop it and continue with --resume; otherwise ${startOver}`;
+    return new FatalError("output_table_differs", reason, { ...options, hint });
   }
   const [Kind, name, hint] = faults[code] ?? [FatalError, "database_error"];
   const more = hint === undefined ? options : { ...options, hint };

@@ -39,7 +39,8 @@ export async function insertRows(
 const mergedRows = 20_480;
 
 /**
- * Keeps one row per key, the newest: that with the latest answer, then of the latest run.
+ * Keeps one row per key, the newest: that with the latest answer, then of the latest run. A failed row
+ * replaces only failed ones.
  *
  * @param rows all with a key
  */
@@ -72,14 +73,16 @@ function mergeStatements(kind: DialectName, { table, schema }: RowsToStore) {
   const { columns, key, rowKey, prefix } = schema;
   const { list, names, to } = quoting(kind, table, columns);
   const quoted = (name: string): string => quoteIdentifier(kind, name);
-  const answered = `${prefix}looked_up_at`;
+  const [status, answered] = [`${prefix}status`, `${prefix}looked_up_at`];
   const hasTime = columns.some(({ name }) => name === answered);
   const age = (of: string): string => {
+    const answers = `${of}.${quoted(status)} <> 'failed'`;
+    const time = hasTime ? [`coalesce(${of}.${quoted(answered)}, '-infinity')`] : [];
     const run = rowKey.map((name) => `${of}.${quoted(name)}`);
-    const time = `coalesce(${of}.${quoted(answered)}, '-infinity')`;
-    return `(${(hasTime ? [time, ...run] : run).join(", ")})`;
+    return `(${[answers, ...time, ...run].join(", ")})`;
   };
   const order = [
+    `${quoted(status)} = 'failed'`,
     ...(hasTime ? [`${quoted(answered)} DESC NULLS LAST`] : []),
     ...rowKey.map((name) => `${quoted(name)} DESC`),
   ];

@@ -21,7 +21,7 @@ export function createNewestView(
 ): string {
   const quote = (name: string): string => quoteIdentifier(dialect, name);
   const item = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
-  const order = `${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(rowKey[0])} DESC, ${quote(rowKey[1])} DESC`;
+  const order = `${quote(`${prefix}status`)} = 'failed', ${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(rowKey[0])} DESC, ${quote(rowKey[1])} DESC`;
   const known = `WHERE ${quote(`${prefix}item`)} IS NOT NULL`;
   const from = `FROM ${quoteTable(dialect, table)}`;
   const select =

@@ -10,7 +10,7 @@ import {
   type TableName,
   tableText,
 } from "../schema/dialect.js";
-import type { FoundColumn, TableSession } from "./table-database.js";
+import type { FoundColumn, FoundTable, TableSession } from "./table-database.js";
 import type { TableColumn, TableSchema } from "../schema/table-schema.js";
 import { viewsOf } from "../schema/views.js";
 
@@ -42,18 +42,37 @@ export async function prepareTable(
       if ((await session.find(view)) === null) await session.query(create);
     }
   } else {
-    if (found.notTable !== null) {
-      throw new UsageError("not_a_table", `${tableText(table)} ${found.notTable}`, {
-        hint: "name another table",
-      });
-    }
+    mustBeTable(table, found);
     const columns = await session.columnsOf(table);
     const fitted = { ...schema, columns: fittedTo(dialect, schema.columns, columns) };
     checkTable(dialect, table, fitted, columns);
-    if (!(await session.hasKey(table, schema.key))) throw keyMissing(dialect, table, schema.key);
+    if (!(await session.hasKey(table, schema.key))) {
+      throw keyMissing(dialect, table, schema.key, await modeOf(session, table, schema));
+    }
     return { table, schema: fitted };
   }
   return { table, schema };
+}
+
+/** @throws UsageError `not_a_table` */
+export function mustBeTable(table: TableName, { notTable }: FoundTable): void {
+  if (notTable === null) return;
+  throw new UsageError("not_a_table", `${tableText(table)} ${notTable}`, {
+    hint: "name another table",
+  });
+}
+
+/** The other mode for which a table was made, by its key; undefined if that tells none. */
+async function modeOf(
+  session: TableSession,
+  table: TableName,
+  { prefix, rowKey, mode }: TableSchema,
+): Promise<string | undefined> {
+  const [key, name] =
+    mode === "merge"
+      ? [rowKey, "append or replace"]
+      : [[`${prefix}kind`, `${prefix}item`], "merge"];
+  return (await session.hasKey(table, key)) ? name : undefined;
 }
 
 /** The same columns, but text for input columns that the table has as text. */
@@ -151,17 +170,22 @@ function schemaMissing(dialect: DialectName, { schema, name }: TableName): Usage
       );
 }
 
+/** @param made the other mode for which the table was made */
 export function keyMissing(
   dialect: DialectName,
   table: TableName,
   key: readonly string[],
+  made?: string,
 ): UsageError {
   const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
   return new UsageError(
     "table_lacks_key",
     `the table ${tableText(table)} has no primary key on ${key.join(" and ")}`,
     {
-      hint: `add the key, or name another table:\nALTER TABLE ${quoteTable(dialect, table)} ADD PRIMARY KEY (${names});`,
+      hint:
+        made === undefined
+          ? `add the key, or name another table:\nALTER TABLE ${quoteTable(dialect, table)} ADD PRIMARY KEY (${names});`
+          : `it was made for --mode ${made}: use that mode, or name another table`,
     },
   );
 }

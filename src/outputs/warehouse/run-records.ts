@@ -8,7 +8,7 @@ import {
   quoteTable,
   type TableName,
 } from "../schema/dialect.js";
-import { checkTable, keyMissing } from "./prepare-table.js";
+import { checkTable, keyMissing, mustBeTable } from "./prepare-table.js";
 import type { TableSession } from "./table-database.js";
 
 /** Suffix of the table of runs beside a table. */
@@ -52,8 +52,8 @@ export function createRunsTable(dialect: DialectName, table: TableName): string 
  * Creates the table of runs, or checks it, and that a run may be recorded in it.
  *
  * @returns its name
- * @throws UsageError `table_lacks_columns`, `table_types_differ`, `table_lacks_key`; errors of the
- *   database
+ * @throws UsageError `table_lacks_columns`, `table_types_differ`, `table_lacks_key`,
+ *   `not_a_table`; errors of the database
  */
 export async function prepareRuns(
   dialect: DialectName,
@@ -70,6 +70,7 @@ export async function prepareRuns(
     await session.query(createRunsTable(dialect, table));
     return runs;
   }
+  mustBeTable(runs, found);
   checkTable(dialect, runs, { columns: runColumns }, await session.columnsOf(runs));
   if (!(await session.hasKey(runs, key))) throw keyMissing(dialect, runs, key);
   // Without rows, shows whether it may.
