@@ -110,6 +110,10 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   }
   const { plan } = await import("../../run/plan/plan.js");
   const { openWithheld } = await import("../../lookup/withheld.js");
+  const withheld = await openWithheld({
+    ...settings,
+    bogons: settings.bogons ?? (settings.local ? "ask" : "local"),
+  });
   const cache = await openPlannedCache(call);
   let planned: Plan;
   try {
@@ -118,10 +122,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
       settings,
       paces: await plannedPaces(call),
       cache,
-      withheld: await openWithheld({
-        ...settings,
-        bogons: settings.bogons ?? (settings.local ? "ask" : "local"),
-      }),
+      withheld,
       signal: context.signal,
       clock: context.clock,
       onWarning: (message) => context.reporter.warning(message),
@@ -134,7 +135,8 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   else {
     const { formatPlan } = await import("../terminal/plan-text.js");
     const { stdout } = context;
-    stdout.write(formatPlan(planned, stdout.isTTY === true ? stdout.columns || 80 : undefined));
+    const room = stdout.isTTY === true ? stdout.columns || 80 : undefined;
+    stdout.write(formatPlan(planned, withheld.bogons, room));
   }
   return 0;
 }

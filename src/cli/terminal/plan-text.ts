@@ -12,10 +12,22 @@ import {
 /** Maximum number of reasons to list; `--json` has all. */
 const mostReasons = 8;
 
+const bogonText = {
+  ask: "asked like any other address (--bogons ask)",
+  local: "answered without a request by --bogons local",
+};
+
 type PlanLine = readonly [label: string, text: string];
 
-/** A plan as text, one fact per line, wrapped to `room` columns. */
-export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string {
+/**
+ * A plan as text, one fact per line, wrapped to `room` columns.
+ * @param bogons what the run does with reserved addresses
+ */
+export function formatPlan(
+  plan: Plan,
+  bogons: "ask" | "local",
+  room = Number.POSITIVE_INFINITY,
+): string {
   const { chosen } = plan;
   const lines: readonly PlanLine[] = [
     ["rows", formatCount(plan.rows)],
@@ -36,7 +48,7 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
       "bogons",
       plan.bogons === 0
         ? ""
-        : `${formatCount(plan.bogons)} distinct, answered without a request by --bogons local`,
+        : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
     ],
     ...Object.entries(plan.requests).map(
       ([lookups, requests]) => [`requests ${lookups}`, requestText(requests)] as const,

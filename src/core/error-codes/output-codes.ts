@@ -108,7 +108,7 @@ export const warehouseCodes = {
   mode_needs_table: ["--mode and --key are for tables", "write to a table, or leave them out"],
   key_needs_merge: ["--key is for --mode merge", "add --mode merge, or leave --key out"],
   key_missing: ["the rows lack a column of the key", "correct --key or --columns"],
-  table_lacks_key: ["the table lacks its key", "run the statement in the hint"],
+  table_lacks_key: ["the table lacks the key of --mode", "follow the hint"],
   table_types_differ: ["columns of the table have other types", "change them, or the table"],
   too_many_columns: ["more columns than the database allows", "drop columns of the input"],
   output_table_differs: ["the table's rows are not those the run wrote", startOver],

@@ -31,7 +31,7 @@ export interface Plan {
   readonly duplicate_rows: number;
   /** Rows that each exclusion list holds back, by its path. They are also `unsupported`. */
   readonly excluded: Readonly<Record<string, number>>;
-  /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
+  /** Distinct addresses in reserved ranges that no list holds back. `--bogons local` answers them without a request. */
   readonly bogons: number;
   /** Distinct items with a fresh answer in the cache, by endpoint. */
   readonly cached: Readonly<Record<string, number>>;

@@ -83,7 +83,7 @@ export class PlannedItems {
     if (list !== null) this.excluded.set(list.path, this.excluded.get(list.path)! + 1);
     const sent = list === null ? withheld.asSent(item) : item;
     if (!this.#seen.add(`${sent.kind} ${sent.value}`)) return;
-    if (isReserved(item)) this.bogons++;
+    if (list === null && isReserved(item)) this.bogons++;
     if (withheld.answer(item) === null) this.#open.push(this.#count(sent));
     else this.#unsent++;
   }

@@ -88,7 +88,7 @@ const previousWord = "previous";
 function previousUnknown(output: string): UsageError {
   const message = `--against previous: the name of ${redactAddress(output)} does not tell it from earlier outputs`;
   return new UsageError("previous_unknown", message, {
-    hint: "put {date} or {run_id} into the name, such as -o 'nights/{date}.csv', or name the earlier output: --against FILE",
+    hint: "put {date} or {run_id} into the name, such as -o 'nights/{date}.csv', or name the earlier output: --against FILE; for a table, --against 'duckdb:FILE?table=NAME&run=ID' (NAME_runs has the ids)",
   });
 }
 
