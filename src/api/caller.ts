@@ -43,6 +43,8 @@ interface Call {
   readonly argument?: string;
   /** Encoded, including its `?`; "" for none. */
   readonly query?: string;
+  /** What to do if the service refuses it. */
+  readonly hint?: string;
 }
 
 /** Makes one client's requests, reports each of them and turns answers into values. */
@@ -97,7 +99,7 @@ export class Caller {
    */
   async call<Name extends CallName>(
     name: Name,
-    { subject, argument = "", query = "" }: Call,
+    { subject, argument = "", query = "", hint }: Call,
     options: CallOptions,
   ): Promise<CallResult<Name>> {
     const { calls } = await import("./calls.js");
@@ -105,7 +107,7 @@ export class Caller {
     const signal = options.signal ?? new AbortController().signal;
     const target = path.replace(/\{\w+\}/, () => pathSegment(argument)) + query;
     const read = service === "intel" ? readResult : readBare;
-    const context = { ...this.context, subject };
+    const context = { ...this.context, subject, ...(hint === undefined ? {} : { hint }) };
     return this.#send(
       async () => {
         const answer = await this.#answer(name, target, subject, signal);

@@ -10,6 +10,9 @@ import { ServiceError, SnapshotChangedError } from "./status-fault.js";
 import { TransportError } from "./http/transport-error.js";
 import type { CallOptions } from "./types.js";
 
+/** What to do about a tag that the service does not know. */
+const namesHint = "repute tags list prints the names of all tags";
+
 export interface IntelClientOptions extends ClientOptions {
   /** Sent as `x-api-key`. Without it, no credential is sent. */
   readonly apiKey?: string | undefined;
@@ -79,7 +82,11 @@ export class IntelClient {
    * @throws ServiceError (`RejectedError` for an unknown tag), FatalError
    */
   tag(name: string, options: CallOptions = {}): Promise<Tag> {
-    return this.#caller.call("tag", { subject: `tag ${name}`, argument: name }, options);
+    return this.#caller.call(
+      "tag",
+      { subject: `tag ${name}`, argument: name, hint: namesHint },
+      options,
+    );
   }
 
   /**
@@ -88,7 +95,8 @@ export class IntelClient {
    * @throws UsageError for an invalid page; ServiceError, FatalError
    */
   async tagIps(name: string, page: TagIpsPage = {}): Promise<TagIps> {
-    const call = { subject: `IP list of tag ${name}`, argument: name, query: pageQuery(page) };
+    const subject = `IP list of tag ${name}`;
+    const call = { subject, argument: name, query: pageQuery(page), hint: namesHint };
     return this.#caller.call("tag-ips", call, page);
   }
 

@@ -134,6 +134,8 @@ function contentType({ headers }: Answer): string {
 export interface CallContext extends ReadContext {
   /** Such as "tag spam:bulk". */
   readonly subject: string;
+  /** What to do if the service refuses it. */
+  readonly hint?: string;
 }
 
 /**
@@ -148,7 +150,8 @@ export function readResult(schema: z.ZodType, answer: Answer, context: CallConte
   if (reading?.is === "data") return checked(schema, reading.result, answer, context, "result");
   if (reading?.is === "refused") {
     const message = `${context.subject}: ${context.service.name} refuses: ${reading.message}`;
-    throw new RejectedError("rejected", message, { httpStatus: 400 });
+    const hint = context.hint === undefined ? {} : { hint: context.hint };
+    throw new RejectedError("rejected", message, { httpStatus: 400, ...hint });
   }
   if (reading === null || status === 400) throw statusError(answer, context);
   throw faultError(reading, answer, context);

@@ -46,9 +46,7 @@ export function formatPlan(
     ["already cached", cachedText(plan.cached)],
     [
       "bogons",
-      plan.bogons === 0
-        ? ""
-        : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
+      plan.bogons === 0 ? "" : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
     ],
     ...Object.entries(plan.requests).map(
       ([lookups, requests]) => [`requests ${lookups}`, requestText(requests)] as const,

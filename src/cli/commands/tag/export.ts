@@ -73,8 +73,8 @@ export const tagsExportCommand = defineCommand({
       "export every list in three formats",
     "repute tags export --seen-in enriched.csv -o lists":
       "export the lists of the tags seen in an earlier output",
-    "repute tags export spam:snowshoe -o lists && nft -f lists/spam--snowshoe.nft":
-      "load a list exported with --formats nft into the firewall",
+    "repute tags export spam:snowshoe -o lists --formats nft && nft -f lists/spam--snowshoe.nft":
+      "export a list and load it into the firewall",
   },
   exitCodes: [
     ...commonExitCodes,
