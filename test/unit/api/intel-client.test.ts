@@ -260,6 +260,14 @@ describe("failed calls", () => {
     await expect(intel.tag("a:b")).rejects.toBeInstanceOf(RejectedError);
   });
 
+  test("a refused tag says where the names of tags are", async () => {
+    const refused = reply(400, failure("no such tag"));
+    const intel = await client([refused, refused]);
+    const hint = expect.stringContaining("repute tags list");
+    await expect(intel.tag("a:b")).rejects.toMatchObject({ code: "rejected", hint });
+    await expect(intel.tagIps("a:b")).rejects.toMatchObject({ code: "rejected", hint });
+  });
+
   test("404 has its own error class", async () => {
     const intel = await client([reply(404)]);
     await expect(intel.tag("a:b")).rejects.toBeInstanceOf(NotFoundError);

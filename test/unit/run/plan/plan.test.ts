@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -53,6 +54,12 @@ test("counts an input as a run would read it", async () => {
     duplicate_rows: 2,
     bogons: 1,
   });
+});
+
+test("an address that a list holds back is no bogon", async () => {
+  const list = join(await temporaryFolder(), "corp.txt");
+  await writeFile(list, "0.0.0.0/0\n::/0\n");
+  expect(await planned({ exclude: [list] })).toMatchObject({ bogons: 0, excluded: { [list]: 3 } });
 });
 
 test("under triage the number of queries is a range", async () => {
