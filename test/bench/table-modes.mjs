@@ -1,10 +1,10 @@
 // How fast a table takes a run in each mode, as a share of append, and how long the documented
 // queries take on it. Needs a build (`npm run build`) and, for its lines, PostgreSQL.
 //
-//   node test/bench/table-modes.mjs [ROWS [EXISTING]]
+//   node test/bench/table-modes.mjs [ROWS [EXISTING [DATABASE]]]
 //
-// Publishes ROWS staged rows into a table of EXISTING rows [default 100000 1000000]. Nine in ten of
-// their items are in the table.
+// Publishes ROWS staged rows into a table of EXISTING rows [default 100000 1000000] in DuckDB and
+// PostgreSQL, or in the one that is named. Nine in ten of their items are in the table.
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,8 @@ import { findWarehouse } from "../../dist/outputs/registry.js";
 import { openStage } from "../../dist/outputs/publish/staged-sink.js";
 import { startPostgres } from "./postgres-cluster.mjs";
 
-const [rows = 100_000, existing = 1_000_000] = process.argv.slice(2).map(Number);
+const [, , rowsText = "100000", existingText = "1000000", only] = process.argv;
+const [rows, existing] = [Number(rowsText), Number(existingText)];
 const folder = await mkdtemp(join(tmpdir(), "repute-bench-"));
 const cluster = await startPostgres(folder);
 const databases = [
@@ -36,7 +37,7 @@ const databases = [
           series: (count) => `generate_series(1, ${count}) AS s(n)`,
         },
       ]),
-];
+].filter(({ name }) => only === undefined || name === only);
 const queries = await documentedQueries();
 
 try {
@@ -153,10 +154,10 @@ async function timeQueries({ query }) {
   const table = [];
   for (const { title, sql } of queries) {
     const start = performance.now();
-    const found = await query(sql);
+    const [[found]] = await query(`SELECT count(*) FROM (${sql}) AS found`);
     table.push({
       query: title,
-      found: found.length,
+      found: Number(found),
       seconds: ((performance.now() - start) / 1_000).toFixed(2),
     });
   }
@@ -165,7 +166,9 @@ async function timeQueries({ query }) {
 
 async function documentedQueries() {
   const page = await readFile(new URL("../../docs/warehouses.md", import.meta.url), "utf8");
-  const blocks = [...page.matchAll(/<!-- queries -->\n```sql\n(.*?)```/gs)].map(([, text]) => text);
+  const blocks = [...page.matchAll(/<!-- (?:morning )?queries -->\n```sql\n(.*?)```/gs)].map(
+    ([, text]) => text,
+  );
   return blocks
     .join("\n")
     .split(";")
