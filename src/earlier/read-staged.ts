@@ -1,6 +1,6 @@
 import type { EarlierRecord } from "../formats/types.js";
 import { readStage } from "../outputs/stage.js";
-import { stagedColumns, tableSchema } from "../outputs/schema/table-schema.js";
+import { stagedColumns, tableSchema } from "../outputs/sql/table-schema.js";
 import type { PublishedRun, StagedCells } from "../run/types.js";
 import type { OutputReading } from "./read-output.js";
 import { cellsReader } from "./typed-record.js";

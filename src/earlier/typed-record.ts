@@ -4,7 +4,7 @@ import { joinedEntries } from "../formats/joined-entries.js";
 import type { EarlierRecord } from "../formats/types.js";
 import type { CellValue } from "../formats/typed-column.js";
 import { cellOf, type InputValue, numberValue } from "../outputs/tables/values.js";
-import { stagedType, type TableColumn } from "../outputs/schema/table-schema.js";
+import { stagedType, type TableColumn } from "../outputs/sql/table-schema.js";
 
 /**
  * A record of the typed values of a row.

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
 import { isFolder } from "../core/files/make-folder.js";
-import { type FolderSettings, recursiveNotices } from "../inputs/folder/list-inputs.js";
+import { type FolderSettings, recursiveNotices } from "../inputs/listing/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
 import { isObjectPrefix } from "../s3/address.js";
 import { inGroups } from "../run/options.js";

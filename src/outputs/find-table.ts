@@ -1,6 +1,6 @@
 import { UsageError } from "../core/errors.js";
 import { isObjectAddress } from "../s3/address.js";
-import { tableText } from "./schema/dialect.js";
+import { tableText } from "./sql/dialect.js";
 import {
   type DuckdbTarget,
   parseDuckdbTarget,

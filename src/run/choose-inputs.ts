@@ -3,7 +3,7 @@ import { ReputeError, UsageError } from "../core/errors.js";
 import { columnShare } from "../formats/columns/choose-column.js";
 import { minShare } from "../formats/columns/find-column.js";
 import { limits } from "../formats/reading/lines.js";
-import { listInputs, skippedNotices, type FolderSettings } from "../inputs/folder/list-inputs.js";
+import { listInputs, skippedNotices, type FolderSettings } from "../inputs/listing/list-inputs.js";
 import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "../inputs/types.js";
 import { findTableInput } from "./copy/find-table-input.js";
 import { openWithFlags } from "./rows/read-several.js";

@@ -6,7 +6,7 @@ import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { RunInput } from "../inputs/types.js";
 import type { Throttling } from "../lookup/pace/request-pace.js";
 import type { SinkPosition } from "../outputs/types.js";
-import type { NamingName } from "../outputs/schema/column-names.js";
+import type { NamingName } from "../outputs/sql/column-names.js";
 import type { Session } from "../session/session.js";
 import type { EnrichSettings } from "./options.js";
 

@@ -6,7 +6,7 @@ import { stageUpTo } from "../../src/outputs/publish/staged-sink.js";
 import type { PublicationOptions } from "../../src/outputs/publication.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
 import type { PartOptions } from "../../src/outputs/types.js";
-import { leadingNames } from "../../src/outputs/schema/table-schema.js";
+import { leadingNames } from "../../src/outputs/sql/table-schema.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import {

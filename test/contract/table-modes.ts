@@ -180,6 +180,8 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         code: "table_lacks_key",
         hint: expect.stringMatching("it was made for --mode append or replace"),
       });
+      const listed = publish(folder, { mode: "merge", key: ["rep_tags"], runId: "2", rows: [] });
+      await expect(listed).rejects.toMatchObject({ code: "key_unusable" });
       const misnamed = publish(folder, { mode: "merge", key: ["rep_itme"], runId: "2", rows: [] });
       await expect(misnamed).rejects.toMatchObject({
         code: "key_missing",

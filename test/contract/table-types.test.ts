@@ -6,18 +6,8 @@ import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { differences, typedNames, typedQuery, typedSamples } from "./typed-rows.js";
+import { differences, typedInputs, typedNames, typedSamples } from "./typed-rows.js";
 import { queryDuckdb } from "./warehouse-readers.js";
-
-/** A folder with the typed rows: a table `original` and a Parquet file of it. */
-async function prepared(): Promise<string> {
-  const cwd = await temporaryFolder();
-  const file = join(cwd, "in.duckdb");
-  await queryDuckdb(`CREATE TABLE original AS ${typedQuery}`, file);
-  await queryDuckdb(`COPY original TO '${cwd}/in.parquet' (FORMAT parquet)`, file);
-  return cwd;
-}
 
 async function repute(cwd: string, ...args: readonly string[]): Promise<RunReputeResult> {
   const run = await runRepute(args, { cwd });
@@ -68,7 +58,7 @@ const outputs = [
 
 describe.each(["duckdb:in.duckdb?table=original", "in.parquet"])("the types of %s", (input) => {
   it.each(outputs)("stay in $name", async ({ args, from }) => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const { stderr } = await enrich(cwd, input, ...args);
     expect(stderr).not.toMatch(/warning/);
     await expectKept(cwd, from.replace("CWD", cwd));
@@ -77,7 +67,7 @@ describe.each(["duckdb:in.duckdb?table=original", "in.parquet"])("the types of %
 
 describe("types of input columns", () => {
   it("survive kills, and the loss of the input", async () => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const server = await startAnsweringServer();
     onTestFinished(() => server.close());
     const args = ["in.parquet", "-o", "duckdb:out.duckdb?table=t", "--item-column", "item"];
@@ -94,7 +84,7 @@ describe("types of input columns", () => {
   });
 
   it.each(outputs.slice(0, 2))("stay in $name over chunks", async ({ args, from }) => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const shared = ["--to", "parquet", "--lookups", "query", "--item-column", "item"];
     await repute(cwd, "split", "in.parquet", "-o", "work", "--rows-per-chunk", "80", ...shared);
     for (const chunk of ["1", "0", "2"]) {
@@ -105,7 +95,7 @@ describe("types of input columns", () => {
   });
 
   it.each(["out.parquet", "set/"])("stay in %s after a retry, byte for byte", async (output) => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const server = await startAnsweringServer();
     onTestFinished(() => server.close());
     for (let n = 0; n < 200; n += 3) server.absent.add(`host-${n}.example.com`);
@@ -137,7 +127,7 @@ describe("types of input columns", () => {
   });
 
   it("give way to text in a table that has text", async () => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     await queryDuckdb(
       `COPY (SELECT item, big::VARCHAR AS big, day::VARCHAR AS day, zoned::VARCHAR AS zoned,
          double::VARCHAR AS double FROM '${cwd}/in.parquet' LIMIT 3) TO '${cwd}/text.parquet'`,
@@ -158,7 +148,7 @@ describe("types of input columns", () => {
   });
 
   it("become text with one warning per column where an output has no such type", async () => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const query =
       "SELECT 'a.example.com' AS item, INTERVAL 3 days AS span, [1, 2] AS list, 5::HUGEINT AS huge, 'x'::ENUM('x') AS e FROM range(2)";
     const { stderr } = await enrich(cwd, `duckdb:in.duckdb?query=${query}`, "-o", "out.parquet");
@@ -181,7 +171,7 @@ describe("types of input columns", () => {
   });
 
   it("count values that the type cannot hold, which become null", async () => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const query = `SELECT 'a' || n || '.example.com' AS item, CASE WHEN n < 2 THEN 'infinity' ELSE '2024-01-02' END::DATE AS day,
       TIMESTAMP '12024-01-02' AS late, '{"a": "\\u0000"}'::JSON AS doc FROM range(5) t(n)`;
     const input = `duckdb:in.duckdb?query=${query}`;
@@ -204,7 +194,7 @@ describe("types of input columns", () => {
   });
 
   it("key a merged table, which lacks rows without a value", async () => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const target = "duckdb:out.duckdb?table=t";
     const args = ["in.parquet", "-o", target, "--mode", "merge", "--key", "big"];
     for (let night = 0; night < 2; night++) await enrich(cwd, ...args);
@@ -223,7 +213,7 @@ describe("types of input columns", () => {
 
 describe("types of several inputs", () => {
   it("are kept where they agree, and become text with a warning where they clash", async () => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const write = (name: string, select: string) =>
       queryDuckdb(`COPY (SELECT ${select}) TO '${cwd}/${name}.parquet' (FORMAT parquet)`);
     await write(
@@ -254,7 +244,7 @@ describe("types of several inputs", () => {
   });
 
   it("are text where a text file has the column", async () => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     await writeFile(join(cwd, "t.csv"), "item,big\nt.example.com,x\n");
     const query = "duckdb:in.duckdb?query=SELECT item, big, day FROM original LIMIT 2";
     const { stderr } = await enrich(cwd, "t.csv", query, "-o", "out.parquet");
@@ -268,7 +258,7 @@ describe("types of several inputs", () => {
 
 describe("repute schema of a typed input", () => {
   it.each(["in.parquet", "duckdb:in.duckdb?table=original"])("%s: has its types", async (input) => {
-    const cwd = await prepared();
+    const cwd = await typedInputs();
     const columnsOf = async (format: string) => {
       const { stdout, stderr } = await repute(cwd, "schema", input, "--format", format);
       const found = Array.from(

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
 
 /** A column of every type that outputs keep: its expression in DuckDB, its type there and stored. */
@@ -128,7 +130,7 @@ export const typedSamples: Readonly<Record<string, TypedSample>> = {
 export const typedNames = Object.keys(typedSamples);
 
 /** Rows with random values, rows with extreme ones, and one of nulls; each with an item. */
-export const typedQuery = (() => {
+const typedQuery = (() => {
   const entries = Object.entries(typedSamples);
   const edges = Math.max(...entries.map(([, { edges: own }]) => own.length));
   const rowOf = (value: (sample: TypedSample) => string): string =>
@@ -171,4 +173,13 @@ export async function differences(
   return rows.map(({ name, item, before, after }) =>
     [name, item, before, after].map(String).join(" "),
   );
+}
+
+/** A folder with the typed rows: a table `original` and a Parquet file of it. */
+export async function typedInputs(): Promise<string> {
+  const cwd = await temporaryFolder();
+  const file = join(cwd, "in.duckdb");
+  await queryDuckdb(`CREATE TABLE original AS ${typedQuery}`, file);
+  await queryDuckdb(`COPY original TO '${cwd}/in.parquet' (FORMAT parquet)`, file);
+  return cwd;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadCommands } from "../../src/cli/command-list.js";
 import type { StoredType } from "../../src/formats/typed-column.js";
 import { columns } from "../../src/core/columns.js";
-import { dialectNames, sqlType } from "../../src/outputs/schema/dialect.js";
+import { dialectNames, sqlType } from "../../src/outputs/sql/dialect.js";
 import { capitalised, table } from "../helpers/markdown.js";
 import { runEndRows } from "../helpers/run-ends.js";
 import { runRepute } from "../helpers/run-repute.js";

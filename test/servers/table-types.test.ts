@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { differences, typedNames, typedQuery, typedSamples } from "../contract/typed-rows.js";
+import { differences, typedInputs, typedNames, typedSamples } from "../contract/typed-rows.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
@@ -40,20 +40,11 @@ const expected = Object.fromEntries(
   Object.entries(typedSamples).map(([name, { postgres }]) => [name, postgres]),
 );
 
-/** A folder with the typed rows: a table `original` and a Parquet file of it. */
-async function prepared(): Promise<string> {
-  const cwd = await temporaryFolder();
-  const file = join(cwd, "in.duckdb");
-  await queryDuckdb(`CREATE TABLE original AS ${typedQuery}`, file);
-  await queryDuckdb(`COPY original TO '${cwd}/in.parquet' (FORMAT parquet)`, file);
-  return cwd;
-}
-
 describe("types of input columns and PostgreSQL", () => {
   it.each(["in.parquet", "duckdb:in.duckdb?table=original"])(
     "go there from %s, and back",
     async (input) => {
-      const cwd = await prepared();
+      const cwd = await typedInputs();
       const name = input === "in.parquet" ? "of_parquet" : "of_duckdb";
       const stderr = await enrich(cwd, input, "-o", table(name));
       expect(stderr).toMatch(/column nanos is stored as text: it is TIMESTAMP(?:_NS|\(NANOS\))\n/);

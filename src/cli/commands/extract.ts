@@ -7,7 +7,7 @@ import { counted, formatCount } from "../../core/text/quantity.js";
 import { type ExtractedItem, extractItems } from "../../extract/extract-items.js";
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
 import { detectSinkFormat } from "../../formats/registry.js";
-import { listInputs, recursiveNotices, skippedNotices } from "../../inputs/folder/list-inputs.js";
+import { listInputs, recursiveNotices, skippedNotices } from "../../inputs/listing/list-inputs.js";
 import { sourceOptions } from "../../inputs/source-options.js";
 import { inputPaths } from "../../inputs/types.js";
 import { checkOutputName } from "../../run/destination/check-paths.js";

@@ -10,7 +10,7 @@ import type {
   SchemaFormat as TableFormat,
   SchemaTextOptions,
 } from "../../outputs/warehouse/ddl.js";
-import { defaultTable } from "../../outputs/schema/dialect.js";
+import { defaultTable } from "../../outputs/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -103,7 +103,7 @@ async function printSchema(call: Call): Promise<number> {
     call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
   const optional = { file, raw, only };
   if (format !== "openapi" && format !== "manifest" && format !== "json-schema") {
-    const { textWarnings } = await import("../../outputs/schema/table-schema.js");
+    const { textWarnings } = await import("../../outputs/sql/table-schema.js");
     for (const message of textWarnings(format, input)) call.context.reporter.warning(message);
   }
   await writeOut(

@@ -6,7 +6,7 @@ import type { LeftOutCounts } from "../../core/manifest/manifest.js";
 import { formats } from "../../formats/registry.js";
 import { splitLines } from "../../formats/record-splitter.js";
 import { LeftOutCounter } from "../../run/left-out-counts.js";
-import { leadingNames } from "../../outputs/schema/table-schema.js";
+import { leadingNames } from "../../outputs/sql/table-schema.js";
 import { KnownItems } from "../../run/rows/known-items.js";
 import type { WorkPlan } from "./work-plan.js";
 

@@ -107,6 +107,7 @@ export const warehouseCodes = {
   table_lacks_columns: ["the table lacks columns", "run the statements in the hint"],
   mode_needs_table: ["--mode and --key are for tables", "write to a table, or leave them out"],
   key_needs_merge: ["--key is for --mode merge", "add --mode merge, or leave --key out"],
+  key_unusable: ["a column of the key holds lists or JSON", "correct --key"],
   key_missing: ["the rows lack a column of the key", "correct --key or --columns"],
   table_lacks_key: ["the table lacks the key of --mode", "follow the hint"],
   table_types_differ: ["columns of the table have other types", "change them, or the table"],

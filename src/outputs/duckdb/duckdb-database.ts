@@ -1,6 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { DuckDBResult } from "@duckdb/node-api";
-import type { TableName } from "../schema/dialect.js";
+import type { TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
   Batches,

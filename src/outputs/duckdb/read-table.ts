@@ -15,7 +15,7 @@ import {
   numberValue,
   objectValue,
 } from "../tables/values.js";
-import { quoteTable, type TableName } from "../schema/dialect.js";
+import { quoteTable, type TableName } from "../sql/dialect.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
 import { duckdbTypes } from "./input-types.js";

@@ -2,7 +2,7 @@ import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
-import { quoteIdentifier, sqlType, type TableName } from "../schema/dialect.js";
+import { quoteIdentifier, sqlType, type TableName } from "../sql/dialect.js";
 import type { DuckdbDriver } from "./open-duckdb.js";
 
 /** Temporary table for loading, so that the target table can have other columns in any order. */

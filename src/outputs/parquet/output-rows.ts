@@ -12,7 +12,7 @@ import { columnTypes } from "../../formats/column-types.js";
 import type { CellValue, InputType } from "../../formats/typed-column.js";
 import type { StagedRow } from "../stage.js";
 import { cellOf as textOfValue } from "../tables/values.js";
-import { leadingNames, stagedType, type TableColumn, tableSchema } from "../schema/table-schema.js";
+import { leadingNames, stagedType, type TableColumn, tableSchema } from "../sql/table-schema.js";
 import { parquetType } from "./input-types.js";
 import { parquetValues } from "./input-values.js";
 import {

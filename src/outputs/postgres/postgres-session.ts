@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Client, QueryArrayConfig, QueryConfig } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
 import { FatalError } from "../../core/errors.js";
-import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../schema/dialect.js";
+import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
   Batches,

@@ -2,7 +2,7 @@ import { ReputeError } from "../../core/errors.js";
 import type { InputType } from "../../formats/typed-column.js";
 import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
 import type { Selection, TableReadOptions, TableReceiver } from "../tables/types.js";
-import { quoteTable } from "../schema/dialect.js";
+import { quoteTable } from "../sql/dialect.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { columnReader, type ElementTypes, postgresType } from "./input-values.js";
 import { PostgresDatabase } from "./postgres-database.js";

@@ -1,12 +1,12 @@
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
-import { quoteIdentifier, quoteTable } from "../schema/dialect.js";
+import { quoteIdentifier, quoteTable } from "../sql/dialect.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import { placeOf } from "../warehouse/saved-rows.js";
 import { isFilledIn } from "../warehouse/row-cells.js";
 import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
-import { stagedColumns, type TableSchema, tableSchema } from "../schema/table-schema.js";
+import { stagedColumns, type TableSchema, tableSchema } from "../sql/table-schema.js";
 import { cellsEncoder } from "./parquet.js";
 import { openPatiently } from "./open-patiently.js";
 import { stagedBatches } from "./table.js";

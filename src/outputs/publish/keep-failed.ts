@@ -2,7 +2,7 @@ import { columnTypes } from "../../formats/column-types.js";
 import { auditOutput } from "../audit-output.js";
 import { openFileDestination, partPath } from "../file-destination.js";
 import type { Stage } from "../stage.js";
-import { stagedColumns, type TableSchema } from "../schema/table-schema.js";
+import { stagedColumns, type TableSchema } from "../sql/table-schema.js";
 import type { Audit } from "../types.js";
 
 /**

@@ -15,7 +15,7 @@ import {
   tableSchema,
   type TableSchemaOptions,
   textWarnings,
-} from "../schema/table-schema.js";
+} from "../sql/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 

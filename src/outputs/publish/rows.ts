@@ -3,7 +3,7 @@ import { RowCounter } from "../../core/row.js";
 import type { RowCounts } from "../../core/row.js";
 import { openFileDestination, renamePart } from "../file-destination.js";
 import { type Stage, stageLine, type StagedRow } from "../stage.js";
-import { stagedColumns, type TableSchema, tableSchema } from "../schema/table-schema.js";
+import { stagedColumns, type TableSchema, tableSchema } from "../sql/table-schema.js";
 import { cellsEncoder, inputOf } from "./parquet.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 

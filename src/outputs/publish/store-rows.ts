@@ -1,12 +1,7 @@
-import {
-  type DialectName,
-  quoteIdentifier,
-  quoteTable,
-  type TableName,
-} from "../schema/dialect.js";
+import { type DialectName, quoteIdentifier, quoteTable, type TableName } from "../sql/dialect.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import type { Batches, TableSession } from "../warehouse/table-database.js";
-import type { TableSchema } from "../schema/table-schema.js";
+import type { TableSchema } from "../sql/table-schema.js";
 import type { StagedRow } from "../stage.js";
 
 /** Rows for a table. */

@@ -5,7 +5,7 @@ import { renamePart } from "../file-destination.js";
 import type { Stage, StagedRow } from "../stage.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
-import { type DialectName, quoteTable } from "../schema/dialect.js";
+import { type DialectName, quoteTable } from "../sql/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
 import { loadedRows } from "../warehouse/row-cells.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
@@ -18,7 +18,7 @@ import {
   type TableSchema,
   tableSchema,
   textWarnings,
-} from "../schema/table-schema.js";
+} from "../sql/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
 import { cellsEncoder, inputOf } from "./parquet.js";
 import { openPatiently } from "./open-patiently.js";

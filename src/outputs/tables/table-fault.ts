@@ -1,7 +1,7 @@
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import type { TableName } from "../schema/dialect.js";
-import { tableText } from "../schema/dialect.js";
+import type { TableName } from "../sql/dialect.js";
+import { tableText } from "../sql/dialect.js";
 
 /** Maximum number of tables listed in a message. */
 const maxListed = 8;

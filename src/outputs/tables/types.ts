@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import type { InputType } from "../../formats/typed-column.js";
-import type { TableName } from "../schema/dialect.js";
+import type { TableName } from "../sql/dialect.js";
 import type { InputValue } from "./values.js";
 
 /** Receives what is read of a table. Everything comes again if reading has to start over. */

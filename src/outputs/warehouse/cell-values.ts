@@ -1,7 +1,7 @@
 import type { CellValue } from "../../formats/typed-column.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { storedText, type TextFault } from "../schema/stored-text.js";
-import type { TableColumn, TableSchema } from "../schema/table-schema.js";
+import { storedText, type TextFault } from "../sql/stored-text.js";
+import type { TableColumn, TableSchema } from "../sql/table-schema.js";
 import { columnTypes } from "../../formats/column-types.js";
 import { plainEscapes } from "../../formats/json-cell.js";
 import { storedType } from "../../formats/stored-types.js";

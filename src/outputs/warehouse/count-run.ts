@@ -1,9 +1,4 @@
-import {
-  type DialectName,
-  quoteIdentifier,
-  quoteTable,
-  type TableName,
-} from "../schema/dialect.js";
+import { type DialectName, quoteIdentifier, quoteTable, type TableName } from "../sql/dialect.js";
 import type { TableSession } from "./table-database.js";
 
 /** Counts the rows of a run in a table. @param table including its schema */

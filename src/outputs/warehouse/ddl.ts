@@ -8,12 +8,12 @@ import {
   parsePostgresTable,
   parseTableName,
   type TableName,
-} from "../schema/dialect.js";
+} from "../sql/dialect.js";
 import { createRunsTable } from "./run-records.js";
 import { jsonSchema } from "./json-schema.js";
 import type { TableMode } from "../table-mode.js";
-import { tableSchema } from "../schema/table-schema.js";
-import { viewsOf } from "../schema/views.js";
+import { tableSchema } from "../sql/table-schema.js";
+import { viewsOf } from "../sql/views.js";
 
 /** Output formats of `repute schema`. */
 export const schemaFormats = ["json-schema", ...dialectNames] as const;

@@ -9,10 +9,10 @@ import {
   quoteTable,
   type TableName,
   tableText,
-} from "../schema/dialect.js";
+} from "../sql/dialect.js";
 import type { FoundColumn, FoundTable, TableSession } from "./table-database.js";
-import type { TableColumn, TableSchema } from "../schema/table-schema.js";
-import { viewsOf } from "../schema/views.js";
+import type { TableColumn, TableSchema } from "../sql/table-schema.js";
+import { viewsOf } from "../sql/views.js";
 
 /**
  * Creates or checks the table. A new one also gets its views. Existing tables are never altered.

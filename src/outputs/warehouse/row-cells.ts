@@ -4,7 +4,7 @@ import { storedType } from "../../formats/stored-types.js";
 import type { CellValue } from "../../formats/typed-column.js";
 import type { CellReader } from "./cell-values.js";
 import type { Stage, StagedRow } from "../stage.js";
-import { leadingNames, type TableColumn, type TableSchema } from "../schema/table-schema.js";
+import { leadingNames, type TableColumn, type TableSchema } from "../sql/table-schema.js";
 
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
 const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);

@@ -7,7 +7,7 @@ import {
   quoteIdentifier,
   quoteTable,
   type TableName,
-} from "../schema/dialect.js";
+} from "../sql/dialect.js";
 import { checkTable, keyMissing, mustBeTable } from "./prepare-table.js";
 import type { TableSession } from "./table-database.js";
 

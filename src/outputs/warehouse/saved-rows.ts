@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { retriedColumns } from "../../core/needed-columns.js";
-import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../schema/dialect.js";
+import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
 import { checkTable } from "./prepare-table.js";
 import { countRun } from "./count-run.js";
 import type { Connect, TableSession, TableTarget } from "./table-database.js";
-import { tableSchema } from "../schema/table-schema.js";
+import { tableSchema } from "../sql/table-schema.js";
 
 /** The rows of a run. */
 export interface FoundRows {

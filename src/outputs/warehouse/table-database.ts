@@ -1,6 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "./column-batch.js";
-import type { TableName } from "../schema/dialect.js";
+import type { TableName } from "../sql/dialect.js";
 import type { PublicationOptions } from "../publication.js";
 import type { WarehouseTarget } from "./types.js";
 

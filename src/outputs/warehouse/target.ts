@@ -8,7 +8,7 @@ import {
   parseTableName,
   type TableName,
   tableText,
-} from "../schema/dialect.js";
+} from "../sql/dialect.js";
 import type { TableTarget } from "./table-database.js";
 import type { WarehouseTarget } from "./types.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";

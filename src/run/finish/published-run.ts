@@ -1,5 +1,5 @@
 import { withSuffix } from "../../outputs/data-set/data-set.js";
-import { isNaming } from "../../outputs/schema/column-names.js";
+import { isNaming } from "../../outputs/sql/column-names.js";
 import type { OutputTarget } from "../destination/output-target.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import type { RowHandling } from "../rows/row-handling.js";

@@ -12,7 +12,7 @@ import type { CliContext } from "../../terminal/cli-context.js";
 import type { ColorChoice } from "../../terminal/colors.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { UsageError } from "../../../core/errors.js";
-import { type FolderSettings, recursiveNotices } from "../../../inputs/folder/list-inputs.js";
+import { type FolderSettings, recursiveNotices } from "../../../inputs/listing/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
 import { isObjectPrefix } from "../../../s3/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";

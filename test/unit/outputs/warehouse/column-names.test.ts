@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columns } from "../../../../src/core/columns.js";
 import { sinkOptions } from "../../../../src/outputs/options.js";
-import { safeColumnNames } from "../../../../src/outputs/schema/column-names.js";
+import { safeColumnNames } from "../../../../src/outputs/sql/column-names.js";
 
 const safe = (target: Parameters<typeof safeColumnNames>[0], ...names: string[]) =>
   safeColumnNames(target, names, ["rep_item", "rep_status"]);

@@ -1,6 +1,6 @@
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, it } from "vitest";
-import { dialectNames } from "../../../../src/outputs/schema/dialect.js";
+import { dialectNames } from "../../../../src/outputs/sql/dialect.js";
 import { schemaFormats, schemaText } from "../../../../src/outputs/warehouse/ddl.js";
 
 const options = { inputColumns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };

@@ -1,5 +1,5 @@
 import type { TypedColumn } from "../../../../src/formats/typed-column.js";
-import type { TableSchema } from "../../../../src/outputs/schema/table-schema.js";
+import type { TableSchema } from "../../../../src/outputs/sql/table-schema.js";
 import { expect, it } from "vitest";
 import { checkTable } from "../../../../src/outputs/warehouse/prepare-table.js";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { columns, schemaVersion } from "../../../../src/core/columns.js";
-import { tableSchema } from "../../../../src/outputs/schema/table-schema.js";
+import { tableSchema } from "../../../../src/outputs/sql/table-schema.js";
 
 /** The columns of this schema version, as `name type`. Whoever changes them raises the version. */
 const recorded = {

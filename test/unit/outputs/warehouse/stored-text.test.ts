@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { storedText } from "../../../../src/outputs/schema/stored-text.js";
+import { storedText } from "../../../../src/outputs/sql/stored-text.js";
 
 it.each([
   ["plain", "plain", []],

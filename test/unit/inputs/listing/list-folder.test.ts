@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { listFolder } from "../../../../src/inputs/folder/list-folder.js";
+import { listFolder } from "../../../../src/inputs/listing/list-folder.js";
 import type { InputFolder } from "../../../../src/inputs/types.js";
 
 /** A folder in memory, whose entries come in the order of the paths. */

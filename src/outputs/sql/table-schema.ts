@@ -133,16 +133,28 @@ export function textWarnings(
   });
 }
 
-/** @throws UsageError `key_missing` */
+/** @throws UsageError `key_missing`, `key_unusable` */
 function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): void {
   const names = columns.map(({ name }) => name);
   const missing = key.find((name) => !names.includes(name));
-  if (missing === undefined) return;
+  if (missing === undefined) {
+    const unusable = columns.find(({ name, type }) => key.includes(name) && !isKeyType(type));
+    if (unusable === undefined) return;
+    const { name, type } = unusable;
+    throw new UsageError("key_unusable", `${name} cannot be in the key: its values are ${type}`, {
+      hint: "name columns of single values with --key",
+    });
+  }
   const meant = didYouMean(missing, names);
   const near = meant === null ? "" : ` (did you mean ${meant}?)`;
   throw new UsageError("key_missing", `the rows have no column ${missing} for the key${near}`, {
     hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
   });
+}
+
+/** Whether databases can index a type. */
+function isKeyType(type: StoredType): boolean {
+  return type !== "text[]" && type !== "json";
 }
 
 function leadingColumns(runId: string, row: string, loadedAt: string): readonly TableColumn[] {
