@@ -43,7 +43,8 @@ export async function exportTagLists(
     const { tag, error } = progress;
     if (error === null) return;
     const { code, hint } = error;
-    reporter.fault(`could not export tag ${tag}: ${error.message}`, hint, { code, tag });
+    const reason = error.message.replace(`tag ${tag}: `, "");
+    reporter.fault(`could not export tag ${tag}: ${reason}`, hint, { code, tag });
   };
   const { service } = session;
   const client = await session.intel();
