@@ -30,6 +30,11 @@ export interface CrashCase {
    * asks for more.
    */
   readonly takesOver?: boolean;
+  /**
+   * The run is killed only once all lookups are answered: its rows are staged like those of another
+   * case, and only publishing differs.
+   */
+  readonly publishing?: boolean;
   /** The run reads a Parquet file with typed columns instead of text. */
   readonly typed?: boolean;
   /** Arguments of a retry, which is killed; the rows of the run before it have all failed. */
@@ -58,10 +63,10 @@ interface Outcome {
 }
 
 export interface CrashReport {
-  /** Operations at which a run was killed. */
+  /** Operations at which a run could be killed. */
   readonly points: number;
-  /** Points that left something else than the next one. */
-  readonly different: number;
+  /** Points from which a run was resumed. */
+  readonly resumed: number;
   /** What went wrong at each point, as sentences; empty if nothing did. */
   readonly faults: readonly string[];
 }
@@ -93,18 +98,18 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
     await victim.close();
   };
   let points = 0;
-  let different = 0;
-  for await (const { answered, isCommitting, isRepeated } of bench.moments()) {
+  let resumed = 0;
+  for await (const { answered, isCommitting, isSkipped } of bench.moments()) {
     // Once it asks, a run that took answers over is like any other.
     if (crashCase.takesOver === true && answered > concurrency) break;
     points++;
-    if (isRepeated) continue;
-    different++;
+    if (isSkipped) continue;
+    resumed++;
     if (isCommitting) await kill(points);
     else note(points, await bench.resumed(expected, asked - answered));
   }
   await bench.close();
-  return { points, different, faults };
+  return { points, resumed, faults };
 }
 
 /** The state when a folder was copied. */
@@ -118,8 +123,11 @@ interface CopiedMoment {
 }
 
 interface Moment extends CopiedMoment {
-  /** The next copy is the same: the operation between them, such as an `fsync`, changes nothing. */
-  readonly isRepeated: boolean;
+  /**
+   * The next copy is the same (the operation between them, such as an `fsync`, changes nothing), or
+   * the case is only about publishing, which has not begun.
+   */
+  readonly isSkipped: boolean;
 }
 
 /** One run in a folder of its own and against a service of its own. */
@@ -182,7 +190,7 @@ class Bench {
 
   /** Runs the program once, then restores the folder as it was at each operation in turn. */
   async *moments(): AsyncGenerator<Moment> {
-    const { database } = this.#case;
+    const { database, publishing } = this.#case;
     await database?.restore(0);
     await rm(this.#folder, { recursive: true });
     await this.#prepare();
@@ -201,10 +209,12 @@ class Bench {
       const isSame =
         contents[index] === contents[index + 1] && moment.statements === next?.statements;
       const isRepeated = isSame && !moment.isCommitting && !next.isCommitting;
+      const isStaging = publishing === true && moment.answered < (moments.at(-1)?.answered ?? 0);
+      const isSkipped = isRepeated || isStaging;
       await rm(this.#folder, { recursive: true });
       await rename(copyOf(index), this.#folder);
-      if (!moment.isCommitting && !isRepeated) await database?.restore(index + 1);
-      yield { ...moment, isRepeated };
+      if (!moment.isCommitting && !isSkipped) await database?.restore(index + 1);
+      yield { ...moment, isSkipped };
     }
     await rm(copies, { recursive: true });
   }

@@ -1,14 +1,10 @@
 import { expect, test } from "vitest";
-import { duckdb, faultsOf } from "../helpers/crash-outputs.js";
+import { duckdb, faultsOf, whilePublishing } from "../helpers/crash-outputs.js";
 
-test.each(["append", "replace"])(
-  "a run into DuckDB with --mode %s resumes after a kill at any point",
-  async (mode) => {
-    const args = [...duckdb.args, "--mode", mode];
-    expect(await faultsOf(`DuckDB, ${mode}`, { ...duckdb, args })).toEqual([]);
-  },
-);
-
-test("a run of typed rows into DuckDB resumes after a kill at any point", async () => {
-  expect(await faultsOf("DuckDB, typed rows", { ...duckdb, typed: true })).toEqual([]);
+test.each([
+  ["append", duckdb],
+  ["replace", whilePublishing({ ...duckdb, args: [...duckdb.args, "--mode", "replace"] })],
+  ["append typed rows", whilePublishing({ ...duckdb, typed: true })],
+])("a run into DuckDB to %s resumes after a kill at any point", async (name, output) => {
+  expect(await faultsOf(`DuckDB, ${name}`, output)).toEqual([]);
 });

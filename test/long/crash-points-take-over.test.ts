@@ -13,7 +13,7 @@ test.each([
   ["Parquet", outputs["Parquet"]!],
   ["a data set of NDJSON.gz", dataSets["a data set of NDJSON.gz"]!],
   ["a DuckDB table", duckdb],
-  ...Object.entries(dated),
+  ["dated CSV", dated["dated CSV"]!],
 ])(
   "a run into %s that takes over answers resumes after a kill at any point",
   async (name, output) => {

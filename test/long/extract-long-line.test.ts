@@ -19,7 +19,7 @@ function* longLine(text: string, size: number): Generator<Buffer> {
 }
 
 test.each([
-  [1024, "prose", "seen 192.0.2.1 at hxxp://bad[.]example[.]com/a and more words; ", 2],
+  [512, "prose", "seen 192.0.2.1 at hxxp://bad[.]example[.]com/a and more words; ", 2],
   [256, "JSON", '{"ip":"192.0.2.1","note":"some words"},', 1],
   [256, "no place to cut", "a".repeat(64), 0],
 ])(

@@ -3,7 +3,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dataSets, dated, faultsOf, outputs, retries } from "../helpers/crash-outputs.js";
+import {
+  dataSets,
+  dated,
+  faultsOf,
+  outputs,
+  retries,
+  whilePublishing,
+} from "../helpers/crash-outputs.js";
 import type { CrashCase } from "../helpers/crash-points.js";
 import { type ObjectTests, useObjectStore } from "./object-tests.js";
 
@@ -73,9 +80,11 @@ const { "a DuckDB table": _table, "CSV.gz in place": _same, ...files } = retries
 
 const cases: readonly (readonly [name: string, output: CrashCase])[] = [
   ["a run into CSV", outputs["CSV"]!],
-  ["a run into dated CSV", dated["dated CSV"]!],
+  ["a run into dated CSV", whilePublishing(dated["dated CSV"]!)],
   ["a run into a data set of Parquet", dataSets["a data set of Parquet"]!],
-  ...Object.entries(files).map(([name, output]) => [`a retry of ${name}`, output] as const),
+  ...Object.entries(files).map(
+    ([name, output]) => [`a retry of ${name}`, whilePublishing(output)] as const,
+  ),
 ];
 
 test.each(cases)(

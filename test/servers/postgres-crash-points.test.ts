@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { faultsOf, withSideFiles } from "../helpers/crash-outputs.js";
+import { faultsOf, whilePublishing, withSideFiles } from "../helpers/crash-outputs.js";
 import type { CrashCase } from "../helpers/crash-points.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 
@@ -69,7 +69,7 @@ test(
   async () => {
     const place = postgres("merged");
     const args = [...place.args, "--mode", "merge"];
-    expect(await faultsOf("PostgreSQL, merge", { ...place, args })).toEqual([]);
+    expect(await faultsOf("PostgreSQL, merge", whilePublishing({ ...place, args }))).toEqual([]);
   },
 );
 
@@ -78,12 +78,17 @@ test(
   { timeout: 600_000 },
   async () => {
     expect(
-      await faultsOf("PostgreSQL with side files", withSideFiles(postgres("extended"))),
+      await faultsOf(
+        "PostgreSQL with side files",
+        whilePublishing(withSideFiles(postgres("extended"))),
+      ),
     ).toEqual([]);
   },
 );
 
 test("a retry in PostgreSQL resumes after a kill at any point", { timeout: 600_000 }, async () => {
   const retry = [addressOf("retried"), "--state-dir", "."];
-  expect(await faultsOf("retry in PostgreSQL", { ...postgres("retried"), retry })).toEqual([]);
+  expect(
+    await faultsOf("retry in PostgreSQL", whilePublishing({ ...postgres("retried"), retry })),
+  ).toEqual([]);
 });
