@@ -106,6 +106,10 @@ describe("a usage error exits with 2 and names", () => {
       ["tags", "show", "--local"],
       "repute: tags show needs the name of a tag\n  to see all tags: repute tags list\n  see: repute tags show --help\n",
     ],
+    [
+      ["retry", "-", "--local"],
+      "repute: retry reads an earlier output file, not stdin\n  save the rows to a file, and name that\n  see: repute retry --help\n",
+    ],
     [["serve", "here"], "repute: serve takes no arguments; got here\n  see: repute serve --help\n"],
   ])("%j", async (args, stderr) => {
     expect(await runRepute(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
