@@ -14,7 +14,7 @@ import { shellWord, wrapLines } from "../../core/text/quantity.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes, interruptedExitCodes } from "../exit-code.js";
-import { findConfigFile, isFoundBeside } from "../options/find-config-file.js";
+import { findConfigFile, isFoundBeside } from "../options/settings.js";
 import { flagName } from "../options/option-spec.js";
 import { fileFault } from "../terminal/reporter.js";
 

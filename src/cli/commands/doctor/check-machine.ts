@@ -25,14 +25,14 @@ export type DoctorCall = CommandCall<
 >;
 
 /** What a check has found, and what to do about it. */
-export type Finding = readonly [
+export type Found = readonly [
   status: "ok" | "warn" | "fail",
   finding: string,
   remedy?: string | null,
 ];
 
 /** One line of `repute doctor`. */
-export type Check = readonly [check: string, ...Finding];
+export type Check = readonly [check: string, ...Found];
 
 /** Checks, as they are done. */
 export type Checks = AsyncGenerator<Check, void, undefined>;
@@ -50,7 +50,7 @@ export async function* checkMachine(call: DoctorCall): Checks {
   const stateFolder = userStateFolder(context.env);
   const cacheFolder = cache === undefined || isRedisAddress(cache) ? null : cache;
   const isFile = output !== "-" && !/^[\w+.-]+:/.test(output);
-  const checks: (readonly [check: string, find: () => Finding | Promise<Finding>])[] = [
+  const checks: (readonly [check: string, find: () => Found | Promise<Found>])[] = [
     ["node", () => ["ok", `Node.js ${process.versions.node}`]],
     ["packages", packages],
     ["config", () => ["ok", profile === undefined ? config : `${config}, profile ${profile}`]],
@@ -73,14 +73,14 @@ export async function* checkMachine(call: DoctorCall): Checks {
   }
 }
 
-const homeless: Finding = [
+const homeless: Found = [
   "warn",
   "neither XDG_STATE_HOME nor HOME is set",
   "set HOME, so that quotas are counted across runs",
 ];
 
 /** Which optional packages there are. None is needed until an input, output or address asks for it. */
-function packages(): Finding {
+function packages(): Found {
   const { folder, found, missing } = optionalPackages();
   if (missing.length === 0) return ["ok", `all ${found.length} optional ones in ${folder}`];
   const listed = found.length === 0 ? "no optional ones" : found.join(", ");
@@ -89,7 +89,7 @@ function packages(): Finding {
 }
 
 /** Whether a folder, or the one that it would be made in, is writable and has space. */
-async function disk(folder: string): Promise<Finding> {
+async function disk(folder: string): Promise<Found> {
   let existing = folder;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
@@ -104,20 +104,20 @@ async function disk(folder: string): Promise<Finding> {
 }
 
 /** @param free bytes */
-export function space(folder: string, free: number): Finding {
+export function space(folder: string, free: number): Found {
   const finding = `${folder}, ${formatBytes(free)} free`;
   if (free >= 1e9) return ["ok", finding];
   return [free < 50e6 ? "fail" : "warn", finding, "free space on that disk"];
 }
 
 /** The folder of an output, which a run does not create. */
-async function outputFolder(file: string): Promise<Finding> {
+async function outputFolder(file: string): Promise<Found> {
   await checkFolder(file);
   return disk(dirname(file));
 }
 
 /** Opens a cache as a run does, but creates none. */
-async function cacheFile(cache: string): Promise<Finding> {
+async function cacheFile(cache: string): Promise<Found> {
   const { cacheBytes, cacheFault, openCacheFile } =
     await import("../../../store/cache/cache-file.js");
   const database = await openCacheFile(cache, { readOnly: true }).catch((error: unknown) => {
@@ -131,7 +131,7 @@ async function cacheFile(cache: string): Promise<Finding> {
 }
 
 /** Connects to a Redis as a run does, and looks whether it may lose the counts of a pace. */
-async function redis(address: string, use: "cache" | "pace"): Promise<Finding> {
+async function redis(address: string, use: "cache" | "pace"): Promise<Found> {
   const { RedisLink } = await import("../../../store/redis/redis-link.js");
   let away = "no answer";
   const onAway = (reason: string, shown: string): void =>
@@ -156,7 +156,7 @@ async function redis(address: string, use: "cache" | "pace"): Promise<Finding> {
 }
 
 /** Reads an exclusion list as a run does. */
-async function exclusions(path: string): Promise<Finding> {
+async function exclusions(path: string): Promise<Found> {
   const [list] = await readExclusions([path]);
   const { entries, sample } = list!;
   if (sample === null) return ["warn", `${path} has no entries`, "add some, or leave the list out"];

@@ -8,7 +8,7 @@ import { EarlyEndError, ReputeError } from "../../../core/errors.js";
 import type { ServiceAccess } from "../../../session/types.js";
 import { secretOrigin, secrets } from "../../options/secrets.js";
 import { withSession } from "../../services/services.js";
-import { type Checks, type DoctorCall, failed, type Finding } from "./check-machine.js";
+import { type Checks, type DoctorCall, failed, type Found } from "./check-machine.js";
 
 /**
  * Makes one request as a run does: address, certificate, service or connection, key and clock.
@@ -53,7 +53,7 @@ export async function* checkService(
   if (!Number.isNaN(servedMs)) yield ["clock", ...time(servedMs, clock.now())];
 }
 
-function addressFinding({ url, embedded }: ServiceAccess): Finding {
+function addressFinding({ url, embedded }: ServiceAccess): Found {
   if (embedded) return ["ok", "the embedded service"];
   if (/\/beta\/?$/.test(url)) return ["ok", url];
   return ["warn", `${url} does not end in /beta`, `try ${url.replace(/\/+$/, "")}/beta`];
@@ -101,13 +101,13 @@ async function ask(call: DoctorCall, service: ServiceAccess) {
 }
 
 /** @param validTo the end of a trusted certificate, as Node.js has it */
-export function certificate(validTo: string, nowMs: number): Finding {
+export function certificate(validTo: string, nowMs: number): Found {
   const days = Math.floor((Date.parse(validTo) - nowMs) / 86_400_000);
   const finding = `valid until ${new Date(validTo).toISOString().slice(0, 10)}, ${days} days left`;
   return days >= 14 ? ["ok", finding] : ["warn", finding, "ask the service's operator to renew it"];
 }
 
-function keyFinding({ given, context }: DoctorCall, { credential }: ServiceAccess): Finding {
+function keyFinding({ given, context }: DoctorCall, { credential }: ServiceAccess): Found {
   if (credential === null) return ["ok", "none set, none needed"];
   const origin = secretOrigin(secrets.intel, given, context.env);
   const isFile = origin !== null && origin !== "variable";
@@ -115,7 +115,7 @@ function keyFinding({ given, context }: DoctorCall, { credential }: ServiceAcces
 }
 
 /** Compares this machine's time with that of the service, both in milliseconds since 1970. */
-export function time(servedMs: number, nowMs: number): Finding {
+export function time(servedMs: number, nowMs: number): Found {
   const minutes = (nowMs - servedMs) / 60_000;
   if (Math.abs(minutes) <= 1) return ["ok", "agrees with the service"];
   return [

@@ -34,18 +34,11 @@ export async function runChunkJob(call: ChunkCall, chunk: number): Promise<numbe
     ...(call.given.has("failOn") ? {} : { failOn: { statuses: [], percent: null } }),
   };
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob(
-      { ...call, settings, isKept: () => true },
-      intel,
-      { input: { path } },
-      async () => {
-        return async (job) => {
-          const { result, wasDone } = await runChunk(job, work, plan, chunk);
-          if (wasDone) job.onNotice?.(`chunk ${chunk} was already done`);
-          return result.manifest;
-        };
-      },
-    ),
+    runEnrichJob({ ...call, settings, isKept: () => true }, intel, { path }, async (job) => {
+      const { result, wasDone } = await runChunk(job, work, plan, chunk);
+      if (wasDone) job.onNotice?.(`chunk ${chunk} was already done`);
+      return result.manifest;
+    }),
   );
 }
 

@@ -18,7 +18,7 @@ import { isObjectPrefix } from "../../../s3/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
 import { type UnattendedSettings } from "../../unattended/options.js";
-import { printSummary } from "./print-summary.js";
+import { printSummary } from "./summary.js";
 import type { ReadingSettings } from "../../../run/rows/row-handling.js";
 import type { ServiceAccess } from "../../../session/types.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
@@ -45,27 +45,24 @@ type EnrichJobCall = Pick<
   readonly stateFolder?: string | undefined;
 };
 
-/** Loads the job: enrich an input, or retry an output. */
-export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
-
-/** What is enriched. */
-export type JobInput = Pick<EnrichJob, "input">;
+/** Enriches an input, or retries an output. */
+export type Perform = (job: EnrichJob) => Promise<Manifest>;
 
 /** Runs the main job at a terminal: progress, summary, exit code. */
 export function runEnrichJob(
   call: EnrichJobCall,
   service: ServiceAccess,
-  what: JobInput,
-  load: LoadWork = async () => (await import("../../../run/execute.js")).enrich,
+  input: RunInput,
+  perform: Perform = async (job) => (await import("../../../run/execute.js")).enrich(job),
 ): Promise<number> {
-  return withSession(service, call, (session) => runWith(session, call, what, load));
+  return withSession(service, call, (session) => runWith(session, call, input, perform));
 }
 
 async function runWith(
   session: Session,
   call: EnrichJobCall,
-  what: JobInput,
-  load: LoadWork,
+  input: RunInput,
+  perform: Perform,
 ): Promise<number> {
   const { context, settings, watch } = call;
   const stateFolder = call.stateFolder ?? stateFolderOf(settings);
@@ -77,10 +74,9 @@ async function runWith(
   reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
   let reported: Promise<void> | undefined;
-  const job = jobOf(call, session);
-  const manifest = await runJob(call, load, {
+  const job = jobOf(call, session, input);
+  const manifest = await runJob(call, perform, {
     ...job,
-    ...what,
     onPublished: async (run) => {
       // The run has ended well, whatever becomes of its report.
       reported = reports?.reportRun(settings, run, job.onNotice);
@@ -121,9 +117,11 @@ async function runWith(
 function jobOf(
   { context, settings, shownCommand }: EnrichJobCall,
   session: Session,
-): Omit<EnrichJob, "input"> {
+  input: RunInput,
+): EnrichJob {
   const { quiet } = settings;
   return {
+    input,
     settings: inGroups(settings),
     session,
     stdout: context.stdout,
@@ -146,9 +144,8 @@ async function checkTagFolder(folder: string): Promise<void> {
   await ExportFolder.check(folder);
 }
 
-async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {
+async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Promise<Manifest> {
   const { context, settings } = call;
-  const perform = await load();
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows printed to the same terminal would overwrite the progress line.
   const toTerminal = settings.output === "-" && context.stdout.isTTY === true;

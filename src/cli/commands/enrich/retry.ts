@@ -108,9 +108,9 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   };
   const stateFolder = isTable ? statePath(outputBase(path, own.stateDir) + retrySuffix) : undefined;
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob({ ...call, settings, stateFolder }, intel, { input: { path } }, async () => {
+    runEnrichJob({ ...call, settings, stateFolder }, intel, { path }, async (job) => {
       const { retryOutput } = await import("../../../retry/retry-output.js");
-      return (job) => retryOutput(job, { run, prefix: own.prefix });
+      return retryOutput(job, { run, prefix: own.prefix });
     }),
   );
 }

@@ -1,5 +1,10 @@
 import { relative } from "node:path";
-import { retryFailedRows, rowsCounted } from "./failed-rows.js";
+import { countedRows, retryFailedRows, rowsCounted } from "./failed-rows.js";
+import { defaultPrefix } from "../../../outputs/options.js";
+import type { FailOn } from "../../../run/failure-limits.js";
+import { exitCodes } from "../../exit-code.js";
+import type { CommandCall } from "../../command.js";
+import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";
@@ -14,6 +19,7 @@ import {
   formatPercent,
   formatSeconds,
   formatSpeed,
+  shellWord,
   wrapText,
 } from "../../../core/text/quantity.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
@@ -24,10 +30,49 @@ const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
 /** Width below which the counts go below their labels. */
 const narrow = 60;
 
-export interface SummarySettings {
+interface SummarySettings {
   readonly stateDir?: string | undefined;
   /** What the names of added columns begin with. Without it, no retry is proposed. */
   readonly prefix?: string | undefined;
+}
+
+interface PrintedSummary extends SummarySettings {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly failOn: FailOn;
+  readonly color: ColorChoice;
+}
+
+/**
+ * Prints the summary as text, or with `--quiet` a warning if rows failed. As JSON, the end of the
+ * command has it.
+ */
+export async function printSummary(
+  manifest: Manifest,
+  { settings, context }: Pick<CommandCall<PrintedSummary>, "settings" | "context">,
+): Promise<void> {
+  const { json, quiet, color, failOn, prefix = defaultPrefix } = settings;
+  if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
+    context.reporter.warning(countedRows(manifest, failOn, prefix));
+  }
+  if (isProse(manifest)) {
+    const { path } = manifest.input;
+    const from = path === null || path === "-" || path === "stdin" ? "" : ` ${shellWord(path)}`;
+    context.reporter.warning(
+      `most rows are text with items inside; to find them: repute extract${from} | repute enrich - -o OUT`,
+    );
+  }
+  if (json || quiet || context.reporter.format === "json") return;
+  const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
+  const isColored = usesColor(color, context.env, context.stderr);
+  context.reporter.print(text, isColored ? paintSummary : undefined);
+}
+
+/** Whether most rows are text, and a fifth of them or more have an item inside, as wrapped lines do. */
+function isProse({ unsupported, input }: Manifest): boolean {
+  const { prose = 0, several = 0, text = 0 } = unsupported;
+  const withItems = prose + several;
+  return (withItems + text) * 2 > input.rows && withItems * 5 >= input.rows;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { progressLine } from "../../../../src/cli/terminal/progress-line.js";
+import { progressLine } from "../../../../src/cli/terminal/progress-display.js";
 import type { Speed } from "../../../../src/cli/terminal/progress-meter.js";
 import { aProgress } from "../../../helpers/a-progress.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { showRecord } from "../../../../src/cli/terminal/show-record.js";
+import { showRecord } from "../../../../src/cli/terminal/data-output.js";
 import { fakeContext } from "../fake-context.js";
 
 async function shown(record: object): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { showCounts } from "../../../../src/cli/terminal/show-record.js";
+import { showCounts } from "../../../../src/cli/terminal/data-output.js";
 import { fakeContext } from "../fake-context.js";
 
 const record = {
