@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
 import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import { isFolder } from "../../../core/files/make-folder.js";
-import { type FlatSettings, inGroups } from "../../../run/options.js";
+import { inGroups } from "../../../run/options.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../../run/types.js";
-import type { CommandCall } from "../../command.js";
+import type { CommandCall, SettingsOf } from "../../command.js";
 import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
 import type { Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
-import type { ColorChoice } from "../../terminal/colors.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { UsageError } from "../../../core/errors.js";
 import { type FolderSettings, recursiveNotices } from "../../../inputs/listing/list-inputs.js";
@@ -17,24 +16,17 @@ import type { RunInput } from "../../../inputs/types.js";
 import { isObjectPrefix } from "../../../s3/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
-import { type UnattendedSettings } from "../../unattended/options.js";
+import type { sourceOptions } from "../../../inputs/source-options.js";
+import type { runGroups } from "./job-options.js";
 import { printSummary } from "./summary.js";
 import type { ReadingSettings } from "../../../run/rows/row-handling.js";
 import type { ServiceAccess } from "../../../session/types.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
-export type EnrichJobSettings = FlatSettings & {
-  readonly local: boolean;
-  readonly synthetic?: number | undefined;
-  readonly report?: string | undefined;
-  readonly against?: string | undefined;
-  readonly quiet: boolean;
-  readonly json: boolean;
-  readonly color: ColorChoice;
-  readonly config?: string | undefined;
-  readonly profile?: string | undefined;
-} & UnattendedSettings;
+export type EnrichJobSettings = SettingsOf<
+  typeof runGroups & { Input: typeof sourceOptions.shape }
+>;
 
 type EnrichJobCall = Pick<
   CommandCall<EnrichJobSettings>,

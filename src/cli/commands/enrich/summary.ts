@@ -4,6 +4,7 @@ import { defaultPrefix } from "../../../outputs/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
+import { labelled } from "../../terminal/terminal-card.js";
 import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";
@@ -20,15 +21,11 @@ import {
   formatSeconds,
   formatSpeed,
   shellWord,
-  wrapText,
 } from "../../../core/text/quantity.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 
 /** Maximum entries per list; the manifest has all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
-
-/** Width below which the counts go below their labels. */
-const narrow = 60;
 
 interface SummarySettings {
   readonly stateDir?: string | undefined;
@@ -107,20 +104,9 @@ export function formatSummary(
       output.path === null ? [] : [manifestPath(shownBase(manifest, output.path, stateDir))],
     ],
   ];
-  const shown = table.filter(([, lines]) => lines.length > 0);
-  const isNarrow = width < narrow;
-  const column = isNarrow ? 4 : Math.max(...shown.map(([label]) => label.length)) + 4;
-  const body = shown.map(
-    ([label, lines]) =>
-      (isNarrow ? `  ${label}\n    ` : `  ${label}`.padEnd(column)) +
-      lines
-        .map((line) => wrapText(line, Math.max(width - column, 30)))
-        .join("\n")
-        .replaceAll("\n", `\n${" ".repeat(column)}`),
-  );
   return [
     `repute: ${counted(output.rows, "row")} in ${formatSeconds(seconds)}${speed}`,
-    ...body,
+    labelled(table, width, "  "),
     ...(advice === null ? [] : [`  ${advice}`]),
   ].join("\n");
 }
