@@ -91,10 +91,6 @@ describe("a usage error exits with 2 and names", () => {
       "repute: enrich has no flag --item-colum\n  did you mean --item-column?\n  see: repute enrich --help\n",
     ],
     [
-      ["enrich", "a.csv", "--chace", "x"],
-      "repute: enrich has no flag --chace\n  did you mean --cache?\n  see: repute enrich --help\n",
-    ],
-    [
       ["enrich", "a.csv", "--local", "--retries", "many"],
       'repute: --retries must be a whole number; got "many"\n  see: repute enrich --help\n',
     ],

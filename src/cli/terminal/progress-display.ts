@@ -148,13 +148,13 @@ function throttlingOf({ pausedSeconds }: RunProgress, { throttled }: Speed): str
 }
 
 /** The line of a run that was told to stop, with the figures that its last message names. */
-export function stoppingLine(progress: RunProgress, speed: Speed, width: number): string {
+function stoppingLine(progress: RunProgress, speed: Speed, width: number): string {
   const line = `${reachedText(progress, speed)}  stopping: waiting for open requests; Ctrl-C stops at once`;
   return line.slice(0, Math.max(0, width - 1));
 }
 
 /** How far a run has got, such as `3,456 rows (34%)`. */
-export function reachedText({ rowsWritten }: RunProgress, { share }: Speed): string {
+function reachedText({ rowsWritten }: RunProgress, { share }: Speed): string {
   return `${counted(rowsWritten, "row")}${share === null ? "" : ` (${percentOf(share)}%)`}`;
 }
 

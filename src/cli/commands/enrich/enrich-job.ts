@@ -10,7 +10,7 @@ import type { Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
-import { UsageError } from "../../../core/errors.js";
+import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
 import { type FolderSettings, recursiveNotices } from "../../../inputs/listing/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
 import { isObjectPrefix } from "../../../s3/address.js";
@@ -60,7 +60,11 @@ async function runWith(
   const stateFolder = call.stateFolder ?? stateFolderOf(settings);
   const kept = { stateFolder, toStdout: settings.output !== "-" };
   watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept });
-  if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
+  if (settings.tagIps !== undefined) {
+    // A bad folder is reported before the first request.
+    const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
+    await ExportFolder.check(settings.tagIps);
+  }
   const hasReport = (settings.report ?? settings.against) !== undefined;
   const reports = hasReport ? await import("../results/make-report.js") : null;
   reports?.checkRunReport(settings);
@@ -130,12 +134,6 @@ function jobOf(
   };
 }
 
-/** Reports a bad folder before the first request rather than after the last. */
-async function checkTagFolder(folder: string): Promise<void> {
-  const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
-  await ExportFolder.check(folder);
-}
-
 async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Promise<Manifest> {
   const { context, settings } = call;
   const display = new ProgressDisplay(context.reporter, context.clock);
@@ -154,12 +152,47 @@ async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Pr
       },
     });
   } catch (error) {
-    const { explainInterruption } = await import("./interrupted-run.js");
     const kept = call.isKept?.() ?? existsSync(call.stateFolder ?? stateFolderOf(settings) ?? "");
     throw explainInterruption(error, display.reached(), kept);
   } finally {
     display.stop();
   }
+}
+
+/**
+ * Adds to the error of a run how far it got, and how to continue it if its state was kept.
+ *
+ * @param reached rows and percent; null if no row was started
+ * @param kept whether its state was kept
+ */
+export function explainInterruption(
+  error: unknown,
+  reached: string | null,
+  kept: boolean,
+): unknown {
+  // A run that never started has no state.
+  if (error instanceof UsageError) return error;
+  const written = reached === null ? "" : `${reached} written; `;
+  const saved = `${written}progress is saved; to continue, repeat the command with --resume`;
+  if (error instanceof InterruptedError) {
+    const lost = `${written}nothing was saved; run the command again`;
+    return new InterruptedError(error.signal, { hint: kept ? saved : lost });
+  }
+  if (error instanceof EarlyEndError) {
+    const advice = kept
+      ? "to continue, repeat the command with --resume"
+      : "the remaining rows were not written and no progress was saved";
+    return new EarlyEndError(error.code, `stopped early: ${error.message}; ${written}${advice}`, {
+      cause: error,
+    });
+  }
+  if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
+    return new FatalError(error.code, error.message, {
+      cause: error,
+      hint: error.hint === null ? saved : `${error.hint}\n  ${saved}`,
+    });
+  }
+  return error;
 }
 
 /** A JSON summary on stderr must stand alone, unless all of stderr is JSON. */
