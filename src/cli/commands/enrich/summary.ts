@@ -25,7 +25,7 @@ import {
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 
 /** Maximum entries per list; the manifest has all. */
-const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
+const longest = 5;
 
 interface SummarySettings {
   readonly stateDir?: string | undefined;
@@ -93,10 +93,10 @@ export function formatSummary(
     ["kinds", list(manifest.kinds)],
     ["requests", requestLines(manifest.requests)],
     ["answers", list(manifest.sources)],
-    ["unsupported", list(manifest.unsupported, longest.reasons)],
-    ["errors", list(manifest.errors, longest.errors)],
-    ["tags", list(manifest.tags, longest.tags)],
-    ["drift", list(manifest.drift, longest.drift)],
+    ["unsupported", list(manifest.unsupported, longest)],
+    ["errors", list(manifest.errors, longest)],
+    ["tags", list(manifest.tags, longest)],
+    ["drift", list(manifest.drift, longest)],
     ["warnings", warningLines(manifest)],
     ["output", [outputLine(output)]],
     [
@@ -210,10 +210,10 @@ function requestLines(requests: Readonly<Record<string, RequestCounts>>): readon
 
 function warningLines({ warnings, warned_rows: rows }: Manifest): readonly string[] {
   const entries = Object.entries(warnings).sort(([, m], [, n]) => n - m);
-  const rest = entries.length - longest.warnings;
+  const rest = entries.length - longest;
   return [
     ...entries
-      .slice(0, longest.warnings)
+      .slice(0, longest)
       .map(([message, count]) => countedWarning(message, count, rows[message])),
     ...(rest > 0 ? [`${formatCount(rest)} more`] : []),
   ];
