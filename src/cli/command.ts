@@ -18,7 +18,7 @@ export interface CommandCall<Settings> extends LoadedSettings<Settings> {
   readonly watch: RunWatch | null;
 }
 
-/** First argument of a call by a completion script, as yargs names it; the words typed so far follow. */
+/** First argument of a call by a completion script; the words typed so far follow. */
 export const completionFlag = "--get-yargs-completions";
 
 /** Options by their section in the help, then by name. */
