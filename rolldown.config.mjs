@@ -18,10 +18,10 @@ function isNoClient(id) {
 async function writeManPage() {
   const dist = new URL("dist/", import.meta.url);
   const { manPage } = await import(new URL("cli/command-line/man-page.js", dist).href);
-  const { groups, loadCommands } = await import(new URL("cli/command-list.js", dist).href);
+  const { loadCommands } = await import(new URL("cli/command-list.js", dist).href);
   const { version } = manifest;
   await mkdir(new URL("man", dist), { recursive: true });
-  const page = manPage({ commands: await loadCommands(), groups, version });
+  const page = manPage(await loadCommands(), version);
   await writeFile(new URL("man/repute.1", dist), page);
 }
 

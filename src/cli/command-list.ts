@@ -35,7 +35,7 @@ const sections = {
   "Set-up": {
     init: async () => (await import("./commands/init.js")).initCommand,
     config: async () => (await import("./commands/config.js")).configCommand,
-    doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
+    doctor: async () => (await import("./commands/doctor/doctor.js")).doctorCommand,
     completion: async () => (await import("./commands/completion.js")).completionCommand,
     schema: async () => (await import("./commands/schema.js")).schemaCommand,
     "cache stats": async () => (await import("./commands/cache.js")).cacheStatsCommand,

@@ -18,7 +18,7 @@ export interface CommandCall<Settings> extends LoadedSettings<Settings> {
   readonly watch: RunWatch | null;
 }
 
-/** First argument of a call by a completion script, as yargs names it; the words typed so far follow. */
+/** First argument of a call by a completion script; the words typed so far follow. */
 export const completionFlag = "--get-yargs-completions";
 
 /** Options by their section in the help, then by name. */
@@ -36,8 +36,12 @@ export interface Command {
   readonly description: readonly string[];
   /** Operands with their meaning. If empty, the command rejects operands. */
   readonly operands: readonly (readonly [placeholder: string, meaning: string])[];
-  /** Describes the operand of a command that takes exactly one, e.g. "the name of a tag". */
-  readonly onlyOperand?: { readonly what: string; readonly hint?: string };
+  /** Describes the operand of a command that takes exactly one, or at most one, e.g. "the name of a tag". */
+  readonly onlyOperand?: {
+    readonly what: string;
+    readonly hint?: string;
+    readonly isOptional?: true;
+  };
   /** The allowed values of that operand, where they are few. */
   readonly operandChoices?: readonly string[];
   /** A job that reports its end to machines. It has `--json` and the unattended options. */
@@ -122,8 +126,8 @@ export function checkOperands(command: Command, operands: readonly string[]): vo
   const { name, onlyOperand } = command;
   if (command.operands.length === 0) noOperands(name, operands);
   if (onlyOperand === undefined) return;
-  const { what, hint } = onlyOperand;
-  if ((operands[0] ?? "").trim() === "") {
+  const { what, hint, isOptional = false } = onlyOperand;
+  if ((operands[0] ?? "").trim() === "" && !isOptional) {
     const options = hint === undefined ? {} : { hint };
     throw new UsageError("argument_missing", `${name} needs ${what}`, options);
   }

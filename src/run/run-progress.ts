@@ -12,7 +12,7 @@ import { timeLeft } from "./run-signals.js";
 import type { RowHandling } from "./rows/row-handling.js";
 
 type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
-  Pick<RunLookup, "cache" | "journal" | "throttling" | "pausedMs">;
+  Pick<RunLookup, "cache" | "journal" | "throttling" | "pausedMs" | "isAway">;
 
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
@@ -21,7 +21,7 @@ export async function progressOf(
   run: ProgressParts,
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
-  const { source, tally, before, clock, cache, journal, throttling, pausedMs } = run;
+  const { source, tally, before, clock, cache, journal, throttling, pausedMs, isAway } = run;
   const { lookups } = job.settings.lookup;
   const endpoints = countedEndpoints(lookups);
   const limit = perSecond(job.session.rates);
@@ -45,6 +45,7 @@ export async function progressOf(
     requests: tally.requestTotal,
     throttled: tally.throttled,
     pausedSeconds: pausedMs() / 1000,
+    isAway: isAway(),
     statuses: tally.statuses,
     verdicts: tally.verdicts,
     lookups: {

@@ -95,6 +95,8 @@ export interface RunProgress {
   readonly throttled: number;
   /** Seconds until the next request after a throttle answer; 0 if nothing is held back. */
   readonly pausedSeconds: number;
+  /** Whether the service is away: the run waits and probes it. */
+  readonly isAway: boolean;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** Rows by verdict; `unknown` counts those without one. */
   readonly verdicts: Readonly<VerdictCounts>;

@@ -150,6 +150,16 @@ export class Session {
       },
     });
     const open = requests && { signal: requests };
+    const outage =
+      run &&
+      new Outage({
+        patienceMs: run.outagePatienceMs,
+        probes: paces.probes,
+        address: service.url,
+        answered: run.answered,
+        clock,
+        onChange: run.onOutage,
+      });
     const lookup = composeLookup({
       ...own,
       client: { attempt: (endpoint, item, own) => client.attempt(endpoint, item, open ?? own) },
@@ -161,16 +171,7 @@ export class Session {
       retries: settings.retries,
       answered: run?.answered ?? this.#hasAnswered,
       failFast: run && failFast({ address: service.url, answered: run.answered }),
-      outage:
-        run &&
-        new Outage({
-          patienceMs: run.outagePatienceMs,
-          probes: paces.probes,
-          address: service.url,
-          answered: run.answered,
-          clock,
-          onChange: run.onOutage,
-        }),
+      outage,
       store: use.store,
       isResumed: use.isResumed,
       cache: cache && { ...cache, partials: use.partialsFromCache },
@@ -181,7 +182,8 @@ export class Session {
       await store?.sync();
     };
     const { throttling, pausedMs } = paces;
-    return { lookup, slots, address, throttling, pausedMs, cache, close };
+    const isAway = (): boolean => outage?.open === true;
+    return { lookup, slots, address, throttling, pausedMs, isAway, cache, close };
   }
 
   #cache(asReceived: boolean): Promise<FindingStore | undefined> {

@@ -93,6 +93,8 @@ export interface OpenedLookup {
   readonly throttling: () => Throttling;
   /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   readonly pausedMs: () => number;
+  /** Whether nothing but errors comes from the service. */
+  readonly isAway: () => boolean;
   /** Answers of earlier runs, and the name of the service there. */
   readonly cache: { readonly address: string; readonly store: FindingStore } | undefined;
   /** Ends the use, and makes its answers visible to other uses of the cache. The session stays open. */

@@ -402,6 +402,13 @@ test.each([
   expect([code, stderr, asked]).toEqual([2, expect.stringContaining(message), []]);
 });
 
+test("case enrich names its output after the day", async () => {
+  const { cwd, names } = await nights();
+  const args = ["case", "enrich", "case-2001", "--local", ...line];
+  expect(await runRepute(args, { cwd, clock: clockAt(monday) })).toMatchObject({ code: 0 });
+  expect(await names()).toContain("2026-11-23.csv");
+});
+
 test("other braces in a name stay", async () => {
   const { at, names } = await nights();
   expect(await at(monday, "-o", "nights/{1}{}{a,b}.csv", "-q")).toMatchObject({ code: 0 });

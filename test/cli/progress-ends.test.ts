@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { progressLine } from "../../src/cli/terminal/progress-line.js";
+import { progressLine } from "../../src/cli/terminal/progress-display.js";
 import { ProgressMeter } from "../../src/cli/terminal/progress-meter.js";
 import { systemClock } from "../../src/core/clock.js";
 import type { RunProgress } from "../../src/run/types.js";

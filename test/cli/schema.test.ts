@@ -42,6 +42,12 @@ describe.each(tableFormats)("repute schema --format %s", (format) => {
   });
 });
 
+test("reads the input in its encoding", async () => {
+  const args = ["schema", "-", "--format", "duckdb", "--encoding", "windows-1252"];
+  const stdin = Buffer.from("ip,gr\xf6\xdfe\n192.0.2.1,1\n", "latin1");
+  expect((await runRepute(args, { stdin })).stdout).toContain('"größe"');
+});
+
 describe.each([
   ["events.ndjson", "nested", "event.source.ip"],
   ["events.ndjson", "flat", "event.source.ip"],

@@ -91,10 +91,6 @@ describe("a usage error exits with 2 and names", () => {
       "repute: enrich has no flag --item-colum\n  did you mean --item-column?\n  see: repute enrich --help\n",
     ],
     [
-      ["enrich", "a.csv", "--chace", "x"],
-      "repute: enrich has no flag --chace\n  did you mean --cache?\n  see: repute enrich --help\n",
-    ],
-    [
       ["enrich", "a.csv", "--local", "--retries", "many"],
       'repute: --retries must be a whole number; got "many"\n  see: repute enrich --help\n',
     ],
@@ -105,6 +101,10 @@ describe("a usage error exits with 2 and names", () => {
     [
       ["tags", "show", "--local"],
       "repute: tags show needs the name of a tag\n  to see all tags: repute tags list\n  see: repute tags show --help\n",
+    ],
+    [
+      ["retry", "-", "--local"],
+      "repute: retry reads an earlier output file, not stdin\n  save the rows to a file, and name that\n  see: repute retry --help\n",
     ],
     [["serve", "here"], "repute: serve takes no arguments; got here\n  see: repute serve --help\n"],
   ])("%j", async (args, stderr) => {

@@ -8,6 +8,7 @@ export function aProgress(members: Partial<RunProgress> = {}): RunProgress {
     requests: 0,
     throttled: 0,
     pausedSeconds: 0,
+    isAway: false,
     statuses: { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 },
     verdicts: { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 },
     lookups: { planned: null, settled: 0, requests: 0 },

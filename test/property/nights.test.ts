@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { metricsText } from "../../src/cli/unattended/metrics-text.js";
+import { metricsText } from "../../src/cli/unattended/metrics-file.js";
 import { formatSummary } from "../../src/cli/commands/enrich/summary.js";
 import { formats } from "../../src/formats/registry.js";
 import type { EarlierRecord } from "../../src/formats/types.js";

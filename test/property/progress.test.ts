@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { percentOf } from "../../src/cli/terminal/progress-line.js";
+import { percentOf } from "../../src/cli/terminal/progress-display.js";
 import { ProgressMeter } from "../../src/cli/terminal/progress-meter.js";
 import { aProgress } from "../helpers/a-progress.js";
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { metricsText } from "../../src/cli/unattended/metrics-text.js";
+import { metricsText } from "../../src/cli/unattended/metrics-file.js";
 import { columns } from "../../src/core/columns.js";
 import { findingStatuses, verdicts } from "../../src/core/finding.js";
 import { itemKinds } from "../../src/core/item/item.js";

@@ -1,8 +1,11 @@
-import { systemClock } from "../../core/clock.js";
+import type { Writable } from "node:stream";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { InterruptedError, type StopSignal, stopSignals } from "../../core/errors.js";
 import { programInfo } from "../../core/program.js";
 import { Reporter } from "../terminal/reporter.js";
-import { exitCodeOfError } from "../exit-code.js";
-import { abortOnBrokenOutput, abortOnSignals } from "./process-events.js";
+import { OutputClosedError } from "../../outputs/file-destination.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import { exitCodeOfError, exitCodes } from "../exit-code.js";
 import { printError, runToEnd } from "./run-to-end.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
 
@@ -54,4 +57,52 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
   } finally {
     (stdin as NodeJS.ReadStream | null)?.destroy();
   }
+}
+
+/** The part of `process` that handles signals. */
+export interface SignalledProcess {
+  on(event: StopSignal, listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+/** A terminal's signal may arrive twice: from the terminal and from npm. */
+const echoMs = 100;
+
+/**
+ * The first stop signal ends the run cleanly, the second exits at once.
+ *
+ * @param onExit called right before the exit
+ */
+export function abortOnSignals(
+  controller: AbortController,
+  process: SignalledProcess,
+  clock: Clock,
+  onExit: (code: number, error: InterruptedError) => void = () => undefined,
+): void {
+  let firstAt: number | null = null;
+  for (const name of stopSignals) {
+    process.on(name, () => {
+      const now = clock.monotonic();
+      if (firstAt === null) {
+        firstAt = now;
+        controller.abort(new InterruptedError(name));
+      } else if (now - firstAt > echoMs) {
+        onExit(exitCodes[name], new InterruptedError(name));
+        process.exit(exitCodes[name]);
+      }
+    });
+  }
+}
+
+/** Aborts the run when stdout fails; `fault` returns the error afterwards. */
+export function abortOnBrokenOutput(
+  controller: AbortController,
+  stdout: Writable,
+): { fault(): Error | null } {
+  let fault: Error | null = null;
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    fault ??= error.code === "EPIPE" ? new OutputClosedError(error) : outputFault("stdout", error);
+    controller.abort(fault);
+  });
+  return { fault: () => fault };
 }

@@ -1,69 +1,61 @@
-import yargs, { type Argv } from "yargs";
-import {
-  commandNamed,
-  commandNames,
-  groups,
-  loadCommand,
-  loadCommands,
-  membersOf,
-} from "../command-list.js";
-import { type Command, completionFlag } from "../command.js";
+import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
 import { optionSpecs } from "../options/option-spec.js";
+
+type Candidate = readonly [text: string, description: string];
 
 /**
  * Lists completions for the end of a command line, one candidate a line: commands, flags, values of
- * a flag. Nothing where a file is expected. yargs adds descriptions when `SHELL` is zsh or fish.
+ * a flag. Nothing where a file is expected. zsh and fish show descriptions beside them.
  *
  * @param words from the program's name to the word under the cursor, which may be empty
  */
 export async function complete(words: readonly string[]): Promise<string> {
   const { before, current, prefix } = splitWords(words.slice(1));
-  const name = commandNamed(before, commandNames);
-  const command = await loadCommand(name);
-  const isFlag = current.startsWith("-");
-  if (!isFlag && command?.operandChoices) return linesOf(command.operandChoices);
-  const tree = commandTree(command === null ? await loadCommands() : [command]);
-  if (before.length === 0) {
-    tree.command("help", "explain the program or a command");
-    tree.command("version", "print the version");
-  }
-  let found = "";
-  const asked = [completionFlag, "repute", ...before, isFlag ? "--" : ""];
-  await tree.parse(asked, (_error: unknown, _argv: unknown, output: string) => {
-    if (output !== "") found = output;
+  const shell = process.env["SHELL"] ?? "";
+  const isZsh = shell.includes("zsh");
+  const between = isZsh ? ":" : "\t";
+  const isDescribed = isZsh || shell.includes("fish");
+  const lines = (await candidates(before, current.startsWith("-"))).map(([text, description]) => {
+    const shown = isZsh ? (prefix + text).replaceAll(":", String.raw`\:`) : prefix + text;
+    return isDescribed && description !== "" ? shown + between + description : shown;
   });
-  const lines = found.split("\n").filter((line) => line !== "" && line.startsWith("-") === isFlag);
-  return linesOf(lines.map((line) => prefix + line));
-}
-
-/** A parser that knows commands, groups and flags. */
-function commandTree(commands: readonly Command[]): Argv {
-  const program = yargs().scriptName("repute").locale("en").version(false).exitProcess(false);
-  for (const command of commands) {
-    if (!command.name.includes(" ")) addCommand(program, command);
-  }
-  for (const { name, summary } of groups) {
-    const members = membersOf(name, commands);
-    program.command(name, summary, (parser) => members.reduce(addCommand, parser));
-  }
-  return program.help("help", "Explain everything");
-}
-
-function addCommand(parser: Argv, { name, summary, options }: Command): Argv {
-  return parser.command(name.split(" ").at(-1) ?? name, summary, (own) => {
-    for (const { flag, isNegated, isSwitch, choices, description } of optionSpecs(options)) {
-      own.option(isNegated ? `no-${flag}` : flag, {
-        type: isSwitch ? "boolean" : "string",
-        describe: description,
-        ...(choices.length === 0 ? {} : { choices }),
-      });
-    }
-    return own;
-  });
-}
-
-function linesOf(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** @param before the words before the one under the cursor */
+async function candidates(
+  before: readonly string[],
+  isFlag: boolean,
+): Promise<readonly Candidate[]> {
+  const command = await loadCommand(commandNamed(before, commandNames));
+  const specs = command === null ? [] : optionSpecs(command.options);
+  if (isFlag) {
+    const flags = specs.flatMap(({ flag, alias, isNegated, description }): Candidate[] => {
+      const isGiven = [`--${flag}`, `--no-${flag}`, `-${alias}`].some((each) =>
+        before.includes(each),
+      );
+      if (isGiven) return [];
+      return [[isNegated ? `--no-${flag}` : `--${flag}`, description]];
+    });
+    return [...flags, ["--help", "Explain everything"]];
+  }
+  if (command !== null) {
+    const last = before.at(-1);
+    const asked = specs.find(({ flag, alias }) => last === `--${flag}` || last === `-${alias}`);
+    const values = command.operandChoices ?? asked?.choices ?? [];
+    return values.map((value) => [value, ""]);
+  }
+  const own = before.map((word) => `${word} `).join("");
+  const members = (await loadCommands())
+    .filter(({ name }) => name.startsWith(own) && !name.slice(own.length).includes(" "))
+    .map(({ name, summary }): Candidate => [name.slice(own.length), summary]);
+  if (own !== "") return members;
+  return [
+    ...members,
+    ...groups.map(({ name, summary }): Candidate => [name, summary]),
+    ["help", "explain the program or a command"],
+    ["version", "print the version"],
+  ];
 }
 
 /** Splits off the word under the cursor, and the flag from its value in `--flag=value`. */

@@ -1,16 +1,9 @@
-import { inSections } from "../command-list.js";
-import { type Command, type CommandGroup, optionSections } from "../command.js";
+import { groups, inSections } from "../command-list.js";
+import { type Command, optionSections } from "../command.js";
 import { describe, type Entry, programDescription, settingsOrder, variablesOf } from "./help.js";
 
-/** What the man page describes. */
-interface ManPageParts {
-  readonly commands: readonly Command[];
-  readonly groups: readonly CommandGroup[];
-  readonly version: string;
-}
-
 /** The man page of the program, section 1, as roff with the macros of man(7). */
-export function manPage({ commands, groups, version }: ManPageParts): string {
+export function manPage(commands: readonly Command[], version: string): string {
   const variables = new Map(commands.flatMap((command) => variablesOf(command)));
   return [
     `.TH REPUTE 1 "" "repute ${version}" "User Commands"`,

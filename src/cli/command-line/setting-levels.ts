@@ -3,10 +3,10 @@ import { UsageError } from "../../core/errors.js";
 import type { Command } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { loadCommands } from "../command-list.js";
-import { findConfigFile } from "../options/find-config-file.js";
 import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
 import { secrets } from "../options/secrets.js";
 import {
+  findConfigFile,
   type GivenSetting,
   type GivenSettings,
   type LoadedSettings,

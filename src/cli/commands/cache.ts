@@ -4,7 +4,7 @@ import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
-import { showCounts } from "../terminal/show-record.js";
+import { showCounts } from "../terminal/data-output.js";
 
 const { cacheTtl } = lookupOptions.shape;
 const { color, config, profile } = cliOptions.shape;

@@ -9,9 +9,7 @@ import { redactAddress } from "../../core/redaction/redact-address.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
 import type { GivenSetting } from "../options/settings.js";
 import { runGroups } from "./enrich/job-options.js";
-import { paintFor } from "../terminal/colors.js";
-import { writeOut } from "../terminal/data-output.js";
-import { TerminalTable } from "../terminal/terminal-table.js";
+import { dataOutput, writeOut } from "../terminal/data-output.js";
 
 const { opsUrl, accessTokenFile } = opsOptions.shape;
 const { caseUrl, caseApiKeyFile } = caseOptions.shape;
@@ -99,7 +97,12 @@ async function showConfig(call: Call): Promise<number> {
       .map(({ setting, value, from }) => [setting, value ?? "", from]),
     ...held.map(({ secret, state, from }) => [secret, state, from ?? ""]),
   ];
-  await writeRows(call, rows);
+  const columns = ["setting", "value", "from"].map(
+    (title, at) => [title, (cells: readonly string[]) => cells[at] ?? ""] as const,
+  );
+  const output = dataOutput(call, columns, { toLine: (cells) => cells.join("\t") });
+  for (const cells of rows) await output.add(cells);
+  await output.end();
   return exitCodes.done;
 }
 
@@ -152,15 +155,4 @@ async function shownSecret(secret: Secret, { given, context }: Call): Promise<Sh
     context.reporter.warning((error as Error).message);
     return { secret: name, state: "not usable", from };
   }
-}
-
-async function writeRows(call: Call, rows: readonly (readonly string[])[]) {
-  const { context } = call;
-  if (context.stdout.isTTY !== true) {
-    await writeOut(context, rows.map((cells) => `${cells.join("\t")}\n`).join(""));
-    return;
-  }
-  const table = new TerminalTable(context.stdout, ["setting", "value", "from"], paintFor(call));
-  for (const cells of rows) table.add(cells);
-  table.end();
 }

@@ -5,7 +5,7 @@ import { opsCallGroups } from "../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { dataOutput } from "../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../exit-code.js";
-import { askService } from "../services/with-client.js";
+import { askService } from "../services/services.js";
 
 /** Lists all customers of the operations interface. */
 export const customersCommand = defineCommand({

@@ -1,9 +1,22 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, extname, join, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { replaceFile } from "../../core/files/json-file.js";
+import { makeFolder } from "../../core/files/make-folder.js";
+import { realPath } from "../../core/files/real-path.js";
+import { userCacheFolder, userConfigFolder } from "../../core/files/user-folders.js";
+import { explainIssue } from "../../core/option-issue.js";
 import { option } from "../../core/options.js";
+import { shellWord, wrapLines } from "../../core/text/quantity.js";
 import { lookupOptions } from "../../lookup/options.js";
-import { defineCommand } from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { findConfigFile, isFoundBeside } from "../options/settings.js";
+import { flagName } from "../options/option-spec.js";
+import { fileFault } from "../terminal/reporter.js";
 
 const { intelUrl, apiKeyFile } = apiOptions.shape;
 const { rate, concurrency, cache } = lookupOptions.shape;
@@ -48,6 +61,7 @@ export const initCommand = defineCommand({
       "where to write: .yaml or .yml [default $XDG_CONFIG_HOME/repute/config.yaml, or ~/.config/repute/config.yaml]",
     ],
   ],
+  onlyOperand: { what: "one file", isOptional: true },
   groups,
   examples: {
     "repute init": "answer questions, and write ~/.config/repute/config.yaml",
@@ -62,9 +76,175 @@ export const initCommand = defineCommand({
     ["2", "wrong usage, an answer is missing, or the file exists"],
     ...interruptedExitCodes,
   ],
-  run: async (call) => {
-    const { writeFirstConfig } = await import("../setup/first-config.js");
-    await writeFirstConfig(call);
-    return exitCodes.done;
-  },
+  run: writeFirstConfig,
 });
+
+type InitCall = CommandCall<SettingsOf<typeof groups>>;
+type Answers = Record<string, string | number>;
+
+/** Collects the answers and writes the config file, for its owner alone. */
+async function writeFirstConfig(call: InitCall): Promise<number> {
+  const { reporter, stderr, env } = call.context;
+  const path = targetOf(call, findConfigFile(env));
+  const answers = await askForAnswers(call);
+  try {
+    makeFolder(dirname(path), 0o700);
+    await replaceFile(realPath(path), configText(answers, path), 0o600);
+  } catch (error) {
+    const message = `cannot write ${path}: ${fileFault(error)}`;
+    throw new FatalError("config_unwritable", message, { cause: error });
+  }
+  reporter.print(`repute: wrote ${path}`);
+  if (answers["api-key-file"] === undefined) {
+    reporter.print(
+      "  if the service needs an API key: set REPUTE_API_KEY, or add api-key-file with the path of a file that holds it",
+    );
+  }
+  reporter.print(
+    "  its last line is one for a crontab, which enriches a dump every night\n  next, check it:",
+  );
+  // To copy, so on one line, however long.
+  const flag = path === findConfigFile(env) ? "" : ` --config ${shellWord(call.operand)}`;
+  stderr.write(`    repute doctor${flag}\n`);
+  return exitCodes.done;
+}
+
+/** @param found the config file in use; null for none */
+function targetOf({ operand, settings, context }: InitCall, found: string | null): string {
+  const folder = userConfigFolder(context.env);
+  const usual = found ?? (folder && join(folder, "config.yaml"));
+  const path = operand === "" ? usual : resolve(operand);
+  if (path === null) {
+    throw new UsageError("config_place_unknown", "neither XDG_CONFIG_HOME nor HOME is set", {
+      hint: "name a file: repute init FILE",
+    });
+  }
+  if (existsSync(path) && !settings.force) {
+    throw new UsageError("config_exists", `${path} exists`, {
+      hint: "--force replaces it; repute config shows what it sets",
+    });
+  }
+  if (found !== null && path !== found && isFoundBeside(path, found)) {
+    throw new UsageError("two_configs", `${path} would stand beside ${found}`, {
+      hint: "to replace that one: repute init --force",
+    });
+  }
+  if (![".yaml", ".yml"].includes(extname(path))) {
+    throw new UsageError("config_format_unknown", `init writes YAML, but not to ${path}`, {
+      hint: "name a file that ends in .yaml",
+    });
+  }
+  return path;
+}
+
+function configText(answers: Answers, path: string): string {
+  return [
+    "# Settings of repute. Keys are flags without the dashes: see repute enrich --help.",
+    "# The API key never belongs here: set REPUTE_API_KEY, or name its file with api-key-file.",
+    // A JSON scalar is the same scalar in YAML.
+    ...Object.entries(answers).map(([key, value]) => `${key}: ${JSON.stringify(value)}`),
+    "",
+    "# A profile overrides the settings above. Select it with --profile nightly.",
+    "# profiles:",
+    "#   nightly:",
+    "#     rate: 50/s",
+    "",
+    "# A crontab line, for a FOLDER that has dump.csv and a folder nights: each night keeps its",
+    "# output and its report, which shows what changed since the night before.",
+    "# 0 2 * * * cd FOLDER && repute enrich dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html'" +
+      ` --against previous --resume --quiet --config ${shellWord(path)}`,
+    "",
+  ].join("\n");
+}
+
+type Key = keyof typeof groups.Answers;
+
+const questions: Readonly<Record<Key, string>> = {
+  intelUrl: "Address of the service, such as https://intel.example/beta",
+  apiKeyFile: "File that holds the API key (empty: none, or the variable REPUTE_API_KEY)",
+  rate: "Most requests per second (s), minute (m), hour (h) or day (d)",
+  concurrency: "Most requests open at once",
+  cache: "Folder that keeps answers for later runs, or none",
+};
+
+/** Answers every question: from flags, at the terminal, or with defaults. */
+async function askForAnswers(call: InitCall): Promise<Answers> {
+  const { settings, given, context } = call;
+  const prompt = !settings.yes && context.stdin().isTTY === true ? openPrompt(call) : null;
+  const cache = userCacheFolder(context.env) ?? "none";
+  const fallbacks = { intelUrl: "", apiKeyFile: "", rate: "100/s", concurrency: "32", cache };
+  const answers: Answers = {};
+  try {
+    for (const key of Object.keys(questions) as Key[]) {
+      const known = given.get(key);
+      const suggested = known === undefined ? fallbacks[key] : String(known.value);
+      const isAsked = prompt !== null && known?.level !== "flag";
+      const answer = isAsked ? await prompt.ask(key, suggested) : suggested;
+      const fault = faultOf(key, answer);
+      if (fault !== null && suggested === "") {
+        const hint = "or run it at a terminal without --yes, and it asks";
+        throw new UsageError("answer_missing", `init needs --${flagName(key)}`, { hint });
+      }
+      if (fault !== null) throw new UsageError("invalid_setting", `${known?.name ?? key} ${fault}`);
+      const value = stored(key, answer);
+      if (value !== null) answers[flagName(key)] = value;
+    }
+  } finally {
+    prompt?.close();
+  }
+  return answers;
+}
+
+function openPrompt({ context: { stdin, stderr, signal } }: InitCall) {
+  // No line editing by Node.js: the terminal does it, and control characters stay visible.
+  const lines = createInterface({ input: stdin(), terminal: false, signal });
+  const iterator = lines[Symbol.asyncIterator]();
+  const width = stderr.isTTY === true ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
+  const ask = async (key: Key, suggested: string): Promise<string> => {
+    const question = suggested === "" ? questions[key] : `${questions[key]} [${suggested}]`;
+    stderr.write(wrapLines(`${question}: `, width));
+    const { value, done } = await iterator.next();
+    signal.throwIfAborted();
+    if (done === true) {
+      stderr.write("\n");
+      const hint = "nothing was written; run repute init again";
+      throw new UsageError("answer_missing", "the input ended before the last answer", { hint });
+    }
+    const answer = value.trim() || suggested;
+    const fault = faultOf(key, answer);
+    if (fault === null) return answer;
+    stderr.write(`${wrapLines(`  it ${fault}`, width)}\n`);
+    return ask(key, suggested);
+  };
+  return { ask, close: () => lines.close() };
+}
+
+/** What is wrong with an answer; null for nothing. Never repeats it, since it may be a key. */
+function faultOf(key: Key, answer: string): string | null {
+  if (key === "apiKeyFile") {
+    if (answer === "" || isReadable(answer)) return null;
+    return "must be the path of a file that you can read, never the key itself";
+  }
+  const issue = groups.Answers[key].safeParse(answer).error?.issues[0];
+  if (issue !== undefined) return explainIssue(issue);
+  if (key !== "intelUrl") return null;
+  const { username, password } = new URL(answer);
+  return username + password === "" ? null : "must not hold a user name or password";
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return !statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** An answer as the file holds it; null leaves the setting out. */
+function stored(key: Key, answer: string): string | number | null {
+  if (key === "concurrency") return Number(answer);
+  if (answer === "" || (key === "cache" && answer === "none")) return null;
+  const isPath = key === "apiKeyFile" || (key === "cache" && !answer.includes("://"));
+  return isPath ? resolve(answer) : answer;
+}

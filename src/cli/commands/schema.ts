@@ -17,8 +17,6 @@ import { cliOptions } from "../options/option-spec.js";
 import { enrichInput } from "./enrich/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
-const { from, itemColumn, header, comment, recursive } = sourceOptions.shape;
-
 /** Schemas that `repute schema` prints. */
 const schemaFormats = {
   openapi: "the API of the service, as an OpenAPI 3.1 document",
@@ -52,7 +50,7 @@ const groups = {
     config: cliOptions.shape.config,
     profile: cliOptions.shape.profile,
   },
-  Input: { from, itemColumn, header, comment, recursive },
+  Input: sourceOptions.shape,
 };
 
 /** Prints the schema of rows, or of the API. */

@@ -1,4 +1,7 @@
 import type { CommandCall } from "../command.js";
+import type { CaseClient } from "../../api/case-client.js";
+import type { IntelClient } from "../../api/intel-client.js";
+import type { OpsClient } from "../../api/ops-client.js";
 import type { ServiceName } from "../../api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { UsageError } from "../../core/errors.js";
@@ -121,6 +124,40 @@ async function refuseUncounted(settings: SessionSettings): Promise<void> {
   ]);
   if (settings.pace !== undefined || quotasOf(settings).length === 0) return;
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
+}
+
+interface Clients {
+  readonly intel: IntelClient;
+  readonly ops: OpsClient;
+  readonly case: CaseClient;
+}
+
+const clientOf: { readonly [Name in ServiceName]: (session: Session) => Promise<Clients[Name]> } = {
+  intel: (session) => session.intel(),
+  ops: (session) => session.ops(),
+  case: (session) => session.cases(),
+};
+
+/** Calls `use` with a client of the service. */
+export function askService<Name extends ServiceName, T>(
+  name: Name,
+  call: SessionCall & ServiceCall,
+  use: (client: Clients[Name]) => Promise<T>,
+): Promise<T> {
+  return withServices([name], call, (services) => withClient(name, services[name], call, use));
+}
+
+/**
+ * Calls `use` with a client of a service and closes its connections afterwards. Requests obey the
+ * same rate limits and retries as the main job.
+ */
+export function withClient<Name extends ServiceName, T>(
+  name: Name,
+  service: ServiceAccess,
+  call: SessionCall,
+  use: (client: Clients[Name]) => Promise<T>,
+): Promise<T> {
+  return withSession(service, call, async (session) => use(await clientOf[name](session)));
 }
 
 /** The settings that select services. */

@@ -10,7 +10,7 @@ import type { caseCallGroups } from "./call-options.js";
 import type { CommandCall, SettingsOf } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
-import { askService } from "./with-client.js";
+import { askService } from "./services.js";
 
 /** Options that select webhooks and the case to render them with. */
 export const webhookOptions = {

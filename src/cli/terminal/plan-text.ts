@@ -1,13 +1,8 @@
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { Plan } from "../../run/plan/plan.js";
 import type { PlannedRequests } from "../../run/plan/planned-items.js";
-import {
-  counted,
-  formatCount,
-  formatCounts,
-  formatSeconds,
-  wrapText,
-} from "../../core/text/quantity.js";
+import { counted, formatCount, formatCounts, formatSeconds } from "../../core/text/quantity.js";
+import { labelled } from "./terminal-card.js";
 
 /** Maximum number of reasons to list; `--json` has all. */
 const mostReasons = 8;
@@ -62,16 +57,8 @@ export function formatPlan(
       ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
     ),
   ];
-  const shown = lines.filter(([, text]) => text !== "");
-  const width = Math.max(...shown.map(([label]) => label.length)) + 2;
-  const isNarrow = room < 2 * width;
-  const indent = " ".repeat(isNarrow ? 2 : width);
-  return shown
-    .map(([label, text]) => {
-      const lines = wrapText(text, room - indent.length).replaceAll("\n", `\n${indent}`);
-      return `${isNarrow ? `${label}\n${indent}` : label.padEnd(width)}${lines}\n`;
-    })
-    .join("");
+  const filled = lines.map(([label, text]) => [label, text === "" ? [] : [text]] as const);
+  return `${labelled(filled, room)}\n`;
 }
 
 function quotaLines({ quotas, quota_ends: ends }: Plan["chosen"]): readonly PlanLine[] {

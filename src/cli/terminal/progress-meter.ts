@@ -37,7 +37,7 @@ const windowMs = 60_000;
 const recentMs = 10_000;
 
 /** Time to measure before the first estimate, in milliseconds; longer if answers are 429. */
-const leastMs = { usual: 3_000, throttled: 30_000 };
+const measureMs = { usual: 3_000, throttled: 30_000 };
 
 /** Window over a run that the service throttles. */
 const longMs = 300_000;
@@ -76,7 +76,8 @@ export class ProgressMeter {
     const share = shareSettled(progress) ?? now.bytes;
     if (share !== null) this.#share = Math.max(this.#share ?? 0, share);
     const pace = this.#pace(progress, now);
-    const isKnown = seconds * 1000 >= (progress.throttled > 0 ? leastMs.throttled : leastMs.usual);
+    const leastMs = measureMs[progress.throttled > 0 ? "throttled" : "usual"];
+    const isKnown = !progress.isAway && seconds * 1000 >= leastMs;
     const secondsLeft = isKnown
       ? (secondsOfRequests(progress, pace) ?? secondsOfBytes(then, now, progress))
       : null;

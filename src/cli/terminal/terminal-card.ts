@@ -1,8 +1,9 @@
 import stringWidth from "string-width";
+import wrapAnsi from "wrap-ansi";
 import { printable } from "../../core/text/printable.js";
+import { wrapText } from "../../core/text/quantity.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { type Paint, writePainted } from "./colors.js";
-import { cutLong, wrapWords } from "./text-layout.js";
 
 /** Fields under a heading. */
 export interface CardSection {
@@ -68,4 +69,49 @@ function fieldLines(
     return [...labelLines, ...lines.filter((line) => line !== "")];
   }
   return [first === "" ? head : head + first.slice(stringWidth(head)), ...rest];
+}
+
+/** Maximum text of a value on a terminal, in UTF-16 code units. `--json` has all of it. */
+const longestValue = 2000;
+
+/** Cuts a value that is too long for a terminal. */
+export function cutLong(text: string): string {
+  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
+}
+
+/** Shortens a text to `width` columns; `…` marks the cut. */
+export function shorten(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  const [head] = wrapAnsi(text, width - 1, { hard: true, wordWrap: false, trim: false }).split(
+    "\n",
+  );
+  return `${head}…`;
+}
+
+/** Wraps prose between words. Only a word that is longer than a line is split. */
+export function wrapWords(text: string, width: number): readonly string[] {
+  return wrapAnsi(text, width, { hard: true }).split("\n");
+}
+
+/** Width below which lines go below their labels. */
+const narrow = 60;
+
+/** Labels with their lines beside or, on a narrow terminal, below them. Without lines, a label is left out. */
+export function labelled(
+  entries: readonly (readonly [label: string, lines: readonly string[]])[],
+  room: number,
+  margin = "",
+): string {
+  const shown = entries.filter(([, lines]) => lines.length > 0);
+  const isNarrow = room < narrow;
+  const widest = isNarrow ? 0 : Math.max(...shown.map(([label]) => label.length));
+  const column = margin.length + widest + 2;
+  const indentation = " ".repeat(column);
+  return shown
+    .map(([label, lines]) => {
+      const wrapped = lines.map((line) => wrapText(line, Math.max(room - column, 30))).join("\n");
+      const head = isNarrow ? `${margin}${label}\n${indentation}` : (margin + label).padEnd(column);
+      return head + wrapped.replaceAll("\n", `\n${indentation}`);
+    })
+    .join("\n");
 }

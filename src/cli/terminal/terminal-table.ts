@@ -2,8 +2,7 @@ import stringWidth from "string-width";
 import { printable } from "../../core/text/printable.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { type Paint, writePainted } from "./colors.js";
-import { type CardField, printCard } from "./terminal-card.js";
-import { cutLong, shorten, wrapWords } from "./text-layout.js";
+import { type CardField, printCard, cutLong, shorten, wrapWords } from "./terminal-card.js";
 
 /** Rows laid out together; the first batch sets the widths for all. */
 const batchRows = 500;

@@ -1,18 +1,28 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { toWellFormed } from "../../core/bytes.js";
 import type { Clock } from "../../core/clock.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { realPath } from "../../core/files/real-path.js";
-import { lastSuccessIn, type MeteredRun, metricsText } from "./metrics-text.js";
+import type { FoundManifest } from "../../core/manifest/found-manifest.js";
+import { type ExitReason, exitReasons } from "../../core/manifest/manifest.js";
 
 /** Time between two writings, in milliseconds. */
 const everyMs = 15_000;
 
-export interface MetricsFileOptions {
+interface MetricsFileOptions {
   readonly clock: Clock;
   readonly onWarning: (message: string) => void;
 }
 
-type Facts = Pick<MeteredRun, "command" | "output" | "record" | "ended">;
+/** What a run says of itself. */
+interface Facts {
+  /** Name of the command, and the output as given. Tell the files of several jobs apart. */
+  readonly command: string;
+  readonly output: string;
+  readonly record: FoundManifest;
+  /** Null while the run is in progress. */
+  readonly ended: { readonly code: number; readonly reason: ExitReason } | null;
+}
 
 /**
  * A file of metrics, replaced by rename: a reader finds the old or the new text. Writes without
@@ -51,7 +61,7 @@ export class MetricsFile {
   }
 
   /** Writes the metrics of a run that has ended. */
-  end(facts: Facts & { readonly ended: NonNullable<MeteredRun["ended"]> }): void {
+  end(facts: Facts & { readonly ended: NonNullable<Facts["ended"]> }): void {
     this.#stop.abort();
     if (facts.ended.code === 0) this.#lastSuccess = this.#options.clock.now() / 1000;
     this.#write(facts);
@@ -84,4 +94,132 @@ function readLastSuccess(path: string): number | null {
   } catch {
     return null;
   }
+}
+
+/** What the metrics of a run are made from. */
+interface MeteredRun extends Facts {
+  /** When a run of this file last succeeded, in seconds since 1970; null for never. */
+  readonly lastSuccess: number | null;
+  readonly startedAt: number;
+  readonly now: number;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+type MetricSample = readonly [labels: Labels, value: number];
+
+/** Metrics of one name; without samples, it is left out. */
+type Family = readonly [
+  name: string,
+  help: string,
+  samples: readonly MetricSample[],
+  unit?: "seconds",
+];
+
+const one = (value: number): readonly MetricSample[] => [[{}, value]];
+
+/**
+ * The metrics of a run as OpenMetrics text. All are gauges: their values are those of one run and
+ * start again with the next. In OpenMetrics, samples of a counter end in `_total` but its type and
+ * help do not, so that node_exporter, which reads the older text format, would lose both.
+ */
+export function metricsText(run: MeteredRun): string {
+  const common = { command: run.command, output: run.output };
+  const blocks = familiesOf(run)
+    .filter(([, , samples]) => samples.length > 0)
+    .map((family) => familyText(family, common));
+  return `${blocks.join("")}# EOF\n`;
+}
+
+function familiesOf(run: MeteredRun): readonly Family[] {
+  const { record, ended, lastSuccess, startedAt, now } = run;
+  const { statuses, verdicts, sources, drift, requests = {}, tag_exports: tags = [] } = record;
+  const outcomes = Object.entries(requests).flatMap(([endpoint, { outcomes }]) =>
+    counted("outcome", outcomes).map(([labels, n]): MetricSample => [{ endpoint, ...labels }, n]),
+  );
+  const drifted = Object.values(drift ?? {}).reduce((sum, n) => sum + n, 0);
+  const reasons = exitReasons.map((reason): MetricSample => [
+    { reason },
+    ended?.reason === reason ? 1 : 0,
+  ]);
+  const success = "When a run last ended with exit code 0, in seconds since 1970.";
+  const written = "When these metrics were written, in seconds since 1970.";
+  const began = "When the process started, in seconds since 1970.";
+  const duration = record.seconds ?? seconds(now - startedAt);
+  return [
+    ["rows", "Rows written, by status.", counted("status", statuses)],
+    [
+      "verdict_rows",
+      "Rows written, by verdict; unknown counts those without one.",
+      counted("verdict", verdicts),
+    ],
+    [
+      "source_rows",
+      "Rows with an item, by the origin of their answer.",
+      counted("source", sources),
+    ],
+    ["cache_hits", "Rows answered from the cache.", sources ? one(sources.cache) : []],
+    ["drift", "Answers with a value that the interface does not list.", drift ? one(drifted) : []],
+    [
+      "requests",
+      "Requests by endpoint and outcome: an HTTP status or the code of a network fault.",
+      outcomes,
+    ],
+    ["tag_lists", "Tag lists by the result of their export.", counted("status", tagCounts(tags))],
+    ["running", "1 while the run is in progress.", one(ended ? 0 : 1)],
+    ["start_time_seconds", began, one(seconds(startedAt)), "seconds"],
+    ["update_time_seconds", written, one(seconds(now)), "seconds"],
+    ["duration_seconds", "Duration of the run, without interruptions.", one(duration), "seconds"],
+    ["last_success_time_seconds", success, lastSuccess === null ? [] : one(lastSuccess), "seconds"],
+    ["exit_code", "Exit code of the run that has ended.", ended ? one(ended.code) : []],
+    ["exit_reason", "1 for the reason why the run ended.", reasons],
+  ];
+}
+
+function counted(
+  label: string,
+  counts: Readonly<Record<string, number>> = {},
+): readonly MetricSample[] {
+  return Object.entries(counts).map(([name, n]): MetricSample => [{ [label]: name }, n]);
+}
+
+function tagCounts(tags: readonly { readonly status: string }[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { status } of tags) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms) / 1000;
+}
+
+function familyText([name, help, samples, unit]: Family, common: Labels): string {
+  const full = `repute_${name}`;
+  const lines = [
+    `# TYPE ${full} gauge`,
+    ...(unit === undefined ? [] : [`# UNIT ${full} ${unit}`]),
+    `# HELP ${full} ${help}`,
+    ...samples.map(([labels, value]) => `${full}{${labelText({ ...common, ...labels })}} ${value}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function labelText(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(",");
+}
+
+/** A backslash, a quote and a line feed are escaped in label values (OpenMetrics 1.0, 4.1.2). */
+function escaped(value: string): string {
+  return toWellFormed(value)
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"', '\\"')
+    .replaceAll("\n", "\\n");
+}
+
+/** The time of the last success in an earlier text; null if there is none. */
+function lastSuccessIn(text: string): number | null {
+  const found = /^repute_last_success_time_seconds\{.*\} ([\d.]+)$/m.exec(text)?.[1];
+  return found === undefined ? null : Number(found);
 }

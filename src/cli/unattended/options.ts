@@ -24,8 +24,6 @@ export const unattendedOptions = z.strictObject({
   }),
 });
 
-export type UnattendedSettings = z.output<typeof unattendedOptions>;
-
 /** Whether a ping can be sent there. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);

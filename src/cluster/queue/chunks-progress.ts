@@ -53,6 +53,7 @@ export class ChunksProgress {
       rowsWritten: this.#rows + sum(({ rowsWritten }) => rowsWritten),
       requests: sumDone(({ total }) => total) + sum((each) => each.requests),
       throttled: sumDone(({ outcomes }) => outcomes["429"] ?? 0) + sum((each) => each.throttled),
+      isAway: open.length > 0 && open.every((each) => each.isAway),
       pausedSeconds: Math.max(0, ...open.map((each) => each.pausedSeconds)),
       statuses,
       verdicts: graded,

@@ -6,8 +6,7 @@ import type { CaseRowsFormat } from "./case-rows.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { runEnrichJob } from "../enrich/enrich-job.js";
 import { jobExitCodes, runGroups } from "../enrich/job-options.js";
-import { withServices } from "../../services/services.js";
-import { withClient } from "../../services/with-client.js";
+import { withClient, withServices } from "../../services/services.js";
 import { ofCase, readCase } from "./show.js";
 
 const groups = { ...runGroups, Service: { ...opsOptions.shape, ...runGroups.Service } };
@@ -56,7 +55,7 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     const input = caseRows(found, format);
     const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
     const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
-    return runEnrichJob({ ...call, settings: { ...settings, ...reading } }, intel, { input });
+    return runEnrichJob({ ...call, settings: { ...settings, ...reading } }, intel, input);
   });
 }
 

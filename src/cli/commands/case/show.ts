@@ -3,9 +3,9 @@ import type { RepShareCase } from "../../../api/schema/operations.js";
 import { caseCallGroups, opsCallGroups } from "../../services/call-options.js";
 import { defineCommand } from "../../command.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
-import { askService } from "../../services/with-client.js";
+import { askService } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
-import { showRecord } from "../../terminal/show-record.js";
+import { showRecord } from "../../terminal/data-output.js";
 
 /** Shared by the commands that take a case. */
 export const ofCase = {

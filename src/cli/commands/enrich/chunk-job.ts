@@ -34,35 +34,39 @@ export async function runChunkJob(call: ChunkCall, chunk: number): Promise<numbe
     ...(call.given.has("failOn") ? {} : { failOn: { statuses: [], percent: null } }),
   };
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob(
-      { ...call, settings, isKept: () => true },
-      intel,
-      { input: { path } },
-      async () => {
-        return async (job) => {
-          const { result, wasDone } = await runChunk(job, work, plan, chunk);
-          if (wasDone) job.onNotice?.(`chunk ${chunk} was already done`);
-          return result.manifest;
-        };
-      },
-    ),
+    runEnrichJob({ ...call, settings, isKept: () => true }, intel, { path }, async (job) => {
+      const { result, wasDone } = await runChunk(job, work, plan, chunk);
+      if (wasDone) job.onNotice?.(`chunk ${chunk} was already done`);
+      return result.manifest;
+    }),
   );
 }
 
-/** Options that split or merge decide for all chunks. */
-const decided = {
-  split: [
-    "from",
-    "itemColumn",
-    "kindColumn",
-    "header",
-    "comment",
-    "encoding",
-    "sheet",
-    "rowsPerChunk",
-  ],
-  merge: ["output", "rejects", "maxFailed", "tagIps", "report", "gzip", "rowsPerFile"],
-} as const;
+const toSplit = "give it to repute split, for all chunks";
+const toMerge = "give it to repute merge, for all chunks";
+const tooWhole = "run enrich on the whole input for it";
+
+/** Options that a chunk does not have, and what to do instead. */
+const refused: Readonly<Record<string, string>> = {
+  from: toSplit,
+  itemColumn: toSplit,
+  kindColumn: toSplit,
+  header: toSplit,
+  comment: toSplit,
+  encoding: toSplit,
+  sheet: toSplit,
+  rowsPerChunk: toSplit,
+  output: toMerge,
+  rejects: toMerge,
+  maxFailed: toMerge,
+  tagIps: "once the chunks are merged: repute tags export --seen-in OUT -o DIR",
+  report: "once the chunks are merged: repute report OUT -o REPORT.html",
+  gzip: "a name that ends in .gz compresses the output of repute merge",
+  rowsPerFile: `repute merge writes no data set; ${tooWhole}`,
+  recursive: "a chunk is a part of one file: leave it out",
+  raw: `chunks have the columns of every run; ${tooWhole}`,
+  limit: `a chunk has the rows of the plan; ${tooWhole}`,
+};
 
 /** Settings that are the same for all chunks. */
 const plannedKeys: readonly (keyof PlannedSettings)[] = [
@@ -83,29 +87,13 @@ const plannedKeys: readonly (keyof PlannedSettings)[] = [
 
 /** Refuses options that would make this chunk differ from the others, or that do nothing here. */
 function checkOptions({ given, settings }: ChunkCall, plan: WorkPlan): void {
-  for (const [command, keys] of Object.entries(decided)) {
-    const key = keys.find((each) => given.get(each)?.level === "flag");
-    if (key === undefined) continue;
-    throw new UsageError("chunk_option", `--${flagName(key)} does not go with --chunk`, {
-      hint: `give it to repute ${command}, for all chunks`,
-    });
-  }
-  if (given.get("recursive")?.level === "flag") {
-    throw new UsageError("chunk_option", "--recursive does not go with --chunk", {
-      hint: "a chunk is a part of one file: leave it out",
-    });
-  }
-  if (settings.raw) {
-    throw new UsageError("chunk_option", "--raw does not go with --chunk", {
-      hint: "chunks have the columns of every run; run enrich on the whole input for --raw",
-    });
-  }
-  if (settings.limit !== undefined) {
-    throw new UsageError("chunk_option", "--limit does not go with --chunk", {
-      hint: "a chunk has the rows of the plan; run enrich on the whole input for --limit",
-    });
-  }
   const own: Readonly<Record<string, unknown>> = settings;
+  for (const [key, hint] of Object.entries(refused)) {
+    const isGiven = given.get(key)?.level === "flag";
+    const changesRows = (key === "raw" || key === "limit") && Boolean(own[key]);
+    if (!isGiven && !changesRows) continue;
+    throw new UsageError("chunk_option", `--${flagName(key)} does not go with --chunk`, { hint });
+  }
   for (const key of plannedKeys) {
     const value = plan.settings[key];
     const setting = given.get(key);

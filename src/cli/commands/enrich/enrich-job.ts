@@ -1,40 +1,32 @@
 import { existsSync } from "node:fs";
 import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import { isFolder } from "../../../core/files/make-folder.js";
-import { type FlatSettings, inGroups } from "../../../run/options.js";
+import { inGroups } from "../../../run/options.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../../run/types.js";
-import type { CommandCall } from "../../command.js";
+import type { CommandCall, SettingsOf } from "../../command.js";
 import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
 import type { Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
-import type { ColorChoice } from "../../terminal/colors.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
-import { UsageError } from "../../../core/errors.js";
+import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
 import { type FolderSettings, recursiveNotices } from "../../../inputs/listing/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
 import { isObjectPrefix } from "../../../s3/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
-import { type UnattendedSettings } from "../../unattended/options.js";
-import { printSummary } from "./print-summary.js";
+import type { sourceOptions } from "../../../inputs/source-options.js";
+import type { runGroups } from "./job-options.js";
+import { printSummary } from "./summary.js";
 import type { ReadingSettings } from "../../../run/rows/row-handling.js";
 import type { ServiceAccess } from "../../../session/types.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
-export type EnrichJobSettings = FlatSettings & {
-  readonly local: boolean;
-  readonly synthetic?: number | undefined;
-  readonly report?: string | undefined;
-  readonly against?: string | undefined;
-  readonly quiet: boolean;
-  readonly json: boolean;
-  readonly color: ColorChoice;
-  readonly config?: string | undefined;
-  readonly profile?: string | undefined;
-} & UnattendedSettings;
+export type EnrichJobSettings = SettingsOf<
+  typeof runGroups & { Input: typeof sourceOptions.shape }
+>;
 
 type EnrichJobCall = Pick<
   CommandCall<EnrichJobSettings>,
@@ -45,42 +37,42 @@ type EnrichJobCall = Pick<
   readonly stateFolder?: string | undefined;
 };
 
-/** Loads the job: enrich an input, or retry an output. */
-export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
-
-/** What is enriched. */
-export type JobInput = Pick<EnrichJob, "input">;
+/** Enriches an input, or retries an output. */
+export type Perform = (job: EnrichJob) => Promise<Manifest>;
 
 /** Runs the main job at a terminal: progress, summary, exit code. */
 export function runEnrichJob(
   call: EnrichJobCall,
   service: ServiceAccess,
-  what: JobInput,
-  load: LoadWork = async () => (await import("../../../run/execute.js")).enrich,
+  input: RunInput,
+  perform: Perform = async (job) => (await import("../../../run/execute.js")).enrich(job),
 ): Promise<number> {
-  return withSession(service, call, (session) => runWith(session, call, what, load));
+  return withSession(service, call, (session) => runWith(session, call, input, perform));
 }
 
 async function runWith(
   session: Session,
   call: EnrichJobCall,
-  what: JobInput,
-  load: LoadWork,
+  input: RunInput,
+  perform: Perform,
 ): Promise<number> {
   const { context, settings, watch } = call;
   const stateFolder = call.stateFolder ?? stateFolderOf(settings);
   const kept = { stateFolder, toStdout: settings.output !== "-" };
   watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept });
-  if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
+  if (settings.tagIps !== undefined) {
+    // A bad folder is reported before the first request.
+    const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
+    await ExportFolder.check(settings.tagIps);
+  }
   const hasReport = (settings.report ?? settings.against) !== undefined;
   const reports = hasReport ? await import("../results/make-report.js") : null;
   reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
   let reported: Promise<void> | undefined;
-  const job = jobOf(call, session);
-  const manifest = await runJob(call, load, {
+  const job = jobOf(call, session, input);
+  const manifest = await runJob(call, perform, {
     ...job,
-    ...what,
     onPublished: async (run) => {
       // The run has ended well, whatever becomes of its report.
       reported = reports?.reportRun(settings, run, job.onNotice);
@@ -121,9 +113,11 @@ async function runWith(
 function jobOf(
   { context, settings, shownCommand }: EnrichJobCall,
   session: Session,
-): Omit<EnrichJob, "input"> {
+  input: RunInput,
+): EnrichJob {
   const { quiet } = settings;
   return {
+    input,
     settings: inGroups(settings),
     session,
     stdout: context.stdout,
@@ -140,15 +134,8 @@ function jobOf(
   };
 }
 
-/** Reports a bad folder before the first request rather than after the last. */
-async function checkTagFolder(folder: string): Promise<void> {
-  const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
-  await ExportFolder.check(folder);
-}
-
-async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {
+async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Promise<Manifest> {
   const { context, settings } = call;
-  const perform = await load();
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows printed to the same terminal would overwrite the progress line.
   const toTerminal = settings.output === "-" && context.stdout.isTTY === true;
@@ -165,12 +152,47 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
       },
     });
   } catch (error) {
-    const { explainInterruption } = await import("./interrupted-run.js");
     const kept = call.isKept?.() ?? existsSync(call.stateFolder ?? stateFolderOf(settings) ?? "");
     throw explainInterruption(error, display.reached(), kept);
   } finally {
     display.stop();
   }
+}
+
+/**
+ * Adds to the error of a run how far it got, and how to continue it if its state was kept.
+ *
+ * @param reached rows and percent; null if no row was started
+ * @param kept whether its state was kept
+ */
+export function explainInterruption(
+  error: unknown,
+  reached: string | null,
+  kept: boolean,
+): unknown {
+  // A run that never started has no state.
+  if (error instanceof UsageError) return error;
+  const written = reached === null ? "" : `${reached} written; `;
+  const saved = `${written}progress is saved; to continue, repeat the command with --resume`;
+  if (error instanceof InterruptedError) {
+    const lost = `${written}nothing was saved; run the command again`;
+    return new InterruptedError(error.signal, { hint: kept ? saved : lost });
+  }
+  if (error instanceof EarlyEndError) {
+    const advice = kept
+      ? "to continue, repeat the command with --resume"
+      : "the remaining rows were not written and no progress was saved";
+    return new EarlyEndError(error.code, `stopped early: ${error.message}; ${written}${advice}`, {
+      cause: error,
+    });
+  }
+  if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
+    return new FatalError(error.code, error.message, {
+      cause: error,
+      hint: error.hint === null ? saved : `${error.hint}\n  ${saved}`,
+    });
+  }
+  return error;
 }
 
 /** A JSON summary on stderr must stand alone, unless all of stderr is JSON. */

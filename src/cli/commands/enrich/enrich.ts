@@ -6,7 +6,7 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { chunkOptions } from "../../../cluster/chunks/options.js";
 import type { QueueOptions } from "../../../cluster/queue/enrich-by-queue.js";
 import { defineCommand } from "../../command.js";
-import { enrichInput, type LoadWork, runEnrichJob } from "./enrich-job.js";
+import { enrichInput, type Perform, runEnrichJob } from "./enrich-job.js";
 import { jobExitCodes, runGroups } from "./job-options.js";
 import { withServices } from "../../services/services.js";
 
@@ -62,9 +62,9 @@ export const enrichCommand = defineCommand({
       rowsPerChunk: call.given.has("rowsPerChunk") ? rowsPerChunk : rowsOfWorker,
       environment: call.context.env,
     };
-    const load = workers === undefined ? undefined : loadSpread({ ...spread, queue: workers });
+    const perform = workers === undefined ? undefined : spreadBy({ ...spread, queue: workers });
     return withServices(["intel"], call, ({ intel }) =>
-      runEnrichJob({ ...call, settings, ...kept }, intel, { input }, load),
+      runEnrichJob({ ...call, settings, ...kept }, intel, input, perform),
     );
   },
 });
@@ -73,10 +73,10 @@ export const enrichCommand = defineCommand({
 const rowsOfWorker = 20_000;
 
 /** The main job, spread over workers. */
-function loadSpread(options: QueueOptions): LoadWork {
-  return async () => {
+function spreadBy(options: QueueOptions): Perform {
+  return async (job) => {
     const { enrichByQueue } = await import("../../../cluster/queue/enrich-by-queue.js");
-    return (job) => enrichByQueue(job, options);
+    return enrichByQueue(job, options);
   };
 }
 

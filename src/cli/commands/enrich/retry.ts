@@ -83,6 +83,11 @@ export const retryCommand = defineCommand({
 async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { run = null, ...own } = call.settings;
   const path = call.operand;
+  if (path === "-") {
+    throw new UsageError("retry_needs_file", "retry reads an earlier output file, not stdin", {
+      hint: "save the rows to a file, and name that",
+    });
+  }
   const replaced = asOutputName(path);
   const isTable = (findWarehouse(replaced)?.rows ?? null) !== null;
   const named = {
@@ -103,9 +108,9 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   };
   const stateFolder = isTable ? statePath(outputBase(path, own.stateDir) + retrySuffix) : undefined;
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob({ ...call, settings, stateFolder }, intel, { input: { path } }, async () => {
+    runEnrichJob({ ...call, settings, stateFolder }, intel, { path }, async (job) => {
       const { retryOutput } = await import("../../../retry/retry-output.js");
-      return (job) => retryOutput(job, { run, prefix: own.prefix });
+      return retryOutput(job, { run, prefix: own.prefix });
     }),
   );
 }

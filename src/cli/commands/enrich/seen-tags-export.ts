@@ -12,7 +12,7 @@ import type { ExportReport } from "../../../tags/types.js";
 import type { CommandCall } from "../../command.js";
 import type { Session } from "../../../session/session.js";
 import { exitCodes } from "../../exit-code.js";
-import { exportSummary, exportTagLists } from "../tag/tag-export.js";
+import { exportSummary, exportTagLists } from "../tag/export.js";
 import { shellWord } from "../../../core/text/quantity.js";
 
 type SeenTagsCall = Pick<

@@ -1,5 +1,11 @@
 import { relative } from "node:path";
-import { retryFailedRows, rowsCounted } from "./failed-rows.js";
+import { countedRows, retryFailedRows, rowsCounted } from "./failed-rows.js";
+import { defaultPrefix } from "../../../outputs/options.js";
+import type { FailOn } from "../../../run/failure-limits.js";
+import { exitCodes } from "../../exit-code.js";
+import type { CommandCall } from "../../command.js";
+import { labelled } from "../../terminal/terminal-card.js";
+import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";
@@ -14,20 +20,56 @@ import {
   formatPercent,
   formatSeconds,
   formatSpeed,
-  wrapText,
+  shellWord,
 } from "../../../core/text/quantity.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 
 /** Maximum entries per list; the manifest has all. */
-const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
+const longest = 5;
 
-/** Width below which the counts go below their labels. */
-const narrow = 60;
-
-export interface SummarySettings {
+interface SummarySettings {
   readonly stateDir?: string | undefined;
   /** What the names of added columns begin with. Without it, no retry is proposed. */
   readonly prefix?: string | undefined;
+}
+
+interface PrintedSummary extends SummarySettings {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly failOn: FailOn;
+  readonly color: ColorChoice;
+}
+
+/**
+ * Prints the summary as text, or with `--quiet` a warning if rows failed. As JSON, the end of the
+ * command has it.
+ */
+export async function printSummary(
+  manifest: Manifest,
+  { settings, context }: Pick<CommandCall<PrintedSummary>, "settings" | "context">,
+): Promise<void> {
+  const { json, quiet, color, failOn, prefix = defaultPrefix } = settings;
+  if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
+    context.reporter.warning(countedRows(manifest, failOn, prefix));
+  }
+  if (isProse(manifest)) {
+    const { path } = manifest.input;
+    const from = path === null || path === "-" || path === "stdin" ? "" : ` ${shellWord(path)}`;
+    context.reporter.warning(
+      `most rows are text with items inside; to find them: repute extract${from} | repute enrich - -o OUT`,
+    );
+  }
+  if (json || quiet || context.reporter.format === "json") return;
+  const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
+  const isColored = usesColor(color, context.env, context.stderr);
+  context.reporter.print(text, isColored ? paintSummary : undefined);
+}
+
+/** Whether most rows are text, and a fifth of them or more have an item inside, as wrapped lines do. */
+function isProse({ unsupported, input }: Manifest): boolean {
+  const { prose = 0, several = 0, text = 0 } = unsupported;
+  const withItems = prose + several;
+  return (withItems + text) * 2 > input.rows && withItems * 5 >= input.rows;
 }
 
 /**
@@ -51,10 +93,10 @@ export function formatSummary(
     ["kinds", list(manifest.kinds)],
     ["requests", requestLines(manifest.requests)],
     ["answers", list(manifest.sources)],
-    ["unsupported", list(manifest.unsupported, longest.reasons)],
-    ["errors", list(manifest.errors, longest.errors)],
-    ["tags", list(manifest.tags, longest.tags)],
-    ["drift", list(manifest.drift, longest.drift)],
+    ["unsupported", list(manifest.unsupported, longest)],
+    ["errors", list(manifest.errors, longest)],
+    ["tags", list(manifest.tags, longest)],
+    ["drift", list(manifest.drift, longest)],
     ["warnings", warningLines(manifest)],
     ["output", [outputLine(output)]],
     [
@@ -62,20 +104,9 @@ export function formatSummary(
       output.path === null ? [] : [manifestPath(shownBase(manifest, output.path, stateDir))],
     ],
   ];
-  const shown = table.filter(([, lines]) => lines.length > 0);
-  const isNarrow = width < narrow;
-  const column = isNarrow ? 4 : Math.max(...shown.map(([label]) => label.length)) + 4;
-  const body = shown.map(
-    ([label, lines]) =>
-      (isNarrow ? `  ${label}\n    ` : `  ${label}`.padEnd(column)) +
-      lines
-        .map((line) => wrapText(line, Math.max(width - column, 30)))
-        .join("\n")
-        .replaceAll("\n", `\n${" ".repeat(column)}`),
-  );
   return [
     `repute: ${counted(output.rows, "row")} in ${formatSeconds(seconds)}${speed}`,
-    ...body,
+    labelled(table, width, "  "),
     ...(advice === null ? [] : [`  ${advice}`]),
   ].join("\n");
 }
@@ -179,10 +210,10 @@ function requestLines(requests: Readonly<Record<string, RequestCounts>>): readon
 
 function warningLines({ warnings, warned_rows: rows }: Manifest): readonly string[] {
   const entries = Object.entries(warnings).sort(([, m], [, n]) => n - m);
-  const rest = entries.length - longest.warnings;
+  const rest = entries.length - longest;
   return [
     ...entries
-      .slice(0, longest.warnings)
+      .slice(0, longest)
       .map(([message, count]) => countedWarning(message, count, rows[message])),
     ...(rest > 0 ? [`${formatCount(rest)} more`] : []),
   ];

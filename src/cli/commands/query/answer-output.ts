@@ -8,10 +8,8 @@ import {
   wantsLines,
   writeOut,
 } from "../../terminal/data-output.js";
-import { printCard } from "../../terminal/terminal-card.js";
-import { wrapWords } from "../../terminal/text-layout.js";
-import { answerCard } from "./answer-card.js";
-import { answerCell, answerLine, type AnsweredItem } from "./answered-item.js";
+import { printCard, wrapWords } from "../../terminal/terminal-card.js";
+import { answerCard, answerCell, type AnsweredItem, answerLine } from "./answer-card.js";
 
 /** Columns of a table: title and name in the row schema, without prefix. */
 export type AnswerColumns = readonly (readonly [title: string, column: string])[];

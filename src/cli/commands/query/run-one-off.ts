@@ -5,18 +5,17 @@ import {
   unasked,
 } from "../../../core/finding.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
-import type { Rate } from "../../../core/options.js";
-import type { Priority } from "../../../store/redis/redis-address.js";
 import { inOrder } from "../../../lookup/in-order.js";
 import type { Lookup } from "../../../lookup/types.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { MemoryStore } from "../../../store/memory-store.js";
 import { type AnswerColumns, answerOutput } from "./answer-output.js";
-import type { AnsweredItem } from "./answered-item.js";
+import type { AnsweredItem } from "./answer-card.js";
 import type { CommandCall } from "../../command.js";
 import { exitCodeOfRun } from "../../exit-code.js";
-import type { ColorChoice } from "../../terminal/colors.js";
+import type { OutputCall } from "../../terminal/data-output.js";
 import type { Session } from "../../../session/session.js";
+import type { SessionSettings } from "../../../session/types.js";
 import { type ServiceChoice, withServices, withSession } from "../../services/services.js";
 import { createInterface } from "node:readline";
 import { UsageError } from "../../../core/errors.js";
@@ -28,18 +27,12 @@ interface OneOff {
   readonly columns: AnswerColumns;
 }
 
-interface Settings extends ServiceChoice {
-  readonly timeout: number;
-  readonly concurrency: number;
-  readonly rate?: readonly Rate[] | undefined;
-  readonly pace?: string | undefined;
-  readonly priority?: Priority | undefined;
-  readonly retries: number;
-  readonly partialRetries?: number;
-  readonly failOn: FailOn;
-  readonly json: boolean;
-  readonly color?: ColorChoice | undefined;
-}
+type Settings = ServiceChoice &
+  SessionSettings & {
+    readonly concurrency: number;
+    readonly partialRetries?: number;
+    readonly failOn: FailOn;
+  } & OutputCall["settings"];
 
 type Call = CommandCall<Settings>;
 

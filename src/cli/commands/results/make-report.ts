@@ -19,26 +19,22 @@ import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";
 import type { Changes, Report, RunFacts } from "../../../report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
-import type { PreviousOf } from "./compare-outputs.js";
+import type { Comparing, PreviousOf } from "./compare-outputs.js";
 
 /** What a report compares the output with. */
-export interface ComparedWith {
+interface ComparedWith extends Omit<Comparing, "prefix"> {
   /** An earlier output, or `previous`. */
   readonly against?: string | undefined;
   /** Which one `previous` is. Default by the date or run ID in the output's name */
   readonly previous?: PreviousOf | undefined;
   /** Folder with manifests of earlier nights. */
   readonly history?: string | undefined;
-  /** The folder of `--state-dir`. */
-  readonly stateDir?: string | undefined;
   /** The output, if it is open already. */
   readonly reading?: OutputReading | undefined;
   /** Called for each file of `history` that is not a manifest. */
   readonly onWarning?: (message: string) => void;
   /** Called if the previous output is passed over or missing. */
   readonly onNotice?: ((message: string) => void) | undefined;
-  /** Ends the reading. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**

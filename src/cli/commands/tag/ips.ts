@@ -10,7 +10,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/text/printable.js";
-import { askService } from "../../services/with-client.js";
+import { askService } from "../../services/services.js";
 import { sizeOf, sortAddresses } from "../../../tags/address/address-list.js";
 import type { ReadAddresses } from "../../../tags/address/address-text.js";
 import { TagExportError } from "../../../tags/faults.js";

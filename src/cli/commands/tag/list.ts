@@ -3,10 +3,9 @@ import type { TagSummary } from "../../../api/schema/tag.js";
 import { option } from "../../../core/options.js";
 import { intelCallGroups } from "../../services/call-options.js";
 import { defineCommand } from "../../command.js";
-import { dataOutput } from "../../terminal/data-output.js";
+import { dataOutput, showRecord } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
-import { showRecord } from "../../terminal/show-record.js";
-import { askService } from "../../services/with-client.js";
+import { askService } from "../../services/services.js";
 import { assertTag } from "../../../tags/read-tag.js";
 
 /** Shared by the commands that take one tag. */

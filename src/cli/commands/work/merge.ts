@@ -5,7 +5,7 @@ import { runOptions } from "../../../run/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { jobExitCodes } from "../enrich/job-options.js";
-import { printSummary } from "../enrich/print-summary.js";
+import { printSummary } from "../enrich/summary.js";
 import { exitCodeOfRun } from "../../../run/exit-reason.js";
 import { unattendedOptions } from "../../unattended/options.js";
 

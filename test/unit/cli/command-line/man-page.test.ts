@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { groups, inSections, loadCommands } from "../../../../src/cli/command-list.js";
+import { inSections, loadCommands } from "../../../../src/cli/command-list.js";
 import { optionSections } from "../../../../src/cli/command.js";
 import { manPage } from "../../../../src/cli/command-line/man-page.js";
 import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
 import { secrets } from "../../../../src/cli/options/secrets.js";
 
 const commands = await loadCommands();
-const page = manPage({ commands, groups, version: "1.2.3" });
+const page = manPage(commands, "1.2.3");
 
 /** The section of a command as a reader sees it. */
 function sectionOf(name: string): string {

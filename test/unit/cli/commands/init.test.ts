@@ -200,6 +200,18 @@ describe("an existing config file", () => {
   });
 });
 
+test("writes no second config file beside the one in use", async () => {
+  const { env, HOME, path } = await home();
+  const yml = join(HOME, ".config", "repute", "config.yml");
+  await mkdir(join(HOME, ".config", "repute"), { recursive: true });
+  await writeFile(yml, "rate: 5/s\n");
+  const args = ["init", path, "--yes", "--intel-url", url];
+  const { code, stderr } = await runInProcess(args, { env, stdin: "" });
+  expect([code, existsSync(path)]).toEqual([2, false]);
+  expect(stderr).toContain(`${path} would stand beside ${yml}`);
+  expect(stderr).toContain("repute init --force");
+});
+
 test.each(["repute.json", "repute.toml"])("writes no %s", async (name) => {
   const { code, stderr } = await runInProcess(["init", name, "--yes"], { stdin: "" });
   expect(code).toBe(2);

@@ -48,6 +48,11 @@ describe("with the number of lookups", () => {
     expect(meterFrom().measure(now, 10_000).secondsLeft).toBeCloseTo((900 * 1.1) / 11);
   });
 
+  test("tells no time left while the service is away", () => {
+    const now = aProgress({ requests: 110, lookups, isAway: true });
+    expect(meterFrom().measure(now, 10_000).secondsLeft).toBeNull();
+  });
+
   test("assumes no pace above the configured rate", () => {
     const now = aProgress({ requests: 110, lookups, maxPerSecond: 10 });
     expect(meterFrom().measure(now, 3000).secondsLeft).toBeCloseTo((900 * 1.1) / 10);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { answerOutput } from "../../../../../src/cli/commands/query/answer-output.js";
-import { answerLine } from "../../../../../src/cli/commands/query/answered-item.js";
+import { answerLine } from "../../../../../src/cli/commands/query/answer-card.js";
 import { aFinding, anItem, fullIpResult } from "../../../../helpers/enriched-rows.js";
 import { fakeContext } from "../../fake-context.js";
 

@@ -1,15 +1,15 @@
-import { apiOptions } from "../../api/options.js";
-import { ReputeError } from "../../core/errors.js";
-import { option } from "../../core/options.js";
-import { redactAddress } from "../../core/redaction/redact-address.js";
-import { lookupOptions } from "../../lookup/options.js";
-import { sinkOptions } from "../../outputs/options.js";
-import { defineCommand } from "../command.js";
-import { exitCodes, interruptedExitCodes } from "../exit-code.js";
-import { cliOptions } from "../options/option-spec.js";
-import { withServices } from "../services/services.js";
-import { type Check, type DoctorCall, failWith } from "../setup/check.js";
-import { writeOut, writeProse } from "../terminal/data-output.js";
+import { apiOptions } from "../../../api/options.js";
+import { ReputeError } from "../../../core/errors.js";
+import { option } from "../../../core/options.js";
+import { redactAddress } from "../../../core/redaction/redact-address.js";
+import { lookupOptions } from "../../../lookup/options.js";
+import { sinkOptions } from "../../../outputs/options.js";
+import { defineCommand } from "../../command.js";
+import { exitCodes, interruptedExitCodes } from "../../exit-code.js";
+import { cliOptions } from "../../options/option-spec.js";
+import { withServices } from "../../services/services.js";
+import type { Check, DoctorCall } from "./check-machine.js";
+import { writeOut, writeProse } from "../../terminal/data-output.js";
 
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { rate, rateQuery, rateQuickCheck, cache, pace, exclude } = lookupOptions.shape;
@@ -64,9 +64,9 @@ export const doctorCommand = defineCommand({
 
 /** Prints every check as soon as it is done. @returns whether none failed */
 async function runChecks(call: DoctorCall): Promise<boolean> {
-  const [{ checkMachine }, { checkService }] = await Promise.all([
-    import("../setup/check-machine.js"),
-    import("../setup/check-service.js"),
+  const [{ checkMachine, failed }, { checkService }] = await Promise.all([
+    import("./check-machine.js"),
+    import("./check-service.js"),
   ]);
   const { context, settings } = call;
   const checks: Check[] = [];
@@ -74,21 +74,31 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
     checks.push(check);
     if (!settings.json) await writeProse(context, lineOf(check), hanging(context));
   };
+  const hasFailed = (name?: string): boolean =>
+    checks.some(([check, status]) => status === "fail" && (name ?? check) === check);
   for await (const check of checkMachine(call)) await report(check);
   try {
     await withServices(["intel"], call, async ({ intel }) => {
-      const isPaceUp = !checks.some(({ check, status }) => check === "pace" && status === "fail");
+      const isPaceUp = !hasFailed("pace");
       for await (const check of checkService(call, intel, isPaceUp)) await report(check);
     });
   } catch (error) {
     context.signal.throwIfAborted();
     if (!(error instanceof ReputeError)) throw error;
     // No address, or no usable key: nothing was started.
-    await report(failWith(error.code.startsWith("secret_") ? "key" : "address", error));
+    await report(failed(error.code.startsWith("secret_") ? "key" : "address", error));
   }
-  const failed = checks.some(({ status }) => status === "fail");
-  if (settings.json) await writeOut(context, `${JSON.stringify({ ok: !failed, checks })}\n`);
-  return !failed;
+  const isOk = !hasFailed();
+  if (settings.json) {
+    const shown = checks.map(([check, status, finding, remedy = null]) => ({
+      check,
+      status,
+      finding,
+      remedy,
+    }));
+    await writeOut(context, `${JSON.stringify({ ok: isOk, checks: shown })}\n`);
+  }
+  return isOk;
 }
 
 /** Width of the longest name of a check, `output folder`. */
@@ -99,7 +109,7 @@ function hanging({ stdout }: DoctorCall["context"]): number {
   return (stdout.columns || 80) < 60 ? 6 : nameWidth + 8;
 }
 
-function lineOf({ check, status, finding, remedy }: Check): string {
+function lineOf([check, status, finding, remedy = null]: Check): string {
   const text = remedy === null ? finding : `${finding}; ${remedy}`;
   return `${status.padEnd(4)}  ${check.padEnd(nameWidth)}  ${redactAddress(text).replaceAll("\n", " ")}\n`;
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   abortOnBrokenOutput,
   abortOnSignals,
-} from "../../../../src/cli/command-line/process-events.js";
+} from "../../../../src/cli/command-line/command-line.js";
 import { OutputClosedError } from "../../../../src/outputs/file-destination.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerCell, answerLine } from "../../../../../src/cli/commands/query/answered-item.js";
+import { answerCell, answerLine } from "../../../../../src/cli/commands/query/answer-card.js";
 import { ndjsonEncoder } from "../../../../../src/formats/ndjson/ndjson-writer.js";
 import { aFinding, aRow, anItem, fullIpResult } from "../../../../helpers/enriched-rows.js";
 

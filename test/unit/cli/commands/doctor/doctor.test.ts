@@ -1,19 +1,19 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runToEnd } from "../../../../src/cli/command-line/run-to-end.js";
-import { InterruptedError } from "../../../../src/core/errors.js";
-import { packagePath } from "../../../../src/core/program.js";
+import { runToEnd } from "../../../../../src/cli/command-line/run-to-end.js";
+import { InterruptedError } from "../../../../../src/core/errors.js";
+import { packagePath } from "../../../../../src/core/program.js";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   reply,
   type ScriptedServer,
   silence,
   startScriptedServer,
-} from "../../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { quickCheckResult, success } from "../../api/answers.js";
-import { fakeContext } from "../fake-context.js";
-import { runInProcess } from "../run-in-process.js";
+} from "../../../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
+import { quickCheckResult, success } from "../../../api/answers.js";
+import { fakeContext } from "../../fake-context.js";
+import { runInProcess } from "../../run-in-process.js";
 
 interface Result {
   readonly ok: boolean;

@@ -1,0 +1,165 @@
+import { constants, existsSync } from "node:fs";
+import { access, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { ReputeError } from "../../../core/errors.js";
+import { readExclusions } from "../../../core/exclusions/read-exclusions.js";
+import { realPath } from "../../../core/files/real-path.js";
+import { faultReason } from "../../../core/files/system-fault.js";
+import { userStateFolder } from "../../../core/files/user-folders.js";
+import { installCommand, optionalPackages } from "../../../core/load-driver.js";
+import { formatBytes, formatCount } from "../../../core/text/quantity.js";
+import { checkFolder } from "../../../run/destination/check-paths.js";
+import type { SessionSettings } from "../../../session/types.js";
+import { isRedisAddress } from "../../../store/redis/redis-address.js";
+import type { CommandCall } from "../../command.js";
+import type { ServiceChoice } from "../../services/services.js";
+
+/** A call of `repute doctor`. */
+export type DoctorCall = CommandCall<
+  ServiceChoice &
+    Omit<SessionSettings, "retries"> & {
+      readonly output: string;
+      readonly json: boolean;
+      readonly profile?: string | undefined;
+    }
+>;
+
+/** What a check has found, and what to do about it. */
+export type Found = readonly [
+  status: "ok" | "warn" | "fail",
+  finding: string,
+  remedy?: string | null,
+];
+
+/** One line of `repute doctor`. */
+export type Check = readonly [check: string, ...Found];
+
+/** Checks, as they are done. */
+export type Checks = AsyncGenerator<Check, void, undefined>;
+
+/** What a run would print about an error. */
+export function failed(check: string, { message, hint }: ReputeError): Check {
+  return [check, "fail", message, hint];
+}
+
+/** Checks that need no service. */
+export async function* checkMachine(call: DoctorCall): Checks {
+  const { settings, configFile, context } = call;
+  const { profile, output, cache, pace, exclude = [] } = settings;
+  const config = configFile ?? "no config file";
+  const stateFolder = userStateFolder(context.env);
+  const cacheFolder = cache === undefined || isRedisAddress(cache) ? null : cache;
+  const isFile = output !== "-" && !/^[\w+.-]+:/.test(output);
+  const checks: (readonly [check: string, find: () => Found | Promise<Found>])[] = [
+    ["node", () => ["ok", `Node.js ${process.versions.node}`]],
+    ["packages", packages],
+    ["config", () => ["ok", profile === undefined ? config : `${config}, profile ${profile}`]],
+    ["state folder", () => (stateFolder === null ? homeless : disk(stateFolder))],
+  ];
+  if (cacheFolder !== null) checks.push(["cache folder", () => disk(resolve(cacheFolder))]);
+  if (isFile) checks.push(["output folder", () => outputFolder(realPath(output))]);
+  if (cache === undefined) checks.push(["cache", () => ["ok", "none in use"]]);
+  else if (cacheFolder === null) checks.push(["cache", () => redis(cache, "cache")]);
+  else checks.push(["cache", () => cacheFile(cacheFolder)]);
+  if (pace !== undefined) checks.push(["pace", () => redis(pace, "pace")]);
+  for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
+  for (const [check, find] of checks) {
+    try {
+      yield [check, ...(await find())];
+    } catch (error) {
+      if (!(error instanceof ReputeError)) throw error;
+      yield failed(check, error);
+    }
+  }
+}
+
+const homeless: Found = [
+  "warn",
+  "neither XDG_STATE_HOME nor HOME is set",
+  "set HOME, so that quotas are counted across runs",
+];
+
+/** Which optional packages there are. None is needed until an input, output or address asks for it. */
+function packages(): Found {
+  const { folder, found, missing } = optionalPackages();
+  if (missing.length === 0) return ["ok", `all ${found.length} optional ones in ${folder}`];
+  const listed = found.length === 0 ? "no optional ones" : found.join(", ");
+  const remedy = `to add those: ${installCommand(missing.join(" "))}`;
+  return ["ok", `${listed} in ${folder}; without ${missing.join(", ")}`, remedy];
+}
+
+/** Whether a folder, or the one that it would be made in, is writable and has space. */
+async function disk(folder: string): Promise<Found> {
+  let existing = folder;
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+  try {
+    // With the slash, a file of that name is an error.
+    await access(`${existing}/`, constants.W_OK);
+    const { bavail, bsize } = await statfs(existing);
+    return space(folder, bavail * bsize);
+  } catch (error) {
+    const finding = `cannot write to ${folder}: ${faultReason(error)}`;
+    return ["fail", finding, "name another folder, or correct the permissions of this one"];
+  }
+}
+
+/** @param free bytes */
+export function space(folder: string, free: number): Found {
+  const finding = `${folder}, ${formatBytes(free)} free`;
+  if (free >= 1e9) return ["ok", finding];
+  return [free < 50e6 ? "fail" : "warn", finding, "free space on that disk"];
+}
+
+/** The folder of an output, which a run does not create. */
+async function outputFolder(file: string): Promise<Found> {
+  await checkFolder(file);
+  return disk(dirname(file));
+}
+
+/** Opens a cache as a run does, but creates none. */
+async function cacheFile(cache: string): Promise<Found> {
+  const { cacheBytes, cacheFault, openCacheFile } =
+    await import("../../../store/cache/cache-file.js");
+  const database = await openCacheFile(cache, { readOnly: true }).catch((error: unknown) => {
+    throw cacheFault(cache, "open", error);
+  });
+  database?.close();
+  return [
+    "ok",
+    `${cache}, ${database === null ? "no answers yet" : formatBytes(cacheBytes(cache))}`,
+  ];
+}
+
+/** Connects to a Redis as a run does, and looks whether it may lose the counts of a pace. */
+async function redis(address: string, use: "cache" | "pace"): Promise<Found> {
+  const { RedisLink } = await import("../../../store/redis/redis-link.js");
+  let away = "no answer";
+  const onAway = (reason: string, shown: string): void =>
+    void (away = `${shown} is away (${reason})`);
+  const link = await RedisLink.open(address, { environment: process.env, onAway });
+  try {
+    const finding = `${link.address.shown}, answers`;
+    const info = await link.ask((server) => server.info());
+    const has = (line: string): boolean => info.includes(`\n${line}\r`);
+    if (has("role:slave")) return ["fail", `${finding}, but is a replica`, "name the primary"];
+    const isKept = has("maxmemory_policy:noeviction") || has("maxmemory:0");
+    if (use === "cache" || (isKept && has("aof_enabled:1"))) return ["ok", finding];
+    const remedy = "set maxmemory-policy noeviction and appendonly yes";
+    return ["warn", `${finding}, but may lose rates and quotas`, remedy];
+  } catch (error) {
+    if (error instanceof ReputeError) throw error;
+    const effect = use === "pace" ? "runs wait for it" : "runs continue without it";
+    return ["fail", `${away}; ${effect}`, "start it, or check the address"];
+  } finally {
+    link.close();
+  }
+}
+
+/** Reads an exclusion list as a run does. */
+async function exclusions(path: string): Promise<Found> {
+  const [list] = await readExclusions([path]);
+  const { entries, sample } = list!;
+  if (sample === null) return ["warn", `${path} has no entries`, "add some, or leave the list out"];
+  const size = entries === 1 ? "1 entry" : `${formatCount(entries)} entries`;
+  return ["ok", `${path}, ${size}, such as ${sample}`];
+}
