@@ -37,7 +37,7 @@ export type {
   Sha1Result,
   UrlResult,
 } from "./api/schema/query-result.js";
-export type { QuickCheckResult } from "./api/schema/quick-check.js";
+export type { QuickCheckResult } from "./api/schema/query-result.js";
 export type { Tag, TagIps, TagSummary } from "./api/schema/tag.js";
 export {
   NotFoundError,

@@ -1,6 +1,5 @@
 import { type AbortGroups, raceAbort } from "../core/abort.js";
-import type { PartialResult, QueryResult } from "../api/schema/query-result.js";
-import type { QuickCheckResult } from "../api/schema/quick-check.js";
+import type { PartialResult, QueryResult, QuickCheckResult } from "../api/schema/query-result.js";
 import {
   type FindingError,
   type FindingSource,

@@ -1,7 +1,7 @@
 import type { ExclusionRecord } from "../core/manifest/manifest.js";
 import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { EarlierRecord } from "../formats/types.js";
-import type { Days } from "./days.js";
+import type { Days } from "./timeline.js";
 import type { Change, DiffCounts } from "./diff/diff-outputs.js";
 
 /** The rows of an output, read back. */

@@ -6,7 +6,7 @@ import { makeFolder } from "../core/files/make-folder.js";
 import { takeLock } from "../core/files/run-lock.js";
 import { exportFault } from "./faults.js";
 import type { ExportedTag } from "./folder/export-index.js";
-import { listsFolder } from "./folder/stored-list.js";
+import { listsFolder } from "./folder/write-file.js";
 import type { ExportTagsOptions } from "./types.js";
 import { PageLog, type Pin, readPin } from "./page-log.js";
 

@@ -1,8 +1,6 @@
 import type { Withheld } from "../lookup/withheld.js";
 import { isReserved } from "../lookup/withheld.js";
-import type { AddressList } from "./address/address-list.js";
-import { addressText } from "./address/address-text.js";
-import { widths } from "./address/address-list.js";
+import { type AddressList, addressText, widths } from "./address/address-list.js";
 
 /** Addresses of a tag that its list does not have, because a firewall must not get them. */
 export interface LeftOut {
