@@ -28,7 +28,6 @@ export function itemFinder<T>(): (text: string, onItem: OnItem<T>) => number {
   };
 }
 
-/** Words and the items that they are. */
 type KnownWords<T> = Map<string, FoundItem<T> | null>;
 
 const mostKnown = 100_000;

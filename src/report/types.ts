@@ -16,7 +16,6 @@ export type Outcome = Verdict | "part" | "unchecked";
 
 export type OutcomeCounts = Record<Outcome, number>;
 
-/** How often something was counted. */
 interface NameCount {
   readonly name: string;
   readonly count: number;

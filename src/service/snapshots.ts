@@ -33,7 +33,6 @@ export class TagLists {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   readonly #current = new Map<string, TagListVersion>();
-  /** By tag name. */
   readonly #isBorneBy: Map<string, (address: string) => boolean>;
   readonly #superseded = new Map<string, readonly Superseded[]>();
   #generation = 0;
@@ -69,7 +68,6 @@ export class TagLists {
     return kept?.version ?? null;
   }
 
-  /** Replaces a tag's list. */
   replace(tag: string, list: readonly string[]): TagListVersion {
     const before = this.current(tag);
     const now = new Date(this.#clock.now()).toISOString();

@@ -14,7 +14,6 @@ import type { ExportState } from "./export-state.js";
 import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions, TagProgress, TagResult } from "./types.js";
 
-/** Everything the export of a tag works with. */
 export interface TagContext {
   readonly options: ExportTagsOptions;
   readonly folder: ExportFolder;
@@ -26,7 +25,6 @@ export interface TagContext {
   readonly oneList: LimitFunction;
 }
 
-/** Result for a tag. */
 export interface TagOutcome {
   /** As recorded in the index; {@link resultOf} tells the caller. */
   readonly entry: IndexedTag;

@@ -45,12 +45,10 @@ export function leaveOut(
   };
 }
 
-/** Number of addresses left out. */
 export function leftOutSize({ reserved, excluded }: LeftOut): number {
   return excluded.reduce((sum, { addresses }) => sum + addresses, reserved ?? 0);
 }
 
-/** Whether a list was made with the same rules. */
 export function hasSameRules({ reserved, excluded }: LeftOut, withheld: Withheld): boolean {
   const digests = (lists: readonly { readonly sha256: string }[]): string =>
     lists.map(({ sha256 }) => sha256).join();

@@ -98,7 +98,6 @@ export class PageLog {
     return all;
   }
 
-  /** Deletes the log. */
   async remove(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }

@@ -90,7 +90,6 @@ async function begin({
   return { ...facts, log };
 }
 
-/** Reads the remaining pages. */
 async function readRemaining(
   log: PageLog,
   { name, client, signal, onPage }: ReadTagOptions,

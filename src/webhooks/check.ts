@@ -31,7 +31,6 @@ interface PayloadText {
   readonly kind: "text" | "number" | "member name";
 }
 
-/** Every string of a payload, and every number as text. */
 function* payloadTexts(payload: unknown, pointer: string, depth = 0): Generator<PayloadText> {
   if (typeof payload === "string") yield { text: payload, pointer, kind: "text" };
   if (typeof payload === "number") yield { text: String(payload), pointer, kind: "number" };

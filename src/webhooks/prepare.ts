@@ -31,7 +31,6 @@ export interface PrepareOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What else a call depends on. */
 export interface PrepareRules extends PrepareOptions {
   /** A payload with what one of them names is not sent. @default none */
   readonly exclusions?: readonly ExclusionList[] | undefined;

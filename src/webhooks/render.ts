@@ -69,7 +69,6 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
   return { value, problems: [...problems, ...unknownFields(missing, context)] };
 }
 
-/** The invalid fields of a text as problems at its place. */
 export function malformedFields(text: PqlText, pointer: string): Problem[] {
   return text.faults.map(({ at, message }) =>
     errorAt(pointer, "malformed_field", `in the field at character ${at + 1}: ${message}`),
@@ -101,7 +100,6 @@ function asText(value: unknown): string {
 /** Path of the subscriber data in a case context. */
 export const resolverDataPath = ["s", "resolver_data"] as const;
 
-/** A value of the context and its path. */
 interface ContextValue {
   readonly path: readonly (string | number)[];
   readonly value: unknown;

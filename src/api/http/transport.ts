@@ -8,7 +8,6 @@ import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 import { createDispatcher } from "./dispatcher.js";
 
-/** Default maximum size of an answer's body. */
 const defaultMaxBodyBytes = 8 * 1024 * 1024;
 
 const standardHeaders: readonly (readonly [string, string])[] = [

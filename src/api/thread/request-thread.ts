@@ -6,7 +6,6 @@ import { Transport } from "../http/transport.js";
 import { ShortLivedMap } from "../../core/short-lived-map.js";
 import { TransportError } from "../http/transport-error.js";
 
-/** Transport options of one client. */
 type ThreadTransport = Omit<ThreadStart, "connections">;
 
 /** The thread's module is next to this one, also in the bundle. */
@@ -72,7 +71,6 @@ class ThreadRequests implements Requests {
   readonly #origin: string;
   readonly #start: ThreadStart;
   readonly #entry: URL;
-  /** Signals with a listener. */
   readonly #watched = new WeakSet<AbortSignal>();
   /** Requests whose outcome the thread hasn't reported yet. */
   readonly #pending = new ShortLivedMap<number, Request>();
@@ -180,7 +178,6 @@ class ThreadRequests implements Requests {
     }
   }
 
-  /** Removes a request; undefined if it was aborted. */
   #settle(id: number): Receiver | undefined {
     return this.#pending.take(id)?.[2];
   }

@@ -66,7 +66,6 @@ export function pageOf(title: string, body: Html): string {
     </html> `.text;
 }
 
-/** A table of rows under column titles. */
 export function tableOf(heads: readonly Html[], rows: readonly Html[], name = ""): Html {
   return html`<table class="${name}">
     <thead>
@@ -80,12 +79,10 @@ export function tableOf(heads: readonly Html[], rows: readonly Html[], name = ""
   </table>`;
 }
 
-/** The title of a column of text. */
 export function title(text: string): Html {
   return html`<th scope="col">${text}</th>`;
 }
 
-/** The title of a column of numbers. */
 export function numberTitle(text: string): Html {
   return html`<th scope="col" class="number">${text}</th>`;
 }

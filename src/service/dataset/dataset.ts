@@ -23,19 +23,16 @@ import { readIpv6 } from "../../core/item/ip.js";
 export interface Dataset {
   /** By normal form of the item. */
   readonly items: ReadonlyMap<string, DatasetItem>;
-  /** By tag name. */
   readonly tags: ReadonlyMap<string, DatasetTag>;
   readonly customers: readonly Customer[];
   /** By case `id`. */
   readonly cases: ReadonlyMap<string, RepShareCase>;
   /** By case `id`. */
   readonly contexts: ReadonlyMap<string, CaseContext>;
-  /** By webhook name. */
   readonly webhooks: ReadonlyMap<string, DatasetWebhook>;
   readonly transitions: readonly PlaybookTransition[];
 }
 
-/** An item known to the service. */
 type DatasetItem = ListedItem | RefusedItem;
 
 export interface DatasetTag {
@@ -49,7 +46,6 @@ export interface DatasetTag {
 
 export type CaseState = (typeof caseStates)[number];
 
-/** A webhook's configuration. */
 export type DatasetWebhook = Readonly<z.output<typeof webhookRecord>>;
 
 /** A state change of a case that fires a webhook. */
@@ -125,7 +121,6 @@ export function assemble(records: DatasetRecords): Dataset {
   };
 }
 
-/** A fault of a dataset and its place. */
 export function invalid(where: string, what: string): UsageError {
   return new UsageError("dataset_invalid", `${where}: ${what}`, {
     hint: "see samples/dataset/README.md for the files of a dataset",

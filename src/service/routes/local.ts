@@ -7,7 +7,6 @@ import { firstIssue, transitionRecord, webhookRecord } from "../dataset/records.
 import type { TagLists } from "../snapshots.js";
 import type { RequestStats } from "../stats.js";
 
-/** Maximum size of a list in one request. */
 const listBodyLimit = 256 * 1024 * 1024;
 
 const moveBody = z.strictObject({ state: z.enum(caseStates) });

@@ -14,12 +14,10 @@ export interface AddressList {
   readonly v6: Uint32Array;
 }
 
-/** Words per address. */
 export const widths = { v4: 1, v6: 4 } as const;
 
 export const noAddresses: AddressList = { v4: new Uint32Array(0), v6: new Uint32Array(0) };
 
-/** Number of addresses. */
 export function sizeOf({ v4, v6 }: AddressList): number {
   return v4.length + v6.length / widths.v6;
 }
@@ -36,12 +34,10 @@ export function sortAddresses(v4: Uint32Array, v6: Uint32Array): AddressList {
   return { v4: distinct(v4, widths.v4), v6: distinct(v6, widths.v6) };
 }
 
-/** True if both families are strictly ascending. */
 export function isAscending({ v4, v6 }: AddressList): boolean {
   return ascends(v4, widths.v4) && ascends(v6, widths.v6);
 }
 
-/** The addresses of `list` that are not in `other`. */
 export function difference(list: AddressList, other: AddressList): AddressList {
   return {
     v4: onlyIn(list.v4, other.v4, widths.v4),
@@ -196,7 +192,6 @@ export function addressText(words: Uint32Array, at: number, width: number): stri
   return readIpv6(groups.slice(1))!;
 }
 
-/** The addresses of a list as text, in order. */
 export function* addressTexts({ v4, v6 }: AddressList): Generator<string, void, undefined> {
   for (let at = 0; at < v4.length; at++) yield addressText(v4, at, widths.v4);
   for (let at = 0; at < v6.length / widths.v6; at++) yield addressText(v6, at, widths.v6);

@@ -4,7 +4,6 @@ import { exportFault } from "../faults.js";
 import { readFile } from "node:fs/promises";
 import { type AddressList, bytesOf, isAscending } from "../address/address-list.js";
 
-/** Result of writing a file. */
 interface WrittenFile {
   readonly bytes: number;
   /** Lower-case hexadecimal. */
