@@ -1,20 +1,18 @@
 export { repute, Repute } from "./library/repute.js";
 export type {
-  CompleteResult,
-  FailedResult,
-  IncompleteResult,
-  LookupResult,
-  UnsupportedResult,
-} from "./library/result.js";
-export type {
-  Duration,
   EnrichFileOptions,
-  LookupCall,
-  RateOption,
   ReputeOptions,
   TagListOptions,
   WebhookCall,
-} from "./library/types.js";
+} from "./library/options.js";
+export type {
+  CompleteResult,
+  FailedResult,
+  IncompleteResult,
+  LookupCall,
+  LookupResult,
+  UnsupportedResult,
+} from "./library/result.js";
 export { CaseClient } from "./api/case-client.js";
 export type { CaseClientOptions } from "./api/case-client.js";
 export { createDispatcher } from "./api/http/dispatcher.js";
@@ -37,7 +35,7 @@ export type {
   Sha1Result,
   UrlResult,
 } from "./api/schema/query-result.js";
-export type { QuickCheckResult } from "./api/schema/quick-check.js";
+export type { QuickCheckResult } from "./api/schema/query-result.js";
 export type { Tag, TagIps, TagSummary } from "./api/schema/tag.js";
 export {
   NotFoundError,
@@ -74,7 +72,7 @@ export { isBogon } from "./core/item/ip.js";
 export { itemKinds, parseKindName } from "./core/item/item.js";
 export type { Item, ItemKind, Recognition, UnsupportedReason } from "./core/item/item.js";
 export { recogniseItem } from "./core/item/recognise.js";
-export type { Rate } from "./core/options.js";
+export type { Duration, Rate, RateOption } from "./core/options.js";
 export type { RequestPace } from "./lookup/pace/request-pace.js";
 export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest/manifest.js";
 export type { RunProgress } from "./run/types.js";

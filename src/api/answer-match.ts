@@ -61,7 +61,6 @@ const typesOf: Readonly<Record<ItemKind, readonly ResultType[]>> = {
   email: ["EMAIL"],
 };
 
-/** Maximum length of another item in a message. */
 const longestShown = 100;
 
 /** No item is longer. */

@@ -25,7 +25,6 @@ export interface CallSpec {
   readonly outsideSpecification?: boolean;
 }
 
-/** An OpenAPI path parameter. */
 export function pathParameter(name: string, description: string, example: string): object {
   const schema = { type: "string", examples: [example] };
   return { name, in: "path", required: true, description, schema };
@@ -47,7 +46,6 @@ const caseId = pathParameter("caseId", "Identifier of the case", "case-1001");
 /** The specification states the rules of the numeric parameters but not their names. */
 const unnamed = "the name, which the specification doesn't give";
 
-/** Every endpoint except the lookups. */
 export const calls = {
   tags: {
     service: "intel",
@@ -145,5 +143,4 @@ export const calls = {
 
 export type CallName = keyof typeof calls;
 
-/** Result type of a call. */
 export type CallResult<Name extends CallName> = z.output<(typeof calls)[Name]["schema"]>;

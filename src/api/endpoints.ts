@@ -5,8 +5,8 @@ import {
   partialResultSchema,
   queryResultSchema,
   results,
+  quickCheckResultSchema,
 } from "./schema/query-result.js";
-import { quickCheckResultSchema } from "./schema/quick-check.js";
 import { isKnownType } from "./schema/vocabulary.js";
 
 /** Header of every answer of an embedded service that invents its data. */

@@ -17,13 +17,11 @@ import type { Fault } from "./status-fault.js";
 import type { TransportError } from "./http/transport-error.js";
 import type { Answer } from "./types.js";
 
-/** Context for judging an answer. */
 export interface JudgeContext extends ReadContext {
   /** Whether findings include the text of their results. @default false */
   readonly asReceived?: boolean | undefined;
 }
 
-/** The request that was answered. */
 export interface LookupRequest {
   readonly endpoint: LookupEndpoint;
   /** Null if not known yet; the caller then checks the finding with `mismatch`. */
@@ -54,7 +52,6 @@ export function judge(request: LookupRequest, answer: Answer, context: JudgeCont
   return answered(request, answer, context, result, reading.text);
 }
 
-/** The attempt of a request without an answer. */
 export function judgeFault(error: TransportError, clock: Clock): Attempt {
   const { code, message, httpStatus, passing } = error;
   const attempt = failed(httpStatus, clock, { code, message, again: passing ? transient : null });

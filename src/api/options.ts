@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { duration, option } from "../core/options.js";
+import { type Duration, duration, option } from "../core/options.js";
 import { UsageError } from "../core/errors.js";
 
 /** A base address. Paths are appended to it, so it cannot have a query or fragment. */
@@ -58,7 +58,7 @@ export const caseOptions = z.strictObject({
 });
 
 /** A timeout from 1 ms to a day. */
-function timeLimit(): z.ZodType<number> {
+function timeLimit(): z.ZodType<number, Duration> {
   return duration().refine((ms) => ms >= 1 && ms <= 86_400_000, "must be from 1ms to 24h");
 }
 

@@ -20,7 +20,6 @@ import {
 import type { Answer } from "./types.js";
 import { saysAuthenticationFailed } from "./options.js";
 
-/** Context for reading an answer. */
 export interface ReadContext {
   readonly service: ServiceDescription;
   readonly clock: Clock;
@@ -130,7 +129,6 @@ function contentType({ headers }: Answer): string {
     : "";
 }
 
-/** Context of a call, for error messages. */
 export interface CallContext extends ReadContext {
   /** Such as "tag spam:bulk". */
   readonly subject: string;

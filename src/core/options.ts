@@ -31,14 +31,17 @@ export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
 }
 
 /** A whole number of at least `min`, also as text. */
-export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodType<number> {
+export function wholeNumber(
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): z.ZodType<number, number | string> {
   return z
     .union([z.number(), z.string().regex(/^\d+$/, "must be a whole number").transform(Number)])
     .pipe(z.number().int("must be a whole number").min(min).max(max));
 }
 
 /** A share from 0 to 1, as number or text. */
-export function share(): z.ZodType<number> {
+export function share(): z.ZodType<number, number | string> {
   return z
     .union([
       z.number(),
@@ -52,8 +55,11 @@ export function share(): z.ZodType<number> {
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
 
+/** A length of time: milliseconds, or text such as `250ms`, `30s`, `5m`, `24h`, `7d`. */
+export type Duration = number | string;
+
 /** A duration such as `250ms`, `30s`, `5m`, `24h`, `7d`, converted to milliseconds. */
-export function duration(): z.ZodType<number> {
+export function duration(): z.ZodType<number, Duration> {
   return z.union([z.number().min(0), z.string()]).transform((value, context) => {
     if (typeof value === "number") return value;
     const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim());
@@ -77,7 +83,7 @@ export interface Age {
 }
 
 /** On, off, or on up to an age. */
-export function switchOrAge(): z.ZodType<boolean | Age> {
+export function switchOrAge(): z.ZodType<boolean | Age, boolean | string> {
   const age = duration();
   return z.union([z.boolean(), z.string()]).transform((value, context): boolean | Age => {
     if (typeof value === "boolean") return value;
@@ -103,7 +109,7 @@ export function isQuota({ perMs }: Rate): boolean {
 }
 
 /** A rate such as `100/s`, `600/m`, `5000/h`, `10000/d`. */
-export function rate(): z.ZodType<Rate> {
+export function rate(): z.ZodType<Rate, string | Rate> {
   return z
     .string()
     .or(z.strictObject({ count: z.number().min(1), perMs: z.number().positive() }))
@@ -130,7 +136,7 @@ export type Deadline = { /** As it was given. */ readonly text: string } & (
 );
 
 /** A deadline such as `05:30` or `2h`. */
-export function deadline(): z.ZodType<Deadline> {
+export function deadline(): z.ZodType<Deadline, string> {
   const length = duration();
   return z.string().transform((value, context): Deadline => {
     const text = value.trim();
@@ -146,11 +152,18 @@ export function deadline(): z.ZodType<Deadline> {
   });
 }
 
+/** `100/s`, `600/m`, `5000/h`, `10000/d`, several joined by commas, or the same as objects. */
+export type RateOption = string | Rate | readonly (string | Rate)[];
+
 /** One or several rates, as `50/s,10000/d` or as a list. */
-export function rates(): z.ZodType<readonly Rate[]> {
+export function rates(): z.ZodType<readonly Rate[], RateOption> {
   const one = rate();
   return z
-    .union([z.string(), z.array(z.unknown()), z.record(z.string(), z.unknown())])
+    .union([
+      z.string(),
+      z.array(z.custom<string | Rate>()),
+      z.custom<Rate>((value) => typeof value === "object"),
+    ])
     .transform((value) =>
       typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [value],
     )
@@ -161,7 +174,7 @@ export function rates(): z.ZodType<readonly Rate[]> {
 export function namesAmong<Name extends string>(
   names: readonly Name[],
   what: string,
-): z.ZodType<readonly Name[]> {
+): z.ZodType<readonly Name[], string | readonly string[]> {
   return z.union([z.string(), z.array(z.string())]).transform((value, context) => {
     const given = (typeof value === "string" ? value.split(",") : value).map((name) => name.trim());
     const isKnown = (name: string): name is Name => (names as readonly string[]).includes(name);
@@ -180,7 +193,7 @@ export function namesAmong<Name extends string>(
 }
 
 /** Paths of files, as `a.txt,b.txt` or as a list. */
-export function paths(): z.ZodType<readonly string[]> {
+export function paths(): z.ZodType<readonly string[], string | readonly string[]> {
   return z
     .string()
     .transform((text) => text.split(",").map((path) => path.trim()))
@@ -189,7 +202,7 @@ export function paths(): z.ZodType<readonly string[]> {
 }
 
 /** A share such as `50%`, as a number from 0 to 1; also such a number. */
-export function percentage(): z.ZodType<number> {
+export function percentage(): z.ZodType<number, number | string> {
   return z
     .union([
       z.number(),

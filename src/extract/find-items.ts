@@ -2,7 +2,6 @@ import { detectItem } from "../core/item/detect.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { isMeant, type Mention } from "./is-meant.js";
-import { defangMark, preparedText } from "./prepared-text.js";
 
 /** An item and what its finder's user knows of it. The same words yield the same object. */
 interface FoundItem<T> {
@@ -29,7 +28,6 @@ export function itemFinder<T>(): (text: string, onItem: OnItem<T>) => number {
   };
 }
 
-/** Words and the items that they are. */
 type KnownWords<T> = Map<string, FoundItem<T> | null>;
 
 const mostKnown = 100_000;
@@ -188,4 +186,58 @@ function itemOf<T>(word: string, known: KnownWords<T>): FoundItem<T> | null {
   const found = item === null ? null : { item, entry: null };
   known.set(word, found);
   return found;
+}
+
+/** Stands before a character that was defanged; no text to be searched needs it. */
+const defangMark = "\u0001";
+
+/**
+ * The text with defanging undone, JSON's escapes read, and without the mail headers that name
+ * servers and messages. Every line stays a line.
+ */
+function preparedText(text: string): string {
+  const read = text.includes("\\") && isJson(text) ? text.replace(escapes, unescaped) : text;
+  const bare = read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
+  return mayBeDefanged.test(bare)
+    ? bare.replace(defanged, (_, token: string) => refanged(token))
+    : bare;
+}
+
+/** Whether quotes within it are those of JSON: Windows paths have no such names and colons. */
+function isJson(text: string): boolean {
+  return /^\s*[[{\]}]|"\s*[:,]\s*["[{]/.test(text);
+}
+
+const escapes = /\\(?:[\\nrt/"]|u00[0-7][\da-f])/gi;
+
+function unescaped(escape: string): string {
+  const char = escape.charAt(1);
+  if (char === "/" || char === '"') return char;
+  if (char === "u") {
+    const coded = String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+    return coded === "\n" ? " " : coded;
+  }
+  return char === "\\" ? escape : " ";
+}
+
+/**
+ * Headers that name servers and messages, with their continuation lines. The first letter is looked
+ * at first, since few lines are headers.
+ */
+const headers =
+  /^(?=[racmidx])(?:(?:x-)?received:[ \t]+(?:from|by)\b|(?:message-id|in-reply-to|references|content-id):[ \t]*(?:\r?\n[ \t]+)?<|(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+|x-mailer):).*(?:\n[ \t]+.*)*/gim;
+
+function onlyLineEnds(lines: string): string {
+  return lines.replaceAll(/[^\n]+/g, "");
+}
+
+/** Cheaper than `defanged`, which most texts do not need. */
+const mayBeDefanged = /[[({][ \t]?(?:\.|dot|@|at|:|\/)[:/]*[ \t]?[\])}]|\\[.=][\w-]|\[\.\w/i;
+const defanged =
+  /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|::?|\/)[ \t]?[\])}]{1,2}[ \t]?|\[(?<=\w\[)(?=\.[\w.-]+(?![\w.\]-]))|\\(?=[.=][\w-])/gi;
+
+function refanged(token: string | undefined): string {
+  const char = token?.toLowerCase();
+  if (char === undefined) return defangMark;
+  return defangMark + (char === "dot" ? "." : char === "at" ? "@" : char);
 }

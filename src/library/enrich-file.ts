@@ -6,9 +6,9 @@ import type { RunInput } from "../inputs/types.js";
 import { isObjectPrefix } from "../s3/address.js";
 import { inGroups } from "../run/options.js";
 import type { Manifest } from "../core/manifest/manifest.js";
-import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
+import { type ClientSettings, defaultFailOn, type EnrichFileOptions } from "./options.js";
+import { fileSettings } from "./settings.js";
 import type { Services } from "./services.js";
-import type { EnrichFileOptions } from "./types.js";
 import type { ReadingSettings } from "../run/rows/row-handling.js";
 
 /** Runs the main job with a client's settings, pace and cache. */

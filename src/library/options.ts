@@ -1,21 +1,22 @@
 import { z } from "zod";
+import type { CallOptions } from "../api/types.js";
+import type { ExportTagsOptions } from "../tags/types.js";
+import type { PrepareOptions } from "../webhooks/prepare.js";
 import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
-import { explainIssue, nearestAllowed } from "../core/option-issue.js";
-import { didYouMean } from "../core/text/did-you-mean.js";
 import { redisAddress } from "../store/redis/redis-address.js";
-import { UsageError } from "../core/errors.js";
 import { sourceOptions } from "../inputs/source-options.js";
 import { lookupOptions } from "../lookup/options.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import { sinkOptions } from "../outputs/options.js";
 import { runOptions } from "../run/options.js";
 import { serviceOptions } from "../service/options.js";
-import type { EnrichFileOptions, ReputeOptions } from "./types.js";
+import type { Clock } from "../core/clock.js";
+import type { EnrichJob } from "../run/types.js";
 
 const secret = z.string().min(1).optional();
 
 /** Callbacks, signals and shared objects: their types say what they are. */
-function having<T>(member: string, what: string): z.ZodType<T> {
+function having<T>(member: string, what: string): z.ZodType<T, T> {
   return z.custom<T>(
     (value) =>
       (typeof value === "object" || typeof value === "function") &&
@@ -27,21 +28,61 @@ function having<T>(member: string, what: string): z.ZodType<T> {
 
 const pace = having<RequestPace>("take", "a pace");
 
-/** The members of an options type, each with the schema that checks it. */
-type SchemaOf<Options> = Record<keyof Options, z.ZodType>;
+/** What a caller may give. Shapes are classes, whose declarations keep the comments of members. */
+type InputOf<Shape> = { readonly [Key in keyof Shape]?: z.input<Shape[Key]> };
 
-const clientSchema = z.strictObject({
-  url: apiOptions.shape.intelUrl,
-  apiKey: secret,
-  local: z.boolean().default(false),
-  synthetic: serviceOptions.shape.synthetic,
-  opsUrl: opsOptions.shape.opsUrl,
-  accessToken: secret,
-  caseUrl: caseOptions.shape.caseUrl,
-  caseApiKey: secret,
-  timeout: apiOptions.shape.timeout,
-  ...lookupOptions.shape,
-  pace: z
+const ofLookup = lookupOptions.shape;
+
+class ClientShape {
+  /** Base address of the threat intelligence interface, up to and including `/beta`. */
+  readonly url = apiOptions.shape.intelUrl;
+  /** Sent as `x-api-key` to `url`. Default: none is sent. No environment variable is read. */
+  readonly apiKey = secret;
+  /**
+   * Answer from the embedded service and its sample dataset, started with the first call and stopped
+   * by `close()`. Excludes the addresses. @default false
+   */
+  readonly local = z.boolean().default(false);
+  /** With `local`: seed of invented answers for every item that the sample dataset doesn't list. */
+  readonly synthetic = serviceOptions.shape.synthetic;
+  /** Base address of the operations interface (customers, cases), without `/beta`. */
+  readonly opsUrl = opsOptions.shape.opsUrl;
+  /** Sent as Bearer token to `opsUrl`. */
+  readonly accessToken = secret;
+  /** Address of the case management instance (case contexts). */
+  readonly caseUrl = caseOptions.shape.caseUrl;
+  /** Sent as Bearer token to `caseUrl`, and to webhooks of that origin. */
+  readonly caseApiKey = secret;
+  /**
+   * Endpoints asked for each item. `triage` asks the quick check, and the query only if that shows
+   * something. @default ["query", "quick-check"]
+   */
+  readonly lookups = ofLookup.lookups;
+  /** IP addresses in reserved ranges: answer them without a request, or ask the service. @default "local"; "ask" with `local` */
+  readonly bogons = ofLookup.bogons;
+  /** Files that list what must not be sent, as in `--exclude`. Such items are `unsupported`. */
+  readonly exclude = ofLookup.exclude;
+  /** `strip` sends URLs without query and fragment. @default "keep" */
+  readonly urlQuery = ofLookup.urlQuery;
+  /** Most requests open at once, 1 to 4096; each run of `enrichFile` has as many. @default 32 */
+  readonly concurrency = ofLookup.concurrency;
+  /**
+   * Most requests per length of time, for everything that the client does: lookups, runs and calls
+   * share this pace. A rate per hour or day is a quota on top of the default, counted across processes in
+   * `stateFolder`.
+   *
+   * @default "100/s"; none with `local`
+   */
+  readonly rate = ofLookup.rate;
+  /** The same for queries alone, in addition to `rate`. */
+  readonly rateQuery = ofLookup.rateQuery;
+  /** The same for quick checks alone, in addition to `rate`. */
+  readonly rateQuickCheck = ofLookup.rateQuickCheck;
+  /**
+   * A pace shared with other clients, such as `await other.pace()`, which replaces `rate`; or the address
+   * of a Redis, `redis://HOST[:PORT]/DB`, in which all programs that name it share `rate` for `url`.
+   */
+  readonly pace = z
     .custom<RequestPace | string>(
       (value) =>
         typeof value === "string"
@@ -49,110 +90,107 @@ const clientSchema = z.strictObject({
           : pace.safeParse(value).success,
       "must be a pace, such as await other.pace(), or redis://HOST[:PORT]/DB",
     )
-    .optional(),
-  stateFolder: z.string().min(1).nullable().optional(),
-  clock: having<NonNullable<ReputeOptions["clock"]>>("monotonic", "a clock").optional(),
-  onWarning: having<NonNullable<ReputeOptions["onWarning"]>>("call", "a function").optional(),
-} satisfies SchemaOf<ReputeOptions>);
+    .optional();
+  /** Priority among the clients that share a Redis as `pace`. @default "normal" */
+  readonly priority = ofLookup.priority;
+  /** Retries of a lookup or call after a transient fault or throttling, 0 to 100. @default 5 */
+  readonly retries = ofLookup.retries;
+  /** Re-asks of a partial answer, 0 to 100. @default 2 */
+  readonly partialRetries = ofLookup.partialRetries;
+  /** Timeout of one request, connect to last byte: 1ms to 24h. @default "30s" */
+  readonly timeout = apiOptions.shape.timeout;
+  /** How long a run keeps probing a service that only fails; then it rejects, resumable. @default "10m" */
+  readonly outagePatience = ofLookup.outagePatience;
+  /** Folder that keeps answers for later; several processes may share it. Default: no cache. */
+  readonly cache = ofLookup.cache;
+  /** How long a cached answer is fresh; partial answers expire after a 24th of it. @default "24h" */
+  readonly cacheTtl = ofLookup.cacheTtl;
+  /** Folder that counts quotas across processes; null counts them in memory. @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute` */
+  readonly stateFolder = z.string().min(1).nullable().optional();
+  /** Time, for tests. Default: the machine's own. */
+  readonly clock = having<Clock>("monotonic", "a clock").optional();
+  /** Receives what a person should know: an unusable cache, an outage. Default: dropped. */
+  readonly onWarning = having<(message: string) => void>("call", "a function").optional();
+}
+
+export const clientSchema = z.strictObject(new ClientShape());
+
+/** How a client reaches the service and what it asks. Defaults are those of the program. */
+export type ReputeOptions = InputOf<ClientShape>;
 
 /** The options of a client, checked and with their defaults. */
 export type ClientSettings = z.output<typeof clientSchema>;
 
-const { failOn, ...runShape } = runOptions.shape;
-const { output: _output, tagIps: _tagIps, ...sinkShape } = sinkOptions.shape;
+const ofSource = sourceOptions.shape;
+const { failOn, ...ofRun } = runOptions.shape;
+const { output: _output, tagIps: _tagIps, ...ofSink } = sinkOptions.shape;
 
-const fileSchema = z.strictObject({
-  ...sourceOptions.shape,
-  ...runShape,
-  ...sinkShape,
-  signal: having<AbortSignal>("throwIfAborted", "an AbortSignal").optional(),
-  onStart: having<NonNullable<EnrichFileOptions["onStart"]>>("call", "a function").optional(),
-  onNotice: having<NonNullable<EnrichFileOptions["onNotice"]>>("call", "a function").optional(),
-} satisfies SchemaOf<EnrichFileOptions>);
+class FileShape {
+  /** Format of the input. Default: by extension, else by its first lines. gzip is detected. */
+  readonly from = ofSource.from;
+  /**
+   * Column with the item; NDJSON: a dotted path, `ips[]` for every element of a list. Several give a
+   * row each, named in `rep_column`. Default: found by its contents.
+   */
+  readonly itemColumn = ofSource.itemColumn;
+  /** Column that names the item's kind. Default: one of kind names beside the item column. */
+  readonly kindColumn = ofSource.kindColumn;
+  /** False: the first line is data, and columns are named column_1, column_2, … Default: detected. */
+  readonly header = ofSource.header;
+  /** Skip lines that begin with this text. Default: `#` if the input begins with it. */
+  readonly comment = ofSource.comment;
+  /** Encoding of a text input: a label of the WHATWG. Default: UTF-8, or UTF-16 with a byte order mark. */
+  readonly encoding = ofSource.encoding;
+  /** Sheet of an Excel workbook. Default: the first. */
+  readonly sheet = ofSource.sheet;
+  /** Read folders with their subfolders, except hidden ones and links to folders. @default false */
+  readonly recursive = ofSource.recursive;
+  /** Format of the output. Default: by extension, else that of the input. */
+  readonly to = ofSink.to;
+  /** NDJSON: one nested member `rep`, or flat columns. @default "nested" */
+  readonly shape = ofSink.shape;
+  /** What the names of added columns begin with. @default "rep_" */
+  readonly prefix = ofSink.prefix;
+  /** Also write rows without an answer to this file, with the reason, to be run again. */
+  readonly rejects = ofSink.rejects;
+  /** Neutralise added CSV cells that a spreadsheet would run as a formula. @default true */
+  readonly formulaGuard = ofSink.formulaGuard;
+  /** Write rows as their lookups finish instead of in input order. @default false */
+  readonly unordered = ofSink.unordered;
+  /** Continue an interrupted run of the same output; with nothing to continue, start. @default false */
+  readonly resume = ofRun.resume;
+  /** Start over: discard what an interrupted run of the same output left. @default false */
+  readonly restart = ofRun.restart;
+  /** Most requests of this call, retries included; then it rejects with `EarlyEndError`, resumable. */
+  readonly maxRequests = ofRun.maxRequests;
+  /** When to reject with `EarlyEndError`, resumable: a local time of day (`05:30`) or `2h` from now. */
+  readonly deadline = ofRun.deadline;
+  /**
+   * Most failed rows, a number or a share of the rows looked up (from 100 rows on). Beyond it the rows
+   * are kept as `OUT.failed` and the manifest's `exit_reason` is `too_many_failed`. @default "50%"
+   */
+  readonly maxFailed = ofRun.maxFailed;
+  /** Aborting it ends the run cleanly and resumable; `enrichFile` rejects with its reason. */
+  readonly signal = having<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
+  /** Called when rows begin to flow, with a cheap function that tells how far the run is. */
+  readonly onStart = having<NonNullable<EnrichJob["onStart"]>>("call", "a function").optional();
+  /** Receives choices a person may want to check: the column with the items. Default: dropped. */
+  readonly onNotice = having<NonNullable<EnrichJob["onNotice"]>>("call", "a function").optional();
+}
 
-/** The options of a run, checked and with their defaults. */
-export type EnrichFileSettings = z.output<typeof fileSchema>;
+export const fileSchema = z.strictObject(new FileShape()).extend({ ...ofRun, ...ofSink });
+
+/** How `enrichFile` reads, runs and writes. What is asked, and how fast, is the client's. */
+export type EnrichFileOptions = InputOf<typeof ofRun & typeof ofSink & FileShape>;
 
 /** `failOn` decides an exit code, which a library has none of. */
 export const defaultFailOn = failOn.parse(undefined);
 
-/** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
-export function clientSettings(options: ReputeOptions): ClientSettings {
-  const settings = checked("repute()", clientSchema, options);
-  const { url, opsUrl, caseUrl, local } = settings;
-  for (const [name, address] of Object.entries({ url, opsUrl, caseUrl })) {
-    if (address === undefined) continue;
-    const { username, password } = new URL(address);
-    if (username === "" && password === "") continue;
-    throw new UsageError(
-      "credential_in_address",
-      `repute(): ${name} must not hold a user name or password`,
-      {
-        hint: "errors and manifests show addresses; give apiKey, accessToken or caseApiKey",
-      },
-    );
-  }
-  const addresses = [url, opsUrl, caseUrl].filter((address) => address !== undefined);
-  if (local && addresses.length > 0) {
-    throw new UsageError(
-      "local_and_intel_url",
-      "repute(): local and an address exclude each other",
-      {
-        hint: "keep one: local for the embedded service, or the address of a real one",
-      },
-    );
-  }
-  if (!local && addresses.length === 0) {
-    throw new UsageError("intel_url_missing", "repute(): url is missing", {
-      hint: 'give the address of the service, as in repute({ url: "https://intel.example/beta" }), or try repute({ local: true })',
-    });
-  }
-  if (!local && settings.synthetic !== undefined) {
-    throw new UsageError("synthetic_without_local", "repute(): synthetic needs local: true");
-  }
-  return settings;
-}
+/** Which lists `exportTags` writes, and how. */
+export type TagListOptions = Omit<
+  ExportTagsOptions,
+  "client" | "source" | "withheld" | "clock" | "onWarning" | "runId"
+>;
 
-/** @throws UsageError `invalid_setting` that names each wrong option */
-export function fileSettings(options: EnrichFileOptions): EnrichFileSettings {
-  return checked("enrichFile()", fileSchema, options);
-}
-
-function checked<Schema extends z.ZodObject>(
-  call: string,
-  schema: Schema,
-  options: unknown,
-): z.output<Schema> {
-  const result = schema.safeParse(options);
-  if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => `${call}: ${lineOf(issue, options, schema)}`);
-  throw new UsageError("invalid_setting", [...new Set(lines)].join("\n"));
-}
-
-function lineOf(issue: z.core.$ZodIssue, options: unknown, schema: z.ZodObject): string {
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => unknownOption(key, schema)).join("; ");
-  }
-  const [key] = issue.path;
-  if (key === undefined) return `the options ${explainIssue(issue)}`;
-  const value = (options as Record<PropertyKey, unknown>)[key];
-  return `${String(key)} ${explainIssue(issue)}${got(String(key), value, issue)}`;
-}
-
-function unknownOption(key: string, schema: z.ZodObject): string {
-  const other = schema === clientSchema ? fileSchema : clientSchema;
-  const place = schema === clientSchema ? "enrichFile()" : "repute()";
-  if (key in other.shape) return `${key} is an option of ${place}`;
-  const meant = didYouMean(key, Object.keys(schema.shape));
-  return `there is no option ${key}${meant === null ? "" : `; did you mean ${meant}?`}`;
-}
-
-/** Keys and addresses, which may hold one, are never shown. */
-const hidden = /key|token|url|^pace$|^cache$/i;
-
-function got(key: string, value: unknown, issue: z.core.$ZodIssue): string {
-  if (hidden.test(key)) return "";
-  const text = JSON.stringify(value) ?? typeof value;
-  const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text;
-  return `; got ${shown}${nearestAllowed(issue, value)}`;
-}
+/** How a webhook is called. */
+export interface WebhookCall extends PrepareOptions, CallOptions {}

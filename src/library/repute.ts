@@ -10,17 +10,10 @@ import type { ExportReport } from "../tags/types.js";
 import type { Webhook } from "../webhooks/configuration.js";
 import type { WebhookDelivery } from "../webhooks/send.js";
 import { enrichFile } from "./enrich-file.js";
-import { clientSettings } from "./options.js";
-import { Services } from "./services.js";
-import { lookUp, type LookupResult } from "./result.js";
-import { stoppablePace } from "./stoppable-pace.js";
-import type {
-  EnrichFileOptions,
-  LookupCall,
-  ReputeOptions,
-  TagListOptions,
-  WebhookCall,
-} from "./types.js";
+import { clientSettings } from "./settings.js";
+import { Services, stoppablePace } from "./services.js";
+import { lookUp, type LookupCall, type LookupResult } from "./result.js";
+import type { EnrichFileOptions, ReputeOptions, TagListOptions, WebhookCall } from "./options.js";
 import type { OpenedLookup } from "../session/types.js";
 
 /**

@@ -1,6 +1,5 @@
 import { type AbortGroups, raceAbort } from "../core/abort.js";
-import type { PartialResult, QueryResult } from "../api/schema/query-result.js";
-import type { QuickCheckResult } from "../api/schema/quick-check.js";
+import type { PartialResult, QueryResult, QuickCheckResult } from "../api/schema/query-result.js";
 import {
   type FindingError,
   type FindingSource,
@@ -87,6 +86,14 @@ export interface UnsupportedResult extends AnyResult {
 
 /** The outcome of one lookup, told apart by `status`. Failure is data, not an exception. */
 export type LookupResult = CompleteResult | IncompleteResult | FailedResult | UnsupportedResult;
+
+/** Options of one lookup or one stream of lookups. */
+export interface LookupCall {
+  /** Read the text as this kind first, before detection. Default: detected. */
+  readonly kind?: ItemKind | undefined;
+  /** Aborting it rejects with the signal's reason and cancels open requests. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** Recognises one text and looks it up. JavaScript callers may give something other than text. */
 export async function lookUp(

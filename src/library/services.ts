@@ -5,6 +5,7 @@ import { AbortGroups } from "../core/abort.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { ResourceStack } from "../core/resource-stack.js";
+import type { RequestPace } from "../lookup/pace/request-pace.js";
 import { Slots } from "../lookup/pace/slots.js";
 import { embeddedServiceName } from "../run/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";
@@ -151,4 +152,18 @@ function missing(name: AddressName): UsageError {
   return new UsageError(code, `this call needs ${name}`, {
     hint: `give it as in repute({ ${name}: "${address}" })`,
   });
+}
+
+/**
+ * A client's pace as other clients use it: when its owner stops, because a quota is used up or the
+ * client was closed, their requests stop waiting too.
+ */
+export function stoppablePace(pace: RequestPace, stop: () => AbortSignal): RequestPace {
+  return {
+    take: (signal) => pace.take(AbortSignal.any([signal, stop()])),
+    throttled: (afterMs, ticket) => pace.throttled(afterMs, ticket),
+    succeeded: (ticket) => pace.succeeded(ticket),
+    hold: (ms) => pace.hold(ms),
+    advise: (by, rate) => pace.advise(by, rate),
+  };
 }

@@ -17,7 +17,7 @@ const lookupChoices = [...lookupEndpoints, "triage"] as const;
 
 export type LookupChoice = (typeof lookupChoices)[number];
 
-const lookupsList = z
+const lookupsList: z.ZodType<readonly LookupChoice[], string | readonly LookupChoice[]> = z
   .string()
   .or(z.array(z.enum(lookupChoices)))
   .transform((value) => (typeof value === "string" ? value.split(",").map((s) => s.trim()) : value))

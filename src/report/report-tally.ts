@@ -1,18 +1,10 @@
 import { errorAreas } from "../core/error-codes.js";
-import { decisiveMembers, type FindingStatus, verdicts } from "../core/finding.js";
+import { decisiveMembers, type FindingStatus, type Verdict, verdicts } from "../core/finding.js";
 import { answeredLookups, lackedMembers } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
-import { Days } from "./days.js";
-import type {
-  Outcome,
-  OutcomeCounts,
-  OutputRows,
-  Reason,
-  Report,
-  RunFacts,
-  TopCounts,
-} from "./types.js";
+import { Days } from "./timeline.js";
+import type { OutcomeCounts, OutputRows, Reason, Report, RunFacts, TopCounts } from "./types.js";
 import { WorstItems } from "./worst-items.js";
 
 /** Entries of each list by frequency. */
@@ -38,8 +30,6 @@ export async function tallyReport(
 class ReportTally {
   readonly #columns: readonly string[];
   readonly #run: RunFacts | null;
-  #rows = 0;
-  readonly #outcomes = noOutcomes();
   readonly #kinds = new Map<string, OutcomeCounts>();
   readonly #tags = new NameCounts();
   readonly #networks = new NameCounts();
@@ -57,10 +47,10 @@ class ReportTally {
 
   add(record: EarlierRecord): void {
     const verdict = verdicts.find((known) => known === record.text("verdict"));
-    const outcome = verdict ?? (answeredLookups(record).length > 0 ? "part" : "unchecked");
-    this.#rows += 1;
-    this.#outcomes[outcome] += 1;
-    this.#countKind(record.text("kind"), outcome);
+    const kind = record.text("kind");
+    const counts = this.#kinds.get(kind) ?? noOutcomes();
+    this.#kinds.set(kind, counts);
+    counts[verdict ?? (answeredLookups(record).length > 0 ? "part" : "unchecked")] += 1;
     // The run's lists tell about excluded rows.
     const isTold =
       record.text("error_code") === "excluded" &&
@@ -69,43 +59,42 @@ class ReportTally {
       const why = record.text("error_code") || lackedMembers(record).join();
       this.#reasons.add(`${record.text("status")} ${why}`);
     }
-    const source = record.text("source");
-    if (source !== "") this.#sources.add(source);
+    this.#sources.add(record.text("source"));
     for (const tag of new Set(record.list("tags"))) this.#tags.add(tag);
     this.#firstSeen.add(record.text("first_seen"));
     this.#lastSeen.add(record.text("last_seen"));
-    if (verdict === undefined || verdict === "none") return;
-    const network = networkName(record);
-    if (network !== "") this.#networks.add(network);
+    if (verdict !== undefined && verdict !== "none") this.#accuse(record, kind, verdict);
+  }
+
+  /** Counts a row whose verdict speaks against its item. */
+  #accuse(record: EarlierRecord, kind: string, verdict: Verdict): void {
+    const network = joined([record.text("asn"), record.text("as_name")], " ");
     const country = record.text("as_country");
-    if (country !== "") this.#countries.add(country);
-    this.#worst.add(
-      {
-        kind: record.text("kind"),
-        item: record.text("item"),
-        verdict,
-        observations:
-          numberIn(record.text("honeypot_observations")) +
-          numberIn(record.text("spamtrap_observations")),
-        lastSeen: record.text("last_seen"),
-      },
-      () => ({
-        tags: cutList(record.list("tags"), tagsListed),
-        network: cutText([network, country].filter((text) => text !== "").join(", "), longestName),
-        abuseEmail: cutText(record.text("abuse_email"), longestName),
-        abuseStatus: cutText(record.text("abuse_status"), longestName),
-        own: ownCells(record, this.#columns, this.#itemColumn(record)),
-      }),
-    );
+    this.#networks.add(network);
+    this.#countries.add(country);
+    const observations =
+      numberIn(record.text("honeypot_observations")) +
+      numberIn(record.text("spamtrap_observations"));
+    const lastSeen = record.text("last_seen");
+    this.#worst.add({ kind, item: record.text("item"), verdict, observations, lastSeen }, () => ({
+      tags: cutList(record.list("tags"), tagsListed),
+      network: cutText(joined([network, country], ", "), longestName),
+      abuseEmail: cutText(record.text("abuse_email"), longestName),
+      abuseStatus: cutText(record.text("abuse_status"), longestName),
+      own: ownCells(record, this.#columns, this.#itemColumn(record)),
+    }));
   }
 
   counted(): Omit<Report, "output" | "run" | "changes" | "history"> {
+    const kinds = Array.from(this.#kinds, ([kind, counts]) => ({ kind, outcomes: counts }));
+    const all = noOutcomes();
+    for (const { outcomes: counts } of kinds) {
+      for (const outcome of outcomes) all[outcome] += counts[outcome];
+    }
     return {
-      rows: this.#rows,
-      outcomes: this.#outcomes,
-      kinds: Array.from(this.#kinds, ([kind, counts]) => ({ kind, outcomes: counts })).sort(
-        (a, b) => total(b.outcomes) - total(a.outcomes),
-      ),
+      rows: total(all),
+      outcomes: all,
+      kinds: kinds.sort((a, b) => total(b.outcomes) - total(a.outcomes)),
       tags: this.#tags.top(listLength),
       networks: this.#networks.top(listLength),
       countries: this.#countries.top(listLength),
@@ -121,14 +110,7 @@ class ReportTally {
 
   #itemColumn(record: EarlierRecord): string | null {
     const { itemColumn = null, itemColumns = {} } = this.#run ?? {};
-    if (record.text("column") !== "") return record.text("column");
-    return itemColumn ?? itemColumns[record.text("file")] ?? null;
-  }
-
-  #countKind(kind: string, outcome: Outcome): void {
-    let counts = this.#kinds.get(kind);
-    if (counts === undefined) this.#kinds.set(kind, (counts = noOutcomes()));
-    counts[outcome] += 1;
+    return record.text("column") || (itemColumn ?? itemColumns[record.text("file")] ?? null);
   }
 }
 
@@ -140,8 +122,8 @@ function noOutcomes(): OutcomeCounts {
   return { malicious: 0, suspicious: 0, listed: 0, none: 0, part: 0, unchecked: 0 };
 }
 
-function networkName(record: EarlierRecord): string {
-  return [record.text("asn"), record.text("as_name")].filter((text) => text !== "").join(" ");
+function joined(texts: readonly string[], separator: string): string {
+  return texts.filter((text) => text !== "").join(separator);
 }
 
 function numberIn(text: string): number {
@@ -176,7 +158,9 @@ class NameCounts {
   readonly #counts = new Map<string, number>();
   #uncounted = 0;
 
+  /** "" stands for no name. */
   add(name: string): void {
+    if (name === "") return;
     const key = name.length > longestName ? `${name.slice(0, longestName)}…` : name;
     const count = this.#counts.get(key);
     if (count !== undefined) this.#counts.set(key, count + 1);

@@ -166,7 +166,6 @@ function shortened(text: string, length: number): string {
 /** Changes listed in text; the page has more. */
 const changesShown = 10;
 
-/** What changed since an earlier output, as lines. */
 function changesLines({ changes }: Report, width: number): readonly string[] {
   if (changes === null) return [];
   const { counts, worst, earlier } = changes;

@@ -1,7 +1,7 @@
 import type { ExclusionRecord } from "../core/manifest/manifest.js";
 import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { EarlierRecord } from "../formats/types.js";
-import type { Days } from "./days.js";
+import type { Days } from "./timeline.js";
 import type { Change, DiffCounts } from "./diff/diff-outputs.js";
 
 /** The rows of an output, read back. */
@@ -16,7 +16,6 @@ export type Outcome = Verdict | "part" | "unchecked";
 
 export type OutcomeCounts = Record<Outcome, number>;
 
-/** How often something was counted. */
 interface NameCount {
   readonly name: string;
   readonly count: number;

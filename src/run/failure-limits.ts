@@ -7,7 +7,7 @@ import type { TallySnapshot } from "./tally.js";
 export type MaxFailed = { readonly rows: number } | { readonly percent: number };
 
 /** Parses `500` or `50%`. */
-export function maxFailed(): z.ZodType<MaxFailed> {
+export function maxFailed(): z.ZodType<MaxFailed, number | string> {
   return z.union([z.number(), z.string()]).transform((value, context): MaxFailed => {
     const text = String(value).trim();
     if (/^\d+$/.test(text)) return { rows: Number(text) };
@@ -42,7 +42,7 @@ export interface FailOn {
 const failOnForm = /^([a-z]+)(?::(.+)%)?$/;
 
 /** Parses `failed`, `never`, or a status with a share: `unsupported:90%`. */
-export function failOn(): z.ZodType<FailOn> {
+export function failOn(): z.ZodType<FailOn, string> {
   return z.string().transform((value, context): FailOn => {
     const [, word = "", share] = failOnForm.exec(value.trim()) ?? [];
     const percent = share === undefined ? null : percentOf(share);

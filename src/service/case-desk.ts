@@ -1,7 +1,6 @@
 import type { CaseContext, RepShareCase } from "../api/schema/operations.js";
 import type { CaseState, Dataset, PlaybookTransition, DatasetWebhook } from "./dataset/dataset.js";
 
-/** Result of calling a webhook. */
 export interface FiredCall {
   /** HTTP status of the answer; null if there was none. */
   readonly status: number | null;

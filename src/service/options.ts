@@ -78,13 +78,13 @@ function shareOption(of: string) {
 }
 
 /** A key that fits in a header field (RFC 9110 section 5.5). */
-function apiKey(): z.ZodType<string> {
+function apiKey(): z.ZodType<string, string> {
   return z
     .string()
     .regex(/^[\u0021-\u007E]+$/, "must be one line of ASCII without spaces or control characters");
 }
 
-function latency(): z.ZodType<Latency> {
+function latency(): z.ZodType<Latency, Latency | number | string> {
   const bounds = z.strictObject({ minMs: z.number().min(0), maxMs: z.number().min(0) });
   return z.union([bounds, z.number(), z.string()]).transform((value, context) => {
     if (typeof value === "object") return value;

@@ -1,5 +1,8 @@
-import type { ObservedActivity, QueryResult } from "../api/schema/query-result.js";
-import type { QuickCheckResult } from "../api/schema/quick-check.js";
+import type {
+  ObservedActivity,
+  QueryResult,
+  QuickCheckResult,
+} from "../api/schema/query-result.js";
 
 /** Derives a quick check result from a query result. */
 export function quickCheckOf(result: QueryResult): QuickCheckResult {

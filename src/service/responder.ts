@@ -5,12 +5,12 @@ import type { Clock } from "../core/clock.js";
 import { plain, type ServedAnswer } from "./served-answer.js";
 import { type FaultDraw, type Faults, malformedAnswer, unavailableAnswer } from "./faults.js";
 import type { Latency } from "./options.js";
-import type { RateLimit } from "./rate-limit.js";
 import { seededHash } from "./seeded-hash.js";
 import { keyedEndpoints, type EndpointName, type RequestStats } from "./stats.js";
+import type { Rate } from "../core/options.js";
 
 /** The answer of a route. */
-export interface RouteAnswer {
+interface RouteAnswer {
   readonly full: () => ServedAnswer;
   /** The answer with part of its data missing; null if the API has no partial answer here. */
   readonly partial: ((dice: number) => ServedAnswer) | null;
@@ -19,7 +19,7 @@ export interface RouteAnswer {
 /** An answer, or a deliberately broken connection. */
 type ServedOutcome = ServedAnswer | "reset";
 
-export interface ResponderOptions {
+interface ResponderOptions {
   readonly stats: RequestStats;
   readonly faults: Faults;
   readonly rateLimit: RateLimit | null;
@@ -150,4 +150,22 @@ function tooMany(waitMs: number): ServedAnswer {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const answer = plain(429, { message: "Too Many Requests" });
   return { ...answer, headers: { "retry-after": String(seconds) } };
+}
+
+/** Takes one request. Returns 0 if it is admitted, else the milliseconds until the next may be. */
+export type RateLimit = () => number;
+
+/** A token bucket that holds the requests of one window and fills evenly over the window. */
+export function rateLimit(rate: Rate, clock: Clock): RateLimit {
+  const perMs = rate.count / rate.perMs;
+  let tokens = rate.count;
+  let filledAt = clock.monotonic();
+  return () => {
+    const now = clock.monotonic();
+    tokens = Math.min(rate.count, tokens + (now - filledAt) * perMs);
+    filledAt = now;
+    if (tokens < 1) return (1 - tokens) / perMs;
+    tokens -= 1;
+    return 0;
+  };
 }

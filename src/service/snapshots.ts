@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { snapshotLength } from "../api/schema/vocabulary.js";
 import type { Tag } from "../api/schema/tag.js";
 import type { Clock } from "../core/clock.js";
-import type { DatasetTag } from "./dataset/dataset.js";
-import { hasMember } from "./dataset/ip-list.js";
+import { type DatasetTag, hasMember } from "./dataset/dataset.js";
 
 /** One version of a tag's list, identified by its token. */
 export interface TagListVersion {
@@ -34,7 +33,6 @@ export class TagLists {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   readonly #current = new Map<string, TagListVersion>();
-  /** By tag name. */
   readonly #isBorneBy: Map<string, (address: string) => boolean>;
   readonly #superseded = new Map<string, readonly Superseded[]>();
   #generation = 0;
@@ -70,7 +68,6 @@ export class TagLists {
     return kept?.version ?? null;
   }
 
-  /** Replaces a tag's list. */
   replace(tag: string, list: readonly string[]): TagListVersion {
     const before = this.current(tag);
     const now = new Date(this.#clock.now()).toISOString();

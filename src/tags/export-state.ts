@@ -6,7 +6,7 @@ import { makeFolder } from "../core/files/make-folder.js";
 import { takeLock } from "../core/files/run-lock.js";
 import { exportFault } from "./faults.js";
 import type { ExportedTag } from "./folder/export-index.js";
-import { listsFolder } from "./folder/stored-list.js";
+import { listsFolder } from "./folder/write-file.js";
 import type { ExportTagsOptions } from "./types.js";
 import { PageLog, type Pin, readPin } from "./page-log.js";
 
@@ -72,12 +72,10 @@ export class ExportState {
     return null;
   }
 
-  /** Starts a log of a tag's pages. */
   begin(pin: Omit<Pin, "version" | "source">): Promise<PageLog> {
     return PageLog.begin(this.#logFolder(pin.tag), { version: 2, source: this.#source, ...pin });
   }
 
-  /** Removes a tag's pages. */
   async forget(tag: string): Promise<void> {
     await remove(this.#logFolder(tag));
   }
@@ -112,7 +110,6 @@ export class ExportState {
 /** Maximum age of an interrupted export that can be continued: 6 hours. */
 const maxAgeMs = 6 * 3_600_000;
 
-/** Folder of an export's working files. */
 const stateFolder = ".export.state";
 const tagsFolder = "tags";
 

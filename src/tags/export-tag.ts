@@ -2,8 +2,7 @@ import { join } from "node:path";
 import type { LimitFunction } from "p-limit";
 import type { TagIps } from "../api/schema/tag.js";
 import { ServiceError } from "../api/status-fault.js";
-import { difference, sizeOf, sortAddresses } from "./address/address-list.js";
-import type { ReadAddresses } from "./address/address-text.js";
+import { difference, sizeOf, sortAddresses, type ReadAddresses } from "./address/address-list.js";
 import { finishTag } from "./finish-tag.js";
 import type { ExportFolder } from "./folder/export-folder.js";
 import { type ExportedTag, hasList, type IndexedTag } from "./folder/export-index.js";
@@ -15,7 +14,6 @@ import type { ExportState } from "./export-state.js";
 import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions, TagProgress, TagResult } from "./types.js";
 
-/** Everything the export of a tag works with. */
 export interface TagContext {
   readonly options: ExportTagsOptions;
   readonly folder: ExportFolder;
@@ -27,7 +25,6 @@ export interface TagContext {
   readonly oneList: LimitFunction;
 }
 
-/** Result for a tag. */
 export interface TagOutcome {
   /** As recorded in the index; {@link resultOf} tells the caller. */
   readonly entry: IndexedTag;

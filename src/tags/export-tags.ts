@@ -11,7 +11,7 @@ import {
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../api/status-fault.js";
 import { exportTag, failWithoutRequest, resultOf, type TagOutcome } from "./export-tag.js";
-import { loadParquetWriter } from "./list-formats/parquet.js";
+import { loadParquetWriter } from "./list-formats/registry.js";
 import { ExportState } from "./export-state.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
 

@@ -11,8 +11,7 @@ import {
   sortAddresses,
 } from "./address/address-list.js";
 import type { ExportedFile, ExportedTag } from "./folder/export-index.js";
-import { listsFolder, storedListName, storeList } from "./folder/stored-list.js";
-import { writeFile } from "./folder/write-file.js";
+import { listsFolder, storedListName, storeList, writeFile } from "./folder/write-file.js";
 import { tagFormatWriters } from "./list-formats/registry.js";
 import { writeText } from "./list-formats/address-lines.js";
 import type { SetNames } from "./list-formats/types.js";

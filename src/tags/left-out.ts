@@ -1,8 +1,6 @@
 import type { Withheld } from "../lookup/withheld.js";
 import { isReserved } from "../lookup/withheld.js";
-import type { AddressList } from "./address/address-list.js";
-import { addressText } from "./address/address-text.js";
-import { widths } from "./address/address-list.js";
+import { type AddressList, addressText, widths } from "./address/address-list.js";
 
 /** Addresses of a tag that its list does not have, because a firewall must not get them. */
 export interface LeftOut {
@@ -47,12 +45,10 @@ export function leaveOut(
   };
 }
 
-/** Number of addresses left out. */
 export function leftOutSize({ reserved, excluded }: LeftOut): number {
   return excluded.reduce((sum, { addresses }) => sum + addresses, reserved ?? 0);
 }
 
-/** Whether a list was made with the same rules. */
 export function hasSameRules({ reserved, excluded }: LeftOut, withheld: Withheld): boolean {
   const digests = (lists: readonly { readonly sha256: string }[]): string =>
     lists.map(({ sha256 }) => sha256).join();

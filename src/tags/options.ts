@@ -1,24 +1,21 @@
 import { z } from "zod";
 import { intents } from "../api/schema/vocabulary.js";
 import { option, percentage, wholeNumber } from "../core/options.js";
-import { type TagFormat, tagFormats } from "./list-formats/types.js";
+import { tagFormats } from "./list-formats/types.js";
 
-const formatsList = z
-  .string()
-  .or(z.array(z.enum(tagFormats)))
-  .transform((value) => (typeof value === "string" ? value.split(",").map((s) => s.trim()) : value))
-  .pipe(z.array(z.enum(tagFormats, { error: `must be of ${tagFormats.join(", ")}` })).min(1))
-  .transform((names): TagFormat[] => [...new Set(names)]);
-
-const intentsList = z
-  .string()
-  .or(z.array(z.enum(intents)))
-  .transform((value) => (typeof value === "string" ? value.split(",").map((s) => s.trim()) : value))
-  .pipe(z.array(z.enum(intents, { error: `must be of ${intents.join(", ")}` })).min(1));
+/** Some of the names, each once, as `a,b` or as a list. */
+function listOf<const Name extends string>(names: readonly Name[]) {
+  return z
+    .string()
+    .transform((text) => text.split(",").map((name) => name.trim()))
+    .or(z.array(z.enum(names)))
+    .pipe(z.array(z.enum(names, { error: `must be of ${names.join(", ")}` })).min(1))
+    .transform((given): Name[] => [...new Set(given)]);
+}
 
 /** How the lists of tags are exported. */
 export const tagExportOptions = z.strictObject({
-  formats: option(formatsList.prefault("txt"), {
+  formats: option(listOf(tagFormats).prefault("txt"), {
     description: `Formats of each list, comma-separated: ${tagFormats.join(", ")}`,
     value: "LIST",
   }),
@@ -26,7 +23,7 @@ export const tagExportOptions = z.strictObject({
     description:
       "Leave CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
   }),
-  intent: option(intentsList.optional(), {
+  intent: option(listOf(intents).optional(), {
     description: `Only tags of these intents, comma-separated: ${intents.join(", ")}. Without it, also lists that are no reason to block anything`,
     value: "LIST",
   }),

@@ -4,8 +4,7 @@ import { z } from "zod";
 import { tagSchema } from "../api/schema/tag.js";
 import { openSealedJson, readJsonFile, sealJson, writeJsonFile } from "../core/files/json-file.js";
 import { makeFolder } from "../core/files/make-folder.js";
-import { widths } from "./address/address-list.js";
-import type { ReadAddresses } from "./address/address-text.js";
+import { widths, type ReadAddresses } from "./address/address-list.js";
 import { exportFault } from "./faults.js";
 
 const pinSchema = z.object({
@@ -99,7 +98,6 @@ export class PageLog {
     return all;
   }
 
-  /** Deletes the log. */
   async remove(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }

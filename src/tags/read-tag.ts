@@ -2,8 +2,7 @@ import type { TagIps } from "../api/schema/tag.js";
 import { tagIpsLimit } from "../api/schema/vocabulary.js";
 import { RejectedError } from "../api/status-fault.js";
 import type { Clock } from "../core/clock.js";
-import { bytesOf } from "./address/address-list.js";
-import { type ReadAddresses, readEntries } from "./address/address-text.js";
+import { bytesOf, type ReadAddresses, readEntries } from "./address/address-list.js";
 import type { ExportState } from "./export-state.js";
 import type { PageLog, Pin } from "./page-log.js";
 import { TagExportError } from "./faults.js";
@@ -91,7 +90,6 @@ async function begin({
   return { ...facts, log };
 }
 
-/** Reads the remaining pages. */
 async function readRemaining(
   log: PageLog,
   { name, client, signal, onPage }: ReadTagOptions,

@@ -16,7 +16,6 @@ export interface Reply {
   readonly truncated: boolean;
 }
 
-/** Why a call was not accepted. */
 export interface Refusal {
   /** `authentication_failed`, `redirect`, or `http_` and the status. */
   readonly code: ErrorCode;
@@ -24,7 +23,6 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Explains an unsuccessful answer. */
 export function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
   const { status } = answer;
   const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;

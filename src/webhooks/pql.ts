@@ -89,7 +89,6 @@ const inBrackets = String.raw`\[\s*(?:\d{1,9}|${string})\s*\]`;
 /** The opening braces, and a string or path up to where it stops being valid. */
 const fieldStart = String.raw`\{\{\s*(?:(${string})|(${name}(?:\s*(?:\.${name}|${inBrackets}))*))?\s*`;
 
-/** The steps of a valid path. */
 function readPath(path: string): readonly (string | number)[] {
   const steps = new RegExp(String.raw`${name}|\d{1,9}(?=\s*\])|${string}`, "gu");
   return [...path.matchAll(steps)].map(([step]) => {

@@ -13,12 +13,10 @@ export interface Problem {
   readonly pointer: string;
 }
 
-/** A problem that prevents sending. */
 export function errorAt(pointer: string, code: ErrorCode, message: string): Problem {
   return { level: "error", code, message, pointer };
 }
 
-/** A problem that is probably unintended. */
 export function warningAt(pointer: string, code: ErrorCode, message: string): Problem {
   return { level: "warning", code, message, pointer };
 }

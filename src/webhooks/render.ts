@@ -1,13 +1,13 @@
 import type { JsonObject } from "../core/finding.js";
-import { unknownFields, type MissingField } from "./fields.js";
-import { parsePql, readField, type PqlText } from "./pql.js";
-import { childPointer, errorAt, type Problem, warningAt } from "./problem.js";
+import { parsePql, readField, type PqlText, formatPath, type PqlField } from "./pql.js";
+import { childPointer, errorAt, type Problem, warningAt, quote } from "./problem.js";
+import { didYouMean, nearestFirst } from "../core/text/did-you-mean.js";
 
 /** Maximum nesting depth. Beyond it, recursion over the value might overflow the stack. */
 const maxDepth = 100;
 
 /** The result of rendering. Use the value only if no problem is an error. */
-export interface Rendering {
+interface Rendering {
   readonly value: unknown;
   /** Errors, and a warning for each null written into a string. */
   readonly problems: readonly Problem[];
@@ -69,7 +69,6 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
   return { value, problems: [...problems, ...unknownFields(missing, context)] };
 }
 
-/** The invalid fields of a text as problems at its place. */
 export function malformedFields(text: PqlText, pointer: string): Problem[] {
   return text.faults.map(({ at, message }) =>
     errorAt(pointer, "malformed_field", `in the field at character ${at + 1}: ${message}`),
@@ -96,4 +95,104 @@ function joined(values: readonly unknown[], pointer: string, problems: Problem[]
 function asText(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Path of the subscriber data in a case context. */
+export const resolverDataPath = ["s", "resolver_data"] as const;
+
+interface ContextValue {
+  readonly path: readonly (string | number)[];
+  readonly value: unknown;
+}
+
+/**
+ * All values below a point of the context, breadth first, members in order. Stops after `limit`
+ * values, so that a huge context costs no more than a large one.
+ */
+export function* contextValues(root: ContextValue, limit: number): Generator<ContextValue> {
+  const waiting = [root];
+  let left = limit;
+  for (let at = 0; at < waiting.length; at += 1) {
+    const { path, value } = waiting[at] ?? root;
+    if (typeof value !== "object" || value === null) continue;
+    for (const step of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+      if (step === "__proto__") continue;
+      if (left === 0) return;
+      left -= 1;
+      const found = {
+        path: [...path, step],
+        value: (value as Record<string | number, unknown>)[step],
+      };
+      waiting.push(found);
+      yield found;
+    }
+  }
+}
+
+/** A field that is used but missing from the context, and its place. */
+interface MissingField {
+  readonly field: PqlField;
+  readonly pointer: string;
+}
+
+/** Reports each missing field with a suggestion, and the last one with the nearest existing fields. */
+function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
+  if (missing.length === 0) return [];
+  const names = fieldNames(context);
+  return missing.map(({ field, pointer }, index) => {
+    const name = formatPath(field.path);
+    const meant = closestField(name, names);
+    const asked = meant === null ? "" : `; did you mean ${meant}?`;
+    const nearest = (): string => existing(meant, nearestFirst(name, names), context);
+    const list = index < missing.length - 1 ? "" : `${meant === null ? "." : ""} ${nearest()}`;
+    const message = `the context has no field ${shorten(name)}${asked}${list}`;
+    return errorAt(pointer, "unknown_field", message);
+  });
+}
+
+/** The shortest field that ends in the name (`s.resolver_data.Email` for `Email`), or a similar one. */
+function closestField(name: string, names: readonly string[]): string | null {
+  const ending = letters(name);
+  const longer = ending.length < 3 ? [] : names.filter((known) => letters(known).endsWith(ending));
+  return longer.toSorted((a, b) => a.length - b.length)[0] ?? didYouMean(name, names, maxEdits);
+}
+
+function letters(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** Fields share long beginnings, so more edits would suggest other fields. */
+const maxEdits = 3;
+const maxCompared = 1000;
+const maxListed = 10;
+const maxNameLength = 120;
+
+/** Names of existing fields. Subscriber data goes first, since most payloads use it. */
+function fieldNames(context: unknown): string[] {
+  const data = readField(context, resolverDataPath);
+  const names = new Set<string>();
+  if (data) {
+    names.add(formatPath(resolverDataPath));
+    for (const found of contextValues({ path: resolverDataPath, value: data.value }, maxCompared)) {
+      names.add(formatPath(found.path));
+    }
+  }
+  for (const found of contextValues({ path: [], value: context }, maxCompared)) {
+    if (typeof found.path[0] === "string") names.add(formatPath(found.path));
+  }
+  return [...names].filter((name) => name.length <= maxNameLength);
+}
+
+function existing(meant: string | null, nearest: readonly string[], context: unknown): string {
+  const data = readField(context, resolverDataPath);
+  const none = !data || data.value === null ? " No subscriber was resolved for this case." : "";
+  if (nearest.length === 0) return `The context has no fields.${none}`;
+  const names = meant === null ? nearest : [...new Set([meant, ...nearest])];
+  const left = names.length - maxListed;
+  const more = left > 0 ? `, … and ${left} more` : "";
+  return `Existing fields: ${names.slice(0, maxListed).join(", ")}${more}.${none}`;
+}
+
+function shorten(name: string): string {
+  return name.length <= maxNameLength ? name : quote(name, maxNameLength);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.js";
 import type { JsonObject } from "../core/finding.js";
-import { sendOnce } from "../api/http/send-once.js";
+import { sendOnce } from "../api/http/transport.js";
 import { TransportError } from "../api/http/transport-error.js";
 import { againAfter } from "../api/status-fault.js";
 import type { Again } from "../core/attempt.js";

@@ -5,8 +5,11 @@ import {
   partialSuccessEnvelope,
   successEnvelope,
 } from "../../src/api/schema/vocabulary.js";
-import { partialResultSchema, queryResultSchema } from "../../src/api/schema/query-result.js";
-import { quickCheckResultSchema } from "../../src/api/schema/quick-check.js";
+import {
+  partialResultSchema,
+  queryResultSchema,
+  quickCheckResultSchema,
+} from "../../src/api/schema/query-result.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/load.js";

@@ -43,8 +43,8 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
       ["What happens", "Exit code", "`exit_reason`", "`resumable`", "Pings", "`--resume`"],
       runEndRows(),
     ),
-    "library-options": await optionsOf("ReputeOptions"),
-    "file-options": await optionsOf("EnrichFileOptions"),
+    "library-options": await optionsOf("ClientShape"),
+    "file-options": await optionsOf("FileShape"),
     layers: table(
       ["Folder", "Content", "May import"],
       Object.entries(layers)
@@ -88,11 +88,11 @@ const parquetTypes = {
   uuid: "UUID",
 } as const satisfies Partial<Record<StoredType, string>>;
 
-/** The members of an interface of the library, as its doc comments describe them. */
+/** The options that a shape of the library has, as its doc comments describe them. */
 async function optionsOf(name: string): Promise<string> {
-  const source = await readFile(join(root, "src", "library", "types.ts"), "utf8");
-  const [, body = ""] = new RegExp(`interface ${name} \\{\n([^]*?)\n\\}`).exec(source) ?? [];
-  const members = body.matchAll(/\/\*\*([^]*?)\*\/\s+readonly (\w+)/g);
+  const source = await readFile(join(root, "src", "library", "options.ts"), "utf8");
+  const [, body = ""] = new RegExp(`class ${name} \\{\n([^]*?)\n\\}`).exec(source) ?? [];
+  const members = body.matchAll(/\/\*\*([^]*?)\*\/\s+readonly (\w+) =/g);
   return table(
     ["Option", "Description", "Default"],
     Array.from(members, ([, comment = "", member = ""]) => {

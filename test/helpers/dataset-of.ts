@@ -1,5 +1,4 @@
-import { assemble, type Placed } from "../../src/service/dataset/assemble.js";
-import type { Dataset } from "../../src/service/dataset/dataset.js";
+import { assemble, type Placed, type Dataset } from "../../src/service/dataset/dataset.js";
 
 /** The lines of a dataset's files as values. `tags` may hold their addresses as `entries`. */
 export interface DatasetParts {

@@ -6,8 +6,8 @@ import { Exchange, type ExchangeBounds } from "./exchange.js";
 import { proxyOf } from "./proxy.js";
 import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Answer, Receiver, Requests } from "../types.js";
+import { createDispatcher } from "./dispatcher.js";
 
-/** Default maximum size of an answer's body. */
 const defaultMaxBodyBytes = 8 * 1024 * 1024;
 
 const standardHeaders: readonly (readonly [string, string])[] = [
@@ -36,7 +36,7 @@ export interface TransportOptions {
 }
 
 /** A request that may change something. */
-export interface Outgoing {
+interface Outgoing {
   readonly method: Dispatcher.HttpMethod;
   /** Absolute path below the base address, encoded, including the query. */
   readonly path: string;
@@ -124,4 +124,46 @@ function maskOf(
 ): CredentialMask | null {
   const [header] = headers;
   return header === undefined ? null : new CredentialMask(header[1].replace(/^Bearer /, ""));
+}
+
+/** A request to an address of the user's own: a webhook's receiver, or a monitor. */
+interface OneRequest {
+  readonly url: URL;
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** The `Authorization` header; hidden in the answer. */
+  readonly authorization: string | null;
+  /** From connecting to the last byte read, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The answer's body is not read further than this. */
+  readonly keptBytes: number;
+  /** Source of the proxy's address. @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/**
+ * Makes one request over its own connection, without following redirects. Succeeds once there is a
+ * status, even if the body is longer than what is kept, or breaks off.
+ *
+ * @throws TransportError; UsageError for an unusable proxy; the signal's reason if aborted
+ */
+export async function sendOnce(request: OneRequest, signal: AbortSignal): Promise<Answer> {
+  const { url, method, headers, body, authorization, timeoutMs, keptBytes, env } = request;
+  const options = env === undefined ? { connections: 1 } : { connections: 1, env };
+  const dispatcher = createDispatcher(url.origin, options);
+  try {
+    const transport = new Transport({
+      baseUrl: url.origin,
+      dispatcher,
+      timeoutMs,
+      beginningOnly: true,
+      maxBodyBytes: keptBytes,
+      headers: authorization === null ? [] : [["authorization", authorization]],
+    });
+    const path = url.pathname + url.search;
+    return await transport.send({ method, path, headers, body }, signal);
+  } finally {
+    await dispatcher.destroy();
+  }
 }

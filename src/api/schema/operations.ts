@@ -1,13 +1,11 @@
 import { z } from "zod";
 import { caseStates, dateTime, openEnum, describedText } from "./vocabulary.js";
 
-/** One customer. */
 export const customerSchema = z.looseObject({
   customer_id: describedText("Identifier of the customer"),
   tenant_id: describedText("Identifier of the tenant that the customer belongs to").nullish(),
 });
 
-/** One page of `GET /beta/ops/customers`. */
 export const customersPageSchema = z.looseObject({
   items: z.array(customerSchema).describe("Customers of this page"),
   next_cursor: describedText(

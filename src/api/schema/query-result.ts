@@ -6,6 +6,7 @@ import {
   intents,
   openEnum,
   describedText,
+  resultTypes,
 } from "./vocabulary.js";
 
 const seen = {
@@ -214,3 +215,21 @@ function partialOf<Shape extends Readonly<Record<string, z.ZodType>>>(
   });
   return z.looseObject(Object.fromEntries(shape) as PartialShape<Shape>);
 }
+
+/**
+ * Result of `/quick-check/{item}`. The specification doesn't say which members may be null or absent,
+ * so every member except `item` may be.
+ */
+export const quickCheckResultSchema = z.looseObject({
+  item: describedText("The item"),
+  serviceMailBlocklist: openEnum(
+    blocklistStatuses,
+    "Mail blocklist status, as in the query result",
+  ).nullish(),
+  type: openEnum(resultTypes, "Kind of the item").nullish(),
+  bogon: z.boolean().describe("Whether the item is an address outside the public space").nullish(),
+  intent: openEnum(intents, "Intent, as in the query result").nullish(),
+  activity: z.boolean().describe("Whether activity was seen").nullish(),
+});
+
+export type QuickCheckResult = z.infer<typeof quickCheckResultSchema>;

@@ -5,7 +5,6 @@ import { z } from "zod";
  * and unknown values are kept and counted as drift (see `driftOf`).
  */
 
-/** Types of query result. */
 export const resultTypes = [
   "IP",
   "IP_BOGON",
@@ -24,7 +23,6 @@ export function isKnownType(type: unknown): type is ResultType {
 
 const knownTypes: ReadonlySet<unknown> = new Set(resultTypes);
 
-/** Mail blocklist status of an item. */
 export const blocklistStatuses = [
   "ACTIVE",
   "ALLOWLIST",
@@ -49,7 +47,6 @@ export const abuseContactStatuses = [
   "WORKING",
 ] as const;
 
-/** States of a reputation-share case. */
 export const caseStates = ["NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"] as const;
 
 /** Categories of a tag. Not in the specification; known from deployed services. */
@@ -58,7 +55,6 @@ export const tagCategories = ["activity", "tool", "actor", "none"] as const;
 /** Bounds for the number of entries per page of a tag's list. */
 export const tagIpsLimit = { min: 1, max: 10_000 } as const;
 
-/** Length of a snapshot token. */
 export const snapshotLength = 24;
 
 /**
@@ -77,7 +73,6 @@ export function dateTime(description: string) {
   return z.string().meta({ description, format: "date-time" });
 }
 
-/** A text. */
 export function describedText(description: string) {
   return z.string().meta({ description });
 }

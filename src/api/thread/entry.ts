@@ -1,8 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { createDispatcher } from "../http/dispatcher.js";
 import { Transport } from "../http/transport.js";
-import { ThreadService } from "./service.js";
-import type { ArrivalsMessage, Orders, ThreadStart } from "./messages.js";
+import { ThreadService, type ArrivalsMessage, type Orders, type ThreadStart } from "./service.js";
 
 const port = parentPort;
 if (port === null) throw new Error("this module runs on a worker thread");

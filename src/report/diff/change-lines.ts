@@ -87,7 +87,6 @@ function shown(value: string | null): string {
   return cutText(value || "unknown", longestName);
 }
 
-/** Number of items that changed. */
 export function changeTotal(counts: DiffCounts): number {
   return changeKinds.reduce((sum, kind) => sum + counts[kind], 0);
 }

@@ -19,7 +19,6 @@ export const changeKinds = ["worse", "new", "changed", "better", "gone"] as cons
 
 type ChangeKind = (typeof changeKinds)[number];
 
-/** One item that differs. */
 export interface Change {
   readonly change: ChangeKind;
   readonly kind: string;
@@ -35,7 +34,6 @@ export interface Change {
 /** The two outputs as messages and pages name them. */
 export type DiffNames = Readonly<Record<"earlier" | "later", string>>;
 
-/** Number of items in each group. */
 export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
   /** Items of both outputs that are alike. */
   readonly same: number;

@@ -1,5 +1,12 @@
 import { counted, formatCount } from "../../core/text/quantity.js";
-import { changePhrase, changeTotal, graveCounts, newTags } from "../diff/change-lines.js";
+import {
+  changePhrase,
+  changeTotal,
+  graveCounts,
+  newTags,
+  csvLines,
+  ndjsonLines,
+} from "../diff/change-lines.js";
 import {
   type Change,
   changeKinds,
@@ -7,16 +14,15 @@ import {
   type DiffNames,
   type OutputDiff,
 } from "../diff/diff-outputs.js";
-import { html, type Html } from "./html.js";
+import { html, type Html, pageOf, tableOf, title } from "./html.js";
 import { itemName } from "./offender-table.js";
-import { pageOf } from "./shell.js";
-import { tableOf, title } from "./table.js";
+import { UsageError } from "../../core/errors.js";
 
 /** Changes listed on the page; the CSV and NDJSON files have all of them. */
 const mostListed = 2_000;
 
 /** The comparison as one self-contained HTML page. */
-export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames): string {
+function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames): string {
   const total = changeTotal(counts);
   const listed: Change[] = [];
   for (const change of changes()) {
@@ -79,4 +85,32 @@ function changeRow(change: Change): Html {
     </td>
     <td><bdi>${difference ?? ""}</bdi></td>
   </tr>`;
+}
+
+/** Formats of a file of changes. */
+const diffFormats = ["csv", "ndjson", "html"] as const;
+
+type DiffFormat = (typeof diffFormats)[number];
+
+/**
+ * The format that a file name asks for.
+ *
+ * @throws UsageError `unknown_output`
+ */
+export function diffFormatOf(path: string): DiffFormat {
+  const format = diffFormats.find((known) => path.toLowerCase().endsWith(`.${known}`));
+  if (format !== undefined) return format;
+  throw new UsageError("unknown_output", `diff cannot write ${path}`, {
+    hint: `name a file that ends in .${diffFormats.join(", .")}`,
+  });
+}
+
+/** Every change in a format, worst first, piece by piece. */
+export function diffLines(
+  format: DiffFormat,
+  diff: OutputDiff,
+  names: DiffNames,
+): Iterable<string> {
+  if (format === "csv") return csvLines(diff.changes());
+  return format === "ndjson" ? ndjsonLines(diff.changes()) : [diffPage(diff, names)];
 }

@@ -2,8 +2,7 @@ import { counted, formatCount } from "../../core/text/quantity.js";
 import { cutText } from "../cut-text.js";
 import { defang, defangLinks } from "../defang.js";
 import type { Offender, Report } from "../types.js";
-import { html, type Html } from "./html.js";
-import { numberTitle, tableOf, title } from "./table.js";
+import { html, type Html, numberTitle, tableOf, title } from "./html.js";
 
 /** The worst items; null when nothing speaks against any. */
 export function offenderTable({ offenders: { worst, items, itemsAreMore } }: Report): Html | null {

@@ -1,9 +1,8 @@
 import { headline, headlineDetail } from "../headline.js";
 import { formatCount } from "../../core/text/quantity.js";
 import type { Report } from "../types.js";
-import { html } from "./html.js";
+import { html, pageOf } from "./html.js";
 import { sections, tiles } from "./sections.js";
-import { pageOf } from "./shell.js";
 
 /** The report as one self-contained HTML page. */
 export function reportPage(report: Report): string {

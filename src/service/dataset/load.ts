@@ -1,8 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { assemble, type DatasetPart, invalid, type Placed, recordFiles } from "./assemble.js";
-import type { Dataset } from "./dataset.js";
+import {
+  assemble,
+  type DatasetPart,
+  invalid,
+  type Placed,
+  recordFiles,
+  type Dataset,
+} from "./dataset.js";
 
 const tagIpsFolder = "tag-ips";
 

@@ -84,7 +84,6 @@ const listedItem = z
     return { item, result, answers, partial };
   });
 
-/** A line of `items.ndjson`. */
 export const itemRecord = z.unknown().transform((value, context): ListedItem | RefusedItem => {
   const isRefused = typeof value === "object" && value !== null && "refuse" in value;
   return parsedBy(isRefused ? refusedItem : listedItem, value, context);
@@ -99,10 +98,8 @@ export const tagRecord = z.strictObject({
   entries: z.array(z.string()).default([]),
 });
 
-/** A line of `customers.ndjson`. */
 export const customerRecord = asWritten(customerSchema);
 
-/** A line of `cases.ndjson`. */
 export const caseRecord = asWritten(
   repShareCaseSchema.extend({ state: z.enum(caseStates) }),
 ).superRefine(({ first_event_date: first, last_event_date: last }, context) => {
@@ -111,7 +108,6 @@ export const caseRecord = asWritten(
   }
 });
 
-/** A line of `contexts.ndjson`. */
 export const contextRecord = z.strictObject({
   case: z.string(),
   context: asWritten(caseContextSchema),
@@ -140,7 +136,6 @@ export function firstIssue(error: z.ZodError): string {
   return path === "" ? (issue?.message ?? "invalid") : `${path}: ${issue?.message}`;
 }
 
-/** Quotes a text for a message. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -2,12 +2,11 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { caseStates } from "../../api/schema/vocabulary.js";
 import type { CaseDesk } from "../case-desk.js";
-import { readIpList } from "../dataset/ip-list.js";
+import { readIpList } from "../dataset/dataset.js";
 import { firstIssue, transitionRecord, webhookRecord } from "../dataset/records.js";
 import type { TagLists } from "../snapshots.js";
 import type { RequestStats } from "../stats.js";
 
-/** Maximum size of a list in one request. */
 const listBodyLimit = 256 * 1024 * 1024;
 
 const moveBody = z.strictObject({ state: z.enum(caseStates) });

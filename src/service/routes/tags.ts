@@ -17,7 +17,6 @@ interface TagPath {
   Querystring: TagQuery;
 }
 
-/** Routes of tags and their IP lists. */
 export function tagRoutes(
   app: FastifyInstance,
   responder: Responder,

@@ -1,6 +1,5 @@
 import type { ObservedActivity } from "../../api/schema/query-result.js";
-import { type Draw, questions } from "./draw.js";
-import { partOf, type Span, wholeSeconds } from "./times.js";
+import { type Draw, questions, partOf, type Span, wholeSeconds } from "./draw.js";
 
 const services = ["ssh", "rdp", "smtp", "http", "telnet"] as const;
 const maxObservations = 20;

@@ -4,11 +4,9 @@ import type { Item } from "../../core/item/item.js";
 import type { ListedItem } from "../dataset/records.js";
 import { notListed } from "../not-listed.js";
 import { quickCheckOf } from "../quick-check.js";
-import { isInSwarmBlock, isInvented } from "./addresses.js";
-import { Draw, questions } from "./draw.js";
+import { isInSwarmBlock, isInvented, swarmTag } from "./tags.js";
+import { Draw, questions, newest, type Span, spanOf, wholeSeconds } from "./draw.js";
 import { observedActivity } from "./observed-activity.js";
-import { swarmTag } from "./tags.js";
-import { newest, type Span, spanOf, wholeSeconds } from "./times.js";
 import { isIPv4 } from "node:net";
 
 /**

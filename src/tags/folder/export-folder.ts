@@ -9,7 +9,7 @@ import { exportFault } from "../faults.js";
 import { type ExportedTag, exportedTags, type ExportIndex } from "./export-index.js";
 import { fileEndings } from "./file-stems.js";
 import { generationForm, Generations, indexName } from "./generations.js";
-import { listsFolder, loadList, storedListName } from "./stored-list.js";
+import { listsFolder, loadList, storedListName } from "./write-file.js";
 
 /**
  * A folder of tag lists.

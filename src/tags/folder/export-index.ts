@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { tagFormats } from "../list-formats/types.js";
 
-/** Version of the format of `index.json`. */
 export const indexSchemaVersion = 1;
 
 /** A file name. The index may have been edited, so paths are rejected. */
@@ -93,12 +92,10 @@ export type ExportedTag = z.output<typeof exportedTag>;
 export type IndexedTag = ExportIndex["tags"][number];
 export type Failure = z.output<typeof failure>;
 
-/** True if the index entry has a list in the folder. */
 export function hasList(tag: IndexedTag): tag is ExportedTag {
   return "snapshot" in tag;
 }
 
-/** The tags of an index that have a list in the folder. */
 export function exportedTags(index: ExportIndex | null): ExportedTag[] {
   return index?.tags.filter((tag) => hasList(tag)) ?? [];
 }

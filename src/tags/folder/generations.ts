@@ -4,9 +4,8 @@ import { UsageError } from "../../core/errors.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { exportFault } from "../faults.js";
 import { type ExportedTag, type ExportIndex, exportIndexSchema } from "./export-index.js";
-import { listsFolder, storedListName } from "./stored-list.js";
+import { listsFolder, storedListName } from "./write-file.js";
 
-/** Name of the index in a generation. */
 export const indexName = "index.json";
 
 /** Path of a generation within the export's folder. */
@@ -20,7 +19,6 @@ export class Generations {
     this.#path = exportFolder;
   }
 
-  /** Folder of the generations. */
   get folder(): string {
     return join(this.#path, generationsFolder);
   }

@@ -1,6 +1,5 @@
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
-import { type AddressList, noAddresses } from "../address/address-list.js";
-import { addressTexts } from "../address/address-text.js";
+import { type AddressList, noAddresses, addressTexts } from "../address/address-list.js";
 import type { ListMetadata } from "./types.js";
 
 /** Characters per piece. */

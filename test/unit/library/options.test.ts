@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { UsageError } from "../../../src/core/errors.js";
 import { repute } from "../../../src/library/repute.js";
-import type { ReputeOptions } from "../../../src/library/types.js";
+import type { ReputeOptions } from "../../../src/library/options.js";
 
 function faultOf(options: unknown): UsageError {
   try {

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { EarlyEndError } from "../../../src/core/errors.js";
 import { type Repute, repute } from "../../../src/library/repute.js";
-import type { ReputeOptions } from "../../../src/library/types.js";
+import type { ReputeOptions } from "../../../src/library/options.js";
 import { type Service, startService } from "../../../src/service/service.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 

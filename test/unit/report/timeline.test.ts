@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { Days } from "../../../src/report/days.js";
-import { bucketName, timelineOf } from "../../../src/report/timeline.js";
+import { Days, bucketName, timelineOf } from "../../../src/report/timeline.js";
 
 function daysOf(...times: readonly string[]): Days {
   const days = new Days();

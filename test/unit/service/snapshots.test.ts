@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasMember } from "../../../src/service/dataset/ip-list.js";
+import { hasMember } from "../../../src/service/dataset/dataset.js";
 import { TagLists } from "../../../src/service/snapshots.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 

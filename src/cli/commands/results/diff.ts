@@ -85,7 +85,7 @@ async function diff(call: DiffCall): Promise<number> {
     });
   }
   const { output } = settings;
-  const { diffFormatOf, diffLines } = await import("../../../report/diff-files.js");
+  const { diffFormatOf, diffLines } = await import("../../../report/page/diff-page.js");
   const format = output === undefined ? null : diffFormatOf(output);
   if (output !== undefined) await checkOutput(output, [earlier, later]);
   const { compareOutputs } = await import("./compare-outputs.js");

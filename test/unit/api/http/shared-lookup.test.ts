@@ -1,7 +1,6 @@
 import type { LookupAddress } from "node:dns";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createDispatcher } from "../../../../src/api/http/dispatcher.js";
-import { sharedLookup } from "../../../../src/api/http/shared-lookup.js";
+import { createDispatcher, sharedLookup } from "../../../../src/api/http/dispatcher.js";
 
 const system = vi.hoisted(() => vi.fn<() => Promise<LookupAddress[]>>());
 vi.mock("node:dns/promises", () => ({ lookup: system }));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { quickCheckResultSchema } from "../../../../src/api/schema/quick-check.js";
+import { quickCheckResultSchema } from "../../../../src/api/schema/query-result.js";
 import { quickCheckResult, without } from "../answers.js";
 
 function follows(value: unknown): boolean {

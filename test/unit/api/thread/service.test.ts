@@ -1,8 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TransportError } from "../../../../src/api/http/transport-error.js";
-import type { Arrivals, Orders } from "../../../../src/api/thread/messages.js";
-import { ThreadService, type ThreadServiceOptions } from "../../../../src/api/thread/service.js";
+import {
+  type Arrivals,
+  type Orders,
+  ThreadService,
+  type ThreadServiceOptions,
+} from "../../../../src/api/thread/service.js";
 import type { Receiver, Requests } from "../../../../src/api/types.js";
 
 /** A service whose requests end when the test says so. */

@@ -5,8 +5,8 @@ import {
   difference,
   isAscending,
   sortAddresses,
+  readEntries,
 } from "../../../../src/tags/address/address-list.js";
-import { readEntries } from "../../../../src/tags/address/address-text.js";
 import { writeText } from "../../../../src/tags/list-formats/address-lines.js";
 
 function listOf(entries: readonly string[]): AddressList {

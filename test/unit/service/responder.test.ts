@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rateLimit } from "../../../src/service/rate-limit.js";
+import { rateLimit } from "../../../src/service/responder.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
 test("admits one window's worth at once and tells how long the next must wait", () => {

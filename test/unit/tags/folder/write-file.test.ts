@@ -1,7 +1,7 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadList, storeList } from "../../../../src/tags/folder/stored-list.js";
+import { loadList, storeList } from "../../../../src/tags/folder/write-file.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const list = { v4: Uint32Array.of(1, 2), v6: Uint32Array.of(0, 0, 0, 1, 0, 0, 0, 2) };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type IpListFault, readIpList } from "../../../../src/service/dataset/ip-list.js";
+import { type IpListFault, readIpList } from "../../../../src/service/dataset/dataset.js";
 
 function parsed(...texts: readonly string[]): readonly string[] {
   return readIpList(texts) as readonly string[];

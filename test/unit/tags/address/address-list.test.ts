@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { readIpv6 } from "../../../../src/core/item/ip.js";
-import type { AddressList } from "../../../../src/tags/address/address-list.js";
 import {
+  type AddressList,
   addressText,
   addressTexts,
   readEntries,
-} from "../../../../src/tags/address/address-text.js";
+} from "../../../../src/tags/address/address-list.js";
 
 function v4Text(address: number): string {
   return addressText(Uint32Array.of(address), 0, 1);
