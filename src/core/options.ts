@@ -56,16 +56,16 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 36
 export function duration(): z.ZodType<number> {
   return z.union([z.number().min(0), z.string()]).transform((value, context) => {
     if (typeof value === "number") return value;
-    const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim());
-    const factor = unitMs[match?.[2] ?? ""];
-    if (!match || factor === undefined) {
-      context.addIssue({
-        code: "custom",
-        message: `must be a number and a unit (ms, s, m, h, d), such as 30s`,
-      });
-      return z.NEVER;
-    }
-    return Number(match[1]) * factor;
+    const [, number, unit = ""] = /^(-?\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim()) ?? [];
+    const ms = Number(number) * (unitMs[unit] ?? Number.NaN);
+    if (ms >= 0) return ms;
+    context.addIssue({
+      code: "custom",
+      message: Number.isNaN(ms)
+        ? "must be a number and a unit (ms, s, m, h, d), such as 30s"
+        : "must not be negative",
+    });
+    return z.NEVER;
   });
 }
 

@@ -8,10 +8,7 @@ import {
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { programInfo } from "../../core/program.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { jsonLinesEncoder } from "../lines-encoder.js";
-import { splitLines } from "../record-splitter.js";
-import { countJson } from "../ndjson/ndjson-output.js";
-import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
+import { documentFormat } from "./document-format.js";
 import { epochMs, itemFacts, reputeMember } from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 
@@ -70,23 +67,14 @@ const scores: Readonly<Record<Accusation, readonly [id: number, name: string]>> 
  * Writes one OCSF event of class OSINT Inventory Info per row. Data without a place in that class
  * is under `unmapped.repute`.
  */
-export const ocsf: WritableFormat = {
-  extensions: [],
-  write: ocsfEncoder,
-  split: splitLines,
-  count: () => countJson(["unmapped", "repute"]),
-  keepsReceived: () => true,
-};
-
-function ocsfEncoder(options: EncoderOptions): Encoder {
-  const clock = options.clock ?? systemClock;
+export const ocsf = documentFormat(["unmapped", "repute"], ({ columns, clock = systemClock }) => {
   const { name, version } = programInfo();
   const metadata = { version: ocsfVersion, product: { name, version } };
   // Identical in every event, so serialized once.
   const constant = JSON.stringify({ ...classification, metadata }).slice(0, -1);
-  const describe = reputeMember(options.columns);
+  const describe = reputeMember(columns);
 
-  const encodeRow = (enriched: EnrichedRow): string => {
+  return (enriched) => {
     const { row, item, finding } = enriched;
     const verdict = verdictOf(finding);
     const [statusId, status] = statuses[finding.status];
@@ -105,9 +93,7 @@ function ocsfEncoder(options: EncoderOptions): Encoder {
     });
     return `${constant},${event.slice(1, -1)},"unmapped":{"repute":${describe(enriched, verdict)}}}\n`;
   };
-
-  return jsonLinesEncoder(encodeRow);
-}
+});
 
 /** The `osint` object. `undefined` members are dropped. */
 function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | null): object {
