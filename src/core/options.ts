@@ -30,6 +30,11 @@ export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
   return schema.meta({ ...meta });
 }
 
+function refuse(context: z.RefinementCtx, message: string): never {
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+}
+
 /** A whole number of at least `min`, also as text. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodType<number> {
   return z
@@ -59,13 +64,8 @@ export function duration(): z.ZodType<number> {
     const [, number, unit = ""] = /^(-?\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim()) ?? [];
     const ms = Number(number) * (unitMs[unit] ?? Number.NaN);
     if (ms >= 0) return ms;
-    context.addIssue({
-      code: "custom",
-      message: Number.isNaN(ms)
-        ? "must be a number and a unit (ms, s, m, h, d), such as 30s"
-        : "must not be negative",
-    });
-    return z.NEVER;
+    if (ms < 0) return refuse(context, "must not be negative");
+    return refuse(context, "must be a number and a unit (ms, s, m, h, d), such as 30s");
   });
 }
 
@@ -84,8 +84,7 @@ export function switchOrAge(): z.ZodType<boolean | Age> {
     const text = value.trim();
     const { data: ms = 0 } = age.safeParse(text);
     if (ms > 0) return { text, ms };
-    context.addIssue({ code: "custom", message: "must be true, false or an age such as 7d" });
-    return z.NEVER;
+    return refuse(context, "must be true, false or an age such as 7d");
   });
 }
 
@@ -109,17 +108,11 @@ export function rate(): z.ZodType<Rate> {
     .or(z.strictObject({ count: z.number().min(1), perMs: z.number().positive() }))
     .transform((value, context): Rate => {
       if (typeof value === "object") return value;
-      const match = /^(\d+)\/(s|m|h|d)$/.exec(value.trim());
-      const perMs = unitMs[match?.[2] ?? ""];
-      const count = Number(match?.[1]);
-      if (!match || perMs === undefined || count < 1) {
-        context.addIssue({
-          code: "custom",
-          message: "must be a count and a window, such as 100/s, 600/m or 10000/d",
-        });
-        return z.NEVER;
-      }
-      return { count, perMs };
+      const [, digits, unit = ""] = /^(\d+)\/(s|m|h|d)$/.exec(value.trim()) ?? [];
+      const perMs = unitMs[unit];
+      const count = Number(digits);
+      if (perMs !== undefined && count >= 1) return { count, perMs };
+      return refuse(context, "must be a count and a window, such as 100/s, 600/m or 10000/d");
     });
 }
 
@@ -138,11 +131,7 @@ export function deadline(): z.ZodType<Deadline> {
     if (hours !== undefined) return { text, hours: Number(hours), minutes: Number(minutes) };
     const after = length.safeParse(text);
     if (after.success && after.data > 0) return { text, afterMs: after.data };
-    context.addIssue({
-      code: "custom",
-      message: "must be a time of day such as 05:30, or a length of time such as 2h",
-    });
-    return z.NEVER;
+    return refuse(context, "must be a time of day such as 05:30, or a length of time such as 2h");
   });
 }
 
