@@ -9,11 +9,9 @@ export interface OptionMeta {
   readonly description: string;
   /** Placeholder for the value in help, e.g. `N`, `PATH`, `URL`; none for a switch. */
   readonly value?: string;
-  /** Short form, e.g. `o`. */
   readonly alias?: string;
   /** The flag also stands alone, for `true`: `--only-new` and `--only-new 7d`. */
   readonly bare?: boolean;
-  /** Help shows the negated form: `--no-header`. */
   readonly negated?: boolean;
   /** The flag may be repeated: values are joined with commas, or form a list as they are. */
   readonly repeats?: boolean | "list";
@@ -25,7 +23,6 @@ export interface OptionMeta {
   readonly secret?: boolean;
 }
 
-/** Attaches metadata to an option's schema. */
 export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
   return schema.meta({ ...meta });
 }
@@ -69,7 +66,6 @@ export function duration(): z.ZodType<number> {
   });
 }
 
-/** How old something may be: `7d`. */
 export interface Age {
   /** As it was given. */
   readonly text: string;
@@ -88,11 +84,9 @@ export function switchOrAge(): z.ZodType<boolean | Age> {
   });
 }
 
-/** A number of requests per window. */
 export interface Rate {
   /** Requests, at least 1. */
   readonly count: number;
-  /** Length of the window in milliseconds. */
   readonly perMs: number;
 }
 

@@ -6,14 +6,12 @@ import type { CellValue } from "./typed-column.js";
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
 export type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
 
-/** What outputs make of a column's type. */
 export interface ColumnTypeFacts {
   /**
    * Type names (PostgreSQL 16 manual, section 8.1; DuckDB, Data Types; BigQuery, Data types). Times
    * are UTC with microseconds in all three.
    */
   readonly sql: Readonly<Record<"postgres" | "duckdb" | "bigquery", string>>;
-  /** Type of a value, or of each entry of a list. */
   readonly parquet: ParquetLeaf;
   /** JSON Schema of a value in flat NDJSON. */
   readonly jsonSchema: Readonly<Record<string, unknown>>;
@@ -104,7 +102,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
   },
 };
 
-/** Parquet has integers of two sizes. */
 function integerIn(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value;
   return typeof value === "number" ? BigInt(value) : undefined;

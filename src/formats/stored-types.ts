@@ -3,16 +3,13 @@ import { type ColumnTypeFacts, columnTypes, type ParquetLeaf } from "./column-ty
 import { jsonCell } from "./json-cell.js";
 import type { CellValue, DecimalType, StoredType } from "./typed-column.js";
 
-/** How a column is stored. */
 export interface StoredTypeFacts extends Pick<ColumnTypeFacts, "sql" | "parquet" | "jsonSchema"> {
   /** The cell of an input's text; undefined if the type lacks the value. */
   readonly cellOf: (text: string) => CellValue | undefined;
 }
 
-/** Where a column is stored. */
 export type StoringName = "parquet" | keyof StoredTypeFacts["sql"];
 
-/** How columns of a type are stored. */
 export function storedType(type: StoredType): StoredTypeFacts {
   return isDecimal(type) ? decimal(type) : storedTypes[type];
 }
@@ -95,7 +92,6 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Bounds of 64-bit integers. */
 const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 function in64Bits(value: bigint): bigint | undefined {
@@ -143,7 +139,6 @@ export function isDecimal(type: StoredType): type is DecimalType {
   return type.startsWith("decimal(");
 }
 
-/** The digits of a decimal type: all of them, and those after the point. */
 export function decimalDigits(type: DecimalType): {
   readonly precision: number;
   readonly scale: number;

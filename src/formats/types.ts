@@ -9,10 +9,8 @@ import type { Pauses } from "./reading/sample.js";
 import type { Delimiter } from "./reading/scan-cells.js";
 import type { RecordSplitter } from "./record-splitter.js";
 
-/** Formats that can be read. */
 export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 
-/** Formats that can be written. */
 export const sinkFormats = [
   "csv",
   "tsv",
@@ -77,7 +75,6 @@ export interface InputReading {
   readonly kind: KindColumn | null;
 }
 
-/** A column by name, plus its index where names can repeat (CSV and TSV). */
 export interface ColumnPlace {
   /** A dotted path for NDJSON; `[]` after a step stands for every element of a list. */
   readonly name: string;
@@ -113,7 +110,6 @@ export interface KindColumn extends ColumnPlace {
   readonly by: "flag" | "neighbour";
 }
 
-/** The user's settings for an input. */
 export interface ReadOptions {
   readonly format: SourceFormat;
   /** True: the first record is a header. False: it is data. Null: detect. */
@@ -187,7 +183,6 @@ export interface RejectsOptions extends Pick<EncoderOptions, "columns" | "formul
   readonly reading: Pick<InputReading, "format" | "delimiter" | "header">;
 }
 
-/** Encodes rows in one text format. */
 export interface Encoder {
   /** Start of the output; "" for none. */
   readonly header: string;
@@ -205,11 +200,9 @@ export interface Counted {
   readonly rows: number | null;
   readonly statuses: Readonly<Record<FindingStatus, number>> | null;
   readonly verdicts: Readonly<VerdictCounts> | null;
-  /** STIX bundles only. */
   readonly indicators?: number;
 }
 
-/** Counts the records of an output. */
 export interface RecordCounter {
   /** @throws FatalError `output_corrupt` if repute did not write the record */
   add(record: Buffer): void;
@@ -220,23 +213,19 @@ export interface RecordCounter {
 export interface EarlierFormat {
   /** Null for formats without cells. */
   readonly delimiter: Delimiter | null;
-  /** True if the first record is a header. */
   readonly header: boolean;
   /** @returns the layout of the first record; null if repute did not write it */
   layout(first: string, prefix: string): EarlierLayout | null;
 }
 
-/** How the rows of an earlier output are laid out. */
 export interface EarlierLayout {
   readonly inputColumns: readonly string[];
   readonly shape: Shape;
-  /** Which optional columns the rows have. */
   readonly optional: OptionalColumns;
   /** @returns null if repute did not write the record */
   read(record: string): EarlierRecord | null;
 }
 
-/** A parsed record of an earlier output. */
 export interface EarlierRecord {
   /** Value of an added column; "" for none. */
   text(column: string): string;

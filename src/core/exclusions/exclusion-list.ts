@@ -12,7 +12,6 @@ export function excludedMessage(path: string): string {
 export class ExclusionList {
   readonly path: string;
   readonly sha256: string;
-  /** Number of entries, repeated ones included. */
   entries = 0;
   /** The first entry, as written; null in an empty list. */
   sample: string | null = null;
@@ -35,18 +34,15 @@ export class ExclusionList {
     this.sha256 = sha256;
   }
 
-  /** Counts an entry. */
   note(text: string): void {
     this.entries++;
     this.sample ??= text;
   }
 
-  /** Adds one item, or one host name without those below it. */
   addSingle(value: string): void {
     this.#singles.add(value.toLowerCase());
   }
 
-  /** Adds a text that no item may contain. */
   addPart(text: string): void {
     this.#parts.push(text.toLowerCase());
   }

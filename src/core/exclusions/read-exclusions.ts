@@ -140,7 +140,6 @@ const warningList = z.object({
   list: z.array(z.string()),
 });
 
-/** How an entry of each type of warning list is added. */
 const warningTypes: Readonly<Record<string, (list: ExclusionList, entry: string) => boolean>> = {
   cidr: (list, entry) => list.ranges.add(refang(entry)),
   hostname: (list, entry) =>

@@ -23,7 +23,6 @@ export function readIp(text: string): string | null {
   return readIpv6(text);
 }
 
-/** The RFC 5952 form of an IPv6 address, or null. */
 export function readIpv6(text: string): string | null {
   if (text.length > longestIpv6 || !isIPv6(text) || text.includes("%")) return null;
   // The WHATWG serializer compresses as RFC 5952 section 4 does (first longest run of at least two

@@ -13,7 +13,6 @@ export function isLong(lines: readonly ParsedLine[]): boolean {
   return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;
 }
 
-/** The error for an input that `mayBeNdjson` refuses. */
 export function notNdjson(input: string, lines: readonly ParsedLine[]): UsageError {
   const last = lastWithoutObject(lines)!.line.number;
   return new UsageError(

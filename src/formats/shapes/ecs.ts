@@ -7,7 +7,6 @@ import { documentFormat } from "./document-format.js";
 import { itemFacts, type ItemFacts, reputeMember } from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 
-/** Version of the Elastic Common Schema that the documents follow. */
 const ecsVersion = "9.4.0";
 
 const outcomes = {
@@ -25,7 +24,6 @@ const outcomes = {
  */
 export const ecs = documentFormat(["repute"], ecsDocuments);
 
-/** Encodes a row as a document and a line end. */
 export function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) => string {
   const { columns, clock = systemClock } = options;
   const describe = reputeMember(columns);

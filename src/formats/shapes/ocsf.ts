@@ -43,7 +43,6 @@ const statuses: Readonly<Record<FindingStatus, readonly [id: number, name: strin
 
 interface KindNames {
   readonly type: readonly [id: number, name: string];
-  /** Observable type, or null if OCSF has none. */
   readonly observable: readonly [id: number, name: string] | null;
 }
 
@@ -95,7 +94,6 @@ export const ocsf = documentFormat(["unmapped", "repute"], ({ columns, clock = s
   };
 });
 
-/** The `osint` object. `undefined` members are dropped. */
 function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | null): object {
   const { firstSeen, tags, asNumber, asName, reverseDns } = itemFacts(enriched);
   const [typeId, type] = kinds[item.kind].type;
@@ -117,7 +115,6 @@ function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | nul
   return accusation === null ? osint : Object.assign(osint, indicationOf(item, accusation));
 }
 
-/** Members of accused items only. */
 function indicationOf(item: Item, accusation: Accusation): object {
   const pattern = stixPattern(item);
   const [scoreId, score] = scores[accusation];

@@ -110,10 +110,8 @@ function stixEncoder({ clock = systemClock }: EncoderOptions): Encoder {
   };
 }
 
-/** What follows the last indicator. */
 export const bundleEnd = "\n]}\n";
 
-/** The identifier in the text of an indicator. */
 export function encodedId(text: string): string {
   return /"id":"([^"]+)"/.exec(text)?.[1] ?? "";
 }
