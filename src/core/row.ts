@@ -128,8 +128,8 @@ export interface RowCounts {
   readonly verdicts: Readonly<VerdictCounts> | null;
 }
 
-/** Counts of a part, where the format has rows. */
-type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
+/** The same of a format that may not keep one record per row, such as STIX bundles. */
+export type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
 
 /** Counts the rows of an output that is read back. */
 export class RowCounter {

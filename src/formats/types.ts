@@ -1,9 +1,8 @@
 import type { Clock } from "../core/clock.js";
 import type { Column } from "../core/column.js";
 import type { OptionalColumns } from "../core/columns.js";
-import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
-import type { EnrichedRow, Row } from "../core/row.js";
+import type { CountedRows, EnrichedRow, Row } from "../core/row.js";
 import type { TextBytes, Warnings } from "./reading/lines.js";
 import type { Pauses } from "./reading/sample.js";
 import type { Delimiter } from "./reading/scan-cells.js";
@@ -149,12 +148,8 @@ export interface FormatReading {
 /** What `es-bulk` does with a document: `create` refuses an identifier that the index has. */
 export const esActions = ["index", "create"] as const;
 
-type EsAction = (typeof esActions)[number];
-
 /** What the identifier of a document of `es-bulk` is from. */
 export const esIds = ["row", "item"] as const;
-
-type EsId = (typeof esIds)[number];
 
 export interface EncoderOptions {
   /** The input's column names, unchanged. */
@@ -169,9 +164,9 @@ export interface EncoderOptions {
   /** Index named in the action lines of `es-bulk`. @default none: the address names it */
   readonly esIndex?: string | undefined;
   /** Action of `es-bulk`. @default index */
-  readonly esAction?: EsAction | undefined;
+  readonly esAction?: (typeof esActions)[number] | undefined;
   /** What identifies a document of `es-bulk`. @default row */
-  readonly esId?: EsId | undefined;
+  readonly esId?: (typeof esIds)[number] | undefined;
   /** Time for rows without one, in formats that require it. @default the system clock */
   readonly clock?: Clock;
 }
@@ -195,11 +190,8 @@ export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {
   readonly inputColumns: number;
 }
 
-export interface Counted {
-  /** Null if the format doesn't keep one record per row (STIX bundles). */
-  readonly rows: number | null;
-  readonly statuses: Readonly<Record<FindingStatus, number>> | null;
-  readonly verdicts: Readonly<VerdictCounts> | null;
+export interface Counted extends CountedRows {
+  /** STIX bundles only. */
   readonly indicators?: number;
 }
 
