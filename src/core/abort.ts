@@ -46,7 +46,6 @@ export async function* abortable<T>(
   }
 }
 
-/** Something that can be aborted. */
 export interface Abortable {
   abort(reason: unknown): void;
 }

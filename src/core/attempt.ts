@@ -14,7 +14,6 @@ export interface Again {
   readonly afterMs: number | null;
 }
 
-/** The outcome of one request for an item. */
 export interface Attempt {
   /** The finding if this were the last attempt. */
   readonly finding: Finding;

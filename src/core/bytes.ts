@@ -31,66 +31,30 @@ export function toWellFormed(text: string): string {
 }
 
 const escapeBase = 0xdc00;
-/** Code units per call of `String.fromCharCode`, to protect the stack. */
-const unitsAtOnce = 8192;
+
+/** Valid sequences of several bytes, as Latin-1 (RFC 3629, section 4), or a single other byte. */
+const sequences =
+  /(?:[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]|\xed[\x80-\x9f])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2})|[\x80-\xff]/g;
 
 function decodeEscaping(bytes: Buffer): string {
-  const units = new Uint16Array(bytes.length);
-  let length = 0;
-  for (let at = 0; at < bytes.length;) {
-    const lead = bytes[at]!;
-    const size = sequenceLength(bytes, at, lead);
-    if (size === 0) {
-      units[length++] = escapeBase + lead;
-      at += 1;
-    } else if (size === 1) {
-      units[length++] = lead;
-      at += 1;
-    } else {
-      const sequence = bytes.toString("utf8", at, at + size);
-      for (let i = 0; i < sequence.length; i++) units[length++] = sequence.charCodeAt(i);
-      at += size;
-    }
-  }
-  const parts: string[] = [];
-  for (let at = 0; at < length; at += unitsAtOnce) {
-    parts.push(String.fromCharCode(...units.subarray(at, Math.min(length, at + unitsAtOnce))));
-  }
-  return parts.join("");
-}
-
-/** Length of the valid UTF-8 sequence that starts at `at`; 0 if there is none. */
-function sequenceLength(bytes: Buffer, at: number, lead: number): number {
-  if (lead < 0x80) return 1;
-  const size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
-  if (size === 0 || at + size > bytes.length) return 0;
-  return isUtf8(bytes.subarray(at, at + size)) ? size : 0;
+  return bytes
+    .toString("latin1")
+    .replaceAll(sequences, (sequence) =>
+      sequence.length > 1
+        ? Buffer.from(sequence, "latin1").toString("utf8")
+        : String.fromCharCode(escapeBase + sequence.charCodeAt(0)),
+    );
 }
 
 function encodeRestoring(text: string): Buffer {
-  // UTF-8 needs at most three bytes per code unit (four for a surrogate pair).
-  const bytes = Buffer.allocUnsafe(text.length * 3);
-  let length = 0;
-  let start = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0xd800 || unit > 0xdfff) continue;
-    if (unit < 0xdc00 && isLowSurrogate(text.charCodeAt(at + 1))) {
-      at += 1;
-      continue;
-    }
-    length += bytes.write(text.slice(start, at), length, "utf8");
-    if (unit >= escapeBase + 0x80 && unit <= escapeBase + 0xff) {
-      bytes[length++] = unit - escapeBase;
-    } else {
-      length += bytes.write("\ufffd", length, "utf8");
-    }
-    start = at + 1;
-  }
-  length += bytes.write(text.slice(start), length, "utf8");
-  return bytes.subarray(0, length);
+  const parts = text.split(/(\p{Cs})/u);
+  return Buffer.concat(
+    parts.map((part, index) => (index % 2 === 0 ? Buffer.from(part) : restored(part))),
+  );
 }
 
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
+/** The byte that a lone surrogate escapes. */
+function restored(surrogate: string): Buffer {
+  const byte = surrogate.charCodeAt(0) - escapeBase;
+  return byte >= 0x80 && byte <= 0xff ? Buffer.from([byte]) : Buffer.from("\ufffd");
 }

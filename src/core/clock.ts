@@ -14,7 +14,6 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -48,7 +47,6 @@ export function isTimestamp(text: string): boolean {
 /** Days that every month has. */
 const leastDays = 28;
 
-/** Whether the month of a date-time has its day. */
 function isDay(text: string): boolean {
   const day = Number(text.slice(8, 10));
   if (day <= leastDays) return true;

@@ -6,7 +6,6 @@ export type ColumnType = "text" | "boolean" | "count" | "number" | "timestamp" |
 
 export type ColumnValue = string | number | boolean | readonly string[] | null;
 
-/** A column that repute adds. */
 export interface Column {
   /** Name without the prefix, e.g. `item` for `rep_item`. */
   readonly name: string;
@@ -31,12 +30,10 @@ export interface Origin {
 /** Reads a column's value from an enriched row; a value of the wrong type becomes null. */
 type Read = (enriched: EnrichedRow) => unknown;
 
-/** Makes columns, by the type of their values. */
 export const columnOf = {
   text: columnsOf("text", stringIn),
   time: columnsOf("timestamp", stringIn),
   bool: columnsOf("boolean", (value) => (typeof value === "boolean" ? value : null)),
-  /** Counts a list's entries. */
   count: columnsOf("count", (value) => {
     if (Array.isArray(value)) return value.length;
     return isCount(value) ? value : null;
@@ -47,7 +44,6 @@ export const columnOf = {
   ),
 };
 
-/** Returns a function that makes columns of one type. */
 function columnsOf(type: ColumnType, valueIn: (value: unknown) => ColumnValue) {
   return (name: string, description: string, from: Read | Origin): Column => {
     const origin = typeof from === "function" ? null : from;

@@ -89,7 +89,6 @@ export interface OptionalColumns {
 
 type OptionalKind = Exclude<keyof OptionalColumns, "only">;
 
-/** The optional columns, in output order. */
 const optionalColumns: Readonly<Record<OptionalKind, readonly Column[]>> = {
   file: [text("file", "With several inputs: the file of the row, as named", ({ row }) => row.file)],
   column: [
@@ -98,7 +97,6 @@ const optionalColumns: Readonly<Record<OptionalKind, readonly Column[]>> = {
   raw: [raw("query", "query"), raw("quick-check", "quick check")],
 };
 
-/** The columns that a run adds, in output order. */
 export function addedColumns({ only, ...optional }: OptionalColumns): readonly Column[] {
   const own = optionalKinds.filter((kind) => optional[kind] === true);
   if (own.length === 0 && only === undefined) return columns;
@@ -106,7 +104,6 @@ export function addedColumns({ only, ...optional }: OptionalColumns): readonly C
   return [...chosen, ...own.flatMap((kind) => optionalColumns[kind])];
 }
 
-/** Which columns an output has. */
 export function optionalColumnsIn(names: readonly string[], prefix: string): OptionalColumns {
   const has = (kind: OptionalKind): boolean =>
     optionalColumns[kind].every(({ name }) => names.includes(prefix + name));
@@ -117,7 +114,6 @@ export function optionalColumnsIn(names: readonly string[], prefix: string): Opt
   return isAll ? optional : { ...optional, only: found };
 }
 
-/** The columns that an output lacks. */
 export function lackedColumns(
   needed: readonly string[],
   { only }: OptionalColumns,
@@ -130,7 +126,6 @@ const optionalKinds = Object.keys(optionalColumns) as readonly OptionalKind[];
 /** Version of the column table. Any change to a column needs a new version. */
 export const schemaVersion = 3;
 
-/** The result of an endpoint as received. */
 function raw(endpoint: LookupEndpoint, what: string): Column {
   const description = `With --raw: the result of the ${what} as received, as JSON`;
   return text(resultMember(endpoint), description, ({ finding }) => {

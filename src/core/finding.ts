@@ -19,7 +19,6 @@ export function memberOf(endpoint: LookupEndpoint): string {
   return endpoint.replaceAll("-", "_");
 }
 
-/** Makes one value per endpoint. */
 export function eachEndpoint<Value>(
   make: (endpoint: LookupEndpoint) => Value,
 ): Record<LookupEndpoint, Value> {
@@ -77,7 +76,6 @@ export interface Finding {
 /** Bytes above which bounded memory counts an answer by its size. */
 export const largeAnswer = 8 * 1024;
 
-/** Total size in bytes of a finding's large answers. */
 export function largeBytes({ answers }: Finding): number {
   let bytes = 0;
   for (const endpoint of lookupEndpoints) bytes += answers[endpoint]?.bytes ?? 0;
@@ -118,7 +116,6 @@ export type Accusation = Exclude<Verdict, "none">;
 /** What rows are counted under: their verdict, or `unknown` without one. */
 export const countedVerdicts = [...verdicts, "unknown"] as const;
 
-/** Rows by verdict. */
 export type VerdictCounts = Record<(typeof countedVerdicts)[number], number>;
 
 /** The members of an answer that can speak against an item, under their specified names. */
@@ -151,7 +148,6 @@ export function verdictOf({ status, answers, missing }: Finding): Verdict | null
     : "none";
 }
 
-/** Types of results that have no intent. */
 const typesWithoutIntent: ReadonlySet<unknown> = new Set(["URL", "SHA1", "CRYPTO_WALLET", "EMAIL"]);
 
 /** Whether a quick check lacks what a verdict needs: any member of it but `item` may be null. */
@@ -213,5 +209,4 @@ export function nestedText(facts: Readonly<Record<string, unknown>>, finding: Fi
   return `{${members.join(",")}}`;
 }
 
-/** Each endpoint with the member that holds its result. */
 const slots = lookupEndpoints.map((endpoint) => ({ endpoint, member: memberOf(endpoint) }));

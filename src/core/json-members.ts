@@ -78,7 +78,6 @@ function skipSeparator(text: string, from: number): number {
   return text.charCodeAt(at) === comma ? skipSpace(text, at + 1) : at;
 }
 
-/** End of the string that starts at `at`. */
 function endOfString(text: string, at: number): number {
   let end = text.indexOf('"', at + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -91,7 +90,6 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** End of the value that starts at `at`. */
 function endOfValue(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === quote) return endOfString(text, at);

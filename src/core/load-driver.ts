@@ -54,7 +54,6 @@ export interface OptionalPackages {
   readonly missing: readonly string[];
 }
 
-/** Looks for every optional package without loading it. */
 export function optionalPackages(): OptionalPackages {
   const root = resolve(packagePath("."));
   const names = Object.keys(manifestOf(root)?.peerDependencies ?? {});
@@ -73,7 +72,6 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** What package.json says of the optional packages. */
 interface OptionalManifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
   /** In an archive with Node.js: the archive with the optional packages. */

@@ -9,11 +9,9 @@ export interface OptionMeta {
   readonly description: string;
   /** Placeholder for the value in help, e.g. `N`, `PATH`, `URL`; none for a switch. */
   readonly value?: string;
-  /** Short form, e.g. `o`. */
   readonly alias?: string;
   /** The flag also stands alone, for `true`: `--only-new` and `--only-new 7d`. */
   readonly bare?: boolean;
-  /** Help shows the negated form: `--no-header`. */
   readonly negated?: boolean;
   /** The flag may be repeated: values are joined with commas, or form a list as they are. */
   readonly repeats?: boolean | "list";
@@ -25,9 +23,13 @@ export interface OptionMeta {
   readonly secret?: boolean;
 }
 
-/** Attaches metadata to an option's schema. */
 export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
   return schema.meta({ ...meta });
+}
+
+function refuse(context: z.RefinementCtx, message: string): never {
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
 }
 
 /** A whole number of at least `min`, also as text. */
@@ -62,20 +64,14 @@ export type Duration = number | string;
 export function duration(): z.ZodType<number, Duration> {
   return z.union([z.number().min(0), z.string()]).transform((value, context) => {
     if (typeof value === "number") return value;
-    const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim());
-    const factor = unitMs[match?.[2] ?? ""];
-    if (!match || factor === undefined) {
-      context.addIssue({
-        code: "custom",
-        message: `must be a number and a unit (ms, s, m, h, d), such as 30s`,
-      });
-      return z.NEVER;
-    }
-    return Number(match[1]) * factor;
+    const [, number, unit = ""] = /^(-?\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim()) ?? [];
+    const ms = Number(number) * (unitMs[unit] ?? Number.NaN);
+    if (ms >= 0) return ms;
+    if (ms < 0) return refuse(context, "must not be negative");
+    return refuse(context, "must be a number and a unit (ms, s, m, h, d), such as 30s");
   });
 }
 
-/** How old something may be: `7d`. */
 export interface Age {
   /** As it was given. */
   readonly text: string;
@@ -90,16 +86,13 @@ export function switchOrAge(): z.ZodType<boolean | Age, boolean | string> {
     const text = value.trim();
     const { data: ms = 0 } = age.safeParse(text);
     if (ms > 0) return { text, ms };
-    context.addIssue({ code: "custom", message: "must be true, false or an age such as 7d" });
-    return z.NEVER;
+    return refuse(context, "must be true, false or an age such as 7d");
   });
 }
 
-/** A number of requests per window. */
 export interface Rate {
   /** Requests, at least 1. */
   readonly count: number;
-  /** Length of the window in milliseconds. */
   readonly perMs: number;
 }
 
@@ -115,17 +108,11 @@ export function rate(): z.ZodType<Rate, string | Rate> {
     .or(z.strictObject({ count: z.number().min(1), perMs: z.number().positive() }))
     .transform((value, context): Rate => {
       if (typeof value === "object") return value;
-      const match = /^(\d+)\/(s|m|h|d)$/.exec(value.trim());
-      const perMs = unitMs[match?.[2] ?? ""];
-      const count = Number(match?.[1]);
-      if (!match || perMs === undefined || count < 1) {
-        context.addIssue({
-          code: "custom",
-          message: "must be a count and a window, such as 100/s, 600/m or 10000/d",
-        });
-        return z.NEVER;
-      }
-      return { count, perMs };
+      const [, digits, unit = ""] = /^(\d+)\/(s|m|h|d)$/.exec(value.trim()) ?? [];
+      const perMs = unitMs[unit];
+      const count = Number(digits);
+      if (perMs !== undefined && count >= 1) return { count, perMs };
+      return refuse(context, "must be a count and a window, such as 100/s, 600/m or 10000/d");
     });
 }
 
@@ -144,11 +131,7 @@ export function deadline(): z.ZodType<Deadline, string> {
     if (hours !== undefined) return { text, hours: Number(hours), minutes: Number(minutes) };
     const after = length.safeParse(text);
     if (after.success && after.data > 0) return { text, afterMs: after.data };
-    context.addIssue({
-      code: "custom",
-      message: "must be a time of day such as 05:30, or a length of time such as 2h",
-    });
-    return z.NEVER;
+    return refuse(context, "must be a time of day such as 05:30, or a length of time such as 2h");
   });
 }
 

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Name and version from package.json. */
 export interface ProgramInfo {
   readonly name: string;
   readonly version: string;

@@ -2,13 +2,11 @@
 export class ResourceStack {
   readonly #closers: (() => unknown)[] = [];
 
-  /** Adds a resource and returns it. */
   use<T extends { close(): Promise<void> }>(resource: T): T {
     this.defer(() => resource.close());
     return resource;
   }
 
-  /** Adds a step to run on close. */
   defer(close: () => unknown): void {
     this.#closers.push(close);
   }

@@ -94,7 +94,6 @@ export function rowWarnings(row: Row, item: Item | null): readonly string[] {
   ];
 }
 
-/** Whether a row was UTF-8 in the input. */
 export function isUtf8({ json, cells, extra }: Row): boolean {
   if (json !== null) return isWellFormed(json);
   return cells.every(isWellFormed) && (extra === null || extra === wellFormedJson(extra));
@@ -106,7 +105,6 @@ function isKindOf(item: Item | null, text: string): boolean {
   return kind !== null && (item === null || item.kind === kind);
 }
 
-/** The warning about cells without a column. */
 export const surplusCells = "row with more cells than there are columns";
 
 const none: readonly string[] = [];
@@ -123,7 +121,6 @@ export const leftOutReasons = ["distinct", "only"] as const;
 
 export type LeftOutReason = (typeof leftOutReasons)[number];
 
-/** Row counts of an output. */
 export interface RowCounts {
   readonly rows: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
@@ -131,8 +128,8 @@ export interface RowCounts {
   readonly verdicts: Readonly<VerdictCounts> | null;
 }
 
-/** Counts of a part, where the format has rows. */
-type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
+/** The same of a format that may not keep one record per row, such as STIX bundles. */
+export type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
 
 /** Counts the rows of an output that is read back. */
 export class RowCounter {
@@ -178,7 +175,6 @@ export class RowCounter {
   }
 }
 
-/** A count of zero for each name. */
 export function zeros<K extends string>(names: readonly K[]): Record<K, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
 }

@@ -40,7 +40,6 @@ export function freshNames(names: readonly string[], taken: readonly string[]): 
   });
 }
 
-/** The error for an input that already has columns to be added. */
 export function columnClash(names: readonly string[]): UsageError {
   const several = names.length > 1;
   return new UsageError(

@@ -1,22 +1,28 @@
 import type { SchemaElement } from "hyparquet";
 import { parseTimestamp, timeText } from "../core/clock.js";
 import type { ColumnType, ColumnValue } from "../core/column.js";
+import { jsonCell } from "./json-cell.js";
 import type { CellValue } from "./typed-column.js";
 
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
 export type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
 
-/** What outputs make of a column's type. */
-export interface ColumnTypeFacts {
+/** How a column is stored. */
+export interface StoredTypeFacts {
   /**
    * Type names (PostgreSQL 16 manual, section 8.1; DuckDB, Data Types; BigQuery, Data types). Times
    * are UTC with microseconds in all three.
    */
   readonly sql: Readonly<Record<"postgres" | "duckdb" | "bigquery", string>>;
-  /** Type of a value, or of each entry of a list. */
   readonly parquet: ParquetLeaf;
   /** JSON Schema of a value in flat NDJSON. */
   readonly jsonSchema: Readonly<Record<string, unknown>>;
+  /** The cell of an input's text; undefined if the type lacks the value. */
+  readonly cellOf: (text: string) => CellValue | undefined;
+}
+
+/** How an added column is stored and read back. */
+interface ColumnTypeFacts extends StoredTypeFacts {
   /** The cell of a value that is not null. @param text makes a text storable */
   toCell(value: NonNullable<ColumnValue>, text: (value: string) => string): CellValue;
   /** The cell of a value read from Parquet; undefined if it has another type. */
@@ -39,6 +45,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     sql: { postgres: "text", duckdb: "VARCHAR", bigquery: "STRING" },
     parquet: text,
     jsonSchema: { type: ["string", "null"] },
+    cellOf: String,
     toCell: (value, storable) => storable(String(value)),
     cellIn: (value) => (typeof value === "string" ? value : undefined),
     toValue: String,
@@ -48,6 +55,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     sql: { postgres: "boolean", duckdb: "BOOLEAN", bigquery: "BOOL" },
     parquet: { type: "BOOLEAN" },
     jsonSchema: { type: ["boolean", "null"] },
+    cellOf: (value) => booleans.get(value),
     toCell: (value) => value === true,
     cellIn: (value) => (typeof value === "boolean" ? value : undefined),
     toValue: (cell) => cell === true,
@@ -57,6 +65,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     sql: { postgres: "bigint", duckdb: "BIGINT", bigquery: "INT64" },
     parquet: { type: "INT64" },
     jsonSchema: { type: ["integer", "null"], minimum: 0 },
+    cellOf: (value) => (/^-?\d{1,19}$/.test(value) ? in64Bits(BigInt(value)) : undefined),
     toCell: (value) => BigInt(Number(value)),
     cellIn: integerIn,
     toValue: Number,
@@ -66,6 +75,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     sql: { postgres: "double precision", duckdb: "DOUBLE", bigquery: "FLOAT64" },
     parquet: { type: "DOUBLE" },
     jsonSchema: { type: ["number", "null"] },
+    cellOf: (value) => (number.test(value) ? Number(value) : undefined),
     toCell: Number,
     cellIn: (value) => (typeof value === "number" ? value : undefined),
     toValue: Number,
@@ -79,6 +89,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
       logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
     },
     jsonSchema: { type: ["string", "null"], format: "date-time" },
+    cellOf: (value) => parseTimestamp(value) ?? undefined,
     toCell: (value) => parseTimestamp(String(value)),
     cellIn: (value) => (typeof value === "number" ? undefined : integerIn(value)),
     toValue: (cell) => timeText(cell as bigint, 6),
@@ -88,6 +99,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     sql: { postgres: "jsonb", duckdb: "JSON", bigquery: "JSON" },
     parquet: { ...text, converted_type: "JSON", logical_type: { type: "JSON" } },
     jsonSchema: {},
+    cellOf: jsonCell,
     toCell: (value, storable) => storable(String(value)),
     cellIn: (value) => (typeof value === "string" ? value : undefined),
     toValue: String,
@@ -97,12 +109,26 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     sql: { postgres: "text[]", duckdb: "VARCHAR[]", bigquery: "ARRAY<STRING>" },
     parquet: text,
     jsonSchema: { type: ["array", "null"], items: { type: "string" } },
+    cellOf: () => undefined,
     toCell: (value, storable) => (Array.isArray(value) ? value.map(storable) : null),
     cellIn: (value) => (isTexts(value) ? value : undefined),
     toValue: (cell) => (isTexts(cell) ? cell : null),
     fromText: (value) => (value === "" ? [] : value.split("|")),
   },
 };
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
+
+const number = /^(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|NaN|-?Infinity)$/i;
+
+const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n];
+
+export function in64Bits(value: bigint): bigint | undefined {
+  return value >= least && value <= most ? value : undefined;
+}
 
 /** Parquet has integers of two sizes. */
 function integerIn(value: unknown): bigint | undefined {

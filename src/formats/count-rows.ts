@@ -5,7 +5,6 @@ import type { RecordCounter } from "./types.js";
 /** Status and verdict of an output row, not yet validated. */
 export interface RowOutcome {
   readonly status: unknown;
-  /** Null for none. */
   readonly verdict: unknown;
 }
 

@@ -7,7 +7,6 @@ const quote = 0x22;
  */
 export class RecordSplitter {
   readonly #quoting: boolean;
-  /** The start of an unfinished record. */
   #rest: Buffer[] = [];
   #restLength = 0;
   #quoted = false;
@@ -16,7 +15,6 @@ export class RecordSplitter {
     this.#quoting = quoting;
   }
 
-  /** Length of the unfinished record in bytes. */
   get pending(): number {
     return this.#restLength;
   }
@@ -55,5 +53,4 @@ export class RecordSplitter {
   }
 }
 
-/** Splits an output into lines. */
 export const splitLines = (): RecordSplitter => new RecordSplitter({ quoting: false });

@@ -17,7 +17,6 @@ import {
 } from "./types.js";
 import { withoutFailed } from "../core/files/output-names.js";
 
-/** All text formats. */
 export const formats = {
   csv,
   tsv,
@@ -41,7 +40,6 @@ export const earlierFormats: readonly string[] = sinkFormats.filter(
 export interface DetectedFormat<Name> {
   /** Null if the name doesn't tell, as for `.txt`; the first lines then decide. */
   readonly format: Name | null;
-  /** True if the name implies gzip. */
   readonly gzip: boolean;
 }
 
@@ -54,7 +52,6 @@ export function detectSourceFormat(path: string): DetectedFormat<SourceFormat> {
   return detect(withoutFailed(path), sourceFormats, /\.(?:gz|gzip)$/);
 }
 
-/** Detects an output's format and compression from its file name. */
 export function detectSinkFormat(path: string): DetectedFormat<SinkFormat> {
   return detect(path, sinkFormats, /\.gz$/);
 }

@@ -9,7 +9,6 @@ export type ParquetDriver = typeof parquetWriter;
 
 export interface RowGroupEncoderOptions {
   readonly columns: readonly TypedColumn[];
-  /** Key-value metadata of the file. */
   readonly metadata: readonly KeyValue[];
 }
 
@@ -94,7 +93,6 @@ function isLong(bound: unknown): boolean {
   return typeof bound === "string" && bound.length > maxStatisticLength;
 }
 
-/** The table as Parquet's flattened schema tree. */
 function parquetSchema(columns: readonly TypedColumn[]): SchemaElement[] {
   return [{ name: "root", num_children: columns.length }, ...columns.flatMap(elements)];
 }

@@ -1,18 +1,9 @@
 import { parseTimestamp } from "../core/clock.js";
-import { type ColumnTypeFacts, columnTypes, type ParquetLeaf } from "./column-types.js";
-import { jsonCell } from "./json-cell.js";
-import type { CellValue, DecimalType, StoredType } from "./typed-column.js";
+import { columnTypes, in64Bits, type ParquetLeaf, type StoredTypeFacts } from "./column-types.js";
+import type { DecimalType, StoredType } from "./typed-column.js";
 
-/** How a column is stored. */
-export interface StoredTypeFacts extends Pick<ColumnTypeFacts, "sql" | "parquet" | "jsonSchema"> {
-  /** The cell of an input's text; undefined if the type lacks the value. */
-  readonly cellOf: (text: string) => CellValue | undefined;
-}
-
-/** Where a column is stored. */
 export type StoringName = "parquet" | keyof StoredTypeFacts["sql"];
 
-/** How columns of a type are stored. */
 export function storedType(type: StoredType): StoredTypeFacts {
   return isDecimal(type) ? decimal(type) : storedTypes[type];
 }
@@ -28,22 +19,17 @@ const { text } = columnTypes;
 
 const storedTypes: Readonly<Record<Exclude<StoredType, DecimalType>, StoredTypeFacts>> = {
   ...columnTypes,
-  text: { ...text, cellOf: String },
-  boolean: { ...columnTypes.boolean, cellOf: (value) => booleans.get(value) },
-  count: { ...columnTypes.count, cellOf: integerOf },
-  integer: { ...columnTypes.count, jsonSchema: { type: ["integer", "null"] }, cellOf: integerOf },
-  number: { ...columnTypes.number, cellOf: numberOf },
+  integer: { ...columnTypes.count, jsonSchema: { type: ["integer", "null"] } },
   float: {
+    ...columnTypes.number,
     sql: { postgres: "real", duckdb: "FLOAT", bigquery: "FLOAT64" },
     parquet: { type: "FLOAT" },
-    jsonSchema: columnTypes.number.jsonSchema,
-    cellOf: numberOf,
   },
   numeric: {
     sql: { ...text.sql, postgres: "numeric" },
     parquet: text.parquet,
     jsonSchema: columnTypes.number.jsonSchema,
-    cellOf: (value) => (numberOf(value) === undefined ? undefined : value),
+    cellOf: (value) => (columnTypes.number.cellOf(value) === undefined ? undefined : value),
   },
   date: {
     sql: { postgres: "date", duckdb: "DATE", bigquery: "DATE" },
@@ -54,12 +40,10 @@ const storedTypes: Readonly<Record<Exclude<StoredType, DecimalType>, StoredTypeF
       return micros === null ? undefined : Number(micros / dayMicros);
     },
   },
-  timestamp: { ...columnTypes.timestamp, cellOf: microsecondsOf },
   timestamp_local: {
     ...columnTypes.timestamp,
     sql: { postgres: "timestamp", duckdb: "TIMESTAMP", bigquery: "DATETIME" },
     parquet: timestampLeaf("MICROS", false),
-    cellOf: microsecondsOf,
   },
   timestamp_ns: {
     ...columnTypes.timestamp,
@@ -84,39 +68,11 @@ const storedTypes: Readonly<Record<Exclude<StoredType, DecimalType>, StoredTypeF
     jsonSchema: { type: ["string", "null"] },
     cellOf: (value) => (uuid.test(value) ? value.toLowerCase() : undefined),
   },
-  json: { ...columnTypes.json, cellOf: jsonCell },
-  "text[]": { ...columnTypes["text[]"], cellOf: () => undefined },
 };
-
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["false", false],
-]);
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Bounds of 64-bit integers. */
-const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n];
-
-function in64Bits(value: bigint): bigint | undefined {
-  return value >= least && value <= most ? value : undefined;
-}
-
-function integerOf(value: string): bigint | undefined {
-  return /^-?\d{1,19}$/.test(value) ? in64Bits(BigInt(value)) : undefined;
-}
-
-const number = /^(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|NaN|-?Infinity)$/i;
-
-function numberOf(value: string): number | undefined {
-  return number.test(value) ? Number(value) : undefined;
-}
-
 const dayMicros = 86_400_000_000n;
-
-function microsecondsOf(value: string): bigint | undefined {
-  return parseTimestamp(value) ?? undefined;
-}
 
 function nanosecondsOf(value: string): bigint | undefined {
   const micros = parseTimestamp(value);
@@ -143,7 +99,6 @@ export function isDecimal(type: StoredType): type is DecimalType {
   return type.startsWith("decimal(");
 }
 
-/** The digits of a decimal type: all of them, and those after the point. */
 export function decimalDigits(type: DecimalType): {
   readonly precision: number;
   readonly scale: number;

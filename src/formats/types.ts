@@ -1,18 +1,15 @@
 import type { Clock } from "../core/clock.js";
 import type { Column } from "../core/column.js";
 import type { OptionalColumns } from "../core/columns.js";
-import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
-import type { EnrichedRow, Row } from "../core/row.js";
+import type { CountedRows, EnrichedRow, Row } from "../core/row.js";
 import type { TextBytes, Warnings } from "./reading/lines.js";
 import type { Pauses } from "./reading/sample.js";
 import type { Delimiter } from "./reading/scan-cells.js";
 import type { RecordSplitter } from "./record-splitter.js";
 
-/** Formats that can be read. */
 export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 
-/** Formats that can be written. */
 export const sinkFormats = [
   "csv",
   "tsv",
@@ -77,7 +74,6 @@ export interface InputReading {
   readonly kind: KindColumn | null;
 }
 
-/** A column by name, plus its index where names can repeat (CSV and TSV). */
 export interface ColumnPlace {
   /** A dotted path for NDJSON; `[]` after a step stands for every element of a list. */
   readonly name: string;
@@ -113,7 +109,6 @@ export interface KindColumn extends ColumnPlace {
   readonly by: "flag" | "neighbour";
 }
 
-/** The user's settings for an input. */
 export interface ReadOptions {
   readonly format: SourceFormat;
   /** True: the first record is a header. False: it is data. Null: detect. */
@@ -153,12 +148,8 @@ export interface FormatReading {
 /** What `es-bulk` does with a document: `create` refuses an identifier that the index has. */
 export const esActions = ["index", "create"] as const;
 
-type EsAction = (typeof esActions)[number];
-
 /** What the identifier of a document of `es-bulk` is from. */
 export const esIds = ["row", "item"] as const;
-
-type EsId = (typeof esIds)[number];
 
 export interface EncoderOptions {
   /** The input's column names, unchanged. */
@@ -173,9 +164,9 @@ export interface EncoderOptions {
   /** Index named in the action lines of `es-bulk`. @default none: the address names it */
   readonly esIndex?: string | undefined;
   /** Action of `es-bulk`. @default index */
-  readonly esAction?: EsAction | undefined;
+  readonly esAction?: (typeof esActions)[number] | undefined;
   /** What identifies a document of `es-bulk`. @default row */
-  readonly esId?: EsId | undefined;
+  readonly esId?: (typeof esIds)[number] | undefined;
   /** Time for rows without one, in formats that require it. @default the system clock */
   readonly clock?: Clock;
 }
@@ -187,7 +178,6 @@ export interface RejectsOptions extends Pick<EncoderOptions, "columns" | "formul
   readonly reading: Pick<InputReading, "format" | "delimiter" | "header">;
 }
 
-/** Encodes rows in one text format. */
 export interface Encoder {
   /** Start of the output; "" for none. */
   readonly header: string;
@@ -200,16 +190,11 @@ export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {
   readonly inputColumns: number;
 }
 
-export interface Counted {
-  /** Null if the format doesn't keep one record per row (STIX bundles). */
-  readonly rows: number | null;
-  readonly statuses: Readonly<Record<FindingStatus, number>> | null;
-  readonly verdicts: Readonly<VerdictCounts> | null;
+export interface Counted extends CountedRows {
   /** STIX bundles only. */
   readonly indicators?: number;
 }
 
-/** Counts the records of an output. */
 export interface RecordCounter {
   /** @throws FatalError `output_corrupt` if repute did not write the record */
   add(record: Buffer): void;
@@ -220,23 +205,19 @@ export interface RecordCounter {
 export interface EarlierFormat {
   /** Null for formats without cells. */
   readonly delimiter: Delimiter | null;
-  /** True if the first record is a header. */
   readonly header: boolean;
   /** @returns the layout of the first record; null if repute did not write it */
   layout(first: string, prefix: string): EarlierLayout | null;
 }
 
-/** How the rows of an earlier output are laid out. */
 export interface EarlierLayout {
   readonly inputColumns: readonly string[];
   readonly shape: Shape;
-  /** Which optional columns the rows have. */
   readonly optional: OptionalColumns;
   /** @returns null if repute did not write the record */
   read(record: string): EarlierRecord | null;
 }
 
-/** A parsed record of an earlier output. */
 export interface EarlierRecord {
   /** Value of an added column; "" for none. */
   text(column: string): string;

@@ -1,16 +1,15 @@
 import { isIPv4 } from "node:net";
+import ipaddr from "ipaddr.js";
 import { embeddedIpv4, readIpv6 } from "../item/ip.js";
-
-/** An address as a number: IPv4 as `number`, IPv6 as `bigint`. */
-type AddressNumber = number | bigint;
 
 /**
  * Address ranges of both families. An IPv6 address that embeds an IPv4 address (IPv4-mapped, 6to4,
  * NAT64) is also in the ranges of that one.
  */
 export class AddressRanges {
-  readonly #v4 = new Ranges<number>();
-  readonly #v6 = new Ranges<bigint>();
+  /** First and last addresses as numbers. Sorted when the first address is looked for. */
+  #ranges: (readonly [first: bigint, last: bigint])[] = [];
+  #isSorted = true;
 
   /**
    * Adds an address, or a network in CIDR notation; bits behind the prefix are ignored.
@@ -20,126 +19,72 @@ export class AddressRanges {
   add(text: string): boolean {
     const slash = text.indexOf("/");
     const address = slash < 0 ? text : text.slice(0, slash);
-    const family = addressNumber(address);
-    if (family === null) return false;
-    const isMapped = typeof family === "number" && address.includes(":");
     const width = address.includes(":") ? 128 : 32;
     const length = slash < 0 ? width : prefixLength(text.slice(slash + 1), width);
-    if (length === null) return false;
-    if (typeof family === "number") {
-      const own = isMapped ? length - 96 : length;
-      if (own < 0) return this.#addV6(v6Number(readIpv6(address)!), length);
-      const size = 2 ** (32 - own);
-      const first = Math.floor(family / size) * size;
-      this.#v4.add(first, first + size - 1);
-      return true;
-    }
-    return this.#addV6(family, length);
+    const ip = isIPv4(address) ? address : readIpv6(address);
+    if (ip === null || length === null) return false;
+    const quad = length >= width - 32 ? dottedQuad(ip) : null;
+    const bits = BigInt(width - length);
+    const first = ((quad === null ? v6Number(ip) : v4Number(quad)) >> bits) << bits;
+    this.#ranges.push([first, first + (1n << bits) - 1n]);
+    this.#isSorted = false;
+    return true;
   }
 
   /** Whether an address is in a range. @param ip as `recogniseItem` writes it */
   has(ip: string): boolean {
-    if (!ip.includes(":")) return isIPv4(ip) && this.#v4.has(quadNumber(ip));
-    if (!this.#v6.isEmpty && this.#v6.has(v6Number(ip))) return true;
-    const quad = ip.includes(".") ? ip.slice(ip.lastIndexOf(":") + 1) : embeddedIpv4(ip);
-    return quad !== null && this.#v4.has(quadNumber(quad));
+    if (this.#ranges.length === 0) return false;
+    if (!ip.includes(":")) return isIPv4(ip) && this.#covers(v4Number(ip));
+    if (this.#covers(v6Number(ip))) return true;
+    const quad = dottedQuad(ip) ?? embeddedIpv4(ip);
+    return quad !== null && this.#covers(v4Number(quad));
   }
 
-  #addV6(address: bigint, length: number): true {
-    const bits = BigInt(128 - length);
-    const first = (address >> bits) << bits;
-    this.#v6.add(first, first + (1n << bits) - 1n);
-    return true;
-  }
-}
-
-/** Ranges of one family. Sorted when the first address is looked for. */
-class Ranges<T extends AddressNumber> {
-  #firsts: T[] = [];
-  #lasts: T[] = [];
-  #isSorted = true;
-
-  add(first: T, last: T): void {
-    this.#firsts.push(first);
-    this.#lasts.push(last);
-    this.#isSorted = false;
-  }
-
-  get isEmpty(): boolean {
-    return this.#firsts.length === 0;
-  }
-
-  has(address: T): boolean {
+  #covers(address: bigint): boolean {
     if (!this.#isSorted) this.#sort();
     let low = 0;
-    let high = this.#firsts.length;
+    let high = this.#ranges.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#firsts[middle]! <= address) low = middle + 1;
+      if (this.#ranges[middle]![0] <= address) low = middle + 1;
       else high = middle;
     }
-    return low > 0 && address <= this.#lasts[low - 1]!;
+    return low > 0 && address <= this.#ranges[low - 1]![1];
   }
 
   /** Networks either contain each other or have nothing in common, so the outer ones are enough. */
   #sort(): void {
-    const firsts = this.#firsts;
-    const lasts = this.#lasts;
-    const order = new Uint32Array(firsts.length).map((_, at) => at);
-    order.sort((one, other) => {
-      if (firsts[one] !== firsts[other]) return firsts[one]! < firsts[other]! ? -1 : 1;
-      return lasts[one]! > lasts[other]! ? -1 : 1;
+    const ranges = this.#ranges.toSorted(([first, last], [otherFirst, otherLast]) => {
+      if (first !== otherFirst) return first < otherFirst ? -1 : 1;
+      return last > otherLast ? -1 : 1;
     });
-    this.#firsts = [];
-    this.#lasts = [];
-    for (const at of order) {
-      const end = this.#lasts.at(-1);
-      if (end !== undefined && lasts[at]! <= end) continue;
-      this.#firsts.push(firsts[at]!);
-      this.#lasts.push(lasts[at]!);
+    this.#ranges = [];
+    for (const range of ranges) {
+      const outer = this.#ranges.at(-1);
+      if (outer === undefined || range[1] > outer[1]) this.#ranges.push(range);
     }
     this.#isSorted = true;
   }
 }
 
-/** An address as a number; IPv4-mapped addresses as IPv4. Null if the text is no address. */
-function addressNumber(text: string): AddressNumber | null {
-  if (isIPv4(text)) return quadNumber(text);
-  const ip = readIpv6(text);
-  if (ip === null) return null;
-  return ip.includes(".") ? quadNumber(ip.slice(ip.lastIndexOf(":") + 1)) : v6Number(ip);
+/** The IPv4 address itself, or the one in the mixed notation of an IPv4-mapped address. */
+function dottedQuad(ip: string): string | null {
+  return ip.includes(".") ? ip.slice(ip.lastIndexOf(":") + 1) : null;
 }
 
-function quadNumber(quad: string): number {
-  return quad.split(".").reduce((address, octet) => address * 256 + Number(octet), 0);
+/** Numbers of IPv4 addresses follow those of IPv6. */
+const firstV4 = 1n << 128n;
+
+function v4Number(quad: string): bigint {
+  return firstV4 + BigInt(quad.split(".").reduce((sum, octet) => sum * 256 + Number(octet), 0));
 }
 
-/** @param ip as `readIpv6` writes it */
 function v6Number(ip: string): bigint {
-  const [head = "", tail] = ip.split("::");
-  const left = groupsOf(head);
-  const right = groupsOf(tail ?? "");
-  const zeros = "0000".repeat(8 - left.length / 4 - right.length / 4);
-  return BigInt(`0x${left}${tail === undefined ? "" : zeros}${right}`);
-}
-
-/** Groups of four hex digits each. */
-function groupsOf(text: string): string {
-  if (text === "") return "";
-  let digits = "";
-  for (const group of text.split(":")) {
-    digits += group.includes(".")
-      ? quadNumber(group).toString(16).padStart(8, "0")
-      : group.padStart(4, "0");
-  }
-  return digits;
+  return BigInt(`0x${Buffer.from(ipaddr.IPv6.parse(ip).toByteArray()).toString("hex")}`);
 }
 
 /** A prefix length of at most `width`, also from a netmask (`255.255.255.0`); null for any other text. */
 function prefixLength(text: string, width: number): number | null {
   if (/^\d{1,3}$/.test(text)) return Number(text) <= width ? Number(text) : null;
-  if (width !== 32 || !isIPv4(text)) return null;
-  const ones = quadNumber(text).toString(2).padStart(32, "0").indexOf("0");
-  const length = ones < 0 ? 32 : ones;
-  return quadNumber(text) === 2 ** 32 - 2 ** (32 - length) ? length : null;
+  return width === 32 && isIPv4(text) ? ipaddr.IPv4.parse(text).prefixLengthFromSubnetMask() : null;
 }

@@ -12,16 +12,17 @@ export function excludedMessage(path: string): string {
 export class ExclusionList {
   readonly path: string;
   readonly sha256: string;
-  /** Number of entries, repeated ones included. */
   entries = 0;
   /** The first entry, as written; null in an empty list. */
   sample: string | null = null;
-  readonly #ranges = new AddressRanges();
-  /** With all below them. */
-  readonly #domains = new Set<string>();
-  readonly #mailDomains = new Set<string>();
+  readonly ranges = new AddressRanges();
+  /** Domains with all below them: lower case, with A-labels. */
+  readonly domains = new Set<string>();
+  /** Domains of e-mail addresses, without those below them. */
+  readonly mailDomains = new Set<string>();
   /** Items, and host names that stand for themselves alone. In lower case. */
   readonly #singles = new Set<string>();
+  /** Texts that no item may contain. In lower case. */
   readonly #parts: string[] = [];
 
   /**
@@ -33,33 +34,15 @@ export class ExclusionList {
     this.sha256 = sha256;
   }
 
-  /** Counts an entry. */
   note(text: string): void {
     this.entries++;
     this.sample ??= text;
   }
 
-  /** Adds an address or a network; see `AddressRanges.add`. */
-  addNetwork(text: string): boolean {
-    return this.#ranges.add(text);
-  }
-
-  /** Adds a domain and all below it. @param name lower case, with A-labels */
-  addDomain(name: string): void {
-    this.#domains.add(name);
-  }
-
-  /** Adds the e-mail addresses of a domain, without those of domains below it. */
-  addMailDomain(name: string): void {
-    this.#mailDomains.add(name);
-  }
-
-  /** Adds one item, or one host name without those below it. */
   addSingle(value: string): void {
     this.#singles.add(value.toLowerCase());
   }
 
-  /** Adds a text that no item may contain. */
   addPart(text: string): void {
     this.#parts.push(text.toLowerCase());
   }
@@ -71,23 +54,23 @@ export class ExclusionList {
       const text = value.toLowerCase();
       if (this.#parts.some((part) => text.includes(part))) return true;
     }
-    if (kind === "ip") return this.#ranges.has(value);
+    if (kind === "ip") return this.ranges.has(value);
     if (kind === "domain") return this.#covers(value);
     if (kind === "url") return this.#hasHost(hostOf(value));
     if (kind !== "email") return false;
     const domain = value.slice(value.lastIndexOf("@") + 1);
-    return this.#mailDomains.has(domain) || this.#hasHost(domain);
+    return this.mailDomains.has(domain) || this.#hasHost(domain);
   }
 
   #hasHost(host: string): boolean {
-    return this.#singles.has(host) || this.#ranges.has(host) || this.#covers(host);
+    return this.#singles.has(host) || this.ranges.has(host) || this.#covers(host);
   }
 
   /** Whether a host name, or one above it, is among the domains. */
   #covers(name: string): boolean {
-    if (this.#domains.size === 0) return false;
+    if (this.domains.size === 0) return false;
     for (let from = 0; ;) {
-      if (this.#domains.has(from === 0 ? name : name.slice(from))) return true;
+      if (this.domains.has(from === 0 ? name : name.slice(from))) return true;
       const dot = name.indexOf(".", from);
       if (dot < 0) return false;
       from = dot + 1;

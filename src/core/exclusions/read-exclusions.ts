@@ -91,18 +91,18 @@ function invalid(where: string, entry: string): UsageError {
 function addEntry(list: ExclusionList, text: string): boolean {
   const entry = bareEntry(refang(text));
   list.note(text);
-  if (list.addNetwork(entry)) return true;
+  if (list.ranges.add(entry)) return true;
   // With a wrong prefix length, it could pass for a URL.
   if (isIP(entry.slice(0, Math.max(0, entry.indexOf("/")))) !== 0) return false;
-  if (entry.startsWith("@")) return addName(entry.slice(1), (name) => list.addMailDomain(name));
-  if (dotted.test(entry)) return addName(entry.replace(below, ""), (name) => list.addDomain(name));
+  if (entry.startsWith("@")) return addName(list.mailDomains, entry.slice(1));
+  if (dotted.test(entry)) return addName(list.domains, entry.replace(below, ""));
   const { item, reason } = recogniseItem(entry);
-  if (item?.kind === "ip") return list.addNetwork(item.value);
-  if (item?.kind === "domain") list.addDomain(item.value);
+  if (item?.kind === "ip") return list.ranges.add(item.value);
+  if (item?.kind === "domain") list.domains.add(item.value);
   else if (item !== null) list.addSingle(item.value);
   // It is never sent anyway.
   else if (reason.code === "internal_host") return true;
-  else return addName(entry, (name) => list.addDomain(name));
+  else return addName(list.domains, entry);
   if (item.kind === "url" && !scheme.test(entry)) {
     list.addSingle(item.value.replace("http:", "https:"));
   }
@@ -121,10 +121,10 @@ const scheme = /^[a-z][\w+.-]*:\/\//i;
 const dotted = /^(?:\*?\.)?[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+\.?$/u;
 const below = /^\*?\./;
 
-function addName(text: string, add: (name: string) => void): boolean {
+function addName(names: Set<string>, text: string): boolean {
   const name = asciiHostname(text);
   if (name === null || !hostLabels.test(name) || notName.test(name)) return false;
-  add(name);
+  names.add(name);
   return true;
 }
 
@@ -140,13 +140,12 @@ const warningList = z.object({
   list: z.array(z.string()),
 });
 
-/** How an entry of each type of warning list is added. */
 const warningTypes: Readonly<Record<string, (list: ExclusionList, entry: string) => boolean>> = {
-  cidr: (list, entry) => list.addNetwork(refang(entry)),
+  cidr: (list, entry) => list.ranges.add(refang(entry)),
   hostname: (list, entry) =>
-    list.addNetwork(entry) || addName(entry.replace(below, ""), (name) => list.addDomain(name)),
+    list.ranges.add(entry) || addName(list.domains, entry.replace(below, "")),
   string(list, entry) {
-    if (!list.addNetwork(entry)) list.addSingle(recogniseItem(entry).item?.value ?? entry);
+    if (!list.ranges.add(entry)) list.addSingle(recogniseItem(entry).item?.value ?? entry);
     return true;
   },
   substring(list, entry) {

@@ -2,12 +2,9 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { crc32 } from "node:zlib";
 
-/** Size and checksums of a file. */
 interface FileHash {
   readonly bytes: number;
-  /** CRC-32. */
   readonly crc: number;
-  /** SHA-256, hex. */
   readonly sha256: string;
 }
 
@@ -20,7 +17,6 @@ export function hashFile(path: string, take?: (chunk: Buffer) => Promise<void>):
   return hashBytes(createReadStream(path, { highWaterMark: 256 * 1024 }), take);
 }
 
-/** Computes the size and checksums of bytes. */
 export async function hashBytes<T extends Uint8Array>(
   chunks: AsyncIterable<T> | Iterable<T>,
   take?: (chunk: T) => Promise<void>,

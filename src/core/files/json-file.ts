@@ -7,7 +7,6 @@ export async function writeJsonFile(path: string, value: unknown, mode = 0o644):
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, mode);
 }
 
-/** Replaces a file atomically: after a crash or power cut, readers find the old or the new text. */
 export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
   const fresh = `${path}.new`;
   const handle = await open(fresh, "w", mode);

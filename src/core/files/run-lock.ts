@@ -32,7 +32,6 @@ export async function takeLock(path: string): Promise<Unlock> {
   return taken;
 }
 
-/** Whether a process holds a lock. */
 export async function isLocked(path: string): Promise<boolean> {
   if (!existsSync(path)) return false;
   const lock = lockFile(path, await loadSqlite());
@@ -99,7 +98,6 @@ function lockFile(
   }
 }
 
-/** Most commands lock nothing. */
 function loadSqlite(): Promise<typeof Sqlite> {
   return import("@photostructure/sqlite");
 }
@@ -107,7 +105,6 @@ function loadSqlite(): Promise<typeof Sqlite> {
 /** SQLITE_BUSY (https://www.sqlite.org/rescode.html). */
 const busyCode = 5;
 
-/** The process that holds a lock. */
 interface Holder {
   readonly pid: number;
   readonly host: string;

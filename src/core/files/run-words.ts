@@ -3,7 +3,6 @@ import { UsageError } from "../errors.js";
 
 /** What tells a run from the others of its output. */
 export interface RunStart {
-  /** Its identifier. */
   readonly runId: string;
   /** When it began, RFC 3339 UTC. */
   readonly startedAt: string;
@@ -21,7 +20,6 @@ export const wordForms: Readonly<Record<string, string>> = {
   "{run_id}": String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`,
 } satisfies Record<keyof typeof wordsOf, string>;
 
-/** The start of a run that has ended. */
 export function startOf(manifest: {
   readonly run_id: string;
   readonly started_at: string;
@@ -29,7 +27,6 @@ export function startOf(manifest: {
   return { runId: manifest.run_id, startedAt: manifest.started_at };
 }
 
-/** Whether a name has `{date}` or `{run_id}` in it. */
 export function hasRunWords(name: string | undefined): name is string {
   return Object.keys(wordsOf).some((word) => name?.includes(word) === true);
 }

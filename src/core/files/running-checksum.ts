@@ -1,14 +1,11 @@
 import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 
-/** The CRC-32 of the first `length` bytes of a file. */
 type Prefix = readonly [length: number, crc: number];
 
 /** The checksum of a growing file; plain JSON, stored in checkpoints. */
 export interface ChecksumState {
-  /** Bytes covered. */
   readonly bytes: number;
-  /** CRC-32 of these bytes. */
   readonly crc: number;
   /** CRC-32 of shorter prefixes, ascending, to locate damage. */
   readonly marks: readonly Prefix[];
@@ -23,7 +20,6 @@ export interface Damage {
 /** Maximum number of marks; beyond it, every other one is dropped. */
 const mostMarks = 128;
 
-/** Read size in bytes. */
 const readBytes = 1024 * 1024;
 
 /** Initial distance between marks in bytes; doubles whenever marks are dropped. */
@@ -48,7 +44,6 @@ export class RunningChecksum {
     this.#expected = before === null ? [] : [...before.marks, [before.bytes, before.crc]];
   }
 
-  /** Bytes so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -101,7 +96,6 @@ export class RunningChecksum {
     return { bytes: this.#bytes, crc: this.#crc, marks: [...this.#marks] };
   }
 
-  /** An independent copy of the current state. */
   fork(): RunningChecksum {
     const fork = new RunningChecksum(this.#before);
     fork.#expected = this.#expected;

@@ -1,4 +1,3 @@
-/** What a system error means and what to do about it. */
 const faults: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOSPC: ["the disk is full", "free some space, then run again"],
   EDQUOT: ["the disk quota is used up", "free some space, then run again"],

@@ -46,7 +46,6 @@ export function readSha1(text: string): string | null {
   return hash.length === digits && isHex(hash) ? hash.toLowerCase() : null;
 }
 
-/** True if the text consists of hex digits only, or is empty. */
 export function isHex(text: string): boolean {
   return /^[\da-f]*$/i.test(text);
 }

@@ -16,7 +16,6 @@ export function explainUnsupported(text: string): UnsupportedCode {
   );
 }
 
-/** Words examined for an item. */
 const mostWords = 64;
 const around = /^[([{]+|[)\]}.,:;!?]+$/g;
 
@@ -27,7 +26,6 @@ function hasItem(text: string): boolean {
   );
 }
 
-/** The first match is the reason. */
 const tests: readonly (readonly [UnsupportedCode, (text: string) => boolean])[] = [
   ["cidr", isNetwork],
   ["ip_range", isAddressRange],
@@ -131,7 +129,6 @@ const extensions: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The recognition of a text that is not an item. */
 export function unsupported(code: UnsupportedCode): Recognition {
   return { item: null, reason: { code, message: itemCodes[code][0] } };
 }

@@ -23,13 +23,14 @@ export function readIp(text: string): string | null {
   return readIpv6(text);
 }
 
-/** The RFC 5952 form of an IPv6 address, or null. */
 export function readIpv6(text: string): string | null {
   if (text.length > longestIpv6 || !isIPv6(text) || text.includes("%")) return null;
   // The WHATWG serializer compresses as RFC 5952 section 4 does (first longest run of at least two
   // groups, lower case, no leading zeros) but lacks section 5's mixed notation.
   const groups = new URL(`http://[${text}]`).hostname.slice(1, -1);
-  return mapped.test(groups) ? mixedNotation(groups) : groups;
+  return mapped.test(groups)
+    ? `::ffff:${ipaddr.IPv6.parse(groups).toIPv4Address().toString()}`
+    : groups;
 }
 
 /** True if `text` ends at `from` or continues with a port there, optionally after a space. */
@@ -43,14 +44,6 @@ const longestPort = 8;
 /** RFC 3986 section 3.2.3 allows an empty port; the number is not validated. */
 const port = /^: ?\d{0,5}$/;
 const mapped = /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/;
-
-function mixedNotation(groups: string): string {
-  const [high = 0, low = 0] = groups
-    .slice("::ffff:".length)
-    .split(":")
-    .map((group) => Number.parseInt(group, 16));
-  return `::ffff:${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
-}
 
 /**
  * True for an address that cannot be a host on the public Internet: private, loopback, link-local,

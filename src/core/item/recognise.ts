@@ -41,7 +41,6 @@ export function recogniseItem(text: string, kind: ItemKind | null = null): Recog
   return oneOfSeveral(plain, kind) ?? withoutLabel(plain, kind);
 }
 
-/** Recognises a text that is not an item as it stands. */
 function withoutLabel(plain: string, kind: ItemKind | null): Recognition {
   const value = behindLabel(plain);
   if (value === null || value === "") return unsupported(explainUnsupported(plain));

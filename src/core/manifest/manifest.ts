@@ -34,14 +34,12 @@ const requests = z
   .readonly()
   .describe("Requests to one endpoint: `outcomes` counts them by HTTP status or transport fault");
 
-/** Requests to one endpoint: `total`, and a count per HTTP status or transport fault. */
 export type RequestCounts = z.infer<typeof requests>;
 
 const part = z
   .object({ name: z.string(), bytes: count, rows: count, sha256: z.string() })
   .readonly();
 
-/** One file of a data set. */
 export type PartRecord = z.infer<typeof part>;
 
 const tagExport = z

@@ -29,7 +29,6 @@ const readingFacts = z.object({
 /** How an input was read: as the flags say, otherwise as detected. */
 export type ReadingFacts = Readonly<z.infer<typeof readingFacts>>;
 
-/** The same of several inputs: null where they differ. */
 export type SharedFacts = { readonly [Fact in keyof ReadingFacts]: ReadingFacts[Fact] | null };
 
 const { shape } = readingFacts;
@@ -49,5 +48,4 @@ export const inputRecord = readingFacts
   .readonly()
   .describe("One of several inputs");
 
-/** One of several inputs in a manifest. */
 export type InputRecord = z.infer<typeof inputRecord>;

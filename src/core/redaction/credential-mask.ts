@@ -1,4 +1,3 @@
-/** Replaces a hidden credential. */
 const hidden = "[hidden]";
 
 /** Shorter credentials may be part of any word, so they are hidden only where they stand alone. */
@@ -61,7 +60,6 @@ export class CredentialMask {
   }
 }
 
-/** Names of headers that carry credentials. */
 const names = "(?:proxy-)?authorization|x-api-key|api-key|cookie";
 /** A quote, also in JSON within JSON. Bounded, so matching takes linear time. */
 const quote = String.raw`\\{0,8}["']`;

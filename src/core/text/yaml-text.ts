@@ -16,7 +16,6 @@ export interface YamlText {
 }
 
 interface YamlFault {
-  /** Null when unknown. */
   readonly place: TextPlace | null;
   readonly message: string;
 }

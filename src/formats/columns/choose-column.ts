@@ -20,11 +20,9 @@ import { rateText, type TextRating } from "../../core/item/recognise.js";
 export interface SampledColumn {
   readonly name: string;
   readonly cells: SampledCells;
-  /** Indexes of the columns next to it. */
   readonly neighbours: readonly number[];
 }
 
-/** The item column, or why none could be chosen. */
 export type ItemChoice =
   | { readonly item: ItemColumn; readonly problem: null }
   | { readonly item: null; readonly problem: "none" | "several" };
@@ -51,7 +49,6 @@ export function chooseItemColumn(columns: readonly SampledColumn[]): ItemChoice 
   return { item: { ...first, by: "share" }, problem: null };
 }
 
-/** All columns with their shares. */
 export function rateColumns(columns: readonly SampledColumn[]): readonly RatedColumn[] {
   return columns.map(({ name, cells }, index) => ({ name, index, sample: columnShare(cells) }));
 }
@@ -163,11 +160,9 @@ function ratingOf(cell: string): TextRating {
 
 /** The start of an input, from which its columns are found. */
 export interface ColumnSource {
-  /** Name of the input for messages. */
   readonly input: string;
   /** The columns in the records read so far. */
   columns(): readonly SampledColumn[];
-  /** The index of a column among them. */
   placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;
   /** The column named by a flag. @throws UsageError `column_not_found` */
   named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
@@ -177,7 +172,6 @@ export interface ColumnSource {
   withoutRecords(): ItemColumn | null;
 }
 
-/** The flags that name columns. */
 export type ColumnFlags = Pick<ReadOptions, "itemColumn" | "kindColumn" | "anyItemColumn">;
 
 /**
@@ -198,7 +192,6 @@ export async function findColumns(
   return { items, kind: second === undefined ? await kindBeside(first, source) : null };
 }
 
-/** The item columns that flags name. */
 async function named(
   source: ColumnSource,
   { itemColumn, anyItemColumn = false }: ColumnFlags,

@@ -13,7 +13,6 @@ export function isColumnName(text: string): boolean {
   return customaryItemColumns.includes(text.toLowerCase()) || parseKindName(text) !== null;
 }
 
-/** A flag that names a column, and its value. */
 export interface ColumnFlag {
   readonly flag: "--item-column" | "--kind-column";
   readonly wanted: string;
@@ -38,12 +37,10 @@ function unnamedColumn(columns: readonly string[], wanted: string): number {
   return columns.findIndex((name, index) => name.trim() === "" && wanted === positionalName(index));
 }
 
-/** Name of an unnamed column. */
 export function positionalName(index: number): string {
   return `column_${index + 1}`;
 }
 
-/** Warns if several columns share the chosen column's name. */
 export function warnOfDuplicateName(
   columns: readonly string[],
   choice: ColumnPlace,
@@ -62,7 +59,6 @@ function quotedName(name: string): string {
 
 const maxNameLength = 100;
 
-/** The error for a flag that names a missing column. */
 export function unknownColumn(
   input: string,
   columns: readonly string[],
@@ -81,12 +77,10 @@ export function unknownColumn(
   );
 }
 
-/** A column and its sample. */
 export interface RatedColumn extends Omit<ItemColumn, "by"> {
   readonly sample: ColumnSample;
 }
 
-/** The error for an input with no item column, or several candidates. */
 export function noItemColumn(
   input: string,
   columns: readonly RatedColumn[],
@@ -126,7 +120,6 @@ function columnHint(
     : `name one, or look up all of them: repute enrich ${file}${flags.join("")}`;
 }
 
-/** Minimum share of an item column. */
 export const minShare = 0.5;
 
 /** A column's name without spaces around it: `column_N` if it has none. */
@@ -134,7 +127,6 @@ export function columnName({ name, index }: ColumnPlace): string {
   return name.trim() === "" ? positionalName(index) : name.trim();
 }
 
-/** Columns for a message. */
 export function shownColumns(columns: readonly ColumnPlace[]): string {
   return columns.map((column) => quotedName(columnName(column))).join(", ");
 }

@@ -13,7 +13,6 @@ import type { InputReading, ItemColumn, ReadOptions } from "../types.js";
 import type { CsvRecord } from "./csv-records.js";
 import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
 
-/** Column names of a CSV input, and the item and kind columns. */
 export interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind"> {
   readonly columns: readonly string[];
 }
@@ -77,7 +76,6 @@ function isEnough(read: readonly CsvRecord[]): boolean {
   return read.length > limits.sampleRecords || last.end - first.end > limits.recordBytes;
 }
 
-/** The layout of an input without a header and rows. */
 function emptyLayout(itemColumn: ReadOptions["itemColumn"]): CsvLayout {
   const [first = positionalName(0), ...others] = [itemColumn ?? []].flat();
   const by = itemColumn === null ? "format" : "flag";
@@ -86,7 +84,6 @@ function emptyLayout(itemColumn: ReadOptions["itemColumn"]): CsvLayout {
   return { columns: [], header: "none", items, kind: null };
 }
 
-/** The layout according to the records read so far. */
 interface Draft {
   readonly header: InputReading["header"];
   readonly names: readonly string[];

@@ -7,7 +7,6 @@ import { type LineEnd, limits, type TextBytes } from "../reading/lines.js";
 import { type Delimiter, scanCells } from "../reading/scan-cells.js";
 import type { InputReading } from "../types.js";
 
-/** How cells and records are separated. */
 export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
   readonly delimiter: Delimiter;
   readonly lineEnd: LineEnd;
@@ -18,7 +17,6 @@ export interface CsvRecord {
   /** First and last line of the record, counted from 1. */
   readonly line: number;
   readonly endLine: number;
-  /** Byte offset after its line end. */
   readonly end: number;
 }
 
@@ -164,7 +162,6 @@ const notAscii = /[^\u0000-\u007f]/;
 
 interface ParsedRecord {
   readonly cells: string[];
-  /** Byte offset after the record's line end. */
   readonly end: number;
 }
 
@@ -201,7 +198,6 @@ class RecordParser extends Parser {
     return true;
   }
 
-  /** @returns the parser's error, or null */
   feed(chunk: Buffer | null): Promise<Error | null> {
     return new Promise((resolve) => {
       const done = (error?: Error | null): void => resolve(error ?? null);

@@ -34,7 +34,6 @@ export function withoutFormula(cell: string): string {
   return guardedStarts.has(cell.charAt(0)) && formula.test(cell) ? `'${cell}` : cell;
 }
 
-/** The value of an added cell that `withoutFormula` wrote. */
 function valueOf(cell: string): string {
   return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
 }
@@ -110,7 +109,6 @@ function cellOf(value: ColumnValue): string {
   return typeof value === "object" ? value.join("|") : String(value);
 }
 
-/** Counts the rows of an output by status and verdict. */
 export function countCsv(
   delimiter: Delimiter,
   { inputColumns, prefix }: CountOptions,
@@ -176,7 +174,6 @@ function layoutOf(
   };
 }
 
-/** All names that an added column may have. */
 function addedNames(prefix: string): ReadonlySet<string> {
   const all = addedColumns({ file: true, column: true, raw: true });
   return new Set(all.map(({ name }) => prefix + name));
@@ -187,7 +184,6 @@ function endsWith(names: readonly string[], added: readonly string[], prefix: st
   return width >= 0 && added.every((name, index) => names[width + index] === prefix + name);
 }
 
-/** The cells of a record with or without its line end. */
 function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
   return scanCells(withoutLineEnd(record), { delimiter }).cells;
 }

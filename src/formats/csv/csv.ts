@@ -75,7 +75,6 @@ async function read(
 
 type RecordLists = AsyncGenerator<readonly CsvRecord[]>;
 
-/** Detects dialect and columns at the start of the input. */
 async function settle(
   { bytes, pauses }: Reading,
   options: ReadOptions,
@@ -105,7 +104,6 @@ async function settle(
   };
 }
 
-/** Reads the input with settings found earlier. */
 async function* readSettled({ bytes, before }: Reading, reading: InputReading): RecordLists {
   const { comment, spaced, header, skippedLines = 0 } = reading;
   const dialect = { delimiter: reading.delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };

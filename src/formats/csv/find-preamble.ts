@@ -12,9 +12,7 @@ import { sniffDelimiter } from "./csv-layout.js";
 export interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
   readonly skippedLines: number;
-  /** Their text, cut. */
   readonly skippedText: string;
-  /** The lines from there on. */
   readonly content: readonly string[];
   /** Null if no delimiter separates them. */
   readonly delimiter: Delimiter | null;
@@ -85,7 +83,6 @@ function firstRecord(
 /** Dashes and the like, or the delimiter that Excel is told. */
 const rule = /^\s*(?:[-=_*#~+]{3,}|sep=.)\s*$/i;
 
-/** The cells up to the last one that is filled. */
 function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
   const { cells } = scanCells(line, { delimiter, spaced: true });
   return cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== "") + 1);
@@ -106,7 +103,6 @@ function mostFrequent(numbers: readonly number[]): number {
   );
 }
 
-/** Leaves out the first lines of a text. */
 export async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {
   let left = lines;
   let { start } = text;

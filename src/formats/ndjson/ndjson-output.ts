@@ -9,7 +9,6 @@ import { joinedEntries } from "../joined-entries.js";
 import { countRows } from "../count-rows.js";
 import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
 
-/** Counts the rows of an NDJSON output. */
 export function countNdjson({ prefix, shape }: CountOptions): RecordCounter {
   return shape === "nested" ? countJson([addedMemberName(prefix, [])]) : countJson([], prefix);
 }
@@ -95,7 +94,6 @@ function readNested(text: string, member: string): EarlierRecord | null {
 
 const resultMembers: ReadonlySet<string> = new Set(lookupEndpoints.map(resultMember));
 
-/** What a column says of the results in a nested row. */
 function columnIn(rep: Readonly<Record<string, unknown>>, name: string): unknown {
   const answers = Object.fromEntries(
     lookupEndpoints.flatMap((endpoint) => {

@@ -6,10 +6,8 @@ import type { Line } from "../reading/lines.js";
 /** A parsed line: an object, or the reason why it isn't one. */
 export interface ParsedLine {
   readonly line: Line;
-  /** Without surrounding white space. */
   readonly json: string;
   readonly object: JsonObject | null;
-  /** Why it isn't an object. */
   readonly reason: string;
 }
 
@@ -113,7 +111,6 @@ export interface Flat {
   readonly extra: string | null;
 }
 
-/** Reads an object's members as cells. */
 export function flatten(json: string, columns: readonly string[]): Flat {
   const members = memberTexts(json);
   const cells: string[] = [];

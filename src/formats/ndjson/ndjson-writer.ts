@@ -31,7 +31,6 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
   return jsonLinesEncoder(encodeRow);
 }
 
-/** Encodes rejected records with two more members for the reason. */
 export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
   const [code = "", reason = "", file = "", column = "", item = ""] = freshNames(
     ["reject_code", "reject_reason", "reject_file", "reject_column", "reject_item"],
@@ -91,7 +90,6 @@ function inputMembers(row: Row, keys: readonly string[], added: readonly string[
   return { text: row.fault === null ? cellMembers(row, keys) : "", displaced: null };
 }
 
-/** A row's cells as JSON members. */
 export function cellMembers({ cells }: Row, keys: readonly string[]): string {
   let text = "";
   for (let index = 0; index < keys.length; index++) {

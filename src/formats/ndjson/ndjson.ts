@@ -26,7 +26,7 @@ import {
   parseLine,
 } from "./ndjson-row.js";
 import { ndjsonEncoder, ndjsonRejects } from "./ndjson-writer.js";
-import { isLong, mayBeNdjson, notNdjson } from "./not-ndjson.js";
+import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
 import { matchColumn, unknownColumn } from "../columns/find-column.js";
@@ -154,6 +154,33 @@ async function findLayout(
     options,
   );
   return { columns, ...found };
+}
+
+/** Whether the first lines of an input may be those of NDJSON, with some broken ones among them. */
+function mayBeNdjson(lines: readonly ParsedLine[]): boolean {
+  return lastWithoutObject(lines) === undefined;
+}
+
+/** Whether these lines are as long as one may be. */
+function isLong(lines: readonly ParsedLine[]): boolean {
+  const [first, last] = [lines[0], lines.at(-1)];
+  return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;
+}
+
+function notNdjson(input: string, lines: readonly ParsedLine[]): UsageError {
+  const last = lastWithoutObject(lines)!.line.number;
+  return new UsageError(
+    "input_not_ndjson",
+    `${input} doesn't look like NDJSON: no JSON object up to line ${last}`,
+    { hint: "set the format: --from csv|tsv|text" },
+  );
+}
+
+/** The line up to which an object should have come; undefined if one has, or still may. */
+function lastWithoutObject(lines: readonly ParsedLine[]): ParsedLine | undefined {
+  const object = lines.findIndex((line) => line.object !== null);
+  const before = object === -1 ? lines : lines.slice(0, object);
+  return isLong(before) ? before.at(-1) : before[limits.linesBeforeObject];
 }
 
 /** All paths to values in the first objects, in order of appearance. */

@@ -7,7 +7,6 @@ export type LineEnd = "lf" | "cr";
 
 /** The text of an input: decompressed, UTF-8, without byte order mark. */
 export interface TextBytes {
-  /** Name of the input for messages. */
   readonly name: string;
   readonly chunks: AsyncGenerator<Buffer>;
   /** Offset of the first byte of `chunks` in the decompressed input, byte order mark included. */
@@ -15,11 +14,8 @@ export interface TextBytes {
   readonly lineEnd: LineEnd;
 }
 
-/** One line of an input. */
 export interface Line {
-  /** Without line end. */
   readonly text: string;
-  /** Counted from 1. */
   readonly number: number;
   /** Byte offset after the line end. */
   readonly end: number;
@@ -61,7 +57,6 @@ export async function* contentLines(
   if (last.length > 0) yield last;
 }
 
-/** Maps every entry of every list. */
 export async function* mapLists<T, R>(
   lists: AsyncIterable<readonly T[]>,
   change: (entry: T) => R,
@@ -69,7 +64,6 @@ export async function* mapLists<T, R>(
   for await (const list of lists) yield list.map((entry) => change(entry));
 }
 
-/** The entries that every entry of every list stands for. */
 export async function* flatMapLists<T, R>(
   lists: AsyncIterable<readonly T[]>,
   expand: (entry: T) => readonly R[],
@@ -109,7 +103,6 @@ function tooLong(name: string, line: number): FatalError {
 export const limits = {
   /** Longest record (a line, or a CSV record of several lines), in bytes. */
   recordBytes: 16 * 1024 * 1024,
-  /** Rows per batch. */
   batchRows: 512,
   /** Bytes examined to detect an input's format. */
   headBytes: 64 * 1024,

@@ -27,7 +27,6 @@ export class Pauses {
   }
 }
 
-/** The first bytes of an input, and all of its chunks including those. */
 interface Peeked {
   readonly head: Buffer;
   readonly chunks: AsyncGenerator<Buffer>;
@@ -80,12 +79,10 @@ export class Sample<T> {
     this.#pauses = pauses;
   }
 
-  /** Entries read so far. */
   get read(): readonly T[] {
     return this.#read;
   }
 
-  /** True once the input has ended. */
   get ended(): boolean {
     return this.#ended;
   }
@@ -125,7 +122,6 @@ export interface HeadLines {
   readonly before: readonly number[];
 }
 
-/** Whether these bytes are enough for `headLines`. */
 export function isHeadComplete(head: Buffer): boolean {
   if (head.length >= limits.headBytes) return true;
   let lines = 0;
@@ -181,7 +177,6 @@ function isHeaderWithMark(
   });
 }
 
-/** Whether these bytes are enough to detect the line end. */
 export function showsLineEnd(head: Buffer): boolean {
   return head.length >= limits.headBytes || head.includes(lineFeed);
 }

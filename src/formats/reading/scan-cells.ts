@@ -1,7 +1,6 @@
 /** Character between the cells of a CSV or TSV input. */
 export type Delimiter = string;
 
-/** Detection order. */
 export const delimiters: readonly Delimiter[] = ["\t", ";", ","];
 
 /** The cells of a record, and the position of a quote that is never closed; null for none. */
@@ -46,7 +45,6 @@ export function countDelimiters(line: string, delimiter: Delimiter): number {
   return scanCells(line, { delimiter, spaced: true }).cells.length - 1;
 }
 
-/** Position of the next quote that isn't doubled, or -1. */
 function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);

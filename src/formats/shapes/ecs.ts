@@ -1,15 +1,12 @@
-import { systemClock } from "../../core/clock.js";
+import { systemClock, timestamp } from "../../core/clock.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { accusationIn, verdictOf } from "../../core/finding.js";
-import { jsonLinesEncoder } from "../lines-encoder.js";
-import { splitLines } from "../record-splitter.js";
-import { countJson } from "../ndjson/ndjson-output.js";
-import type { EncoderOptions, WritableFormat } from "../types.js";
+import type { EncoderOptions } from "../types.js";
+import { documentFormat } from "./document-format.js";
 import { itemFacts, type ItemFacts, reputeMember } from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 
-/** Version of the Elastic Common Schema that the documents follow. */
 const ecsVersion = "9.4.0";
 
 const outcomes = {
@@ -25,18 +22,11 @@ const outcomes = {
  * field that indicator match rules query; unknown and benign items get none, so that no rule treats
  * them as threats. All data is under `repute`.
  */
-export const ecs: WritableFormat = {
-  extensions: [],
-  write: (options) => jsonLinesEncoder(ecsDocuments(options)),
-  split: splitLines,
-  count: () => countJson(["repute"]),
-  keepsReceived: () => true,
-};
+export const ecs = documentFormat(["repute"], ecsDocuments);
 
-/** Encodes a row as a document and a line end. */
 export function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) => string {
-  const clock = options.clock ?? systemClock;
-  const describe = reputeMember(options.columns);
+  const { columns, clock = systemClock } = options;
+  const describe = reputeMember(columns);
 
   return (enriched) => {
     const { item, finding } = enriched;
@@ -45,7 +35,7 @@ export function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) =
     const facts = itemFacts(enriched);
     // `undefined` members are dropped; adding them conditionally with spread is far slower.
     const document = JSON.stringify({
-      "@timestamp": finding.lookedUpAt ?? new Date(clock.now()).toISOString(),
+      "@timestamp": finding.lookedUpAt ?? timestamp(clock.now()),
       ecs: { version: ecsVersion },
       event: {
         kind: "enrichment",

@@ -1,11 +1,9 @@
 import { hash } from "node:crypto";
-import { jsonLinesEncoder } from "../lines-encoder.js";
-import { splitLines } from "../record-splitter.js";
-import { countJson } from "../ndjson/ndjson-output.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { FatalError } from "../../core/errors.js";
-import type { Encoder, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
-import { ecsDocuments } from "./ecs.js";
+import type { CountOptions, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
+import { documentFormat } from "./document-format.js";
+import { ecs, ecsDocuments } from "./ecs.js";
 import { inputMember } from "./item-facts.js";
 
 /**
@@ -13,15 +11,9 @@ import { inputMember } from "./item-facts.js";
  * an ECS document. The identifier depends only on the row and its number, or on the item, so loading
  * the file again, or that of another run of the same input, replaces documents instead of adding some.
  */
-export const esBulk: WritableFormat = {
-  extensions: [],
-  write: esBulkEncoder,
-  split: splitLines,
-  count: countPairs,
-  keepsReceived: () => true,
-};
+export const esBulk: WritableFormat = { ...documentFormat([], pairsOf), count: countPairs };
 
-function esBulkEncoder(options: EncoderOptions): Encoder {
+function pairsOf(options: EncoderOptions): (enriched: EnrichedRow) => string {
   const document = ecsDocuments(options);
   const input = inputMember(options.columns);
   const { esIndex, esAction = "index", esId = "row" } = options;
@@ -32,17 +24,17 @@ function esBulkEncoder(options: EncoderOptions): Encoder {
     esId === "item" && item !== null
       ? `${item.kind}\n${item.value}`
       : `${row.number}\n${input(row)}\n${row.extra ?? ""}`;
-  return jsonLinesEncoder((enriched) => {
+  return (enriched) => {
     const id = hash("sha256", identity(enriched)).slice(0, 40);
     return `${start}${id}"}}\n${document(enriched)}`;
-  });
+  };
 }
 
 const actionLine = /^\{"(?:index|create)":\{(?:"_index":"[^"]+",)?"_id":"[0-9a-f]{40}"\}\}\n$/;
 
 /** Counts the documents. Every other line is an action. */
-function countPairs(): RecordCounter {
-  const documents = countJson(["repute"]);
+function countPairs(options: CountOptions): RecordCounter {
+  const documents = ecs.count(options);
   let lines = 0;
   return {
     add(record) {

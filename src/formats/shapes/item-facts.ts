@@ -5,13 +5,11 @@ import { parseTimestamp } from "../../core/clock.js";
 import { nestedFacts, nestedText, type Verdict } from "../../core/finding.js";
 import { cellMembers, uniqueNames } from "../ndjson/ndjson-writer.js";
 
-/** Facts about an item that several shapes need. */
 export interface ItemFacts {
   /** RFC 3339 as received; null if missing or not a date-time. */
   readonly firstSeen: string | null;
   readonly lastSeen: string | null;
   readonly tags: readonly string[];
-  /** Autonomous system number. */
   readonly asNumber: number | null;
   readonly asName: string | null;
   readonly reverseDns: readonly string[];

@@ -8,10 +8,7 @@ import {
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { programInfo } from "../../core/program.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { jsonLinesEncoder } from "../lines-encoder.js";
-import { splitLines } from "../record-splitter.js";
-import { countJson } from "../ndjson/ndjson-output.js";
-import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
+import { documentFormat } from "./document-format.js";
 import { epochMs, itemFacts, reputeMember } from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 
@@ -46,7 +43,6 @@ const statuses: Readonly<Record<FindingStatus, readonly [id: number, name: strin
 
 interface KindNames {
   readonly type: readonly [id: number, name: string];
-  /** Observable type, or null if OCSF has none. */
   readonly observable: readonly [id: number, name: string] | null;
 }
 
@@ -70,23 +66,14 @@ const scores: Readonly<Record<Accusation, readonly [id: number, name: string]>> 
  * Writes one OCSF event of class OSINT Inventory Info per row. Data without a place in that class
  * is under `unmapped.repute`.
  */
-export const ocsf: WritableFormat = {
-  extensions: [],
-  write: ocsfEncoder,
-  split: splitLines,
-  count: () => countJson(["unmapped", "repute"]),
-  keepsReceived: () => true,
-};
-
-function ocsfEncoder(options: EncoderOptions): Encoder {
-  const clock = options.clock ?? systemClock;
+export const ocsf = documentFormat(["unmapped", "repute"], ({ columns, clock = systemClock }) => {
   const { name, version } = programInfo();
   const metadata = { version: ocsfVersion, product: { name, version } };
   // Identical in every event, so serialized once.
   const constant = JSON.stringify({ ...classification, metadata }).slice(0, -1);
-  const describe = reputeMember(options.columns);
+  const describe = reputeMember(columns);
 
-  const encodeRow = (enriched: EnrichedRow): string => {
+  return (enriched) => {
     const { row, item, finding } = enriched;
     const verdict = verdictOf(finding);
     const [statusId, status] = statuses[finding.status];
@@ -105,11 +92,8 @@ function ocsfEncoder(options: EncoderOptions): Encoder {
     });
     return `${constant},${event.slice(1, -1)},"unmapped":{"repute":${describe(enriched, verdict)}}}\n`;
   };
+});
 
-  return jsonLinesEncoder(encodeRow);
-}
-
-/** The `osint` object. `undefined` members are dropped. */
 function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | null): object {
   const { firstSeen, tags, asNumber, asName, reverseDns } = itemFacts(enriched);
   const [typeId, type] = kinds[item.kind].type;
@@ -131,7 +115,6 @@ function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | nul
   return accusation === null ? osint : Object.assign(osint, indicationOf(item, accusation));
 }
 
-/** Members of accused items only. */
 function indicationOf(item: Item, accusation: Accusation): object {
   const pattern = stixPattern(item);
   const [scoreId, score] = scores[accusation];

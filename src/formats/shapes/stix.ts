@@ -1,5 +1,6 @@
-import { hash, randomUUID } from "node:crypto";
-import { systemClock } from "../../core/clock.js";
+import { randomUUID } from "node:crypto";
+import { v5 as nameUuid } from "uuid";
+import { systemClock, timestamp } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { type Accusation, accusationIn, verdictOf } from "../../core/finding.js";
 import { linesEncoder } from "../lines-encoder.js";
@@ -13,7 +14,7 @@ import type { Item, ItemKind } from "../../core/item/item.js";
  * Namespace of the UUIDs below. STIX reserves its own namespace for cyber-observable objects (STIX
  * 2.1, section 2.9). Never change this: an indicator must have the same identifier in every run.
  */
-const namespace = Buffer.from("5c8e293f93734f2a8efa619370ae923b", "hex");
+const namespace = "5c8e293f-9373-4f2a-8efa-619370ae923b";
 
 /** Object path of each kind except `ip` (STIX 2.1, sections 6 and 9). */
 const paths: Readonly<Record<Exclude<ItemKind, "ip">, string>> = {
@@ -34,16 +35,7 @@ export function stixPattern({ kind, value }: Item): string {
 
 /** The identifier of a pattern's indicator: a UUID derived from the pattern. */
 export function stixIndicatorId(pattern: string): string {
-  return `indicator--${nameUuid(pattern)}`;
-}
-
-/** A version 5 UUID in repute's namespace (RFC 9562, section 5.5). */
-function nameUuid(name: string): string {
-  const bytes = hash("sha1", Buffer.concat([namespace, Buffer.from(name)]), "buffer");
-  bytes[6] = (bytes[6]! & 0x0f) | 0x50;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = bytes.toString("hex", 0, 16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return `indicator--${nameUuid(pattern, namespace)}`;
 }
 
 /**
@@ -59,7 +51,7 @@ const created = "2020-01-01T00:00:00.000Z";
 const identity = {
   type: "identity",
   spec_version: "2.1",
-  id: `identity--${nameUuid("identity repute")}`,
+  id: `identity--${nameUuid("identity repute", namespace)}`,
   created,
   modified: created,
   name: "repute",
@@ -86,9 +78,7 @@ export const stix: WritableFormat = {
   keepsReceived: () => false,
 };
 
-function stixEncoder(options: EncoderOptions): Encoder {
-  const clock = options.clock ?? systemClock;
-
+function stixEncoder({ clock = systemClock }: EncoderOptions): Encoder {
   const encodeRow = (enriched: EnrichedRow): string => {
     const { item, finding } = enriched;
     const accusation = accusationIn(verdictOf(finding));
@@ -120,17 +110,10 @@ function stixEncoder(options: EncoderOptions): Encoder {
   };
 }
 
-/** What follows the last indicator. */
 export const bundleEnd = "\n]}\n";
 
-/** The identifier in the text of an indicator. */
 export function encodedId(text: string): string {
   return /"id":"([^"]+)"/.exec(text)?.[1] ?? "";
-}
-
-/** RFC 3339 with milliseconds (STIX 2.1, section 2.16). */
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 const idPattern = /^indicator--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;

@@ -103,11 +103,11 @@ describe("prepareCall", () => {
 
   describe("with exclusion lists", () => {
     const list = new ExclusionList("ours.txt", "");
-    list.addDomain("corp.example.com");
-    list.addDomain("intranet");
-    list.addDomain("files.corp.internal");
-    list.addNetwork("192.0.2.0/24");
-    list.addMailDomain("staff.internal");
+    list.domains.add("corp.example.com");
+    list.domains.add("intranet");
+    list.domains.add("files.corp.internal");
+    list.ranges.add("192.0.2.0/24");
+    list.mailDomains.add("staff.internal");
 
     it.each([
       { a: ["host.corp.example.com"] },

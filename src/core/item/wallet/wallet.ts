@@ -1,8 +1,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { base58xmr } from "@scure/base";
+import { base32nopad, base58xmr } from "@scure/base";
 import { readBase58check, readSolana } from "./base58check.js";
 import { readBech32, readCashAddr } from "./bech32-address.js";
-import { readStellar } from "./stellar.js";
 
 /**
  * Reads a wallet address and verifies its checksum: Base58Check, Bech32(m), CashAddr, Stellar, Monero
@@ -91,4 +90,38 @@ function readMonero(text: string): string | null {
   if (moneroLengths.get(bytes[0]) !== bytes.length) return null;
   const checksum = keccak_256(bytes.subarray(0, -moneroChecksum)).subarray(0, moneroChecksum);
   return Buffer.compare(checksum, bytes.subarray(-moneroChecksum)) === 0 ? text : null;
+}
+
+/**
+ * Reads a Stellar address: an account (`G…`), a multiplexed account (`M…`) or a contract (`C…`).
+ *
+ * @see https://github.com/stellar/stellar-protocol/blob/master/ecosystem/sep-0023.md
+ * @returns the address unchanged; null if it is none, or its checksum is wrong
+ */
+function readStellar(text: string): string | null {
+  if (!stellarForm.test(text)) return null;
+  let bytes: Uint8Array;
+  try {
+    bytes = base32nopad.decode(text);
+  } catch {
+    return null;
+  }
+  const view = Buffer.from(bytes);
+  if (!stellarVersions.has(view[0])) return null;
+  return crc16(view.subarray(0, -2)) === view.readUInt16LE(view.length - 2) ? text : null;
+}
+
+/** Not `S…`, which is a secret. */
+const stellarForm = /^(?:[GC][A-Z2-7]{55}|M[A-Z2-7]{68})$/;
+const stellarVersions: ReadonlySet<number | undefined> = new Set([6 << 3, 2 << 3, 12 << 3]);
+
+/** CRC-16/XMODEM. */
+function crc16(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+    crc &= 0xffff;
+  }
+  return crc;
 }

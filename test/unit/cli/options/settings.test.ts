@@ -78,6 +78,7 @@ describe("a wrong value", () => {
     ["timeout", "0s", '--x must be from 1ms to 24h; got "0s"'],
     ["timeout", "30d", '--x must be from 1ms to 24h; got "30d"'],
     ["timeout", "5", '--x must be a number and a unit (ms, s, m, h, d), such as 30s; got "5"'],
+    ["timeout", "-1h", '--x must not be negative; got "-1h"'],
     ["rate", "5", '--x must be a count and a window, such as 100/s, 600/m or 10000/d; got "5"'],
     [
       "lookups",
