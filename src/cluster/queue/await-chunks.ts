@@ -5,7 +5,6 @@ import { isFault, readChunkResult } from "../chunks/chunk-result.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
 import type { EnrichJob, RunProgress } from "../../run/types.js";
-import { publishCommit } from "./chunk-commit.js";
 import { type ChunkJobOfQueue, type ChunkQueue, reportedProgress } from "./chunk-queue.js";
 import { ChunksProgress } from "./chunks-progress.js";
 import type { WorkLease } from "./work-lease.js";
@@ -29,7 +28,7 @@ const sought = 256;
 /** Turns without a worker after which the coordinator says so. */
 const patience = 10;
 
-/** Turns in which a committed result may be invisible here, before its chunk is done again. */
+/** Turns in which the result of a chunk may be invisible here, before its chunk is done again. */
 const mostLooks = 75;
 
 /** Queues the chunks that are not done, and resolves once all are published. */
@@ -94,7 +93,7 @@ class Waiting {
     }
   }
 
-  /** Publishes what the workers have committed. */
+  /** Takes what the workers have published. */
   async #takeFinished(): Promise<void> {
     const { queue } = this.#of;
     const gone: number[] = [];
@@ -117,10 +116,10 @@ class Waiting {
       if (attempt !== resumed) return true;
       throw failed(job);
     }
-    const { returnvalue } = job;
-    if (returnvalue === null) return true;
-    const result = await publishCommit(work, plan, planned, returnvalue);
-    if (result === null) return this.#lookedInVain(chunk);
+    if (!job.returnvalue) return true;
+    const result = await readChunkResult(work, plan, planned);
+    // A shared folder may show it later.
+    if (result === null || isFault(result)) return this.#lookedInVain(chunk);
     this.#progress.done(result);
     this.#left.delete(chunk);
     return true;

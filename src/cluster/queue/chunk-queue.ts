@@ -20,17 +20,8 @@ export interface ChunkTask {
   readonly chunk: number;
 }
 
-/** What a worker returns for a finished chunk. BullMQ accepts it only from the holder of the lock. */
-export interface ChunkCommit {
-  /** Name of the result in the work folder. */
-  readonly key: string;
-  /** Of that result, which has the checksums of its files. */
-  readonly sha256: string;
-  readonly rows: number;
-}
-
-/** A job in the queue; null if its run was stopped before the chunk was done. */
-export type ChunkJobOfQueue = Job<ChunkTask, ChunkCommit | null>;
+/** A job in the queue. Its value is false if its run was stopped before the chunk was done. */
+export type ChunkJobOfQueue = Job<ChunkTask, boolean>;
 
 /** How long the marks of a run are kept that nobody removes, in seconds. */
 const markSeconds = 86_400;

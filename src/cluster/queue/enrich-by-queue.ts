@@ -33,7 +33,7 @@ export interface QueueOptions {
 
 /**
  * The main job with workers on any machine: divides the input in the work folder, queues the chunks,
- * publishes what the workers commit, and merges.
+ * waits for the workers, and merges.
  *
  * @throws as `enrich`; UsageError `workers_option`, `workers_need_file`, `work_in_use`
  */
@@ -50,7 +50,7 @@ export async function enrichByQueue(given: EnrichJob, options: QueueOptions): Pr
 async function enrichAt(path: string, run: DividedRun, options: QueueOptions): Promise<Manifest> {
   const { signal, onWarning = () => undefined } = run.job;
   const { environment } = options;
-  const work = await openWork(path);
+  const work = openWork(path);
   const opening = openQueueLink(options.queue, { environment, onWarning });
   const link = await raceAbort(opening, signal, (late) => late.close());
   const lease = new WorkLease(link, work);
@@ -92,7 +92,7 @@ async function coordinate(
     if (isNew) await lease.take(ending.job, plan.plan_id);
     const resumed = isNew ? 0 : await countResume(work);
     // What would otherwise fail after the last request.
-    await openMerged({ ...job, settings, plan }, target, target.base);
+    await openMerged({ ...job, settings, plan }, target, run.base);
     await writeRunRecord(work, plan.plan_id, job);
     await doChunks({ job, queue: queueOf(plan), work, plan, lease, signal, resumed });
     return { plan, resumed };

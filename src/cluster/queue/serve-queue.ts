@@ -5,7 +5,6 @@ import { EarlyEndError, FatalError, ReputeError, UsageError } from "../../core/e
 import type { ErrorCode } from "../../core/error-codes.js";
 import { endingOfError } from "../../run/exit-reason.js";
 import {
-  type ChunkCommit,
   type ChunkJobOfQueue,
   ChunkQueue,
   type ChunkTask,
@@ -37,7 +36,7 @@ export async function serveQueue(options: QueueWorkerOptions): Promise<void> {
   }
 }
 
-type ChunkWorker = Worker<ChunkTask, ChunkCommit | null>;
+type ChunkWorker = Worker<ChunkTask, boolean>;
 
 class QueueWorker {
   readonly #options: QueueWorkerOptions;
@@ -59,7 +58,7 @@ class QueueWorker {
     const queue = await openQueue(this.#link);
     const runOf = (plan: string) => new ChunkQueue(this.#link, queue, plan);
     const { lockMs, signal } = this.#options;
-    const worker: ChunkWorker = new Worker<ChunkTask, ChunkCommit | null>(
+    const worker: ChunkWorker = new Worker<ChunkTask, boolean>(
       queueName,
       (job, token = "") => this.#process(job, token, runOf(job.data.plan)),
       {
@@ -87,11 +86,7 @@ class QueueWorker {
     if (this.#faulty.signal.aborted) throw this.#faulty.signal.reason;
   }
 
-  async #process(
-    job: ChunkJobOfQueue,
-    token: string,
-    run: ChunkQueue,
-  ): Promise<ChunkCommit | null> {
+  async #process(job: ChunkJobOfQueue, token: string, run: ChunkQueue): Promise<boolean> {
     const { lockMs, signal, onWarning } = this.#options;
     const held = new HeldLock(lockMs, AbortSignal.any([signal, this.#faulty.signal]));
     this.#held = held;
@@ -102,7 +97,7 @@ class QueueWorker {
         const { chunk } = job.data;
         onWarning(`chunk ${chunk}: its lock was lost, so its output is rejected`);
       } else if (!signal.aborted) {
-        if (held.isStopped) return null;
+        if (held.isStopped) return false;
         if (isOfRun(error)) {
           await run.fail(located(error), job.data.attempt);
           throw error;
