@@ -2,9 +2,8 @@ import { stat } from "node:fs/promises";
 import { FatalError } from "../core/errors.js";
 import { counted } from "../core/text/quantity.js";
 import type { OpenedSource, SourcePosition } from "../inputs/types.js";
-import type { EarlierRow } from "./earlier-row.js";
+import type { EarlierForm, EarlierRow, FileRows, Place } from "./earlier-row.js";
 import type { OutputFile, OutputFiles } from "./output-files.js";
-import type { EarlierForm, FileRows, Place } from "./types.js";
 
 /**
  * Chooses how the files of an output are read.

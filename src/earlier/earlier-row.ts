@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../core/error-codes.js";
 import { type Column, type ColumnValue, resultFrom } from "../core/column.js";
-import { columns } from "../core/columns.js";
+import { columns, type OptionalColumns } from "../core/columns.js";
 import { FatalError } from "../core/errors.js";
 import {
   type Finding,
@@ -15,7 +15,11 @@ import { type Item, itemKinds } from "../core/item/item.js";
 import type { Row } from "../core/row.js";
 import { answeredLookups } from "../formats/answered-lookups.js";
 import { columnTypes } from "../formats/column-types.js";
-import type { EarlierRecord } from "../formats/types.js";
+import type { ChecksumState } from "../core/files/running-checksum.js";
+import type { InputType } from "../formats/typed-column.js";
+import type { EarlierRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
+import type { SinkSettings } from "../outputs/options.js";
+import type { OutputFile } from "./output-files.js";
 
 /** A row of an earlier output. */
 export interface EarlierRow extends Row {
@@ -26,6 +30,53 @@ export interface EarlierRow extends Row {
   readonly item: Item | null;
   /** The earlier finding, with what is needed to count it. */
   readonly earlier: Finding;
+}
+
+/** How the rows of an output's files are read, and written again. */
+export interface EarlierForm {
+  /** The input's own columns; none for NDJSON, whose records bring their members. */
+  readonly columns: readonly string[];
+  /** Their types. @default text */
+  readonly types?: readonly InputType[];
+  /** The kind of a table. */
+  readonly kind?: string;
+  /** How rejected rows are written. */
+  readonly reading: InputReading;
+  readonly optional: OptionalColumns;
+  /** The run that wrote it, if the files tell. */
+  readonly runId?: string;
+  /** Settings that keep the form of the files. */
+  readonly settings: Partial<SinkSettings>;
+  /** Wraps the encoder of text. */
+  readonly encoder?: (encoder: Encoder) => Encoder;
+  /** Opens a file. @throws ReputeError */
+  open(file: OutputFile, from: FileStart): Promise<FileRows>;
+}
+
+/** Where the reading of a file starts. */
+interface FileStart {
+  /** Counts the rows; it goes on from file to file. */
+  readonly place: Place;
+  /** Rows to skip. */
+  readonly skip: number;
+  /** Checksum of what was read before, which must be the same; null for nothing. @default unchecked */
+  readonly before?: ChecksumState | null;
+}
+
+/** A position in the rows of an output. */
+export interface Place {
+  row: number;
+  /** Characters of the rows so far. */
+  end: number;
+}
+
+/** The rows of a file. */
+export interface FileRows {
+  readonly rows: AsyncIterable<readonly EarlierRow[]>;
+  bytesRead(): number;
+  /** Checksum of what is read. */
+  checksum(): ChecksumState | undefined;
+  close(): Promise<void>;
 }
 
 /** Where a record is, and what a retry that keeps it writes. */
@@ -63,6 +114,24 @@ export function earlierRow(
     record,
     item: earlierItem(record),
     earlier,
+  };
+}
+
+/** How an output was read, as rejected rows are written: by default, rows of typed values as CSV. */
+export function outputReading(
+  prefix: string,
+  format: SourceFormat = "csv",
+  delimiter: string | null = ",",
+  header: InputReading["header"] = "record",
+): InputReading {
+  return {
+    format,
+    delimiter,
+    comment: null,
+    spaced: false,
+    header,
+    items: [{ name: `${prefix}item`, index: -1, by: "format", sample: null }],
+    kind: null,
   };
 }
 

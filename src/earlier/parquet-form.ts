@@ -2,15 +2,19 @@ import { open } from "node:fs/promises";
 import { FatalError } from "../core/errors.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import type { CellValue } from "../formats/typed-column.js";
-import type { InputReading } from "../formats/types.js";
 import { verifyInput } from "../inputs/verify-input.js";
 import {
   openParquetOutput,
   type OutputColumns,
   type ParquetOutput,
 } from "../outputs/parquet/output-rows.js";
-import type { EarlierForm, Place } from "./types.js";
-import { earlierRow, type EarlierRow } from "./earlier-row.js";
+import {
+  type EarlierForm,
+  type EarlierRow,
+  earlierRow,
+  outputReading,
+  type Place,
+} from "./earlier-row.js";
 import type { OutputFiles } from "./output-files.js";
 import { cellsReader } from "./typed-record.js";
 
@@ -26,7 +30,7 @@ export async function formOfParquet(
     columns: first.own,
     types: first.types,
     kind: "parquet",
-    reading: rejectsReading(options.prefix),
+    reading: outputReading(options.prefix),
     optional: first.optional,
     runId: first.runId,
     settings: {},
@@ -47,19 +51,6 @@ export async function formOfParquet(
         close: () => Promise.resolve(),
       };
     },
-  };
-}
-
-/** How rows of typed values are told: rejected rows are written as CSV. */
-export function rejectsReading(prefix: string): InputReading {
-  return {
-    format: "csv",
-    delimiter: ",",
-    comment: null,
-    spaced: false,
-    header: "record",
-    items: [{ name: `${prefix}item`, index: -1, by: "format", sample: null }],
-    kind: null,
   };
 }
 

@@ -4,7 +4,8 @@ import { UsageError } from "../core/errors.js";
 import { addedColumns, lackedColumns, type OptionalColumns } from "../core/columns.js";
 import { formats } from "../formats/registry.js";
 import type { EarlierRecord } from "../formats/types.js";
-import { isObjectAddress } from "../s3/address.js";
+import { stagedColumns, tableSchema } from "../outputs/sql/table-schema.js";
+import { readStage } from "../outputs/stage.js";
 import { findWarehouse, type TableRows } from "../outputs/registry.js";
 import type { TableInput, TableReceiver } from "../outputs/tables/types.js";
 import type { InputValue } from "../outputs/tables/values.js";
@@ -12,10 +13,12 @@ import type { PartFormat } from "../outputs/types.js";
 import type { FoundManifest } from "../core/manifest/found-manifest.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
+import type { PublishedRun, StagedCells } from "../run/types.js";
 import { openForm, rowsOf } from "./earlier-files.js";
+import { localOutput } from "./local-output.js";
 import { asOutputName, outputFiles } from "./output-files.js";
 import { mustHaveColumns, reportedColumns } from "../core/needed-columns.js";
-import { typedRecord } from "./typed-record.js";
+import { cellsReader, typedRecord } from "./typed-record.js";
 
 /** The rows of an output, and the record of the run that wrote them. */
 export interface OutputReading {
@@ -43,7 +46,31 @@ export async function readOutput(
   only?: readonly string[],
   stateDir?: string,
 ): Promise<OutputReading> {
-  if (isObjectAddress(path)) return readCopy(path, asked, only);
+  const local = await localOutput(path);
+  const remove = () => local[Symbol.asyncDispose]();
+  try {
+    const { records, ...rest } = await readLocal(local.path, asked, only, stateDir);
+    return { ...rest, records: withEnd(records, remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function* withEnd<T>(values: AsyncIterable<T>, end: () => PromiseLike<void>) {
+  try {
+    yield* values;
+  } finally {
+    await end();
+  }
+}
+
+async function readLocal(
+  path: string,
+  asked: string | undefined,
+  only: readonly string[] | undefined,
+  stateDir: string | undefined,
+): Promise<OutputReading> {
   const { address, run } = takeRun(asOutputName(path));
   const warehouse = findWarehouse(address);
   const needed = only ?? reportedColumns;
@@ -67,29 +94,6 @@ export async function readOutput(
     }
   };
   return { columns: form.columns, records: records(), manifest: found };
-}
-
-/** Reads a temporary copy of an output in object storage. */
-async function readCopy(
-  address: string,
-  asked: string | undefined,
-  only: readonly string[] | undefined,
-): Promise<OutputReading> {
-  const copy = await (await import("./local-copy.js")).copyOutput(address);
-  try {
-    const { records, ...rest } = await readOutput(copy.path, asked, only);
-    const read = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
-      try {
-        yield* records;
-      } finally {
-        await copy.remove();
-      }
-    };
-    return { ...rest, records: read() };
-  } catch (error) {
-    await copy.remove();
-    throw error;
-  }
 }
 
 interface RowsOfTable {
@@ -162,4 +166,19 @@ export function refuseUnreadable(path: string, format: PartFormat): void {
   throw new UsageError("report_cannot_read_shape", `the rows of ${path} cannot be read back`, {
     hint: "write CSV, NDJSON, Parquet or a table, and report on that",
   });
+}
+
+/** Opens the staged rows of a run that is published. */
+export function readStaged(
+  { kind, folder, position, columns: inputColumns, optional }: StagedCells,
+  { manifest }: PublishedRun,
+  prefix: string,
+): OutputReading {
+  const schema = tableSchema(kind, { inputColumns, prefix, optional });
+  const columns = stagedColumns(schema.columns);
+  const recordOf = cellsReader(columns, prefix);
+  const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
+    for await (const rows of readStage(folder, position, columns)) yield rows.map(recordOf);
+  };
+  return { columns: inputColumns, records: records(), manifest };
 }

@@ -2,16 +2,15 @@ import { decodeBytes } from "../core/bytes.js";
 import { addedColumns, schemaVersion } from "../core/columns.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { formats } from "../formats/registry.js";
-import type {
-  EarlierLayout,
-  Encoder,
-  InputReading,
-  SinkFormat,
-  SourceFormat,
-} from "../formats/types.js";
+import type { EarlierLayout, Encoder, SinkFormat, SourceFormat } from "../formats/types.js";
 import { openInput } from "../inputs/open-input.js";
-import type { EarlierForm, Place } from "./types.js";
-import { earlierRow, type EarlierRow } from "./earlier-row.js";
+import {
+  type EarlierForm,
+  type EarlierRow,
+  earlierRow,
+  outputReading,
+  type Place,
+} from "./earlier-row.js";
 import type { OutputFile, OutputFiles } from "./output-files.js";
 
 /** Layout of an output without rows. */
@@ -31,16 +30,9 @@ export async function formOfText(
   const [first] = files;
   const { layout, header } = await textLayout(first, format, prefix);
   const { delimiter = null } = formats[format].earlier ?? {};
-  const reading: InputReading = {
-    // Every format that can be read back is also an input format.
-    format: format as SourceFormat,
-    delimiter,
-    comment: null,
-    spaced: false,
-    header: header === null ? "none" : "record",
-    items: [{ name: `${prefix}item`, index: -1, by: "format", sample: null }],
-    kind: null,
-  };
+  // Every format that can be read back is also an input format.
+  const source = format as SourceFormat;
+  const reading = outputReading(prefix, source, delimiter, header === null ? "none" : "record");
   return {
     columns: layout.inputColumns,
     reading,

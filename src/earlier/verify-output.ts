@@ -13,7 +13,7 @@ import { prefixOfOutput, readManifest } from "../run/finish/manifest.js";
 import { writtenOf } from "../run/left-out-counts.js";
 import { wrongCounts } from "../run/finish/wrong-counts.js";
 import type { Manifest } from "../core/manifest/manifest.js";
-import { isObjectAddress } from "../s3/address.js";
+import { localOutput } from "./local-output.js";
 import { asOutputName, type OutputFile, outputFiles } from "./output-files.js";
 import { tableRecords } from "./read-output.js";
 import { textLayout } from "./text-form.js";
@@ -39,15 +39,8 @@ export async function verifyOutput(
   asked: string | undefined,
   stateDir?: string,
 ): Promise<Verification> {
-  if (isObjectAddress(path)) {
-    const copy = await (await import("./local-copy.js")).copyOutput(path);
-    try {
-      return await verifyOutput(copy.path, asked);
-    } finally {
-      await copy.remove();
-    }
-  }
-  const name = asOutputName(path);
+  await using local = await localOutput(path);
+  const name = asOutputName(local.path);
   const warehouse = findWarehouse(name);
   const base = warehouse === null ? realPath(name) : recordBase(warehouse.target, stateDir);
   const manifest = await manifestOfOutput(base);

@@ -14,7 +14,7 @@ import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "../run/types.js";
 import { isObjectAddress } from "../s3/address.js";
-import type { LocalCopy } from "../earlier/local-copy.js";
+import { type LocalOutput, localOutput } from "../earlier/local-output.js";
 import { shapeRefused } from "../earlier/text-form.js";
 import { type RowsToRetry, retryStart } from "./retry-row.js";
 
@@ -42,23 +42,18 @@ export async function retryOutput(job: EnrichJob, which: RowsToRetry = {}): Prom
       hint: "leave out --run",
     });
   }
-  const copy = isObjectAddress(path)
-    ? await (await import("../earlier/local-copy.js")).copyOutput(path)
-    : null;
-  try {
-    return await retryFiles(job, path, { copy, asked: prefix });
-  } finally {
-    await copy?.remove();
-  }
+  await using local = await localOutput(path);
+  return await retryFiles(job, path, local, prefix);
 }
 
 async function retryFiles(
   job: EnrichJob,
   path: string,
-  { copy, asked }: { readonly copy: LocalCopy | null; readonly asked: string | undefined },
+  local: LocalOutput,
+  asked: string | undefined,
 ): Promise<Manifest> {
   const { output, to } = job.settings.output;
-  const found = copy?.path ?? path;
+  const found = local.path;
   const isSet = path.endsWith("/");
   const manifest = await findManifest(found).catch((error: unknown) => {
     // A file is an output without it.
@@ -98,7 +93,7 @@ async function retryFiles(
       synthetic: manifest?.synthetic === true,
       optional: form.optional,
       inPlace,
-      replacedVersion: inPlace ? copy?.version : undefined,
+      replacedVersion: inPlace ? local.version : undefined,
       ...(runId === undefined ? {} : { runId }),
       // Retry exists to complete partial answers.
       partialsFromCache: false,

@@ -2,9 +2,8 @@ import { asObject } from "../core/json-members.js";
 import { retrySuffix } from "../core/files/output-names.js";
 import { UsageError } from "../core/errors.js";
 import { openFiles, openForm } from "../earlier/earlier-files.js";
-import type { EarlierRow } from "../earlier/earlier-row.js";
+import { type EarlierRow, outputReading } from "../earlier/earlier-row.js";
 import type { OutputFiles } from "../earlier/output-files.js";
-import { rejectsReading } from "../earlier/parquet-form.js";
 import { mustHaveColumns, retriedColumns } from "../core/needed-columns.js";
 import { mapLists } from "../formats/reading/lines.js";
 import type { OpenedSource, SourcePosition } from "../inputs/types.js";
@@ -109,7 +108,7 @@ async function openCopy(
 ): Promise<OpenedSource> {
   const set: OutputFiles = { format: "ndjson", files: [{ path, gzip: false, part: null }] };
   const source = await openFiles(set, await openForm(set, prefix), resume);
-  const reading = rejectsReading(prefix);
+  const reading = outputReading(prefix);
   const fill = (row: EarlierRow): EarlierRow => ({
     ...row,
     // Rejected rows are a list of items.

@@ -1,12 +1,16 @@
-import { readdir, rm, rmdir } from "node:fs/promises";
-import { join } from "node:path";
 import { existsSync } from "node:fs";
+import { readdir, rm, rmdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { UsageError } from "../../core/errors.js";
 import { takeLock } from "../../core/files/run-lock.js";
 import type { SourceFormat } from "../../formats/types.js";
+import type { Withheld } from "../../lookup/withheld.js";
+import type { EnrichSettings } from "../../run/options.js";
+import { listIdentity } from "../../run/state/fingerprint.js";
+import { belongsToRun } from "../../run/state/own-files.js";
 import { statePath } from "../../run/state/state-folder.js";
 import type { WorkFolder } from "./work-folder.js";
 import { type ChunkFormat, chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
-import { belongsToRun } from "../../run/state/own-files.js";
 
 const extensions: Partial<Record<ChunkFormat, string>> = {
   parquet: "rows",
@@ -18,6 +22,8 @@ const extensions: Partial<Record<ChunkFormat, string>> = {
 const rejectsExtensions: Partial<Record<SourceFormat, string>> = { text: "txt" };
 
 /** Names of an attempt's files. */
+export type AttemptNames = ReturnType<typeof attemptNames>;
+
 export function attemptNames(
   { settings: { to }, reading }: WorkPlan,
   chunk: PlannedChunk,
@@ -54,61 +60,93 @@ export async function attemptStand(
   return names.some(belongsToRun) ? "open" : "gone";
 }
 
-/** Removes what interrupted attempts at a chunk that is done have left on this machine. */
+/** Removes what attempts at a chunk have left on this machine, unless one is in progress. */
 export async function clearAttempts(work: WorkFolder, chunk: PlannedChunk): Promise<void> {
   const prefix = `${chunkName(chunk.chunk)}.`;
   const names = (await work.localNames()).filter((name) => name.startsWith(prefix));
   for (const name of names.filter((each) => each.endsWith(".state"))) {
-    // Nothing else of an attempt in progress may go.
-    const unlock = await takeLock(join(work.pathOf(name), "lock")).catch(() => null);
-    if (unlock === null) return;
-    await unlock();
+    if ((await attemptStand(work, name)) === "busy") return;
   }
-  for (const name of names) await work.clear(name);
+  for (const name of names) await rm(work.pathOf(name), { recursive: true, force: true });
   await work.close();
 }
 
-/** Removes the local files of an attempt that has ended. */
+/** Removes the local files of an attempt that has ended, but for those that are published. */
 export async function clearAttempt(
   work: WorkFolder,
-  {
-    state,
-    copy,
-    kept,
-  }: { readonly state: string; readonly copy: string; readonly kept: readonly string[] },
+  { state, copy }: AttemptNames,
+  published: readonly string[],
 ): Promise<void> {
   await rm(work.pathOf(state), { recursive: true, force: true });
-  for (const name of kept) await work.clear(name);
+  for (const name of published) await work.clear(name);
   await rm(work.pathOf(copy), { force: true });
   await work.close();
-}
-
-/** Discards what interrupted attempts have left on this machine. Those in progress stay. */
-export async function discardAttempts(
-  work: WorkFolder,
-  plan: WorkPlan,
-  chunk: PlannedChunk,
-): Promise<void> {
-  for (const attempt of await openAttempts(work, chunk)) {
-    const { state } = attemptNames(plan, chunk, attempt);
-    if ((await attemptStand(work, state)) !== "open") continue;
-    const prefix = `${chunkName(chunk.chunk)}.${attempt}.`;
-    const names = (await work.localNames()).filter((name) => name.startsWith(prefix));
-    for (const name of names) await rm(work.pathOf(name), { recursive: true, force: true });
-  }
 }
 
 /** Removes the local files of an attempt that failed, unless it can be continued. */
 export async function clearUnlessOpen(
   work: WorkFolder,
-  { state, copy }: { readonly state: string; readonly copy: string },
+  { state, copy }: AttemptNames,
 ): Promise<void> {
   await rmdir(work.pathOf(state)).catch(() => undefined);
   if (!existsSync(work.pathOf(state))) await rm(work.pathOf(copy), { force: true });
   await work.close();
 }
 
-/** Releases an attempt whose files could not be published, so that this process can continue it. */
-export async function unlockAttempt(work: WorkFolder, state: string): Promise<void> {
-  await rm(join(work.pathOf(state), "lock"), { force: true });
+/**
+ * Refuses lists that have changed since the input was split: the chunks done before were held back, or
+ * sent, by the lists as they were.
+ *
+ * @throws UsageError `exclusions_changed`
+ */
+export function refuseChangedLists(
+  { settings: { exclude } }: WorkPlan,
+  { lists }: Pick<Withheld, "lists">,
+): void {
+  for (const planned of exclude) {
+    const list = lists.find(({ path }) => path === planned.path);
+    if (list === undefined || list.sha256 === planned.sha256) continue;
+    throw new UsageError(
+      "exclusions_changed",
+      `the exclusion list has changed since the input was split: it was ${listIdentity(planned)}, now ${listIdentity(list)}`,
+      { hint: "restore it, or split the input again" },
+    );
+  }
+}
+
+/** The settings of an attempt: those of the job, where the plan and the merge do not decide. */
+export function attemptSettings(
+  settings: EnrichSettings,
+  work: WorkFolder,
+  plan: WorkPlan,
+  { output, rejects }: AttemptNames,
+): EnrichSettings {
+  const { to, lookups, bogons, urlQuery, exclude, ...form } = plan.settings;
+  // What this machine must not send stays here, whatever the plan says.
+  const own = settings.lookup.exclude?.map((path) => resolve(path)) ?? [];
+  const lists = [...new Set([...exclude.map(({ path }) => path), ...own])];
+  return {
+    ...settings,
+    input: { from: plan.reading.format, recursive: false },
+    output: {
+      ...settings.output,
+      ...form,
+      // Rows of Parquet and tables stay staged until the merge publishes them.
+      to: to === "parquet" ? undefined : to,
+      output: work.pathOf(output),
+      rejects: work.pathOf(rejects),
+      tagIps: undefined,
+      gzip: false,
+      rowsPerFile: undefined,
+    },
+    lookup: {
+      ...settings.lookup,
+      lookups,
+      bogons,
+      urlQuery,
+      exclude: lists.length === 0 ? undefined : lists,
+    },
+    // The merge judges all chunks together.
+    run: { ...settings.run, maxFailed: { percent: 100 }, resume: true, restart: false },
+  };
 }

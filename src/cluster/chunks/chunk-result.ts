@@ -1,8 +1,8 @@
-import { counted } from "../../core/text/quantity.js";
-import { ReputeError } from "../../core/errors.js";
+import { FatalError, ReputeError } from "../../core/errors.js";
 import { hashBytes, hashFile } from "../../core/files/file-hash.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
+import { counted, shellWord } from "../../core/text/quantity.js";
 import type { WorkFolder } from "./work-folder.js";
 import { chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
 
@@ -41,24 +41,16 @@ export function resultName(chunk: number): string {
 
 /** Publishes a result; false if another attempt was first. */
 export function publishResult(work: WorkFolder, result: ChunkResult): Promise<boolean> {
-  return work.publish(resultName(result.chunk), chunkResultText(result));
+  return work.publish(resultName(result.chunk), `${sealJson(result)}\n`);
 }
 
-export function chunkResultText(result: ChunkResult): string {
-  return `${sealJson(result)}\n`;
-}
-
-/**
- * The result of a chunk, null if there is none, or why it cannot be used.
- *
- * @param name where it is stored; by default, where it is published
- */
+/** The result of a chunk, null if there is none, or why it cannot be used. */
 export async function readChunkResult(
   work: WorkFolder,
   plan: WorkPlan,
   { chunk, rows }: PlannedChunk,
-  name = resultName(chunk),
 ): Promise<ChunkResult | ChunkFault | null> {
+  const name = resultName(chunk);
   const text = await work.read(name);
   if (text === null) return null;
   const result = openSealedJson(text) as ChunkResult | null;
@@ -76,37 +68,74 @@ export function isFault(found: ChunkResult | ChunkFault): found is ChunkFault {
   return "what" in found;
 }
 
-/** Reads both files of a result and compares them with it; null if they are intact. */
-export async function checkFiles(
+/** Results read at a time. */
+const parallel = 16;
+
+/** The results in order. @throws FatalError `chunks_missing`, naming those that are not there */
+export async function allResults(
   work: WorkFolder,
-  { chunk, output, rejects }: ChunkResult,
-): Promise<ChunkFault | null> {
-  for (const each of [output, rejects]) {
-    const bytes = await work.open(each.file);
-    const what = await damageIn(bytes, each);
-    if (what !== null) return { chunk, what };
+  plan: WorkPlan,
+  signal: AbortSignal,
+): Promise<readonly ChunkResult[]> {
+  const results: ChunkResult[] = [];
+  const faults: ChunkFault[] = [];
+  for (let at = 0; at < plan.chunks.length; at += parallel) {
+    signal.throwIfAborted();
+    const planned = plan.chunks.slice(at, at + parallel);
+    const found = await Promise.all(planned.map((chunk) => readChunkResult(work, plan, chunk)));
+    for (const [index, result] of found.entries()) {
+      if (result === null) faults.push({ chunk: planned[index]!.chunk, what: "not done" });
+      else if (isFault(result)) faults.push(result);
+      else results.push(result);
+    }
   }
-  return null;
+  refuseFaults(work, plan, faults);
+  return results;
 }
 
-/** Reads a file and compares it with its description; null if it is intact. */
-async function damageIn(
-  bytes: AsyncIterable<Uint8Array> | null,
-  wanted: ResultFile,
-): Promise<string | null> {
-  if (bytes === null) return `${wanted.file} is missing`;
-  const found = await hashBytes(bytes).catch((error: NodeJS.ErrnoException) => {
-    if (error instanceof ReputeError) throw error;
-    return null;
-  });
-  return found === null ? `${wanted.file} is missing` : fileDifference(found, wanted);
+/** Most chunks named in a message. */
+const mostNamed = 10;
+
+/** Refuses chunks that are not done or damaged. @throws FatalError `chunks_missing` */
+export function refuseFaults(
+  work: WorkFolder,
+  plan: WorkPlan,
+  faults: readonly ChunkFault[],
+): void {
+  if (faults.length === 0) return;
+  const named = faults.slice(0, mostNamed);
+  const more = faults.length > named.length ? [`and ${faults.length - named.length} more`] : [];
+  const lines = [...named.map(({ chunk, what }) => `chunk ${chunk}: ${what}`), ...more];
+  const numbers = named.map(({ chunk }) => chunk).join(" ");
+  throw new FatalError(
+    "chunks_missing",
+    `${faults.length} of ${counted(plan.chunks.length, "chunk")} in ${work.name} ${faults.length === 1 ? "is" : "are"} not done:\n  ${lines.join("\n  ")}`,
+    {
+      hint: `do them, then merge again: for n in ${numbers}; do repute enrich ${shellWord(work.name)} --chunk $n; done`,
+    },
+  );
 }
 
-/** How a file differs from its description; null if it does not. */
-export function fileDifference(
-  found: Omit<ResultFile, "file">,
+/**
+ * Reads a file of a result and compares it with its record.
+ *
+ * @param take called with each part of the file, before the whole is compared
+ * @returns what is wrong with it, or null
+ */
+export async function checkFile(
+  work: WorkFolder,
   { file, bytes, sha256 }: ResultFile,
-): string | null {
+  take?: (part: Buffer) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  const parts = await work.open(file, signal);
+  const found =
+    parts &&
+    (await hashBytes(parts, take).catch((error: NodeJS.ErrnoException) => {
+      if (error instanceof ReputeError || error.syscall === undefined) throw error;
+      return null;
+    }));
+  if (found === null) return `${file} is missing`;
   if (found.bytes !== bytes) return `${file} has ${found.bytes} bytes instead of ${bytes}`;
   return found.sha256 === sha256 ? null : `${file} has changed`;
 }

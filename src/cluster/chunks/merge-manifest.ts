@@ -17,17 +17,23 @@ type Counts = Readonly<Record<string, number>>;
 /** The counts of all chunks together, as of one run. The output is filled in by the merge. */
 export type SummedChunks = Omit<Manifest, "output" | "command" | "ended_at" | keyof RunEnding>;
 
+interface MergeFacts {
+  readonly stored?: readonly string[];
+  readonly leftOut?: LeftOutCounts | undefined;
+}
+
 /**
  * Sums the manifests of all chunks of a plan.
  *
- * @param leftOut rows that the merge leaves out
  * @param resumed how often the run was resumed. Default: how often its chunks were
+ * @param merge `stored`: warnings of the place where the rows are published; `leftOut`: rows that the
+ *   merge leaves out
  */
 export function sumChunks(
   plan: WorkPlan,
   manifests: readonly Manifest[],
   resumed = manifests.reduce((total, each) => total + each.resumed, 0),
-  leftOut?: LeftOutCounts,
+  { stored = [], leftOut }: MergeFacts = {},
 ): SummedChunks {
   const sum = <K extends string>(of: (manifest: Manifest) => Readonly<Record<K, number>>) =>
     addUp(manifests.map(of)) as Record<K, number>;
@@ -64,7 +70,7 @@ export function sumChunks(
           addUp([
             plan.warnings,
             ...manifests.map(({ warnings }) => warnings),
-            ...runWarnings(plan, unsupported).map((message) => ({ [message]: 1 })),
+            ...[...stored, ...runWarnings(plan, unsupported)].map((message) => ({ [message]: 1 })),
           ]),
         ),
       ),

@@ -1,135 +1,93 @@
+import type { Writable } from "node:stream";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { type Clock, systemClock } from "../../core/clock.js";
 import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
-import { formats } from "../../formats/registry.js";
-import type { EncoderOptions, SinkFormat } from "../../formats/types.js";
-import {
-  openFileDestination,
-  partPath,
-  streamDestination,
-} from "../../outputs/file-destination.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
-import type { Publication } from "../../outputs/publication.js";
-import { stageUpTo } from "../../outputs/publish/staged-sink.js";
-import { stagePath } from "../../outputs/stage.js";
-import type { Audit, Destination } from "../../outputs/types.js";
-import { outputFault } from "../../outputs/output-fault.js";
-import { writtenOf } from "../../run/left-out-counts.js";
-import { wrongCounts } from "../../run/finish/wrong-counts.js";
 import { hashFile } from "../../core/files/file-hash.js";
-import { TextJoin } from "./join-text.js";
-import { type MergedRows, mergedRows } from "./merged-rows.js";
-import type { MergeJob } from "./merge-job.js";
-import type { SummedChunks } from "./merge-manifest.js";
-import type { WorkPlan } from "./work-plan.js";
+import { formats } from "../../formats/registry.js";
+import { openFileDestination, partPath } from "../../outputs/file-destination.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import type { Publication } from "../../outputs/publication.js";
+import { stagePath } from "../../outputs/stage.js";
+import type { TableMode } from "../../outputs/table-mode.js";
+import type { Audit, Destination } from "../../outputs/types.js";
+import { encoderOptions } from "../../run/destination/encoder-options.js";
+import { openStream } from "../../run/destination/open-output.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
+import type { FailOn, MaxFailed } from "../../run/failure-limits.js";
+import { wrongCounts } from "../../run/finish/wrong-counts.js";
+import { writtenOf } from "../../run/left-out-counts.js";
+import { checkFile, type ChunkFault, type ChunkResult, refuseFaults } from "./chunk-result.js";
+import type { SummedChunks } from "./merge-manifest.js";
+import type { WorkFolder } from "./work-folder.js";
+import type { WorkPlan } from "./work-plan.js";
 
-/** The joined rows of all chunks, ready to be published. */
-export interface JoinedOutput {
-  readonly audit: Audit | null;
-  /** Appended to the names of the files. */
-  readonly suffix: string;
-  /** The files, the rows last. */
-  readonly opened: readonly Destination[];
-  /** Null for text. */
-  readonly staged: StagedMerge | null;
-}
-
-/** Staged rows and where they will be published. */
-export interface StagedMerge extends Pick<Publication, "earlierRows"> {
-  prepare(suffix: string): Promise<Audit | null>;
-  commit(suffix: string, manifest: Manifest): Promise<void>;
-}
-
-interface OpenedMerge {
-  readonly publication: Publication;
-  readonly stateFolder: string;
+/** Everything that a merge needs. */
+export interface MergeJob {
+  readonly work: WorkFolder;
+  readonly plan: WorkPlan;
+  readonly settings: {
+    readonly output: string;
+    readonly rejects?: string | undefined;
+    readonly mode: TableMode;
+    readonly key?: readonly string[] | undefined;
+    readonly maxFailed: MaxFailed;
+    readonly failOn: FailOn;
+  };
+  /** Receives the rows when the output is `-`. */
+  readonly stdout: Writable;
+  /** The command line without secrets. Recorded in the manifest. */
+  readonly command: readonly string[];
+  readonly signal: AbortSignal;
+  /** @default the system clock */
+  readonly clock?: Clock | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
+  /** The output, if it is chosen already. `settings` then name local files. */
+  readonly target?: OutputTarget;
+  /** How often the run was resumed. @default the sum over its chunks */
+  readonly resumed?: number;
 }
 
 /** Checks where staged rows will be published; null for text. @throws ReputeError */
 export async function openMerged(
   { plan, settings, signal, clock, onWarning }: Omit<MergeJob, "work">,
-  { warehouse, base }: OutputTarget,
-  stateFolder: string | null,
-): Promise<OpenedMerge | null> {
-  if (warehouse === null || stateFolder === null || base === null) return null;
-  const publication = await warehouse.open({
+  target: OutputTarget,
+  stateFolder: string,
+): Promise<Publication | null> {
+  if (target.warehouse === null) return null;
+  return target.warehouse.open({
     columns: plan.columns,
     types: plan.types,
     optional: optionalOf(plan),
     prefix: plan.settings.prefix,
     runId: plan.plan_id,
     stateFolder,
-    base,
+    base: target.base,
     mode: settings.mode,
     key: settings.key,
     signal,
     ...(clock && { clock }),
     ...(onWarning && { onWarning }),
   });
-  return { publication, stateFolder };
 }
 
 /** Opens the file or stream into which the rows of all chunks are joined. */
-export async function openJoined(
+export function openJoined(
   { stdout }: MergeJob,
   { warehouse, file, name }: OutputTarget,
-  stateFolder: string | null,
+  stateFolder: string,
 ): Promise<Destination> {
-  if (warehouse !== null && stateFolder !== null) {
-    return openFileDestination(stagePath(stateFolder), null);
-  }
-  return file === null ? streamDestination(stdout, name) : openFileDestination(file, null);
+  if (warehouse !== null) return openFileDestination(stagePath(stateFolder), null);
+  return file === null ? openStream({ name }, stdout) : openFileDestination(file, null);
 }
 
-/** Joins the outputs of chunks. Staged rows have no header. */
-export function outputJoin(
-  plan: WorkPlan,
-  { warehouse, format, gzip }: OutputTarget,
-  destination: Destination,
-): OutputJoin {
-  if (warehouse !== null) {
-    const rows = mergedRows(plan, null);
-    return { join: new TextJoin({ destination, header: "", gzip: false, rows }), rows };
-  }
-  const { header } = formats[format].write(encoderOptions(plan, format));
-  const rows = mergedRows(plan, header);
-  return { join: new TextJoin({ destination, header, gzip, rows }), rows };
-}
-
-interface OutputJoin {
-  readonly join: TextJoin;
-  /** Null if the rows stay as they are. */
-  readonly rows: MergedRows | null;
-}
-
-/** The joined rows as a stage. */
-export async function stageJoined(
-  { publication, stateFolder }: OpenedMerge,
-  joined: Destination,
-  rows: number,
-): Promise<StagedMerge> {
-  await joined.sync();
-  const checksum = joined.checksum();
-  const position = { length: joined.length, rows, ...(checksum && { checksum }) };
-  const stage = stageUpTo(publication, stateFolder, position);
-  return {
-    earlierRows: publication.earlierRows,
-    prepare: (suffix) => publication.prepare(stage, suffix),
-    commit: (suffix, manifest) => publication.commit(stage, suffix, manifest),
-  };
-}
-
-/** Gives the files their names, and publishes staged rows. */
-export async function finishJoined(
-  opened: readonly Destination[],
-  staged: StagedMerge | null,
-  suffix: string,
-  manifest: Manifest,
-): Promise<void> {
-  const files = staged === null ? opened : opened.slice(0, -1);
-  for (const each of files) await each.finish(suffix);
-  await staged?.commit(suffix, manifest);
-  if (staged !== null) await opened.at(-1)?.abandon();
+/** Start of every file of rows; null for staged rows. */
+export function rowsHeader(plan: WorkPlan, { warehouse, format }: OutputTarget): string | null {
+  if (warehouse !== null) return null;
+  const added = addedColumns(optionalOf(plan));
+  const rest = { columns: plan.columns, added, clock: systemClock };
+  return formats[format].write(encoderOptions(plan.settings, { format }, rest)).header;
 }
 
 /** Start of every file of rejected rows. */
@@ -140,63 +98,120 @@ export function rejectsHeader(plan: WorkPlan): string {
   return formats[reading.format].rejects({ columns, reading, formulaGuard, optional }).header;
 }
 
-function encoderOptions(plan: WorkPlan, format: SinkFormat): EncoderOptions {
-  const { columns, settings } = plan;
-  const {
-    prefix,
-    shape = format === "ndjson" ? "nested" : "flat",
-    formulaGuard,
-    esIndex,
-    esAction,
-    esId,
-  } = settings;
-  const added = addedColumns(optionalOf(plan));
-  return { columns, prefix, shape, formulaGuard, esIndex, esAction, esId, added };
-}
-
 /** The columns of chunks. */
 function optionalOf({ reading, settings }: WorkPlan): OptionalColumns {
   return { column: reading.items.length > 1, only: settings.columns };
 }
 
+const compress = promisify(gzip);
+
+/** Bytes of a compressed member, as in the output of a run. */
+const memberBytes = 1024 * 1024;
+
+/** A file into which those of all chunks are joined. */
+interface JoinedFile {
+  readonly destination: Destination;
+  /** Start of every file; kept of the first one. */
+  readonly header: string;
+  readonly gzip: boolean;
+  /** Edits the rows on their way. @default they stay as they are */
+  readonly edit?: ((rows: Buffer) => Buffer) | undefined;
+}
+
+/** Joins one file of each result. @throws FatalError `chunks_missing`, naming the damaged ones */
+export async function joinFiles(
+  { work, plan, signal }: MergeJob,
+  results: readonly ChunkResult[],
+  which: "output" | "rejects",
+  { destination, header: text, gzip: isCompressed, edit }: JoinedFile,
+): Promise<void> {
+  const header = Buffer.from(text, "utf8");
+  const { write, end } = isCompressed ? membersOf(destination) : destinationOf(destination);
+  const faults: ChunkFault[] = [];
+  await write(header);
+  for (const { chunk, [which]: file } of results) {
+    signal.throwIfAborted();
+    let head: Buffer = Buffer.alloc(0);
+    const take = async (part: Buffer): Promise<void> => {
+      const missing = header.length - head.length;
+      head = Buffer.concat([head, part.subarray(0, missing)]);
+      const rest = part.subarray(missing);
+      if (rest.length > 0) await write(edit?.(rest) ?? rest);
+    };
+    const what = await checkFile(work, file, take, signal);
+    if (what !== null) faults.push({ chunk, what });
+    else if (!head.equals(header)) faults.push({ chunk, what: `${file.file} has another header` });
+  }
+  refuseFaults(work, plan, faults);
+  await end();
+}
+
+interface BytesWriter {
+  readonly write: (bytes: Buffer) => Promise<void>;
+  /** Writes what is left. */
+  readonly end: () => Promise<void>;
+}
+
+function destinationOf(destination: Destination): BytesWriter {
+  return { write: (bytes) => destination.write(bytes), end: () => Promise.resolve() };
+}
+
+/** Compresses bytes as members of gzip. */
+function membersOf(destination: Destination): BytesWriter {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  const flush = async (): Promise<void> => {
+    const bytes = Buffer.concat(pending);
+    pending = [];
+    pendingBytes = 0;
+    await destination.write(await compress(bytes));
+  };
+  return {
+    async write(bytes) {
+      pending.push(bytes);
+      pendingBytes += bytes.length;
+      if (pendingBytes >= memberBytes) await flush();
+    },
+    async end() {
+      // An empty file is not valid gzip (RFC 1952, section 2.2); an empty member is.
+      if (pendingBytes > 0 || destination.length === 0) await flush();
+    },
+  };
+}
+
 /**
  * Reads text back, which has to be what was written: the rows of each chunk were counted by its run,
- * and its bytes compared with that run's checksum.
+ * and its bytes compared with that run's checksum. Null for a stream.
  *
  * @throws FatalError `rows_lost`
  */
-export async function auditMergedPart(
-  name: string,
-  file: string,
+export async function auditMerged(
+  { name, file }: OutputTarget,
   written: Destination,
-): Promise<Audit> {
+): Promise<Audit | null> {
+  if (file === null) return null;
   const path = partPath(file);
   const found = await hashFile(path).catch((error: unknown) => {
     throw outputFault(path, error);
   });
   const { bytes, crc } = written.checksum() ?? found;
-  if (bytes === found.bytes && crc === found.crc) return { ...found, ...uncounted };
+  if (bytes === found.bytes && crc === found.crc) {
+    return { ...found, rows: null, statuses: null, verdicts: null };
+  }
   throw new FatalError("rows_lost", `${name} does not hold what was written to it`, {
     hint: "check the disk, then merge again: the chunks are intact",
   });
 }
 
-const uncounted = { rows: null, statuses: null, verdicts: null } as const;
-
 /** Rows planned = rows of all chunks = rows in the output, by status and verdict. */
-export function checkCounts(
-  summed: SummedChunks,
-  audit: Audit | null,
-  { name }: OutputTarget,
-): void {
-  const { rows } = summed.input;
-  const { statuses, verdicts } = summed;
+export function checkCounts(name: string, summed: SummedChunks, audit: Audit | null): void {
+  const { statuses, verdicts, left_out, input } = summed;
+  const { rows } = input;
   const faults: string[] = [];
   const counted = Object.values(statuses).reduce((sum, n) => sum + n, 0);
   if (counted !== rows) faults.push(`${rows} rows planned, ${counted} with a status`);
-  const written = writtenOf({ rows, statuses, verdicts }, summed.left_out);
-  const wrong = audit === null ? [] : wrongCounts(written, audit);
-  for (const { phrase, recorded, found } of wrong) {
+  const written = writtenOf({ rows, statuses, verdicts }, left_out);
+  for (const { phrase, recorded, found } of audit === null ? [] : wrongCounts(written, audit)) {
     faults.push(`${recorded} ${phrase}, ${found} in the output`);
   }
   if (faults.length === 0) return;

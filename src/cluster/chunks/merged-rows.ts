@@ -16,7 +16,7 @@ type TextOf = (column: string) => string;
 /** Edits the rows of chunks on their way into one output. */
 export interface MergedRows {
   /** Edits part of a file, which may end within a row. A file ends with a whole one. */
-  edit(bytes: Buffer): Buffer;
+  readonly edit: (bytes: Buffer) => Buffer;
   /** Rows of the chunks that are not in the output. */
   readonly leftOut: LeftOutCounts;
 }

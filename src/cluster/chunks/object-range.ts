@@ -2,24 +2,9 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { RunningChecksum } from "../../core/files/running-checksum.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import { limits } from "../../formats/reading/lines.js";
-import { isPlain } from "../../inputs/decode.js";
-import { pinnedObject } from "../../inputs/stored-object.js";
-import type { Encoding, SourceInput } from "../../inputs/types.js";
 import { type PinnedObject, pinObject, readObject } from "../../s3/read-object.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { ChunkInput } from "./work-plan.js";
-
-/** Whether ranges of an object can be read as they are. @throws ReputeError */
-export async function isPlainObject(
-  input: Extract<SourceInput, { readonly path: string }>,
-  stored: Encoding,
-): Promise<boolean> {
-  const object = await pinnedObject(input);
-  const head: Buffer[] = [];
-  const end = Math.min(limits.headBytes, object.size);
-  for await (const bytes of readObject(object, { end })) head.push(bytes);
-  return isPlain(Buffer.concat(head), stored);
-}
 
 /**
  * Copies the part of an object that a chunk reads to a file, at the same offsets; the rest of the
@@ -65,11 +50,8 @@ async function copyBytes(
   signal: AbortSignal,
 ): Promise<void> {
   let at = start;
-  for await (const bytes of readObject(object, {
-    start,
-    end: Math.min(end, object.size),
-    signal,
-  })) {
+  const range = { start, end: Math.min(end, object.size), signal };
+  for await (const bytes of readObject(object, range)) {
     for (let done = 0; done < bytes.length;) {
       const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at);
       done += bytesWritten;

@@ -1,48 +1,40 @@
-import { manifestPath } from "../../core/files/output-names.js";
 import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { isObjectAddress } from "../../s3/address.js";
+import { manifestPath } from "../../core/files/output-names.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import { execute } from "../../run/execute.js";
+import { checkResume } from "../../run/options.js";
 import { readingOf } from "../../run/rows/reading.js";
 import type { RowHandling } from "../../run/rows/row-handling.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
-import { attemptSettings, refuseChangedLists } from "./attempt-settings.js";
+import { isObjectAddress } from "../../s3/address.js";
 import {
   attemptNames,
+  attemptSettings,
   attemptStand,
   clearAttempt,
   clearAttempts,
   clearUnlessOpen,
-  discardAttempts,
   openAttempts,
-  unlockAttempt,
+  refuseChangedLists,
 } from "./attempts.js";
 import {
-  checkFiles,
+  checkFile,
   type ChunkResult,
   describeFile,
   isFault,
   publishResult,
   readChunkResult,
-  type ResultFile,
   resultName,
 } from "./chunk-result.js";
 import type { WorkFolder } from "./work-folder.js";
 import { type ChunkInput, chunkInput, type PlannedChunk, type WorkPlan } from "./work-plan.js";
-import { checkResume } from "../../run/options.js";
 
 /** A run's job without what the plan decides. */
 export interface ChunkJob extends Omit<EnrichJob, "input" | "runId" | "chunk"> {
-  /**
-   * Makes a finished attempt count. False if another one was first.
-   *
-   * @default publishes its result
-   */
-  readonly commit?: (result: ChunkResult) => Promise<boolean>;
-  /** Finds the result of a complete attempt. @default the published one */
-  readonly finished?: () => Promise<ChunkResult | null>;
   /**
    * How long to wait for an attempt that a process has in hand before the chunk starts over, in
    * milliseconds. @default 0
@@ -54,6 +46,14 @@ export interface ChunkJob extends Omit<EnrichJob, "input" | "runId" | "chunk"> {
 export interface ChunkEnd {
   readonly result: ChunkResult;
   readonly wasDone: boolean;
+}
+
+/** A chunk that this process does. */
+interface Doing {
+  readonly job: ChunkJob;
+  readonly work: WorkFolder;
+  readonly plan: WorkPlan;
+  readonly chunk: PlannedChunk;
 }
 
 /**
@@ -71,27 +71,27 @@ export async function runChunk(
   number: number,
 ): Promise<ChunkEnd> {
   const chunk = plannedOf(plan, work, number);
+  const doing = { job, work, plan, chunk };
   checkResume(job.settings.run);
-  const { restart } = job.settings.run;
-  const done = restart ? null : await intactResult(job, work, plan, chunk);
+  const fresh = randomUUID().slice(0, 8);
+  if (job.settings.run.restart) {
+    await work.remove(resultName(number));
+    await clearAttempts(work, chunk);
+    return runAttempt(doing, fresh);
+  }
+  const done = await intactResult(doing);
   if (done !== null) {
     if (work.isRemote) await clearAttempts(work, chunk);
     return { result: done, wasDone: true };
   }
-  if (restart) await work.remove(resultName(number));
-  if (restart) await discardAttempts(work, plan, chunk);
   const attempts = await openAttempts(work, chunk);
-  for (const attempt of restart ? [] : attempts) {
-    const ended = await tryAttempt(job, work, plan, chunk, attempt);
+  for (const attempt of attempts) {
+    const ended = await tryAttempt(doing, attempt);
     if (ended !== null) return ended;
   }
-  if (!restart && attempts.length > 0) {
-    // One of them may have been completed meanwhile.
-    const { finished = () => intactResult(job, work, plan, chunk) } = job;
-    const result = await finished();
-    if (result !== null) return { result, wasDone: true };
-  }
-  return runAttempt(job, work, plan, chunk, randomUUID().slice(0, 8));
+  // One of them may have been completed meanwhile.
+  const completed = attempts.length === 0 ? null : await intactResult(doing);
+  return completed === null ? runAttempt(doing, fresh) : { result: completed, wasDone: true };
 }
 
 function plannedOf({ chunks }: WorkPlan, work: WorkFolder, number: number): PlannedChunk {
@@ -102,36 +102,29 @@ function plannedOf({ chunks }: WorkPlan, work: WorkFolder, number: number): Plan
   });
 }
 
-async function intactResult(
-  { onWarning }: ChunkJob,
-  work: WorkFolder,
-  plan: WorkPlan,
-  chunk: PlannedChunk,
-): Promise<ChunkResult | null> {
+/** The published result, unless it or one of its files is damaged. */
+async function intactResult({ job, work, plan, chunk }: Doing): Promise<ChunkResult | null> {
   const found = await readChunkResult(work, plan, chunk);
   if (found === null) return null;
-  const fault = isFault(found) ? found : await checkFiles(work, found);
-  if (fault === null) return found as ChunkResult;
-  onWarning?.(`chunk ${chunk.chunk} is done again: ${fault.what}`);
+  const what = isFault(found)
+    ? found.what
+    : ((await checkFile(work, found.output)) ?? (await checkFile(work, found.rejects)));
+  if (what === null) return found as ChunkResult;
+  job.onWarning?.(`chunk ${chunk.chunk} is done again: ${what}`);
   await work.remove(resultName(chunk.chunk));
   return null;
 }
 
 /** Continues an attempt; null if another process is at it, or has completed it. */
-async function tryAttempt(
-  job: ChunkJob,
-  work: WorkFolder,
-  plan: WorkPlan,
-  chunk: PlannedChunk,
-  attempt: string,
-): Promise<ChunkEnd | null> {
+async function tryAttempt(doing: Doing, attempt: string): Promise<ChunkEnd | null> {
+  const { job, work, plan, chunk } = doing;
   const { patienceMs = 0, signal, clock = systemClock } = job;
   const { state } = attemptNames(plan, chunk, attempt);
   for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
     const stand = await attemptStand(work, state);
     if (stand === "gone") return null;
     try {
-      if (stand === "open") return await runAttempt(job, work, plan, chunk, attempt);
+      if (stand === "open") return await runAttempt(doing, attempt);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       // Another worker, with lists of its own, has written rows of it.
@@ -146,28 +139,15 @@ async function tryAttempt(
 /** Time between two looks at an attempt in progress. */
 const lookAgainMs = 250;
 
-async function runAttempt(
-  job: ChunkJob,
-  work: WorkFolder,
-  plan: WorkPlan,
-  chunk: PlannedChunk,
-  attempt: string,
-): Promise<ChunkEnd> {
-  const { output, rejects, state, copy } = attemptNames(plan, chunk, attempt);
-  const settings = attemptSettings(job.settings, work, plan, { output, rejects });
+async function runAttempt(doing: Doing, attempt: string): Promise<ChunkEnd> {
+  const { job, work, plan, chunk } = doing;
+  const names = attemptNames(plan, chunk, attempt);
+  const settings = attemptSettings(job.settings, work, plan, names);
   refuseChangedLists(plan, await job.session.withheld(settings.lookup));
   let lastStep = (): void => undefined;
   const run = async (): Promise<Manifest> => {
-    await work.prepare(state);
-    const input = await localInput(job, work, plan, chunk, copy);
-    const { table } = plan.input;
-    let rows: RowHandling;
-    if (table === undefined) rows = readingOf(input, settings.input, job.clock);
-    else {
-      const { readCopy, typed } = await import("../../run/copy/copied-table.js");
-      const copy = readCopy(input, settings.input, table, job.clock);
-      rows = typed(copy, async () => plan.types);
-    }
+    await work.prepare(names.state);
+    const input = await localInput(doing, names.copy);
     const own: EnrichJob = {
       ...job,
       settings,
@@ -176,28 +156,26 @@ async function runAttempt(
       chunk: true,
       onFinished: (step) => void (lastStep = step),
     };
-    return execute(own, rows);
+    return execute(own, await handlingOf(own, input, plan));
   };
   const manifest = await run().catch(async (error: unknown) => {
-    await clearUnlessOpen(work, { state, copy });
+    await clearUnlessOpen(work, names);
     throw explained(error, chunk);
   });
-  const files = { chunk, manifest, output, rejects };
-  const ended = await publishFiles(job, work, plan, files).catch(async (error: unknown) => {
-    await unlockAttempt(work, state);
+  const files = [names.output, names.rejects, manifestPath(names.output)];
+  const ended = await publishFiles(doing, manifest, files).catch(async (error: unknown) => {
+    // This process can continue it.
+    await rm(join(work.pathOf(names.state), "lock"), { force: true });
     throw error;
   });
   lastStep();
-  await clearAttempt(work, { state, copy, kept: [output, rejects, manifestPath(output)] });
+  await clearAttempt(work, names, files);
   return ended;
 }
 
 /** The chunk's part of the input, which of an object is copied to this machine. */
 async function localInput(
-  { signal }: ChunkJob,
-  work: WorkFolder,
-  plan: WorkPlan,
-  chunk: PlannedChunk,
+  { job: { signal }, work, plan, chunk }: Doing,
   copy: string,
 ): Promise<ChunkInput> {
   const input = chunkInput(work, plan, chunk);
@@ -206,37 +184,49 @@ async function localInput(
   return fetchRange(input, work.pathOf(copy), { etag: plan.input.etag, signal });
 }
 
+/** How the rows are read: of a table, those of its copy. */
+async function handlingOf(
+  { settings, clock }: EnrichJob,
+  input: ChunkInput,
+  { input: { table }, types }: WorkPlan,
+): Promise<RowHandling> {
+  if (table === undefined) return readingOf(input, settings.input, clock);
+  const { readCopy, typed } = await import("../../run/copy/copied-table.js");
+  return typed(readCopy(input, settings.input, table, clock), async () => types);
+}
+
 /** Publishes the result of an attempt, unless another one was first. */
 async function publishFiles(
-  { commit, signal }: ChunkJob,
-  work: WorkFolder,
-  plan: WorkPlan,
-  attempt: Readonly<{ chunk: PlannedChunk; manifest: Manifest; output: string; rejects: string }>,
+  { job: { signal }, work, plan, chunk }: Doing,
+  manifest: Manifest,
+  files: readonly string[],
 ): Promise<ChunkEnd> {
-  const { chunk, manifest, output, rejects } = attempt;
-  for (const file of [output, rejects, manifestPath(output)]) await work.keep(file, signal);
+  const [output = "", rejects = ""] = files;
+  for (const file of files) await work.keep(file, signal);
+  const { bytes, sha256 } = manifest.output;
   const result: ChunkResult = {
     plan_id: plan.plan_id,
     chunk: chunk.chunk,
     rows: manifest.input.rows,
-    output: await outputFile(work, output, manifest),
+    // The audit of the run has read the output already.
+    output:
+      bytes === null || sha256 === null
+        ? await describeFile(work, output)
+        : { file: output, bytes, sha256 },
     rejects: await describeFile(work, rejects),
     manifest,
   };
-  const counts = await (commit?.(result) ?? publishResult(work, result));
-  if (counts) return { result, wasDone: false };
-  for (const file of [output, rejects, manifestPath(output)]) await work.remove(file);
-  const first = await readChunkResult(work, plan, chunk);
-  return { result: first === null || isFault(first) ? result : first, wasDone: true };
-}
-
-/** The audit of the run has read the output already. */
-async function outputFile(
-  work: WorkFolder,
-  file: string,
-  { output: { bytes, sha256 } }: Manifest,
-): Promise<ResultFile> {
-  return bytes === null || sha256 === null ? describeFile(work, file) : { file, bytes, sha256 };
+  // A worker that has lost its chunk publishes nothing.
+  signal.throwIfAborted();
+  while (!(await publishResult(work, result))) {
+    const first = await readChunkResult(work, plan, chunk);
+    if (first !== null && !isFault(first)) {
+      for (const file of files) await work.remove(file);
+      return { result: first, wasDone: true };
+    }
+    await work.remove(resultName(chunk.chunk));
+  }
+  return { result, wasDone: false };
 }
 
 /** A changed input cannot be resumed chunk by chunk. */

@@ -1,14 +1,14 @@
 import { v7 as timeOrderedId } from "uuid";
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { raceAbort } from "../../core/abort.js";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
-import { counted, shellWord } from "../../core/text/quantity.js";
 import { formats } from "../../formats/registry.js";
 import { limits } from "../../formats/reading/lines.js";
 import { isPlain } from "../../inputs/decode.js";
+import { openStored } from "../../inputs/stored-input.js";
 import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, Encoding, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
@@ -18,19 +18,21 @@ import { outputFault } from "../../outputs/output-fault.js";
 import { announceReading, type PrepareInput, readingOf, storedAs } from "../../run/rows/reading.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
 import { copySeal } from "../../run/copy/copy-writer.js";
-import { copyTable } from "./split-table.js";
+import { findTableInput } from "../../run/copy/find-table-input.js";
 import type { WorkFolder } from "./work-folder.js";
 import {
-  waysToInput,
+  mustBeFree,
   type PlannedChunk,
   type PlannedSettings,
   plannedChunk,
   planName,
   planText,
   readPlan,
+  taken,
+  waysToInput,
   type WorkPlan,
 } from "./work-plan.js";
-import type { ReadingSettings } from "../../run/rows/row-handling.js";
+import type { ReadingSettings, RowHandling } from "../../run/rows/row-handling.js";
 
 /** Everything that dividing an input needs. */
 interface SplitJob {
@@ -64,12 +66,13 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
   await work.prepare();
   const table = await copyTable(job);
   const needsCopy = table === null && !(await canStay(input, work, storedAs(input, settings)));
-  const file = needsCopy ? await openCopy(work.pathOf("input")) : null;
+  const refuse = (error: unknown): never => {
+    throw outputFault(work.pathOf("input"), error);
+  };
+  const file = needsCopy ? await open(work.pathOf("input"), "w", 0o600).catch(refuse) : null;
   const copy = table?.copy ?? (needsCopy ? "input" : null);
   try {
-    const splitter = new InputSplitter(
-      file === null ? undefined : (bytes) => writeCopy(file, work, bytes),
-    );
+    const splitter = new InputSplitter(async (bytes) => file?.writeFile(bytes).catch(refuse));
     const prepare: PrepareInput = (each, options) => splitter.open(each, options);
     const reading = table?.read(prepare) ?? readingOf(input, settings, clock, prepare);
     const source = await raceAbort(reading.open(null), signal, (late) => late.close());
@@ -110,6 +113,49 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
   }
 }
 
+/** A table that was copied into a work folder. */
+interface SplitTable {
+  /** Name of the copy. */
+  readonly copy: string;
+  /** What the plan tells of it. */
+  readonly paths: Pick<WorkPlan["input"], "path" | "absolute" | "from_work" | "table">;
+  read(prepare: PrepareInput): RowHandling;
+}
+
+/**
+ * Copies the rows of a table into the work folder; null if the input is text.
+ *
+ * @throws UsageError `text_option`, `input_empty`; as the table's reader
+ */
+async function copyTable(job: SplitJob): Promise<SplitTable | null> {
+  const { input, work, settings, signal, clock, onNotice } = job;
+  const found = "path" in input ? await findTableInput(input.path) : null;
+  if (found === null) return null;
+  const { copiedTypes, copyPath, readCopy, tableReading, typed } =
+    await import("../../run/copy/copied-table.js");
+  const format = settings.to === "ndjson" ? "ndjson" : "tsv";
+  const form = { format, keepsNulls: settings.to === "parquet" } as const;
+  const { copied } = tableReading(found, settings, clock);
+  await copied!.make({ ...form, folder: work.pathOf("."), signal, clock, onNotice }, false);
+  const { name, kind, file } = found;
+  const copyOf = { name, kind };
+  return {
+    copy: copyPath("", format),
+    paths: { ...waysToInput(work, file), path: name, table: { ...copyOf, ...form } },
+    read: (prepare) =>
+      typed(
+        readCopy(
+          { path: copyPath(work.pathOf("."), format), copyOf },
+          settings,
+          form,
+          clock,
+          prepare,
+        ),
+        () => copiedTypes({ folder: work.pathOf("."), format }),
+      ),
+  };
+}
+
 /** Whether ranges of the input itself can be read, wherever the chunks are done. */
 async function canStay(
   input: SourceInput,
@@ -117,12 +163,23 @@ async function canStay(
   stored: Encoding,
 ): Promise<boolean> {
   if (!("path" in input)) return false;
-  if (isObjectAddress(input.path)) {
-    const { isPlainObject } = await import("./object-range.js");
-    return isPlainObject(input, stored);
-  }
+  const isObject = isObjectAddress(input.path);
   // Other machines that share objects do not share files.
-  return !isRemote && isPlainFile(input.path, stored);
+  if (isRemote && !isObject) return false;
+  const opened = await openStored(input).catch(() => null);
+  // Opening the input again reports why it cannot be read.
+  if (opened === null) return true;
+  try {
+    if (opened.handle === null && !isObject) return false;
+    let head: Buffer = Buffer.alloc(0);
+    for await (const bytes of opened.chunksFrom(0)) {
+      head = Buffer.concat([head, bytes]);
+      if (head.length >= limits.headBytes) break;
+    }
+    return isPlain(head.subarray(0, limits.headBytes), stored);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** What the plan tells of an input of text. */
@@ -183,59 +240,4 @@ function distinctShape(to: string): UsageError {
 async function plannedLists(paths: readonly string[] = []): Promise<PlannedSettings["exclude"]> {
   const lists = await readExclusions(paths);
   return lists.map(({ path, sha256 }) => ({ path: resolve(path), sha256 }));
-}
-
-/** A folder with the remains of a split that was killed is free; its copy is written anew. */
-async function mustBeFree(work: WorkFolder): Promise<void> {
-  const names = await work.list();
-  if (names.some((name) => !/^input(?:\.|$)|\.new$/.test(name))) throw await taken(work);
-}
-
-async function taken(work: WorkFolder): Promise<UsageError> {
-  const plan = await readPlan(work).catch(() => null);
-  if (plan !== null) {
-    const { input, chunks } = plan;
-    const size = `${counted(input.rows, "row")} in ${counted(chunks.length, "chunk")}`;
-    return new UsageError(
-      "work_exists",
-      `${work.name} has a complete plan already: ${input.path ?? "stdin"}, ${size}`,
-      {
-        hint: `do its chunks: repute enrich ${shellWord(work.name)} --chunk N; to split again, name a new folder, or remove this one`,
-      },
-    );
-  }
-  return new UsageError("work_exists", `${work.name} is not empty`, {
-    hint: "name a new folder, or remove this one",
-  });
-}
-
-/** Whether ranges of a file can be read as they are. */
-async function isPlainFile(path: string, stored: Encoding): Promise<boolean> {
-  const handle = await open(path, "r").catch(() => null);
-  // Opening the input reports why it cannot be read.
-  if (handle === null) return true;
-  try {
-    if (!(await handle.stat()).isFile()) return false;
-    const { headBytes } = limits;
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-    return isPlain(buffer.subarray(0, bytesRead), stored);
-  } finally {
-    await handle.close();
-  }
-}
-
-async function openCopy(path: string): Promise<FileHandle> {
-  return open(path, "w", 0o600).catch((error: unknown) => {
-    throw outputFault(path, error);
-  });
-}
-
-async function writeCopy(file: FileHandle, work: WorkFolder, bytes: Buffer): Promise<void> {
-  try {
-    for (let done = 0; done < bytes.length;) {
-      done += (await file.write(bytes, done)).bytesWritten;
-    }
-  } catch (error) {
-    throw outputFault(work.pathOf("input"), error);
-  }
 }

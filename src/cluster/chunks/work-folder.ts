@@ -32,9 +32,7 @@ export interface WorkFolder {
   /** Makes a file written at `pathOf(name)` readable for others. */
   keep(name: string, signal?: AbortSignal): Promise<void>;
   /** The bytes stored under a name; null if there is none. */
-  open(name: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
-  /** Local path of a file with those bytes; null if there are none. */
-  fetch(name: string, signal?: AbortSignal): Promise<string | null>;
+  open(name: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer> | null>;
   /** Removes the local copy of a name that is stored elsewhere. */
   clear(name: string): Promise<void>;
   /** Removes what `prepare` made, unless it holds something. */
@@ -74,14 +72,13 @@ export function localWork(path: string): WorkFolder {
       const path = pathOf(name);
       return existsSync(path) ? createReadStream(path, { highWaterMark: 256 * 1024 }) : null;
     },
-    fetch: async (name) => (existsSync(pathOf(name)) ? pathOf(name) : null),
     clear: done,
     close: done,
   };
 }
 
-/** Creates a work folder. @throws FatalError `output_*` */
-function createFolder(path: string): void {
+/** Creates a folder for this user alone. @throws FatalError `output_*` */
+export function createFolder(path: string): void {
   try {
     makeFolder(path, 0o700);
   } catch (error) {

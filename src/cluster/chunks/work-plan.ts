@@ -3,7 +3,7 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
-import { shellWord } from "../../core/text/quantity.js";
+import { counted, shellWord } from "../../core/text/quantity.js";
 import { programInfo } from "../../core/program.js";
 import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading, SinkFormat } from "../../formats/types.js";
@@ -128,6 +128,30 @@ export async function readPlan(work: WorkFolder): Promise<WorkPlan> {
     `${path} has format ${String(plan["version"])}; this version of repute (${programInfo().version}) reads ${planVersion}`,
     { hint: "use the same version of repute for split, enrich and merge" },
   );
+}
+
+/** A folder with the remains of a split that was killed is free; its copy is written anew. */
+export async function mustBeFree(work: WorkFolder): Promise<void> {
+  const names = await work.list();
+  if (names.some((name) => !/^input(?:\.|$)|\.new$/.test(name))) throw await taken(work);
+}
+
+export async function taken(work: WorkFolder): Promise<UsageError> {
+  const plan = await readPlan(work).catch(() => null);
+  if (plan !== null) {
+    const { input, chunks } = plan;
+    const size = `${counted(input.rows, "row")} in ${counted(chunks.length, "chunk")}`;
+    return new UsageError(
+      "work_exists",
+      `${work.name} has a complete plan already: ${input.path ?? "stdin"}, ${size}`,
+      {
+        hint: `do its chunks: repute enrich ${shellWord(work.name)} --chunk N; to split again, name a new folder, or remove this one`,
+      },
+    );
+  }
+  return new UsageError("work_exists", `${work.name} is not empty`, {
+    hint: "name a new folder, or remove this one",
+  });
 }
 
 /** The input of one chunk: a range of the input, or of its copy; or of an object, by its address. */

@@ -1,13 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../../core/abort.js";
 import { FatalError } from "../../core/errors.js";
-import { isFault, readChunkResult } from "../chunks/chunk-result.js";
+import { countedVerdicts, findingStatuses } from "../../core/finding.js";
+import type { Manifest, RequestCounts } from "../../core/manifest/manifest.js";
+import { zeros } from "../../core/row.js";
+import { unknownEnding } from "../../run/exit-reason.js";
+import type { EnrichJob, RunProgress } from "../../run/types.js";
+import { perSecond } from "../../session/connections.js";
+import { type ChunkResult, isFault, readChunkResult } from "../chunks/chunk-result.js";
+import { sumChunks } from "../chunks/merge-manifest.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
-import type { EnrichJob, RunProgress } from "../../run/types.js";
-import { publishCommit } from "./chunk-commit.js";
 import { type ChunkJobOfQueue, type ChunkQueue, reportedProgress } from "./chunk-queue.js";
-import { ChunksProgress } from "./chunks-progress.js";
 import type { WorkLease } from "./work-lease.js";
 
 export interface AwaitedChunks {
@@ -23,13 +27,13 @@ export interface AwaitedChunks {
 
 const pollMs = 400;
 
-/** Chunks that are looked for in each turn, in case the queue has lost some. */
-const sought = 256;
+/** Chunks that are queued again in each turn, in case the queue has lost some. */
+const sought = 64;
 
 /** Turns without a worker after which the coordinator says so. */
 const patience = 10;
 
-/** Turns in which a committed result may be invisible here, before its chunk is done again. */
+/** Turns in which the result of a chunk may be invisible here, before its chunk is done again. */
 const mostLooks = 75;
 
 /** Queues the chunks that are not done, and resolves once all are published. */
@@ -94,7 +98,7 @@ class Waiting {
     }
   }
 
-  /** Publishes what the workers have committed. */
+  /** Takes what the workers have published. */
   async #takeFinished(): Promise<void> {
     const { queue } = this.#of;
     const gone: number[] = [];
@@ -117,10 +121,10 @@ class Waiting {
       if (attempt !== resumed) return true;
       throw failed(job);
     }
-    const { returnvalue } = job;
-    if (returnvalue === null) return true;
-    const result = await publishCommit(work, plan, planned, returnvalue);
-    if (result === null) return this.#lookedInVain(chunk);
+    if (!job.returnvalue) return true;
+    const result = await readChunkResult(work, plan, planned);
+    // A shared folder may show it later.
+    if (result === null || isFault(result)) return this.#lookedInVain(chunk);
     this.#progress.done(result);
     this.#left.delete(chunk);
     return true;
@@ -145,8 +149,8 @@ class Waiting {
     );
     const left = [...this.#left];
     const from = (turn * sought) % Math.max(1, left.length);
-    const some = lease.check() ? left : left.slice(from, from + sought);
-    await this.#submit(await queue.missing(some));
+    // Those that are in the queue stay as they are.
+    await this.#submit(lease.check() ? left : left.slice(from, from + sought));
     this.#alone = active.length > 0 || (await queue.workers()) > 0 ? 0 : this.#alone + 1;
     if (this.#alone === patience) {
       job.onWarning?.("no worker is connected; start some with repute worker redis://HOST/DB");
@@ -158,4 +162,75 @@ function failed({ data, failedReason }: ChunkJobOfQueue): FatalError {
   return new FatalError("worker_failed", `chunk ${data.chunk} failed: ${failedReason}`, {
     hint: "read the messages of the workers and check their memory, then continue with --resume",
   });
+}
+
+/** Adds up the progress of chunks that are done and of those in progress. */
+class ChunksProgress {
+  readonly #plan: WorkPlan;
+  readonly #job: EnrichJob;
+  readonly #resumed: number;
+  readonly #done: Manifest[] = [];
+  #rows = 0;
+  #bytes = 0;
+
+  /** @param resumed how often the run was resumed */
+  constructor(plan: WorkPlan, job: EnrichJob, resumed: number) {
+    this.#plan = plan;
+    this.#job = job;
+    this.#resumed = resumed;
+  }
+
+  /** A chunk is done. */
+  done({ chunk, rows, manifest }: ChunkResult): void {
+    const { start = 0, end = 0 } = this.#plan.chunks[chunk] ?? {};
+    this.#done.push(manifest);
+    this.#rows += rows;
+    this.#bytes += end - start;
+  }
+
+  /** @param open progress of the chunks in progress */
+  now(open: readonly RunProgress[]): RunProgress {
+    const limit = perSecond(this.#job.session.rates);
+    const sum = (of: (each: RunProgress) => number): number =>
+      open.reduce((total, each) => total + of(each), 0);
+    const requests = this.#done.flatMap((manifest) => Object.values(manifest.requests));
+    const sumDone = (of: (each: RequestCounts) => number): number =>
+      requests.reduce((total, each) => total + of(each), 0);
+    const statuses = zeros(findingStatuses);
+    const graded = zeros(countedVerdicts);
+    for (const each of [...this.#done, ...open]) {
+      for (const name of findingStatuses) statuses[name] += each.statuses[name];
+      for (const name of countedVerdicts) graded[name] += each.verdicts[name];
+    }
+    return {
+      rowsRead: this.#rows + sum(({ rowsRead }) => rowsRead),
+      rowsWritten: this.#rows + sum(({ rowsWritten }) => rowsWritten),
+      requests: sumDone(({ total }) => total) + sum((each) => each.requests),
+      throttled: sumDone(({ outcomes }) => outcomes["429"] ?? 0) + sum((each) => each.throttled),
+      isAway: open.length > 0 && open.every((each) => each.isAway),
+      pausedSeconds: Math.max(0, ...open.map((each) => each.pausedSeconds)),
+      statuses,
+      verdicts: graded,
+      lookups: { planned: null, settled: 0, requests: 0 },
+      maxPerSecond: Number.isFinite(limit) ? limit : null,
+      throttling: "none",
+      ends: { requests: null, seconds: null, at: null },
+      bytesRead: this.#bytes + sum(({ bytesRead }) => bytesRead),
+      bytesTotal: this.#plan.chunks.reduce((total, { start, end }) => total + end - start, 0),
+    };
+  }
+
+  /** The manifest of the chunks that are done. */
+  record(): Manifest {
+    const { command, settings } = this.#job;
+    const { output: path } = settings.output;
+    const format = this.#plan.settings.to;
+    return {
+      ...sumChunks(this.#plan, this.#done, this.#resumed),
+      command,
+      output: { path, format, bytes: null, rows: this.#rows, sha256: null },
+      ended_at: new Date().toISOString(),
+      ...unknownEnding,
+    };
+  }
 }

@@ -1,8 +1,12 @@
+import type * as Bullmq from "bullmq";
 import type { Job, Queue } from "bullmq";
 import type { Redis } from "ioredis";
+import { setTimeout as delay } from "node:timers/promises";
+import { loadDriver } from "../../core/load-driver.js";
+import { again, serverOf } from "../../store/redis/connect-options.js";
 import type { Priority } from "../../store/redis/redis-address.js";
+import { RedisLink } from "../../store/redis/redis-link.js";
 import type { RunProgress } from "../../run/types.js";
-import { loadBullmq, type QueueLink } from "./queue-link.js";
 import type { ReputeError } from "../../core/errors.js";
 import { receiveError, sendError, type SentError } from "./sent-error.js";
 
@@ -20,17 +24,8 @@ export interface ChunkTask {
   readonly chunk: number;
 }
 
-/** What a worker returns for a finished chunk. BullMQ accepts it only from the holder of the lock. */
-export interface ChunkCommit {
-  /** Name of the result in the work folder. */
-  readonly key: string;
-  /** Of that result, which has the checksums of its files. */
-  readonly sha256: string;
-  readonly rows: number;
-}
-
-/** A job in the queue; null if its run was stopped before the chunk was done. */
-export type ChunkJobOfQueue = Job<ChunkTask, ChunkCommit | null>;
+/** A job in the queue. Its value is false if its run was stopped before the chunk was done. */
+export type ChunkJobOfQueue = Job<ChunkTask, boolean>;
 
 /** How long the marks of a run are kept that nobody removes, in seconds. */
 const markSeconds = 86_400;
@@ -52,6 +47,61 @@ const order: Readonly<Record<Priority, number>> = { high: 1, normal: 2, low: 3 }
 /** Name in Redis of a mark of a run. */
 export function runKey(plan: string, name: "lease" | "stop" | `error:${number}`): string {
   return `${queuePrefix}:run:${plan}:${name}`;
+}
+
+/** A connection for BullMQ, which repeats commands until the server is back. */
+export interface QueueLink {
+  readonly redis: Redis;
+  close(): void;
+}
+
+/** @throws UsageError `driver_missing`; FatalError `redis_refused` */
+export async function openQueueLink(
+  address: string,
+  {
+    environment,
+    onWarning,
+  }: {
+    readonly environment: Readonly<Record<string, string | undefined>>;
+    readonly onWarning: (message: string) => void;
+  },
+): Promise<QueueLink> {
+  await loadBullmq();
+  // Tells a refused login from a server that is away.
+  const probe = await RedisLink.open(address, { environment });
+  probe.close();
+  const { shown } = probe.address;
+  const { Redis } = await loadDriver("ioredis", () => import("ioredis"), "a redis:// address");
+  const redis = new Redis({
+    ...serverOf(probe.address),
+    protocol: 2,
+    connectionName: "repute",
+    maxRetriesPerRequest: null,
+    retryStrategy: again,
+    reconnectOnError: (error) => error.message.startsWith("READONLY"),
+  });
+  let isAway = false;
+  redis.on("error", (error: Error) => {
+    if (!isAway) onWarning(`${shown} is away (${error.message}); the queue waits for it`);
+    isAway = true;
+  });
+  redis.on("ready", () => {
+    if (isAway) onWarning(`${shown} is back`);
+    isAway = false;
+  });
+  const clients = [redis];
+  const duplicate = redis.duplicate.bind(redis);
+  // BullMQ does not end the connections that it adds while the server is away.
+  redis.duplicate = (override) => {
+    const client = duplicate(override);
+    clients.push(client);
+    return client;
+  };
+  return { redis, close: () => clients.forEach((client) => client.disconnect()) };
+}
+
+export function loadBullmq(): Promise<typeof Bullmq> {
+  return loadDriver("bullmq", () => import("bullmq"), "a queue in Redis");
 }
 
 /** The queue of all runs, as a part of BullMQ. */
@@ -117,19 +167,6 @@ export class ChunkQueue {
     return jobs.flatMap((job) => (job?.data?.plan === this.#plan ? job : []));
   }
 
-  /** Those chunks that are not in the queue in any state. */
-  async missing(chunks: readonly number[]): Promise<readonly number[]> {
-    const found: number[] = [];
-    for (let n = 0; n < chunks.length; n += batch) {
-      const some = chunks.slice(n, n + batch);
-      const exists = await Promise.all(
-        some.map((chunk) => this.#redis.exists(this.#queue.toKey(this.#idOf(chunk)))),
-      );
-      found.push(...some.filter((_, index) => exists[index] === 0));
-    }
-    return found;
-  }
-
   /** Removes chunks that no worker has in hand. */
   async remove(chunks: readonly number[]): Promise<void> {
     for (let n = 0; n < chunks.length; n += batch) {
@@ -188,4 +225,12 @@ export function reportedProgress({ progress }: ChunkJobOfQueue): RunProgress | n
   return typeof progress === "object" && "rowsRead" in progress
     ? (progress as unknown as RunProgress)
     : null;
+}
+
+/** Waits for a last message to Redis, which may be away, but not long. */
+export async function inSeconds(seconds: number, message: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  const wait = delay(seconds * 1_000, undefined, { signal: over.signal }).catch(() => undefined);
+  await Promise.race([message.catch(() => undefined), wait]);
+  over.abort();
 }

@@ -2,17 +2,15 @@ import { counted } from "../../core/text/quantity.js";
 import { setTimeout as delay } from "node:timers/promises";
 import { PassThrough } from "node:stream";
 import { FatalError, UsageError } from "../../core/errors.js";
-import type { ChunkResult } from "../chunks/chunk-result.js";
 import { type ChunkJob, runChunk } from "../chunks/run-chunk.js";
 import { openWork } from "../chunks/open-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
-import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
+import { planName, readPlan } from "../chunks/work-plan.js";
 import type { EnrichSettings } from "../../run/options.js";
 import { systemClock } from "../../core/clock.js";
 import { Session } from "../../session/session.js";
 import type { RunProgress } from "../../run/types.js";
-import { storedResult, storeResult } from "./chunk-commit.js";
-import type { ChunkCommit, ChunkJobOfQueue, ChunkQueue, ChunkTask } from "./chunk-queue.js";
+import type { ChunkJobOfQueue, ChunkQueue, ChunkTask } from "./chunk-queue.js";
 import type { HeldLock } from "./held-lock.js";
 import { chunkSettings, readRunRecord, type RunRecord } from "./run-record.js";
 
@@ -61,44 +59,44 @@ export class ChunkDoer {
     this.#options = options;
   }
 
-  /** @returns null if nobody waits for the chunk */
-  async do(taken: TakenChunk): Promise<ChunkCommit | null> {
+  /** @returns false if nobody waits for the chunk */
+  async do(taken: TakenChunk): Promise<boolean> {
     const { job, held, run } = taken;
+    const { signal } = held;
     const { work: path, plan: id, chunk } = job.data;
-    if (await run.isStopped()) return null;
-    const work = await openWork(path);
-    const record = await findRun(work, job.data, run, held.signal);
-    if (record === null) return null;
-    const plan = await readPlan(work);
-    const planned = plan.chunks[chunk];
-    const stored = planned === undefined ? null : await storedResult(work, plan, planned);
-    if (stored !== null) return stored.commit;
+    if (await run.isStopped()) return false;
+    const work = openWork(path);
+    const record = await findRun(work, job.data, run, signal);
+    if (record === null) return false;
     this.#held = held;
+    const { stateFolder, onWarning, onNotice } = this.#options;
     const settings = this.#checked(chunkSettings(record, this.#options));
     let progress: () => RunProgress | null = () => null;
     const ticks = new AbortController();
     const ticking = tick(taken, () => progress(), ticks.signal);
     try {
-      const commit = await attemptChunk(work, plan, chunk, {
+      const own: ChunkJob = {
         settings,
         session: await this.#sessionOf(id, settings),
         command: record.command,
-        signal: held.signal,
+        stdout: new PassThrough(),
+        signal,
+        patienceMs,
         answered: this.#answeredPlan === id,
-        stateFolder: this.#options.stateFolder,
-        onWarning: this.#options.onWarning,
+        stateFolder,
+        onWarning,
         onStart: (now) => void (progress = now),
-      });
+      };
+      const { result, wasDone } = await runChunk(own, work, await readPlan(work), chunk);
       this.#answeredPlan = id;
-      this.#options.onNotice(`chunk ${chunk} of ${path}: ${counted(commit.rows, "row")}`);
-      return commit;
+      if (!wasDone) onNotice(`chunk ${chunk} of ${path}: ${counted(result.rows, "row")}`);
+      return true;
     } catch (error) {
       // They may be the reason: a quota that is used up, a lost connection.
       await this.close();
       // Or the run is gone with its files.
-      const isGone =
-        !held.signal.aborted && (await findRun(work, job.data, run, held.signal)) === null;
-      if (isGone) return null;
+      const isGone = !signal.aborted && (await findRun(work, job.data, run, signal)) === null;
+      if (isGone) return false;
       throw error;
     } finally {
       this.#held = null;
@@ -147,33 +145,6 @@ export class ChunkDoer {
       },
     );
   }
-}
-
-type AttemptJob = Omit<ChunkJob, "stdout" | "commit" | "finished" | "patienceMs">;
-
-async function attemptChunk(
-  work: WorkFolder,
-  plan: WorkPlan,
-  chunk: number,
-  job: AttemptJob,
-): Promise<ChunkCommit> {
-  const commits: ChunkCommit[] = [];
-  const commit = async (result: ChunkResult): Promise<boolean> => {
-    commits.push(await storeResult(work, result));
-    return true;
-  };
-  const finished = async (): Promise<ChunkResult | null> => {
-    const stored = await storedResult(work, plan, plan.chunks[chunk]!);
-    if (stored !== null) commits.push(stored.commit);
-    return stored?.result ?? null;
-  };
-  const own = { ...job, stdout: new PassThrough(), patienceMs, commit, finished };
-  await runChunk(own, work, plan, chunk);
-  if (commits[0] === undefined) await finished();
-  if (commits[0] !== undefined) return commits[0];
-  throw new FatalError("work_unreadable", `the result of chunk ${chunk} is not in ${work.name}`, {
-    hint: "check how the folder is mounted",
-  });
 }
 
 /** Looks for a run, and the pause between them: a shared folder may show it late. */

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../../core/abort.js";
 import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
@@ -13,13 +12,20 @@ import { endAt } from "../../run/run-signals.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
 import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
-import { ChunkQueue, openQueue } from "./chunk-queue.js";
-import { type DividedRun, dividedRun, planOf } from "./divided-run.js";
-import { openQueueLink, type QueueLink } from "./queue-link.js";
+import { ChunkQueue, inSeconds, openQueue, openQueueLink, type QueueLink } from "./chunk-queue.js";
+import {
+  clearWork,
+  countResume,
+  type DividedRun,
+  dividedRun,
+  findWork,
+  markFinished,
+  planOf,
+  removeMark,
+} from "./divided-run.js";
 import { refusePasswords, writeRunRecord } from "./run-record.js";
 import { checkResume } from "../../run/options.js";
 import { WorkLease } from "./work-lease.js";
-import { clearWork, countResume, findWork, markFinished, removeMark } from "./work-remains.js";
 
 /** How a run is spread over workers on other machines. */
 export interface QueueOptions {
@@ -33,7 +39,7 @@ export interface QueueOptions {
 
 /**
  * The main job with workers on any machine: divides the input in the work folder, queues the chunks,
- * publishes what the workers commit, and merges.
+ * waits for the workers, and merges.
  *
  * @throws as `enrich`; UsageError `workers_option`, `workers_need_file`, `work_in_use`
  */
@@ -50,7 +56,7 @@ export async function enrichByQueue(given: EnrichJob, options: QueueOptions): Pr
 async function enrichAt(path: string, run: DividedRun, options: QueueOptions): Promise<Manifest> {
   const { signal, onWarning = () => undefined } = run.job;
   const { environment } = options;
-  const work = await openWork(path);
+  const work = openWork(path);
   const opening = openQueueLink(options.queue, { environment, onWarning });
   const link = await raceAbort(opening, signal, (late) => late.close());
   const lease = new WorkLease(link, work);
@@ -92,7 +98,7 @@ async function coordinate(
     if (isNew) await lease.take(ending.job, plan.plan_id);
     const resumed = isNew ? 0 : await countResume(work);
     // What would otherwise fail after the last request.
-    await openMerged({ ...job, settings, plan }, target, target.base);
+    await openMerged({ ...job, settings, plan }, target, run.base);
     await writeRunRecord(work, plan.plan_id, job);
     await doChunks({ job, queue: queueOf(plan), work, plan, lease, signal, resumed });
     return { plan, resumed };
@@ -141,18 +147,14 @@ async function untilEnd<T>(
 ): Promise<T> {
   const ended = new AbortController();
   const over = new AbortController();
-  const onAbort = (): void => ended.abort(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
   const { deadline } = settings.run;
   if (deadline !== undefined) {
     void endAt(deadline, clock, (error) => ended.abort(error), over.signal);
   }
   try {
-    return await step(ended.signal);
+    return await step(AbortSignal.any([signal, ended.signal]));
   } finally {
     over.abort();
-    signal.removeEventListener("abort", onAbort);
   }
 }
 
@@ -174,12 +176,4 @@ async function doChunks(awaited: AwaitedChunks): Promise<void> {
 async function leave(queue: ChunkQueue, { chunks }: WorkPlan): Promise<void> {
   await inSeconds(2, queue.stop());
   await inSeconds(3, queue.remove(chunks.map(({ chunk }) => chunk)));
-}
-
-/** A last message to Redis, which may be away. */
-async function inSeconds(seconds: number, message: Promise<void>): Promise<void> {
-  const over = new AbortController();
-  const wait = delay(seconds * 1_000, undefined, { signal: over.signal }).catch(() => undefined);
-  await Promise.race([message.catch(() => undefined), wait]);
-  over.abort();
 }

@@ -5,26 +5,20 @@ import { FatalError, InterruptedError } from "../../core/errors.js";
  * lost, or may be, because Redis has not renewed it in time.
  */
 export class HeldLock {
+  readonly signal: AbortSignal;
   readonly #lockMs: number;
-  readonly #outer: AbortSignal;
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  readonly #onOuter = (): void => this.end(this.#outer.reason);
   #renewedAt = performance.now();
   #isLost = false;
   #isStopped = false;
 
+  /** @param outer aborts when the worker is told to stop */
   constructor(lockMs: number, outer: AbortSignal) {
     this.#lockMs = lockMs;
-    this.#outer = outer;
-    outer.addEventListener("abort", this.#onOuter, { once: true });
-    if (outer.aborted) this.#onOuter();
+    this.signal = AbortSignal.any([outer, this.#controller.signal]);
     // While Redis is away, or after the process was stopped, only the time tells.
     this.#timer = setInterval(() => this.#isOverdue() && this.lose(), lockMs / 8);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   get isLost(): boolean {
@@ -59,7 +53,6 @@ export class HeldLock {
 
   close(): void {
     clearInterval(this.#timer);
-    this.#outer.removeEventListener("abort", this.#onOuter);
   }
 
   #isOverdue(): boolean {

@@ -1,21 +1,19 @@
-import type { Worker } from "bullmq";
-import { hostname } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
-import { EarlyEndError, FatalError, ReputeError, UsageError } from "../../core/errors.js";
-import type { ErrorCode } from "../../core/error-codes.js";
-import { endingOfError } from "../../run/exit-reason.js";
+import { once } from "node:events";
 import {
-  type ChunkCommit,
   type ChunkJobOfQueue,
   ChunkQueue,
   type ChunkTask,
+  inSeconds,
+  loadBullmq,
   openQueue,
+  openQueueLink,
+  type QueueLink,
   queueName,
   queuePrefix,
 } from "./chunk-queue.js";
 import { ChunkDoer, type QueueWorkerOptions } from "./do-chunk.js";
 import { HeldLock } from "./held-lock.js";
-import { loadBullmq, openQueueLink, type QueueLink } from "./queue-link.js";
+import { isOfRun, located } from "./sent-error.js";
 
 /** How often a chunk may lose its worker before the run ends. */
 const maxStalledCount = 20;
@@ -23,8 +21,8 @@ const maxStalledCount = 20;
 /** Pause after a fault of the connection, in milliseconds; BullMQ waits 15 s otherwise. */
 const retryMs = 1_000;
 
-/** How long a worker that was told to stop waits for Redis. */
-const partingMs = 5_000;
+/** How long a worker that was told to stop waits for its chunk, and for Redis. */
+const partingSeconds = 5;
 
 /** Does chunks of any run in the queue, one at a time, until the signal aborts. */
 export async function serveQueue(options: QueueWorkerOptions): Promise<void> {
@@ -36,8 +34,6 @@ export async function serveQueue(options: QueueWorkerOptions): Promise<void> {
     link.close();
   }
 }
-
-type ChunkWorker = Worker<ChunkTask, ChunkCommit | null>;
 
 class QueueWorker {
   readonly #options: QueueWorkerOptions;
@@ -59,7 +55,7 @@ class QueueWorker {
     const queue = await openQueue(this.#link);
     const runOf = (plan: string) => new ChunkQueue(this.#link, queue, plan);
     const { lockMs, signal } = this.#options;
-    const worker: ChunkWorker = new Worker<ChunkTask, ChunkCommit | null>(
+    const worker = new Worker<ChunkTask, boolean>(
       queueName,
       (job, token = "") => this.#process(job, token, runOf(job.data.plan)),
       {
@@ -78,20 +74,13 @@ class QueueWorker {
     worker.on("locksRenewed", () => this.#held?.renewed());
     worker.on("lockRenewalFailed", () => this.#held?.lose());
     const stopped = AbortSignal.any([signal, this.#faulty.signal]);
-    await new Promise<void>((resolve) => {
-      stopped.addEventListener("abort", () => resolve(), { once: true });
-      if (stopped.aborted) resolve();
-    });
-    await closeWorker(worker);
+    if (!stopped.aborted) await once(stopped, "abort");
+    await inSeconds(partingSeconds, worker.close());
     await this.#doer.close();
     if (this.#faulty.signal.aborted) throw this.#faulty.signal.reason;
   }
 
-  async #process(
-    job: ChunkJobOfQueue,
-    token: string,
-    run: ChunkQueue,
-  ): Promise<ChunkCommit | null> {
+  async #process(job: ChunkJobOfQueue, token: string, run: ChunkQueue): Promise<boolean> {
     const { lockMs, signal, onWarning } = this.#options;
     const held = new HeldLock(lockMs, AbortSignal.any([signal, this.#faulty.signal]));
     this.#held = held;
@@ -102,7 +91,7 @@ class QueueWorker {
         const { chunk } = job.data;
         onWarning(`chunk ${chunk}: its lock was lost, so its output is rejected`);
       } else if (!signal.aborted) {
-        if (held.isStopped) return null;
+        if (held.isStopped) return false;
         if (isOfRun(error)) {
           await run.fail(located(error), job.data.attempt);
           throw error;
@@ -122,44 +111,4 @@ async function handBack(job: ChunkJobOfQueue, token: string): Promise<never> {
   const { WaitingError } = await loadBullmq();
   await job.moveToWait(token).catch(() => undefined);
   throw new WaitingError();
-}
-
-/** Waits for the chunk in progress, but not long for Redis, which may be away. */
-async function closeWorker(worker: ChunkWorker): Promise<void> {
-  const over = new AbortController();
-  const late = delay(partingMs, undefined, { signal: over.signal }).catch(() => undefined);
-  await Promise.race([worker.close().catch(() => undefined), late]);
-  over.abort();
-}
-
-/** Faults of one machine: of its disk, memory, settings. Another worker may do better. */
-const ofMachine = /^(?:output_|journal_(?!damaged|format)|redis_|driver_|workers_option)/;
-
-/** Whether an error ends the run, as one that every worker would meet: files that are gone, too. */
-function isOfRun(error: unknown): boolean {
-  if (!(error instanceof ReputeError) || error instanceof EarlyEndError) return true;
-  const reason = endingOfError(error, true).exit_reason;
-  if (["refused", "wrong_service", "unreachable"].includes(reason)) return true;
-  return !ofMachine.test(error.code);
-}
-
-const noInput = /^input_(?:not_found|unreadable)$/;
-
-/** The error with the place where it happened. The coordinator could read the input. */
-function located(error: unknown): ReputeError {
-  if (error instanceof EarlyEndError) return error;
-  const known = error instanceof ReputeError ? error : null;
-  const text = error instanceof Error ? error.message : String(error);
-  const message = `worker ${process.pid} on ${hostname()}: ${text}`;
-  if (known !== null && noInput.test(known.code)) {
-    const hint =
-      "make it readable under the same path on every machine, then continue with --resume";
-    return new FatalError(known.code, message, { cause: error, hint });
-  }
-  const options = { cause: error, ...(known?.hint ? { hint: known.hint } : {}) };
-  if (known === null) return new FatalError("worker_failed", message, options);
-  const code: ErrorCode = known.code;
-  return known instanceof UsageError
-    ? new UsageError(code, message, options)
-    : new FatalError(code, message, options);
 }

@@ -6,8 +6,7 @@ import { raceAbort } from "../../core/abort.js";
 import { UsageError } from "../../core/errors.js";
 import type { EnrichJob } from "../../run/types.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
-import { queuePrefix, runKey } from "./chunk-queue.js";
-import type { QueueLink } from "./queue-link.js";
+import { type QueueLink, queuePrefix, runKey } from "./chunk-queue.js";
 
 /** How long a coordinator may be silent before another one takes over its run. */
 const leaseMs = 10_000;

@@ -6,7 +6,14 @@ import type { OutputTarget } from "./output-target.js";
 
 /** How a run's rows are encoded, in any format. */
 export function encoderOptions(
-  { prefix, shape, formulaGuard, esIndex, esAction, esId }: SinkSettings,
+  {
+    prefix,
+    shape,
+    formulaGuard,
+    esIndex,
+    esAction,
+    esId,
+  }: Pick<SinkSettings, "prefix" | "shape" | "formulaGuard" | "esIndex" | "esAction" | "esId">,
   { format }: Pick<OutputTarget, "format">,
   rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
 ): EncoderOptions {

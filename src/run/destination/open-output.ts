@@ -195,7 +195,8 @@ export async function openSink(target: TextOutputTarget, options: OpenSinkOption
   return textSink(encoder, destination, { gzip: target.gzip, resumeRows: resume?.rows ?? null });
 }
 
-async function openStream(
+/** Opens stdout, a device or a named pipe. */
+export async function openStream(
   { name }: Pick<TextOutputTarget, "name">,
   stdout: Writable,
 ): Promise<Destination> {

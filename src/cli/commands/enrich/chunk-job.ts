@@ -24,7 +24,7 @@ export async function runChunkJob(call: ChunkCall, chunk: number): Promise<numbe
   }
   // A chunk is a file, although the command names only its folder.
   call.watch?.follow({ toStdout: true });
-  const work = await openWork(path);
+  const work = openWork(path);
   const plan = await readPlan(work);
   checkOptions(call, plan);
   const settings = {

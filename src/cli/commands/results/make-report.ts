@@ -10,8 +10,12 @@ import { findWarehouse } from "../../../outputs/registry.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
-import { type OutputReading, readOutput, refuseUnreadable } from "../../../earlier/read-output.js";
-import { readStaged } from "../../../earlier/read-staged.js";
+import {
+  type OutputReading,
+  readOutput,
+  readStaged,
+  refuseUnreadable,
+} from "../../../earlier/read-output.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import { patternOf } from "../../../earlier/previous-outputs.js";
 import type { PublishedRun } from "../../../run/types.js";

@@ -59,7 +59,7 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     import("../../../cluster/chunks/open-work.js"),
     import("../../../cluster/chunks/work-plan.js"),
   ]);
-  const work = await openWork(operand);
+  const work = openWork(operand);
   const plan = await readPlan(work);
   const manifest = await mergeWork({
     work,

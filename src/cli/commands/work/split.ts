@@ -88,7 +88,7 @@ async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   ]);
   const plan = await splitWork({
     input: oneInput(await enrichInput(operands, context, settings)),
-    work: await openWork(output),
+    work: openWork(output),
     settings,
     signal: context.signal,
     clock: context.clock,

@@ -236,6 +236,7 @@ describe("a divided run", () => {
     const again = await repute("enrich", "work", "--chunk", "2", ...local);
     expect(again.stderr).toContain("chunk 2 was already done");
     expect(await repute("merge", "work", "-o", "out.csv")).toMatchObject({ code: 0 });
+    expect(await repute("merge", "work", "-o", "/dev/null")).toMatchObject({ code: 0, stdout: "" });
     const one = await enrichHere({ input: ["in.csv", csv], intelUrl: service.intelUrl });
     expect(comparable(await run.read("out.csv"))).toEqual(comparable(one.text));
     for (const [flags, code] of [
