@@ -11,7 +11,7 @@ export function readStaged(
   { manifest }: PublishedRun,
   prefix: string,
 ): OutputReading {
-  const schema = tableSchema(kind, { inputColumns, prefix, optional });
+  const schema = tableSchema(kind, { columns: inputColumns, prefix, optional });
   const columns = stagedColumns(schema.columns);
   const recordOf = cellsReader(columns, prefix);
   const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {

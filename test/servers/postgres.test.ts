@@ -121,7 +121,7 @@ describe("the table", () => {
         [name],
       );
     await publish("made", [anEnrichedRow()]);
-    const options = { inputColumns: ["ip"], prefix: "rep_", table: "printed" };
+    const options = { columns: ["ip"], prefix: "rep_", table: "printed" };
     await cluster.query(schemaText("postgres", options));
     const views = await viewsOf("made");
     expect(views.map(({ name }) => String(name))).toEqual(["_changes", "_history", "_newest"]);

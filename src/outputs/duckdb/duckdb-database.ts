@@ -14,8 +14,7 @@ import type {
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
 import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
-import { limited, VectorLimit } from "./large-rows.js";
-import { appendRows, createStaging, staging } from "./stage-rows.js";
+import { appendRows, createStaging, limited, staging } from "./stage-rows.js";
 
 interface DuckdbParts extends OpenDuckdb {
   readonly driver: DuckdbDriver;
@@ -23,7 +22,10 @@ interface DuckdbParts extends OpenDuckdb {
   readonly explain: (error: unknown) => Error;
 }
 
-/** An open DuckDB file. All its errors are explained. */
+/**
+ * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
+ * a lock.
+ */
 export class DuckdbDatabase implements TableDatabase, TableSession {
   readonly #parts: DuckdbParts;
   #open = true;
@@ -49,7 +51,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   readonly query: Query = async (sql, values = []) => {
     try {
       const result = await this.#parts.connection.runAndReadAll(sql, [...values]);
-      return result.getRows() as (string | bigint | null)[][];
+      return result.getRows() as (string | bigint | boolean | null)[][];
     } catch (error) {
       throw this.#parts.explain(error);
     }
@@ -58,13 +60,6 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   /** Starts a statement whose rows are fetched chunk by chunk. Errors are those of DuckDB. */
   start(sql: string): Promise<DuckDBResult> {
     return this.#parts.connection.stream(sql);
-  }
-
-  /** The same, with explained errors. */
-  stream(sql: string): Promise<DuckDBResult> {
-    return this.start(sql).catch((error: unknown) => {
-      throw this.#parts.explain(error);
-    });
   }
 
   /** How many statements a text has, and whether the first one selects. Errors are those of DuckDB. */
@@ -97,20 +92,14 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     }
   }
 
-  // DuckDB locks the file: no other process can open it.
-  lock(): Promise<void> {
-    return Promise.resolve();
-  }
-
   async find({ schema, name }: TableName): Promise<FoundTable | null> {
     const [found] = await this.query(
       `SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()
        AND lower(table_schema) = lower($1) AND lower(table_name) = lower($2)`,
       [schema ?? "main", name],
     );
-    return found === undefined
-      ? null
-      : { schema, notTable: found[0] === "VIEW" ? "is a view" : null };
+    if (found === undefined) return null;
+    return { schema, name, notTable: found[0] === "VIEW" ? "is a view" : null };
   }
 
   async schemaFor({ schema }: TableName): Promise<string | null | undefined> {
@@ -123,15 +112,15 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   async columnsOf({ schema, name }: TableName): Promise<readonly FoundColumn[]> {
     const rows = await this.query(
-      `SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database()
+      `SELECT column_name, data_type, NOT is_nullable AND column_default IS NULL FROM duckdb_columns() WHERE database_name = current_database()
        AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)`,
       [schema ?? "main", name],
     );
-    return rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
-  }
-
-  lockTable(): Promise<void> {
-    return Promise.resolve();
+    return rows.map(([column, type, isRequired]) => ({
+      name: String(column),
+      type: String(type),
+      isRequired: isRequired === true,
+    }));
   }
 
   async hasKey({ schema, name }: TableName, key: readonly string[]): Promise<boolean> {
@@ -181,7 +170,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
         schema === staging.schema
           ? await connection.createAppender(name, "main", schema)
           : await connection.createAppender(name, schema);
-      await appendRows(driver, appender, columns, limited(batches, new VectorLimit(display)));
+      await appendRows(driver, appender, columns, limited(batches, display));
     } catch (error) {
       throw explain(error);
     }

@@ -13,7 +13,6 @@ import {
   type TableColumn,
   type TableSchema,
   tableSchema,
-  type TableSchemaOptions,
   textWarnings,
 } from "../sql/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
@@ -62,20 +61,15 @@ export interface ParquetForm extends Pick<Publication, "encoder" | "columns" | "
 /** @throws UsageError `driver_missing`, `column_clash` */
 export async function parquetForm(options: PublicationOptions): Promise<ParquetForm> {
   await loadWriter();
-  const schema = tableSchema("parquet", inputOf(options));
+  const schema = tableSchema("parquet", options);
   const { runId } = options;
   return {
     encoder: cellsEncoder(schema, options),
     columns: stagedColumns(schema.columns),
     published: schema.columns,
-    warnings: textWarnings("parquet", inputOf(options)),
+    warnings: textWarnings("parquet", options),
     runId,
   };
-}
-
-/** What the table of a publication depends on. */
-export function inputOf(options: PublicationOptions): TableSchemaOptions {
-  return { ...options, inputColumns: options.columns, inputTypes: options.types };
 }
 
 /** Encodes rows as the cells of a table. */

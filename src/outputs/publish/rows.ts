@@ -4,12 +4,12 @@ import type { RowCounts } from "../../core/row.js";
 import { openFileDestination, renamePart } from "../file-destination.js";
 import { type Stage, stageLine, type StagedRow } from "../stage.js";
 import { stagedColumns, type TableSchema, tableSchema } from "../sql/table-schema.js";
-import { cellsEncoder, inputOf } from "./parquet.js";
+import { cellsEncoder } from "./parquet.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
 /** Prepares to publish staged rows as they are, in a file that appears by rename. */
 export async function publishRows(file: string, options: PublicationOptions): Promise<Publication> {
-  const schema = tableSchema("parquet", inputOf(options));
+  const schema = tableSchema("parquet", options);
   return {
     columns: stagedColumns(schema.columns),
     encoder: cellsEncoder(schema, options),

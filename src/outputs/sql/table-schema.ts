@@ -34,9 +34,9 @@ export interface TableSchema {
 
 export interface TableSchemaOptions {
   /** The input's column names, unchanged. */
-  readonly inputColumns: readonly string[];
+  readonly columns: readonly string[];
   /** Their types. @default text */
-  readonly inputTypes?: readonly InputType[] | undefined;
+  readonly types?: readonly InputType[] | undefined;
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   /** The optional columns of the rows. @default none */
@@ -55,8 +55,8 @@ export interface TableSchemaOptions {
 export function tableSchema(
   target: NamingName,
   {
-    inputColumns,
-    inputTypes,
+    columns: inputColumns,
+    types = [],
     prefix,
     optional = {},
     mode = "append",
@@ -84,7 +84,7 @@ export function tableSchema(
   const names = safeColumnNames(target, inputColumns, taken);
   const input = names.map((name, index): TableColumn => ({
     name,
-    type: typeIn(target, inputTypes?.[index]),
+    type: typeIn(target, types[index]),
     nullable: true,
     description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
@@ -123,13 +123,13 @@ export function stagedColumns<T extends TableColumn>(
 /** What to tell the user of input columns that are stored as text although they are typed. */
 export function textWarnings(
   target: NamingName,
-  { inputColumns, inputTypes = [] }: Pick<TableSchemaOptions, "inputColumns" | "inputTypes">,
+  { columns, types = [] }: Pick<TableSchemaOptions, "columns" | "types">,
 ): readonly string[] {
-  return inputTypes.flatMap((input, index) => {
+  return types.flatMap((input, index) => {
     const isKept = input.type === "text" || typeIn(target, input) !== "text";
     return isKept
       ? []
-      : [`column ${inputColumns[index] ?? ""} is stored as text: it is ${input.declared}`];
+      : [`column ${columns[index] ?? ""} is stored as text: it is ${input.declared}`];
   });
 }
 

@@ -7,9 +7,6 @@ export interface BatchBounds {
   readonly characters: number;
 }
 
-/** Rows, and the characters of text in all their cells. */
-export type LoadSize = Pick<ColumnBatch, "rows" | "characters">;
-
 /** Collects rows as columns of typed values, for columnar outputs. */
 export class ColumnBatch {
   readonly #bounds: BatchBounds;

@@ -28,7 +28,7 @@ const check = (
     dialect,
     table,
     tableOf(columns),
-    found.map(([name, type]) => ({ name, type })),
+    found.map(([name, type]) => ({ name, type, isRequired: false })),
   );
 
 it("accepts additional columns and any order", () => {
