@@ -43,7 +43,7 @@ function parquetObject(name: string): TableInput {
     name,
     file: null,
     read: async (receiver, options) =>
-      (await import("./parquet/read-object-table.js")).readParquetObject(name, receiver, options),
+      (await import("./parquet/read-table.js")).readParquetObject(name, receiver, options),
   };
 }
 

@@ -7,7 +7,7 @@ import { decimalType } from "../../formats/stored-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
-import type { Selection, TableReadOptions, TableReceiver } from "../tables/types.js";
+import type { SelectionReading } from "../tables/types.js";
 import {
   floatText,
   type InputValue,
@@ -22,15 +22,10 @@ import type { DuckdbTarget } from "../warehouse/target.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
 import type { DuckdbDriver } from "./open-duckdb.js";
 
-export interface ReadDuckdbOptions extends TableReadOptions {
-  readonly selection: Selection;
-  readonly receiver: TableReceiver;
-}
-
 /** Reads a table or the result of a query from a DuckDB file, opened read-only. */
 export async function readDuckdbTable(
   target: DuckdbTarget,
-  { selection, receiver, signal }: ReadDuckdbOptions,
+  { selection, receiver, signal }: SelectionReading,
 ): Promise<void> {
   if (!existsSync(target.file)) {
     throw new UsageError("input_not_found", `there is no file ${target.file}`, {

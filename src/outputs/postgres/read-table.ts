@@ -2,17 +2,12 @@ import type { FieldDef, QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../core/errors.js";
 import type { InputType } from "../../formats/typed-column.js";
 import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
-import type { Selection, TableReadOptions, TableReceiver } from "../tables/types.js";
+import type { Selection, SelectionReading, TableReceiver } from "../tables/types.js";
 import { quoteTable, type TableName } from "../sql/dialect.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { columnReader, type ElementTypes, postgresType } from "./input-values.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import type { PostgresSession } from "./postgres-session.js";
-
-export interface ReadPostgresOptions extends TableReadOptions {
-  readonly selection: Selection;
-  readonly receiver: TableReceiver;
-}
 
 /** Rows of the first page, before the size of a row is known, and the most of a page. */
 const pageRows = { first: 100, most: 10_000 };
@@ -48,7 +43,7 @@ interface CursorQuery extends QueryConfig {
  */
 export async function readPostgresTable(
   target: PostgresTarget,
-  { selection, receiver, ...options }: ReadPostgresOptions,
+  { selection, receiver, ...options }: SelectionReading,
 ): Promise<void> {
   const database = await PostgresDatabase.open(target, { ...options, access: "read" });
   try {

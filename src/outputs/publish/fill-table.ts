@@ -4,7 +4,7 @@ import type { BatchBounds } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable } from "../sql/dialect.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import { placeOf } from "../warehouse/saved-rows.js";
-import { isFilledIn } from "../warehouse/row-cells.js";
+import { cellsEncoder, isFilledIn } from "../warehouse/row-cells.js";
 import {
   type Batches,
   type Connect,
@@ -13,7 +13,6 @@ import {
 } from "../warehouse/table-database.js";
 import type { TableTarget } from "../warehouse/target.js";
 import { stagedColumns, type TableSchema, tableSchema } from "../sql/table-schema.js";
-import { cellsEncoder } from "./parquet.js";
 import { stagedBatches } from "./table.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 

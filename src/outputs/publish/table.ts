@@ -7,7 +7,7 @@ import type { Manifest } from "../../core/manifest/manifest.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import type { DialectName } from "../sql/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
-import { loadedRows } from "../warehouse/row-cells.js";
+import { cellsEncoder, loadedRows } from "../warehouse/row-cells.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import type { TableMode } from "../table-mode.js";
 import { countAll, countRun } from "../warehouse/saved-rows.js";
@@ -21,7 +21,6 @@ import {
   textWarnings,
 } from "../sql/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
-import { cellsEncoder } from "./parquet.js";
 import { countStaged } from "./rows.js";
 import { hasKey, insertRows, mergeRows, removeOthers, type RowsToStore } from "./store-rows.js";
 import type { Publication, PublicationOptions } from "../publication.js";

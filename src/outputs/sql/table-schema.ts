@@ -63,11 +63,6 @@ export function tableSchema(
     key: mergeKey = [`${prefix}kind`, `${prefix}item`],
   }: TableSchemaOptions,
 ): TableSchema {
-  const [runId, row, loadedAt] = leadingNames.map((name) => prefix + name) as [
-    string,
-    string,
-    string,
-  ];
   const added = addedColumns(optional).map((column): TableColumn => ({
     name: prefix + column.name,
     type: column.type,
@@ -75,11 +70,11 @@ export function tableSchema(
     description: column.description,
     from: { kind: "added", column },
   }));
+  const leading = leadingNames.map((name) => ({ ...leadingColumns[name], name: prefix + name }));
   const taken = [
-    runId,
-    row,
-    loadedAt,
-    ...new Set([...added.map(({ name }) => name), ...allColumns.map(({ name }) => prefix + name)]),
+    ...leading.map(({ name }) => name),
+    ...added.map(({ name }) => name),
+    ...allColumns.map(({ name }) => prefix + name),
   ];
   const names = safeColumnNames(target, inputColumns, taken);
   const input = names.map((name, index): TableColumn => ({
@@ -89,12 +84,13 @@ export function tableSchema(
     description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
   }));
-  const columns = [...leadingColumns(runId, row, loadedAt), ...input, ...added];
-  const rowKey = [runId, row] as const;
+  const columns = [...leading, ...input, ...added];
+  const rowKey = [`${prefix}run_id`, `${prefix}row`] as const;
   if (mode !== "merge") return { columns, rowKey, key: rowKey, mode, prefix };
   mustHaveKey(columns, mergeKey);
+  const inKey = ({ name }: TableColumn): boolean => mergeKey.includes(name);
   return {
-    columns: columns.map((column) => (mergeKey.includes(column.name) ? required(column) : column)),
+    columns: columns.map((column) => (inKey(column) ? { ...column, nullable: false } : column)),
     rowKey,
     key: mergeKey,
     mode,
@@ -137,52 +133,39 @@ export function textWarnings(
 function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): void {
   const names = columns.map(({ name }) => name);
   const missing = key.find((name) => !names.includes(name));
-  if (missing === undefined) {
-    const unusable = columns.find(({ name, type }) => key.includes(name) && !isKeyType(type));
-    if (unusable === undefined) return;
-    const { name, type } = unusable;
+  if (missing !== undefined) {
+    const meant = didYouMean(missing, names);
+    const near = meant === null ? "" : ` (did you mean ${meant}?)`;
+    throw new UsageError("key_missing", `the rows have no column ${missing} for the key${near}`, {
+      hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
+    });
+  }
+  // No database can index lists and JSON.
+  for (const { name, type } of columns) {
+    if (!key.includes(name) || (type !== "text[]" && type !== "json")) continue;
     throw new UsageError("key_unusable", `${name} cannot be in the key: its values are ${type}`, {
       hint: "name columns of single values with --key",
     });
   }
-  const meant = didYouMean(missing, names);
-  const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-  throw new UsageError("key_missing", `the rows have no column ${missing} for the key${near}`, {
-    hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
-  });
 }
 
-/** Whether databases can index a type. */
-function isKeyType(type: StoredType): boolean {
-  return type !== "text[]" && type !== "json";
-}
-
-function leadingColumns(runId: string, row: string, loadedAt: string): readonly TableColumn[] {
-  return [
-    {
-      name: runId,
-      type: "text",
-      nullable: false,
-      description: "The run that wrote the row",
-      from: { kind: "run_id" },
-    },
-    {
-      name: row,
-      type: "count",
-      nullable: false,
-      description: "Number of the row in the run's input, from 1",
-      from: { kind: "row" },
-    },
-    {
-      name: loadedAt,
-      type: "timestamp",
-      nullable: true,
-      description: "When the row was published",
-      from: { kind: "loaded_at" },
-    },
-  ];
-}
-
-function required(column: TableColumn): TableColumn {
-  return { ...column, nullable: false };
-}
+const leadingColumns: Readonly<Record<(typeof leadingNames)[number], Omit<TableColumn, "name">>> = {
+  run_id: {
+    type: "text",
+    nullable: false,
+    description: "The run that wrote the row",
+    from: { kind: "run_id" },
+  },
+  row: {
+    type: "count",
+    nullable: false,
+    description: "Number of the row in the run's input, from 1",
+    from: { kind: "row" },
+  },
+  loaded_at: {
+    type: "timestamp",
+    nullable: true,
+    description: "When the row was published",
+    from: { kind: "loaded_at" },
+  },
+};
