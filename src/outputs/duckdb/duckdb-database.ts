@@ -16,22 +16,28 @@ import { duckdbFault } from "./duckdb-fault.js";
 import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
 import { appendRows, createStaging, limited, staging } from "./stage-rows.js";
 
-interface DuckdbParts extends OpenDuckdb {
-  readonly driver: DuckdbDriver;
-  readonly display: string;
-  readonly explain: (error: unknown) => Error;
-}
-
 /**
  * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
  * a lock.
  */
 export class DuckdbDatabase implements TableDatabase, TableSession {
-  readonly #parts: DuckdbParts;
+  readonly #driver: DuckdbDriver;
+  readonly #file: OpenDuckdb;
+  readonly #display: string;
+  /** Explains errors of DuckDB. */
+  readonly explain: (error: unknown) => Error;
   #open = true;
 
-  private constructor(parts: DuckdbParts) {
-    this.#parts = parts;
+  private constructor(
+    driver: DuckdbDriver,
+    file: OpenDuckdb,
+    display: string,
+    explain: (error: unknown) => Error,
+  ) {
+    this.#driver = driver;
+    this.#file = file;
+    this.#display = display;
+    this.explain = explain;
   }
 
   /** @throws UsageError `driver_missing`, `output_*`; FatalError `output_*` */
@@ -45,36 +51,31 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     const opened = await openDuckdb(driver, file, access).catch((error: unknown) => {
       throw explain(error);
     });
-    return new DuckdbDatabase({ driver, display, explain, ...opened });
+    return new DuckdbDatabase(driver, opened, display, explain);
   }
 
   readonly query: Query = async (sql, values = []) => {
     try {
-      const result = await this.#parts.connection.runAndReadAll(sql, [...values]);
+      const result = await this.#file.connection.runAndReadAll(sql, [...values]);
       return result.getRows() as (string | bigint | boolean | null)[][];
     } catch (error) {
-      throw this.#parts.explain(error);
+      throw this.explain(error);
     }
   };
 
   /** Starts a statement whose rows are fetched chunk by chunk. Errors are those of DuckDB. */
   start(sql: string): Promise<DuckDBResult> {
-    return this.#parts.connection.stream(sql);
+    return this.#file.connection.stream(sql);
   }
 
   /** How many statements a text has, and whether the first one selects. Errors are those of DuckDB. */
   async statement(sql: string): Promise<{ readonly count: number; readonly isSelect: boolean }> {
-    const { driver, connection } = this.#parts;
-    const extracted = await connection.extractStatements(sql);
+    const extracted = await this.#file.connection.extractStatements(sql);
     if (extracted.count !== 1) return { count: extracted.count, isSelect: false };
     const prepared = await extracted.prepare(0);
-    const isSelect = prepared.statementType === driver.StatementType.SELECT;
+    const isSelect = prepared.statementType === this.#driver.StatementType.SELECT;
     prepared.destroySync();
     return { count: 1, isSelect };
-  }
-
-  explain(error: unknown): Error {
-    return this.#parts.explain(error);
   }
 
   async transaction<T>(
@@ -138,7 +139,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
     await this.#append(staging, columns, batches, () =>
-      createStaging(this.#parts.connection, columns),
+      createStaging(this.#file.connection, columns),
     );
     return staging;
   }
@@ -163,16 +164,16 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     batches: Batches,
     create?: () => Promise<void>,
   ): Promise<void> {
-    const { driver, connection, display, explain } = this.#parts;
+    const { connection } = this.#file;
     try {
       await create?.();
       const appender =
         schema === staging.schema
           ? await connection.createAppender(name, "main", schema)
           : await connection.createAppender(name, schema);
-      await appendRows(driver, appender, columns, limited(batches, display));
+      await appendRows(this.#driver, appender, columns, limited(batches, this.#display));
     } catch (error) {
-      throw explain(error);
+      throw this.explain(error);
     }
   }
 
@@ -183,8 +184,8 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   close(): Promise<void> {
     if (this.#open) {
       this.#open = false;
-      this.#parts.connection.closeSync();
-      this.#parts.instance.closeSync();
+      this.#file.connection.closeSync();
+      this.#file.instance.closeSync();
     }
     return Promise.resolve();
   }

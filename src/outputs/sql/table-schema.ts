@@ -70,7 +70,7 @@ export function tableSchema(
     description: column.description,
     from: { kind: "added", column },
   }));
-  const leading = leadingNames.map((name) => ({ ...leadingColumns[name], name: prefix + name }));
+  const leading = leadingNames.map((name) => leadingColumn(prefix, name));
   const taken = [
     ...leading.map(({ name }) => name),
     ...added.map(({ name }) => name),
@@ -88,9 +88,8 @@ export function tableSchema(
   const rowKey = [`${prefix}run_id`, `${prefix}row`] as const;
   if (mode !== "merge") return { columns, rowKey, key: rowKey, mode, prefix };
   mustHaveKey(columns, mergeKey);
-  const inKey = ({ name }: TableColumn): boolean => mergeKey.includes(name);
   return {
-    columns: columns.map((column) => (inKey(column) ? { ...column, nullable: false } : column)),
+    columns: columns.map((column) => (mergeKey.includes(column.name) ? required(column) : column)),
     rowKey,
     key: mergeKey,
     mode,
@@ -149,23 +148,17 @@ function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): v
   }
 }
 
-const leadingColumns: Readonly<Record<(typeof leadingNames)[number], Omit<TableColumn, "name">>> = {
-  run_id: {
-    type: "text",
-    nullable: false,
-    description: "The run that wrote the row",
-    from: { kind: "run_id" },
-  },
-  row: {
-    type: "count",
-    nullable: false,
-    description: "Number of the row in the run's input, from 1",
-    from: { kind: "row" },
-  },
-  loaded_at: {
-    type: "timestamp",
-    nullable: true,
-    description: "When the row was published",
-    from: { kind: "loaded_at" },
-  },
-};
+function leadingColumn(prefix: string, kind: (typeof leadingNames)[number]): TableColumn {
+  const [type, nullable, description] = leadingFacts[kind];
+  return { name: prefix + kind, type, nullable, description, from: { kind } };
+}
+
+const leadingFacts = {
+  run_id: ["text", false, "The run that wrote the row"],
+  row: ["count", false, "Number of the row in the run's input, from 1"],
+  loaded_at: ["timestamp", true, "When the row was published"],
+} as const;
+
+function required(column: TableColumn): TableColumn {
+  return { ...column, nullable: false };
+}
