@@ -50,7 +50,7 @@ const duckdb = () => import("./duckdb/duckdb-database.js");
 const postgres = () => import("./postgres/postgres-database.js");
 
 /** All warehouses that can be written. To add one, write its file and add it here. */
-export const warehouses: readonly FindWarehouse[] = [
+const warehouses: readonly FindWarehouse[] = [
   (output) => {
     const target = parseParquetTarget(output);
     return (
