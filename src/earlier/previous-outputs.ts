@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { hasRunWords, wordForms } from "../core/files/run-words.js";
 import { dataSetManifest, manifestPath } from "../core/files/output-names.js";
 import type { FoundManifest } from "../core/manifest/found-manifest.js";
-import { manifestAt } from "../outputs/publish/upload-record.js";
+import { manifestAt } from "../outputs/publish/send-objects.js";
 import { outputBase } from "../run/destination/check-paths.js";
 import { findManifest } from "../run/finish/manifest.js";
 import { isObjectAddress } from "../s3/address.js";

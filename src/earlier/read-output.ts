@@ -170,15 +170,14 @@ export function refuseUnreadable(path: string, format: PartFormat): void {
 
 /** Opens the staged rows of a run that is published. */
 export function readStaged(
-  { kind, folder, position, columns: inputColumns, optional }: StagedCells,
+  { kind, folder, position, columns, optional }: StagedCells,
   { manifest }: PublishedRun,
   prefix: string,
 ): OutputReading {
-  const schema = tableSchema(kind, { inputColumns, prefix, optional });
-  const columns = stagedColumns(schema.columns);
-  const recordOf = cellsReader(columns, prefix);
+  const staged = stagedColumns(tableSchema(kind, { columns, prefix, optional }).columns);
+  const recordOf = cellsReader(staged, prefix);
   const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
-    for await (const rows of readStage(folder, position, columns)) yield rows.map(recordOf);
+    for await (const rows of readStage(folder, position, staged)) yield rows.map(recordOf);
   };
-  return { columns: inputColumns, records: records(), manifest };
+  return { columns, records: records(), manifest };
 }

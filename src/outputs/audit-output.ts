@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { crc32, createGunzip } from "node:zlib";
 import { FatalError } from "../core/errors.js";
@@ -45,21 +45,11 @@ async function countOutput(
   let bytes = 0;
   let crc = 0;
   const read = async function* (): AsyncGenerator<Buffer> {
-    const handle = await open(path, "r");
-    const buffer = Buffer.allocUnsafeSlow(256 * 1024);
-    try {
-      for (;;) {
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length);
-        if (bytesRead === 0) return;
-        const chunk = buffer.subarray(0, bytesRead);
-        hash.update(chunk);
-        crc = crc32(chunk, crc);
-        bytes += bytesRead;
-        // Copy: streams queue several chunks, and the next read overwrites this buffer.
-        yield options.gzip ? Buffer.from(chunk) : chunk;
-      }
-    } finally {
-      await handle.close();
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      hash.update(chunk as Buffer);
+      crc = crc32(chunk as Buffer, crc);
+      bytes += (chunk as Buffer).length;
+      yield chunk as Buffer;
     }
   };
   const format = formats[options.format];

@@ -31,14 +31,18 @@ export async function renamePart(path: string, suffix = ""): Promise<void> {
   try {
     await rename(partPath(path), name).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
-      if (existsSync(name)) return;
-      const message = `the output of the finished run is missing: ${name}`;
-      throw new FatalError("output_gone", message, { hint: startOver });
+      if (!existsSync(name)) throw outputGone(name);
     });
     await syncFolder(dirname(name));
   } catch (error) {
     throw error instanceof FatalError ? error : outputFault(name, error);
   }
+}
+
+/** The error for an output that is neither waiting for its name nor has it. */
+export function outputGone(path: string): FatalError {
+  const message = `the output of the finished run is missing: ${path}`;
+  return new FatalError("output_gone", message, { hint: startOver });
 }
 
 /** Checks that an output's folder takes files. @throws FatalError `output_*` */
@@ -85,6 +89,21 @@ export async function openFileDestination(
   } catch (error) {
     await handle.close();
     throw error instanceof FatalError ? error : outputFault(part, error);
+  }
+}
+
+/** Writes a whole file as `PATH.part`. @throws FatalError `output_*`; what `write` throws */
+export async function writePart<T>(
+  path: string,
+  write: (destination: Destination) => Promise<T>,
+): Promise<T> {
+  const destination = await openFileDestination(path, null);
+  try {
+    const result = await write(destination);
+    await destination.sync();
+    return result;
+  } finally {
+    await destination.abandon();
   }
 }
 

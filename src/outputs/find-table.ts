@@ -17,17 +17,19 @@ import type { Selection, TableInput } from "./tables/types.js";
  * @throws UsageError `bad_table_input`, `bad_output`, `bad_table`
  */
 export function findTable(name: string): TableInput | null {
-  if (isObjectAddress(name))
-    return /\.parquet(?:\.failed)?$/i.test(name) ? parquetObject(name) : null;
-  const parquet = parseParquetTarget(name);
+  const isObject = isObjectAddress(name);
+  if (isObject && !/\.parquet(?:\.failed)?$/i.test(name)) return null;
+  const parquet = isObject ? { file: null } : parseParquetTarget(name);
   if (parquet !== null) {
-    const { file, kind } = parquet;
+    const { file } = parquet;
     return {
-      kind,
+      kind: "parquet",
       name,
       file,
-      read: async (receiver, options) =>
-        (await import("./parquet/read-table.js")).readParquetTable(name, receiver, options),
+      async read(receiver, options) {
+        const { readParquetObject, readParquetTable } = await import("./parquet/read-table.js");
+        return (isObject ? readParquetObject : readParquetTable)(name, receiver, options);
+      },
     };
   }
   const { address, query } = takeQuery(name);
@@ -35,16 +37,6 @@ export function findTable(name: string): TableInput | null {
   if (duckdb !== null) return duckdbInput(duckdb, selectionOf(name, query, duckdb));
   const postgres = parsePostgresTarget(address);
   return postgres && postgresInput(postgres, selectionOf(name, query, postgres));
-}
-
-function parquetObject(name: string): TableInput {
-  return {
-    kind: "parquet",
-    name,
-    file: null,
-    read: async (receiver, options) =>
-      (await import("./parquet/read-object-table.js")).readParquetObject(name, receiver, options),
-  };
 }
 
 /** A selection from a DuckDB file. */

@@ -1,12 +1,10 @@
 import type { Clock } from "../core/clock.js";
 import type { ColumnType } from "../core/column.js";
-import type { OptionalColumns } from "../core/columns.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
 import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
 import type { Audit, PartOptions } from "./types.js";
-import type { TableMode } from "./table-mode.js";
-import type { InputType } from "../formats/typed-column.js";
+import type { TableSchemaOptions } from "./sql/table-schema.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */
 export interface Publication {
@@ -37,15 +35,7 @@ export interface Publication {
 }
 
 /** What a publication needs to know about the run. */
-export interface PublicationOptions {
-  /** The input's column names, unchanged. */
-  readonly columns: readonly string[];
-  /** Their types. @default text */
-  readonly types?: readonly InputType[] | undefined;
-  /** Prefix of the added columns' names, e.g. `rep_`. */
-  readonly prefix: string;
-  /** The optional columns of the rows. @default none */
-  readonly optional?: OptionalColumns;
+export interface PublicationOptions extends TableSchemaOptions {
   /** Value of `rep_run_id` in every row; kept by a resumed run. */
   readonly runId: string;
   /** Existing folder for files that survive an interruption but not the run. */
@@ -57,10 +47,6 @@ export interface PublicationOptions {
   /** Aborts waiting for an unreachable server. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
-  /** Of a table: what it does with the rows. @default append */
-  readonly mode?: TableMode | undefined;
-  /** Of a merged table: the columns of its key. @default kind and item */
-  readonly key?: readonly string[] | undefined;
   /** Of a data set: how its files are written. */
   readonly parts?: PartOptions | undefined;
   /** Of a finished run that is published again: the files of its data set. */

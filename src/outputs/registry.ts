@@ -4,7 +4,7 @@ import { parseDataSetTarget } from "./data-set/data-set.js";
 import { localPath } from "./object-files.js";
 import type { TableInput } from "./tables/types.js";
 import type { FoundRows, SavedItemsOptions } from "./warehouse/saved-rows.js";
-import type { Connect, TableTarget } from "./warehouse/table-database.js";
+import type { Connect } from "./warehouse/table-database.js";
 import type { Publication, PublicationOptions } from "./publication.js";
 import {
   addressScheme,
@@ -12,8 +12,9 @@ import {
   parseDuckdbTarget,
   parseParquetTarget,
   parsePostgresTarget,
+  type TableTarget,
+  type WarehouseTarget,
 } from "./warehouse/target.js";
-import type { WarehouseTarget } from "./warehouse/types.js";
 
 /** An output other than a text file: Parquet, a data set or a table. */
 export interface Warehouse {
@@ -49,7 +50,7 @@ const duckdb = () => import("./duckdb/duckdb-database.js");
 const postgres = () => import("./postgres/postgres-database.js");
 
 /** All warehouses that can be written. To add one, write its file and add it here. */
-export const warehouses: readonly FindWarehouse[] = [
+const warehouses: readonly FindWarehouse[] = [
   (output) => {
     const target = parseParquetTarget(output);
     return (
@@ -72,25 +73,33 @@ export const warehouses: readonly FindWarehouse[] = [
       }
     );
   },
-  defineTable(
-    parseDuckdbTarget,
-    async (target, options) => (await duckdb()).DuckdbDatabase.open(target, options),
-    async (target, query) => (await inputs()).duckdbInput(target, { query }),
-  ),
-  defineTable(
-    parsePostgresTarget,
-    async (target, options) => (await postgres()).PostgresDatabase.open(target, options),
-    async (target, query) => (await inputs()).postgresInput(target, { query }),
-  ),
+  (output) => {
+    const target = namesTable(output, parseDuckdbTarget(output));
+    if (target === null) return null;
+    return tableOf(
+      target,
+      async (options) => (await duckdb()).DuckdbDatabase.open(target, options),
+      async (query) => (await inputs()).duckdbInput(target, { query }),
+    );
+  },
+  (output) => {
+    const target = namesTable(output, parsePostgresTarget(output));
+    if (target === null) return null;
+    return tableOf(
+      target,
+      async (options) => (await postgres()).PostgresDatabase.open(target, options),
+      async (query) => (await inputs()).postgresInput(target, { query }),
+    );
+  },
 ];
 
 /**
  * The warehouse named by `-o`, or null for a text file or a stream.
  * @throws UsageError `bad_output`, `bad_table`, `parquet_gzip`, `unknown_output`
  */
-export function findWarehouse(output: string, kinds = warehouses): Warehouse | null {
+export function findWarehouse(output: string): Warehouse | null {
   const path = localPath(output);
-  for (const kind of kinds) {
+  for (const kind of warehouses) {
     const found = kind(path);
     if (found !== null) return found;
   }
@@ -104,28 +113,18 @@ export function findWarehouse(output: string, kinds = warehouses): Warehouse | n
   });
 }
 
-/** Registry entry of a database. */
-function defineTable<T extends TableTarget>(
-  parse: (output: string) => T | null,
-  connect: Connect<T>,
-  inputOf: (target: T, query: string) => Promise<TableInput>,
-): FindWarehouse {
+function tableOf(target: TableTarget, connect: Connect, input: TableRows["input"]): Warehouse {
   const saved = () => import("./warehouse/saved-rows.js");
-  return (output) => {
-    const target = namesTable(output, parse(output));
-    return (
-      target && {
-        target,
-        open: async (options) =>
-          (await import("./publish/table.js")).publishTable(connect, target, options),
-        rows: {
-          find: async (options) => (await saved()).findSavedRun(connect, target, options),
-          items: async (options) => (await saved()).savedItemsQuery(connect, target, options),
-          input: (query) => inputOf(target, query),
-          fill: async (options) =>
-            (await import("./publish/fill-table.js")).fillTable(connect, target, options),
-        },
-      }
-    );
+  return {
+    target,
+    open: async (options) =>
+      (await import("./publish/table.js")).publishTable(connect, target, options),
+    rows: {
+      find: async (options) => (await saved()).findSavedRun(connect, target, options),
+      items: async (options) => (await saved()).savedItemsQuery(connect, target, options),
+      input,
+      fill: async (options) =>
+        (await import("./publish/fill-table.js")).fillTable(connect, target, options),
+    },
   };
 }

@@ -41,6 +41,12 @@ export function parseObjectAddress(address: string): ObjectAddress {
   });
 }
 
+/** An address as requests of the SDK name it. @throws UsageError `bad_object_address` */
+export function objectAt(address: string): { readonly Bucket: string; readonly Key: string } {
+  const { bucket, key } = parseObjectAddress(address);
+  return { Bucket: bucket, Key: key };
+}
+
 /** The address of an object. */
 export function objectAddress({ bucket, key }: ObjectAddress): string {
   return `s3://${bucket}/${key}`;

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { UsageError } from "../core/errors.js";
-import { parseObjectAddress } from "./address.js";
+import { objectAt } from "./address.js";
 import { withStore } from "./client.js";
 
 /** How long a store may take to answer, in milliseconds. */
@@ -13,11 +13,11 @@ const patienceMs = 10_000;
  * @throws UsageError `object_bucket`, `object_credentials`, `object_region`, `driver_missing`
  */
 export async function checkStore(address: string): Promise<void> {
-  const { bucket, key } = parseObjectAddress(address);
+  const at = objectAt(address);
   try {
     await withStore(address, "write", async ({ sdk, client }) => {
       // Unlike that to HEAD, the answer names a missing bucket.
-      const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: key, Range: "bytes=0-0" });
+      const command = new sdk.GetObjectCommand({ ...at, Range: "bytes=0-0" });
       const abortSignal = AbortSignal.timeout(patienceMs);
       const { Body } = await client.send(command, { abortSignal });
       (Body as Readable | undefined)?.destroy();

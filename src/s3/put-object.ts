@@ -1,7 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
-import { parseObjectAddress } from "./address.js";
-import { withStore } from "./client.js";
-import { writeIf } from "./conditional-write.js";
+import { objectAt } from "./address.js";
+import { type ObjectStore, withStore } from "./client.js";
+import { statusOf } from "./fault.js";
 import { encoded } from "./file-bytes.js";
 
 export interface PutOptions {
@@ -21,20 +22,74 @@ export async function putObject(
   content: string,
   { contentType, onlyNew = false }: PutOptions = {},
 ): Promise<boolean> {
-  const { bucket, key } = parseObjectAddress(address);
-  const Body = Buffer.from(content);
-  return withStore(address, "write", ({ sdk, client }) =>
+  const type = contentType === undefined ? {} : { ContentType: contentType };
+  return withStore(address, "write", (store) =>
     writeIf(onlyNew ? null : undefined, (condition) =>
-      client.send(
-        new sdk.PutObjectCommand({
-          Bucket: bucket,
-          Key: key,
-          Body,
-          ...(contentType === undefined ? {} : { ContentType: contentType }),
-          ChecksumCRC32: encoded(crc32(Body)),
-          ...condition,
-        }),
-      ),
+      putBytes(store, address, Buffer.from(content), { ...type, ...condition }),
     ),
   );
+}
+
+/** Writes an HTML page as an object. @throws ReputeError */
+export async function putPage(address: string, html: string): Promise<void> {
+  await putObject(address, html, { contentType: "text/html; charset=utf-8" });
+}
+
+/** Sends an object with its CRC-32. @throws the error of the SDK */
+export async function putBytes(
+  { sdk, client }: ObjectStore,
+  address: string,
+  Body: Buffer,
+  more: WriteCondition & { readonly ContentType?: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  const ChecksumCRC32 = encoded(crc32(Body));
+  await client.send(
+    new sdk.PutObjectCommand({ ...objectAt(address), Body, ChecksumCRC32, ...more }),
+    signal && { abortSignal: signal },
+  );
+}
+
+/** The header that makes a write conditional. */
+export interface WriteCondition {
+  readonly IfMatch?: string;
+  readonly IfNoneMatch?: string;
+}
+
+/** Times to repeat a conditional write that met another one. */
+const maxConflicts = 5;
+
+/**
+ * Writes an object if it is still the version that may be replaced. A store that knows no conditions
+ * (501) gets the write without one.
+ *
+ * @param replaces ETag of that version; null if there must be none; undefined for any
+ * @returns false if there is another version
+ * @throws the error of the SDK
+ */
+export async function writeIf(
+  replaces: string | null | undefined,
+  write: (condition: WriteCondition) => Promise<unknown>,
+): Promise<boolean> {
+  let condition: WriteCondition | null =
+    replaces === undefined
+      ? null
+      : replaces === null
+        ? { IfNoneMatch: "*" }
+        : { IfMatch: replaces };
+  for (let conflicts = 0; ; conflicts++) {
+    try {
+      await write(condition ?? {});
+      return true;
+    } catch (error) {
+      const status = statusOf(error);
+      if (condition === null) throw error;
+      if (status === 501) condition = null;
+      // S3 says so if the version to replace was removed.
+      else if (status === 412 || (error as Error).name === "NoSuchKey") return false;
+      else if (status !== 409) throw error;
+      else if (conflicts === maxConflicts) return false;
+      else await delay(50 * 2 ** conflicts);
+    }
+  }
 }

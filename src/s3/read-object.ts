@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { FatalError, ReputeError } from "../core/errors.js";
 import { startOver } from "../core/error-codes/remedies.js";
-import { parseObjectAddress } from "./address.js";
+import { objectAt } from "./address.js";
 import { type ObjectStore, withStore } from "./client.js";
 import { objectChanged, objectFault, statusOf } from "./fault.js";
 import { encoded } from "./file-bytes.js";
@@ -20,10 +20,9 @@ export interface PinnedObject {
 
 /** Finds an object's current version. @throws ReputeError */
 export function pinObject(address: string): Promise<PinnedObject> {
-  const { bucket, key } = parseObjectAddress(address);
   return withStore(address, "read", async ({ sdk, client }) => {
     const { ETag, ContentLength, ChecksumCRC32, ChecksumType } = await client.send(
-      new sdk.HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }),
+      new sdk.HeadObjectCommand({ ...objectAt(address), ChecksumMode: "ENABLED" }),
     );
     const crc = ChecksumType === "FULL_OBJECT" ? (ChecksumCRC32 ?? null) : null;
     return { address, etag: ETag ?? "", size: ContentLength ?? 0, crc };
@@ -52,19 +51,17 @@ export async function* readObject(
   { start = 0, end = object.size, signal }: ReadObjectOptions = {},
 ): AsyncGenerator<Buffer> {
   const { address, etag, size } = object;
-  const { bucket, key } = parseObjectAddress(address);
   const isWhole = start === 0 && end === size;
   let at = start;
   let crc = 0;
   const open = ({ sdk, client }: ObjectStore) =>
     client.send(
       new sdk.GetObjectCommand({
-        Bucket: bucket,
-        Key: key,
+        ...objectAt(address),
         Range: `bytes=${at}-${end - 1}`,
         ...(etag === "" ? {} : { IfMatch: etag }),
       }),
-      signal === undefined ? {} : { abortSignal: signal },
+      signal && { abortSignal: signal },
     );
   for (let failures = 0; at < end;) {
     const { Body } = await withStore(address, "read", open).catch((error: unknown) => {

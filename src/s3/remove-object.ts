@@ -1,10 +1,9 @@
-import { parseObjectAddress } from "./address.js";
+import { objectAt } from "./address.js";
 import { withStore } from "./client.js";
 
 /** Removes an object, if it is there. @throws ReputeError */
 export async function removeObject(address: string): Promise<void> {
-  const { bucket, key } = parseObjectAddress(address);
   await withStore(address, "write", ({ sdk, client }) =>
-    client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key })),
+    client.send(new sdk.DeleteObjectCommand(objectAt(address))),
   );
 }

@@ -2,12 +2,12 @@ import { rm, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { FatalError } from "../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../core/files/json-file.js";
-import { parseObjectAddress } from "./address.js";
+import { objectAt } from "./address.js";
 import { type ObjectStore, withStore } from "./client.js";
-import { type WriteCondition, writeIf } from "./conditional-write.js";
 import { statusOf } from "./fault.js";
 import { checksumOf, encoded, readBytes } from "./file-bytes.js";
-import { compareObject, etagAt, hasContent, partBytesOf } from "./stored-object.js";
+import { putBytes, type WriteCondition, writeIf } from "./put-object.js";
+import { etagAt, findObject, hasContent, partBytesOf, sameChecksum } from "./stored-object.js";
 
 /** Parts sent at a time. */
 const parallel = 3;
@@ -37,20 +37,23 @@ export async function uploadObject(options: UploadOptions): Promise<string | nul
     const { size } = await stat(path);
     const partBytes = partBytesOf(size);
     const write = async (condition: WriteCondition): Promise<void> => {
-      if (partBytes === null) return putWhole(store, options, size, condition);
-      await putParts(store, options, await openUpload(store, options, size), condition);
+      if (partBytes !== null) {
+        return putParts(store, options, await openUpload(store, options, size), condition);
+      }
+      const bytes = await readBytes(path, 0, size);
+      await putBytes(store, address, bytes, condition, options.signal);
     };
     // Some stores know no conditions; and with others, this saves sending the file in vain.
     const now = replaces === undefined ? undefined : await etagAt(address);
     const isFree = now === undefined || now === replaces;
     const isWritten = isFree && (await writeIf(replaces, write));
-    const stored = await compareObject(store, address, path);
+    const stored = await findObject(address);
     if (!isWritten) {
       await abortUpload(journal);
       return (await hasContent(stored, path)) ? (stored?.etag ?? null) : null;
     }
     // Older stores tell no checksum.
-    if (stored?.size !== size || stored.sameChecksum === false) {
+    if (stored?.size !== size || (await sameChecksum(stored, path)) === false) {
       throw differs(address, size, stored?.size ?? 0);
     }
     await rm(journal, { force: true });
@@ -63,27 +66,6 @@ export async function abortUpload(journal: string): Promise<void> {
   const found = await readJournal(journal);
   if (found !== null) await withStore(found.address, "write", (store) => abort(store, found));
   await rm(journal, { force: true });
-}
-
-async function putWhole(
-  { sdk, client }: ObjectStore,
-  { path, address, signal }: UploadOptions,
-  size: number,
-  condition: WriteCondition,
-): Promise<void> {
-  const { bucket, key } = parseObjectAddress(address);
-  const Body = await readBytes(path, 0, size);
-  await client.send(
-    new sdk.PutObjectCommand({
-      Bucket: bucket,
-      Key: key,
-      Body,
-      ContentLength: size,
-      ChecksumCRC32: encoded(crc32(Body)),
-      ...condition,
-    }),
-    signal === undefined ? {} : { abortSignal: signal },
-  );
 }
 
 /** Sends the parts that the store does not have, and completes the upload. */
@@ -100,7 +82,7 @@ async function putParts(
   } catch (error) {
     if (statusOf(error) !== 404 || (error as Error).name === "NoSuchKey") throw error;
     // The store has completed the upload, but the program was killed or the answer was lost.
-    if (await hasContent(await compareObject(store, address, path), path)) return;
+    if (await hasContent(await findObject(address), path)) return;
     // The store has removed the upload.
     if (!isContinued) throw error;
     await rm(options.journal, { force: true });
@@ -113,7 +95,6 @@ async function sendParts(
   options: UploadOptions,
   journal: UploadJournal,
 ): Promise<void> {
-  const { bucket, key } = parseObjectAddress(options.address);
   const { uploadId, partBytes, parts, size } = journal;
   const count = Math.ceil(size / partBytes);
   let next = 1;
@@ -126,15 +107,14 @@ async function sendParts(
       const Body = await readBytes(options.path, start, Math.min(partBytes, size - start));
       const { ETag } = await client.send(
         new sdk.UploadPartCommand({
-          Bucket: bucket,
-          Key: key,
+          ...objectAt(options.address),
           UploadId: uploadId,
           PartNumber: number,
           Body,
           ContentLength: Body.length,
           ChecksumCRC32: encoded(crc32(Body)),
         }),
-        options.signal === undefined ? {} : { abortSignal: options.signal },
+        options.signal && { abortSignal: options.signal },
       );
       parts[number] = ETag ?? "";
       // One at a time: they write the same file.
@@ -154,11 +134,9 @@ async function complete(
   { uploadId, parts, crc, size }: UploadJournal,
   condition: WriteCondition,
 ): Promise<void> {
-  const { bucket, key } = parseObjectAddress(address);
   await client.send(
     new sdk.CompleteMultipartUploadCommand({
-      Bucket: bucket,
-      Key: key,
+      ...objectAt(address),
       UploadId: uploadId,
       ChecksumCRC32: encoded(crc),
       ChecksumType: "FULL_OBJECT",
@@ -198,7 +176,6 @@ async function openUpload(
   size: number,
 ): Promise<{ readonly journal: UploadJournal; readonly isContinued: boolean }> {
   const { sdk, client } = store;
-  const { bucket, key } = parseObjectAddress(options.address);
   const crc = await checksumOf(options.path);
   const found = await readJournal(options.journal);
   if (found !== null) {
@@ -208,28 +185,20 @@ async function openUpload(
   }
   const { UploadId = "" } = await client.send(
     new sdk.CreateMultipartUploadCommand({
-      Bucket: bucket,
-      Key: key,
+      ...objectAt(options.address),
       ChecksumAlgorithm: "CRC32",
       ChecksumType: "FULL_OBJECT",
     }),
   );
+  const { address } = options;
   const partBytes = partBytesOf(size) ?? size;
-  const journal = {
-    address: options.address,
-    uploadId: UploadId,
-    size,
-    crc,
-    partBytes,
-    parts: {},
-  };
+  const journal = { address, uploadId: UploadId, size, crc, partBytes, parts: {} };
   await writeJsonFile(options.journal, journal, 0o600);
   return { journal, isContinued: false };
 }
 
 async function abort({ sdk, client }: ObjectStore, found: UploadJournal): Promise<void> {
-  const { bucket, key } = parseObjectAddress(found.address);
-  const upload = { Bucket: bucket, Key: key, UploadId: found.uploadId };
+  const upload = { ...objectAt(found.address), UploadId: found.uploadId };
   await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch((error: unknown) => {
     if (statusOf(error) !== 404) throw error;
   });

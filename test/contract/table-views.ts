@@ -104,7 +104,7 @@ const changes: readonly (readonly string[])[] = [
 /** The views that `repute schema` prints, over three nights. */
 export function describeTableViews({ name, open }: ViewPlace): void {
   const statements = (table: string): string =>
-    schemaText(name, { inputColumns: [], prefix: "rep_", table }) + insert(table);
+    schemaText(name, { columns: [], prefix: "rep_", table }) + insert(table);
   const texts = async (ask: Ask, sql: string) =>
     (await ask(sql)).map((row) => Object.values(row).map((value) => shortId(value)));
 

@@ -38,7 +38,7 @@ async function addSink(): Promise<void> {
   const [, imported = "", line = ""] = marked.exec(page) ?? [];
   const path = join("outputs", "registry");
   const registry = await readFile(join(root, "src", `${path}.ts`), "utf8");
-  const list = "export const warehouses: readonly FindWarehouse[] = [\n";
+  const list = "const warehouses: readonly FindWarehouse[] = [\n";
   expect([registry.includes(list), line.trim()]).toEqual([true, "chunkFolder,"]);
   await build(path, `${imported}\n${registry.replace(list, `${list}${line}\n`)}`);
 }

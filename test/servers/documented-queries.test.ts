@@ -33,7 +33,7 @@ it("runs the documented queries on PostgreSQL", async () => {
 it("finds the rows of tonight by the key", async () => {
   const run = "'01990000-0000-7000-8000-' || lpad((n / 5000)::text, 12, '0')";
   await cluster.query(
-    `${schemaText("postgres", { inputColumns: [], prefix: "rep_", table: "large" })}
+    `${schemaText("postgres", { columns: [], prefix: "rep_", table: "large" })}
      INSERT INTO large (rep_run_id, rep_row, rep_kind, rep_item, rep_status, rep_verdict)
      SELECT ${run}, n % 5000 + 1, 'ip', '192.0.2.' || n % 256, 'complete', 'none'
      FROM generate_series(0, 49999) AS n;

@@ -21,7 +21,7 @@ async function twoNights() {
   const rows = Array.from({ length: 60 }, (_, n) => `203.0.113.${n},host-${n}.example.com`);
   await writeFile(join(cwd, "in.csv"), `ioc,note\n${rows.join("\n")}\n`);
   const schema = schemaText("postgres", {
-    inputColumns: ["ioc", "note"],
+    columns: ["ioc", "note"],
     prefix: "rep_",
     table: "nightly",
   });

@@ -80,23 +80,6 @@ describe("enrich into a table", () => {
     expect(await readdir(cwd)).toEqual(["in.csv"]);
   });
 
-  it("reads the password from the environment", async () => {
-    const { cwd, server } = await prepared("environment", 5);
-    const { code } = await runRepute(
-      [
-        "enrich",
-        "in.csv",
-        "-o",
-        cluster.url({ password: null, parameters: { table: "environment" } }),
-        "--intel-url",
-        server.url,
-      ],
-      { cwd, env: { PGPASSWORD: cluster.password } },
-    );
-    expect(code).toBe(0);
-    expect(await countsOf("environment")).toMatchObject({ rows: "5" });
-  });
-
   it("shows nothing of a killed run, and keeps the rows of one that stopped early", async () => {
     const { cwd, output, server } = await prepared("restarted", 12_000);
     const args = ["in.csv", "-o", output];

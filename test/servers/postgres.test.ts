@@ -10,7 +10,8 @@ import {
   describeTypedColumns,
   type PublicationPlace,
 } from "../contract/publication.js";
-import { describeTableModes } from "../contract/table-modes.js";
+import { describeExistingTables } from "../contract/existing-tables.js";
+import { describeTableModes, type TablePlace } from "../contract/table-modes.js";
 import { describeTableViews } from "../contract/table-views.js";
 import { publishRows, someOptions } from "../contract/publishing.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
@@ -21,7 +22,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 let cluster: PostgresCluster;
 
 /** Existing schemas for tests that need their own. */
-const schemas = 60;
+const schemas = 100;
 
 beforeAll(async () => {
   cluster = await PostgresCluster.start();
@@ -61,11 +62,14 @@ const contract: PublicationPlace = {
 
 describePublication(contract);
 describeTypedColumns(contract);
-describeTableModes({
+const place: TablePlace = {
   name: "postgres",
   output: contract.output,
   sql: (folder, text) => cluster.query(text(`${placeOf(folder)}.enriched`)),
-});
+};
+
+describeTableModes(place);
+describeExistingTables(place);
 describeTableViews({
   name: "postgres",
   open: async (statements) => {
@@ -89,30 +93,6 @@ it("rejects an input column whose name the server would truncate", async () => {
 });
 
 describe("the table", () => {
-  it("is created with run and row as its key", async () => {
-    await publish("keyed");
-    const [key] = await cluster.query(
-      "SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE conrelid = 'keyed'::regclass AND contype = 'p'",
-    );
-    expect(key?.["definition"]).toBe("PRIMARY KEY (rep_run_id, rep_row)");
-  });
-
-  it("comes with a view of each item's newest row", async () => {
-    for (const [runId, lookedUpAt] of [
-      ["night-1", "2026-01-01T00:00:00Z"],
-      ["night-2", "2026-01-02T00:00:00Z"],
-    ] as const) {
-      const night = [
-        anEnrichedRow({ number: 1 }, { lookedUpAt }),
-        anEnrichedRow({ number: 2 }, { status: "unsupported" }, null),
-      ];
-      await publish("nightly", night, { runId });
-    }
-    expect(await cluster.query("SELECT rep_run_id, rep_item FROM nightly_newest")).toEqual([
-      { rep_run_id: "night-2", rep_item: "192.0.2.1" },
-    ]);
-  });
-
   it("has the views that repute schema prints", async () => {
     const viewsOf = (name: string) =>
       cluster.query(
@@ -121,7 +101,7 @@ describe("the table", () => {
         [name],
       );
     await publish("made", [anEnrichedRow()]);
-    const options = { inputColumns: ["ip"], prefix: "rep_", table: "printed" };
+    const options = { columns: ["ip"], prefix: "rep_", table: "printed" };
     await cluster.query(schemaText("postgres", options));
     const views = await viewsOf("made");
     expect(views.map(({ name }) => String(name))).toEqual(["_changes", "_history", "_newest"]);
@@ -147,13 +127,6 @@ describe("the table", () => {
     expect(await itemsSince(0)).toEqual(["192.0.2.1", "192.0.2.2"]);
   });
 
-  it("is created beside another object with a view's name", async () => {
-    await cluster.query("CREATE TABLE beside_newest (note text)");
-    await cluster.query("CREATE TABLE beside_history (note text)");
-    await publish("beside", [anEnrichedRow()]);
-    expect(await countsOf("beside")).toMatchObject({ rows: "1" });
-  });
-
   it("is found in the search path", async () => {
     await cluster.query("CREATE SCHEMA far");
     await publish("far.found");
@@ -162,75 +135,6 @@ describe("the table", () => {
     expect(await cluster.query("SELECT rep_run_id FROM far.found")).toEqual([
       { rep_run_id: "second" },
     ]);
-  });
-
-  it("may have additional columns in any order", async () => {
-    await publish("wider");
-    await cluster.query("ALTER TABLE wider DROP COLUMN ip CASCADE");
-    await cluster.query(
-      "ALTER TABLE wider ADD COLUMN loaded timestamptz DEFAULT now(), ADD ip text",
-    );
-    await publish("wider", [anEnrichedRow()]);
-    expect(await cluster.query("SELECT ip, loaded IS NOT NULL AS loaded FROM wider")).toEqual([
-      { ip: "192.0.2.1", loaded: true },
-    ]);
-  });
-
-  it("is rejected if columns are missing, with the statements that add them", async () => {
-    await publish("lacking");
-    await cluster.query("ALTER TABLE lacking DROP COLUMN rep_tags CASCADE, DROP COLUMN rep_bogon");
-    const refusal = await faultOf(open("lacking"));
-    expect(refusal).toMatchObject({ code: "table_lacks_columns" });
-    const [, ...statements] = (refusal as { hint: string }).hint.split("\n");
-    expect(statements.filter((line) => line.startsWith("ALTER TABLE"))).toHaveLength(2);
-    await cluster.query(statements.join("\n"));
-    await publish("lacking");
-  });
-
-  it("accepts the verdict after running the statements in its error", async () => {
-    await publish("older");
-    await cluster.query("DROP VIEW older_newest, older_changes, older_history");
-    await cluster.query("ALTER TABLE older DROP COLUMN rep_verdict");
-    await cluster.query("CREATE VIEW older_newest AS SELECT * FROM older");
-    const refusal = await faultOf(open("older"));
-    expect(refusal).toMatchObject({
-      code: "table_lacks_columns",
-      message: expect.stringContaining("lacks the column rep_verdict"),
-    });
-    const [, ...statements] = (refusal as { hint: string }).hint.split("\n");
-    await cluster.query(statements.join("\n"));
-    await publish("older", [anEnrichedRow({}, { query: { intent: "malicious" } })]);
-    expect(await cluster.query("SELECT rep_verdict FROM older_newest")).toEqual([
-      { rep_verdict: "malicious" },
-    ]);
-  });
-
-  it("is rejected if a column has the wrong type", async () => {
-    await publish("typed");
-    await cluster.query("DROP VIEW typed_newest");
-    await cluster.query("ALTER TABLE typed ALTER COLUMN rep_first_seen TYPE text");
-    expect(await faultOf(open("typed"))).toMatchObject({ code: "table_types_differ" });
-  });
-
-  it("is rejected without its key, with the statement that adds it", async () => {
-    await publish("keyless");
-    await cluster.query("ALTER TABLE keyless DROP CONSTRAINT keyless_pkey");
-    const refusal = await faultOf(open("keyless"));
-    expect(refusal).toMatchObject({ code: "table_lacks_key" });
-    await cluster.query((refusal as { hint: string }).hint.split("\n")[1] ?? "");
-    await publish("keyless");
-  });
-
-  it("is rejected if it is a view", async () => {
-    await cluster.query("CREATE VIEW seen AS SELECT 1 AS one");
-    expect(await faultOf(open("seen"))).toMatchObject({ code: "not_a_table" });
-  });
-
-  it("is rejected in a missing schema", async () => {
-    expect(await faultOf(open("nowhere.enriched"))).toMatchObject({
-      code: "schema_missing",
-      hint: 'create it first: CREATE SCHEMA "nowhere";',
-    });
   });
 
   it("is not created without permission", async () => {

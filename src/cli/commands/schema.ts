@@ -98,7 +98,7 @@ async function printSchema(call: Call): Promise<number> {
     noOperands(`schema --format ${format}`, call.operands);
   }
   const { file, ...input } =
-    call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
+    call.operands.length === 0 ? { columns: [], file: false } : await columnsOf(call);
   const optional = { file, raw, only };
   if (format !== "openapi" && format !== "manifest" && format !== "json-schema") {
     const { textWarnings } = await import("../../outputs/sql/table-schema.js");
@@ -137,7 +137,7 @@ async function columnsOf({
   operands,
   settings,
   context,
-}: Call): Promise<Pick<SchemaTextOptions, "inputColumns" | "inputTypes"> & { file: boolean }> {
+}: Call): Promise<Pick<SchemaTextOptions, "columns" | "types"> & { file: boolean }> {
   const input = await enrichInput(operands, context, settings);
   const { signal } = context;
   const { findTableInput } = await import("../../run/copy/find-table-input.js");
@@ -151,7 +151,7 @@ async function columnsOf({
     const rows = await readingFor({ input, settings, signal }, stack);
     const source = await rows.open(null);
     await source.close();
-    return { inputColumns: source.columns, inputTypes: source.types };
+    return { columns: source.columns, types: source.types };
   });
   return { ...columns, file: "inputs" in input };
 }

@@ -5,7 +5,7 @@ import { realPath } from "../../core/files/real-path.js";
 import { parseManifest } from "../../core/manifest/found-manifest.js";
 import { type PartRecord } from "../../core/manifest/manifest.js";
 import type { PartFormat } from "../types.js";
-import type { WarehouseTarget } from "../warehouse/types.js";
+import type { WarehouseTarget } from "../warehouse/target.js";
 import { dataSetManifest } from "../../core/files/output-names.js";
 
 /** A folder of files with a manifest that names them. */

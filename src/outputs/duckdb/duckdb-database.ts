@@ -14,22 +14,30 @@ import type {
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
 import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
-import { limited, VectorLimit } from "./large-rows.js";
-import { appendRows, createStaging, staging } from "./stage-rows.js";
+import { appendRows, createStaging, limited, staging } from "./stage-rows.js";
 
-interface DuckdbParts extends OpenDuckdb {
-  readonly driver: DuckdbDriver;
-  readonly display: string;
-  readonly explain: (error: unknown) => Error;
-}
-
-/** An open DuckDB file. All its errors are explained. */
+/**
+ * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
+ * a lock.
+ */
 export class DuckdbDatabase implements TableDatabase, TableSession {
-  readonly #parts: DuckdbParts;
+  readonly #driver: DuckdbDriver;
+  readonly #file: OpenDuckdb;
+  readonly #display: string;
+  /** Explains errors of DuckDB. */
+  readonly explain: (error: unknown) => Error;
   #open = true;
 
-  private constructor(parts: DuckdbParts) {
-    this.#parts = parts;
+  private constructor(
+    driver: DuckdbDriver,
+    file: OpenDuckdb,
+    display: string,
+    explain: (error: unknown) => Error,
+  ) {
+    this.#driver = driver;
+    this.#file = file;
+    this.#display = display;
+    this.explain = explain;
   }
 
   /** @throws UsageError `driver_missing`, `output_*`; FatalError `output_*` */
@@ -43,43 +51,31 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     const opened = await openDuckdb(driver, file, access).catch((error: unknown) => {
       throw explain(error);
     });
-    return new DuckdbDatabase({ driver, display, explain, ...opened });
+    return new DuckdbDatabase(driver, opened, display, explain);
   }
 
   readonly query: Query = async (sql, values = []) => {
     try {
-      const result = await this.#parts.connection.runAndReadAll(sql, [...values]);
-      return result.getRows() as (string | bigint | null)[][];
+      const result = await this.#file.connection.runAndReadAll(sql, [...values]);
+      return result.getRows() as (string | bigint | boolean | null)[][];
     } catch (error) {
-      throw this.#parts.explain(error);
+      throw this.explain(error);
     }
   };
 
   /** Starts a statement whose rows are fetched chunk by chunk. Errors are those of DuckDB. */
   start(sql: string): Promise<DuckDBResult> {
-    return this.#parts.connection.stream(sql);
-  }
-
-  /** The same, with explained errors. */
-  stream(sql: string): Promise<DuckDBResult> {
-    return this.start(sql).catch((error: unknown) => {
-      throw this.#parts.explain(error);
-    });
+    return this.#file.connection.stream(sql);
   }
 
   /** How many statements a text has, and whether the first one selects. Errors are those of DuckDB. */
   async statement(sql: string): Promise<{ readonly count: number; readonly isSelect: boolean }> {
-    const { driver, connection } = this.#parts;
-    const extracted = await connection.extractStatements(sql);
+    const extracted = await this.#file.connection.extractStatements(sql);
     if (extracted.count !== 1) return { count: extracted.count, isSelect: false };
     const prepared = await extracted.prepare(0);
-    const isSelect = prepared.statementType === driver.StatementType.SELECT;
+    const isSelect = prepared.statementType === this.#driver.StatementType.SELECT;
     prepared.destroySync();
     return { count: 1, isSelect };
-  }
-
-  explain(error: unknown): Error {
-    return this.#parts.explain(error);
   }
 
   async transaction<T>(
@@ -97,20 +93,14 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     }
   }
 
-  // DuckDB locks the file: no other process can open it.
-  lock(): Promise<void> {
-    return Promise.resolve();
-  }
-
   async find({ schema, name }: TableName): Promise<FoundTable | null> {
     const [found] = await this.query(
       `SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()
        AND lower(table_schema) = lower($1) AND lower(table_name) = lower($2)`,
       [schema ?? "main", name],
     );
-    return found === undefined
-      ? null
-      : { schema, notTable: found[0] === "VIEW" ? "is a view" : null };
+    if (found === undefined) return null;
+    return { schema, name, notTable: found[0] === "VIEW" ? "is a view" : null };
   }
 
   async schemaFor({ schema }: TableName): Promise<string | null | undefined> {
@@ -123,15 +113,15 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   async columnsOf({ schema, name }: TableName): Promise<readonly FoundColumn[]> {
     const rows = await this.query(
-      `SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database()
+      `SELECT column_name, data_type, NOT is_nullable AND column_default IS NULL FROM duckdb_columns() WHERE database_name = current_database()
        AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)`,
       [schema ?? "main", name],
     );
-    return rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
-  }
-
-  lockTable(): Promise<void> {
-    return Promise.resolve();
+    return rows.map(([column, type, isRequired]) => ({
+      name: String(column),
+      type: String(type),
+      isRequired: isRequired === true,
+    }));
   }
 
   async hasKey({ schema, name }: TableName, key: readonly string[]): Promise<boolean> {
@@ -149,7 +139,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
     await this.#append(staging, columns, batches, () =>
-      createStaging(this.#parts.connection, columns),
+      createStaging(this.#file.connection, columns),
     );
     return staging;
   }
@@ -174,16 +164,16 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     batches: Batches,
     create?: () => Promise<void>,
   ): Promise<void> {
-    const { driver, connection, display, explain } = this.#parts;
+    const { connection } = this.#file;
     try {
       await create?.();
       const appender =
         schema === staging.schema
           ? await connection.createAppender(name, "main", schema)
           : await connection.createAppender(name, schema);
-      await appendRows(driver, appender, columns, limited(batches, new VectorLimit(display)));
+      await appendRows(this.#driver, appender, columns, limited(batches, this.#display));
     } catch (error) {
-      throw explain(error);
+      throw this.explain(error);
     }
   }
 
@@ -194,8 +184,8 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   close(): Promise<void> {
     if (this.#open) {
       this.#open = false;
-      this.#parts.connection.closeSync();
-      this.#parts.instance.closeSync();
+      this.#file.connection.closeSync();
+      this.#file.instance.closeSync();
     }
     return Promise.resolve();
   }

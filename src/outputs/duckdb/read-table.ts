@@ -3,9 +3,11 @@ import type { DuckDBType, DuckDBValue } from "@duckdb/node-api";
 import { existsSync } from "node:fs";
 import { timeText } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
+import { decimalType } from "../../formats/stored-types.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
-import type { Selection, TableReadOptions, TableReceiver } from "../tables/types.js";
+import type { SelectionReading } from "../tables/types.js";
 import {
   floatText,
   type InputValue,
@@ -18,19 +20,12 @@ import {
 import { quoteTable, type TableName } from "../sql/dialect.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
-import { duckdbTypes } from "./input-types.js";
-
-type Driver = typeof duckdb;
-
-export interface ReadDuckdbOptions extends TableReadOptions {
-  readonly selection: Selection;
-  readonly receiver: TableReceiver;
-}
+import type { DuckdbDriver } from "./open-duckdb.js";
 
 /** Reads a table or the result of a query from a DuckDB file, opened read-only. */
 export async function readDuckdbTable(
   target: DuckdbTarget,
-  { selection, receiver, signal }: ReadDuckdbOptions,
+  { selection, receiver, signal }: SelectionReading,
 ): Promise<void> {
   if (!existsSync(target.file)) {
     throw new UsageError("input_not_found", `there is no file ${target.file}`, {
@@ -42,7 +37,11 @@ export async function readDuckdbTable(
   try {
     const isQuery = "query" in selection;
     const sql = isQuery ? selection.query : await selectAll(database, target, selection.table);
-    const result = isQuery ? await checked(database, sql) : await database.stream(sql);
+    const result = isQuery
+      ? await checked(database, sql)
+      : await database.start(sql).catch((error: unknown) => {
+          throw database.explain(error);
+        });
     const types = result.columnTypes();
     await receiver.begin(result.columnNames(), types.map(duckdbTypes(driver)));
     const valueOf = valueReader(driver);
@@ -100,7 +99,7 @@ function positionIn(message: string): number | null {
 }
 
 /** Returns a function that makes a value independent of the driver. */
-function valueReader(driver: Driver): (value: DuckDBValue, type: DuckDBType) => InputValue {
+function valueReader(driver: DuckdbDriver): (value: DuckDBValue, type: DuckDBType) => InputValue {
   const read = (value: DuckDBValue, type?: DuckDBType): InputValue => {
     if (value === null || typeof value === "boolean" || typeof value === "bigint") return value;
     if (typeof value === "string") return type?.alias === "JSON" ? jsonText(value) : value;
@@ -149,4 +148,38 @@ function time(
   decimals: number,
 ): string {
   return value.isFinite ? timeText(units, decimals) : value.toString();
+}
+
+/** Returns a function that tells the type of a column. */
+function duckdbTypes({ DuckDBTypeId: ids }: DuckdbDriver): (type: DuckDBType) => InputType {
+  const types: ReadonlyMap<DuckDBType["typeId"], StoredType> = new Map([
+    [ids.BOOLEAN, "boolean"],
+    [ids.TINYINT, "integer"],
+    [ids.SMALLINT, "integer"],
+    [ids.INTEGER, "integer"],
+    [ids.BIGINT, "integer"],
+    [ids.UTINYINT, "integer"],
+    [ids.USMALLINT, "integer"],
+    [ids.UINTEGER, "integer"],
+    [ids.UBIGINT, "decimal(20,0)"],
+    [ids.HUGEINT, "numeric"],
+    [ids.UHUGEINT, "numeric"],
+    [ids.FLOAT, "float"],
+    [ids.DOUBLE, "number"],
+    [ids.DATE, "date"],
+    [ids.TIMESTAMP, "timestamp_local"],
+    [ids.TIMESTAMP_S, "timestamp_local"],
+    [ids.TIMESTAMP_MS, "timestamp_local"],
+    [ids.TIMESTAMP_NS, "timestamp_ns_local"],
+    [ids.TIMESTAMP_TZ, "timestamp"],
+    [ids.UUID, "uuid"],
+    [ids.VARCHAR, "text"],
+    [ids.ENUM, "text"],
+  ]);
+  const typeOf = (type: DuckDBType): StoredType | null => {
+    if (type.typeId === ids.DECIMAL) return decimalType(type.width, type.scale);
+    if (type.alias === "JSON") return "json";
+    return types.get(type.typeId) ?? null;
+  };
+  return (type) => ({ type: typeOf(type), declared: String(type) });
 }

@@ -1,7 +1,9 @@
 import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType, TypedColumn } from "../../formats/typed-column.js";
+import { FatalError } from "../../core/errors.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
+import type { Batches } from "../warehouse/table-database.js";
 import { quoteIdentifier, sqlType, type TableName } from "../sql/dialect.js";
 import type { DuckdbDriver } from "./open-duckdb.js";
 
@@ -44,6 +46,34 @@ export async function appendRows(
     appender.flushSync();
   }
   appender.closeSync();
+}
+
+/**
+ * DuckDB reads and writes rows in vectors of this many, whatever their size: 2,048 rows of a
+ * megabyte take two gigabytes, in a checkpoint and in every later query.
+ */
+const vectorRows = 2_048;
+
+/** Characters in a vector from which it is too large. */
+const largeVector = 32 * 1024 * 1024;
+
+/** Refuses batches that would make vectors that are too large. @throws FatalError `output_memory` */
+export async function* limited(batches: Batches, display: string): AsyncGenerator<ColumnBatch> {
+  let [rows, characters] = [0, 0];
+  for await (const batch of batches) {
+    if (rows + batch.rows > vectorRows) rows = characters = 0;
+    rows += batch.rows;
+    characters += batch.characters;
+    if (characters > largeVector) {
+      const kilobytes = Math.round(characters / rows / 1024);
+      throw new FatalError(
+        "output_memory",
+        `cannot write ${display}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`,
+        { hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again" },
+      );
+    }
+    yield batch;
+  }
 }
 
 function valuesOf(

@@ -83,7 +83,7 @@ export async function openParquetOutput(
   if (lacking !== undefined) throw notAnOutput(path, `has no column ${prefix}${lacking}`);
   const ours = new Set(needed.map((name) => prefix + name));
   const own = only === undefined ? names.filter((name) => !ours.has(name)) : [];
-  const schema = tableSchema("parquet", { inputColumns: own, prefix, optional });
+  const schema = tableSchema("parquet", { columns: own, prefix, optional });
   const columns = schema.columns.filter(({ name }) => only === undefined || ours.has(name));
   const mustBeUnchanged = async (): Promise<void> => {
     const now = await stat(path).catch(() => null);

@@ -1,6 +1,10 @@
 import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { FileMetaData, ParquetParsers, SchemaElement } from "hyparquet";
 import { UsageError } from "../../core/errors.js";
+import { downloadObject } from "../download-object.js";
 import type { TableReadOptions, TableReceiver } from "../tables/types.js";
 import { timeText } from "../../core/clock.js";
 import { type InputValue, JsonText } from "../tables/values.js";
@@ -83,3 +87,25 @@ export const exactParsers: ParquetParsers = {
   geometryFromBytes: (bytes: Uint8Array) => bytes,
   geographyFromBytes: (bytes: Uint8Array) => bytes,
 } as unknown as ParquetParsers;
+
+/**
+ * Reads a Parquet file in object storage, of which it makes a temporary copy: the columns of a row
+ * group are spread over the file.
+ *
+ * @throws as `downloadObject` and `readParquetTable`
+ */
+export async function readParquetObject(
+  address: string,
+  receiver: TableReceiver,
+  options: TableReadOptions,
+): Promise<void> {
+  const { signal } = options;
+  const own = options.folder === undefined ? await mkdtemp(join(tmpdir(), "repute-")) : null;
+  const path = join(own ?? options.folder ?? "", "input.parquet");
+  try {
+    await downloadObject(address, path, signal);
+    await readParquetTable(path, receiver, options, address);
+  } finally {
+    await rm(own ?? path, { recursive: true, force: true });
+  }
+}

@@ -1,4 +1,3 @@
-import type { Writable } from "node:stream";
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType } from "../../formats/typed-column.js";
 import { decimalText, numberText } from "../tables/values.js";
@@ -14,28 +13,6 @@ export function copyText(types: readonly StoredType[], { rows, columns }: Column
     text += "\n";
   }
   return Buffer.from(text);
-}
-
-/**
- * Sends data with COPY FROM STDIN, one piece at a time and none after an error: by then the stream has
- * released its connection, and another write would raise an unhandled error.
- */
-export function sendPieces(stream: Writable, pieces: readonly Buffer[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let refused = false;
-    stream.on("error", (error) => {
-      refused = true;
-      reject(error);
-    });
-    stream.once("finish", () => resolve());
-    const send = (index: number): void => {
-      if (refused) return;
-      const piece = pieces[index];
-      if (piece === undefined) stream.end();
-      else stream.write(piece, () => send(index + 1));
-    };
-    send(0);
-  });
 }
 
 function field(type: StoredType, value: CellValue): string {

@@ -5,16 +5,6 @@ import { type InputValue, JsonText, numberValue } from "../tables/values.js";
 /** Element types by array type, as the server numbers them. */
 export type ElementTypes = ReadonlyMap<number, number>;
 
-/** Numbers of PostgreSQL's own types (pg_type.dat), which never change. */
-const types = {
-  boolean: 16,
-  integers: new Set([20, 21, 23, 26]),
-  numbers: new Set([700, 701, 1700]),
-  json: new Set([114, 3802]),
-  timestamp: 1114,
-  timestamptz: 1184,
-};
-
 /** Returns a function that reads the text of a type, as the server prints it in UTC. */
 export function columnReader(type: number, elements: ElementTypes): (text: string) => InputValue {
   const element = elements.get(type);
@@ -22,15 +12,20 @@ export function columnReader(type: number, elements: ElementTypes): (text: strin
     const read = columnReader(element, elements);
     return (text) => arrayValue(text, read);
   }
-  if (type === types.boolean) return (text) => text === "t";
-  if (types.integers.has(type)) return BigInt;
-  if (types.numbers.has(type)) return numberValue;
-  // Line ends would break a record of NDJSON; JSON has them only between tokens.
-  if (types.json.has(type)) return (text) => new JsonText(text.replaceAll(/[\r\n]+/g, " "));
-  if (type === types.timestamp) return (text) => timestamp(`${text}+00`, text);
-  if (type === types.timestamptz) return (text) => timestamp(text, text);
-  return (text) => text;
+  return readers[storedTypes.get(type) ?? "text"] ?? ((text) => text);
 }
+
+const readers: Partial<Record<StoredType, (text: string) => InputValue>> = {
+  boolean: (text) => text === "t",
+  integer: BigInt,
+  float: numberValue,
+  number: numberValue,
+  numeric: numberValue,
+  // Line ends would break a record of NDJSON; JSON has them only between tokens.
+  json: (text) => new JsonText(text.replaceAll(/[\r\n]+/g, " ")),
+  timestamp_local: (text) => timestamp(`${text}+00`, text),
+  timestamp: (text) => timestamp(text, text),
+};
 
 /**
  * The type of a column; null if it becomes text.
@@ -47,6 +42,7 @@ export function postgresType(type: number, modifier: number): StoredType | null 
 
 const numericType = 1700;
 
+/** By the numbers of PostgreSQL's own types (pg_type.dat), which never change. */
 const storedTypes: ReadonlyMap<number, StoredType> = new Map([
   [16, "boolean"],
   [20, "integer"],
@@ -60,6 +56,7 @@ const storedTypes: ReadonlyMap<number, StoredType> = new Map([
   [1082, "date"],
   [1114, "timestamp_local"],
   [1184, "timestamp"],
+  [numericType, "numeric"],
   [2950, "uuid"],
   [3802, "json"],
 ]);

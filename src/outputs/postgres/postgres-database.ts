@@ -3,7 +3,12 @@ import { FatalError } from "../../core/errors.js";
 import type { ConnectOptions, TableDatabase } from "../warehouse/table-database.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { isStarting, isTransient, serverFault } from "./server-fault.js";
-import { loadPostgres, type PostgresDriver, PostgresSession } from "./postgres-session.js";
+import {
+  loadPostgres,
+  type PostgresDriver,
+  PostgresSession,
+  type TransactionOptions,
+} from "./postgres-session.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
 export const maxAttempts = 12;
@@ -38,24 +43,16 @@ export class PostgresDatabase implements TableDatabase {
    * reported at once.
    * @throws ReputeError, `database_lost` after the last attempt; the signal's reason
    */
-  transaction<T>(
+  async transaction<T>(
     work: (session: PostgresSession) => Promise<T>,
     end: "COMMIT" | "ROLLBACK" = "COMMIT",
+    isolation: TransactionOptions["isolation"] = "committed",
   ): Promise<T> {
-    return this.#attempt((session) => session.transaction(work, end));
-  }
-
-  /** Reads in one read-only transaction that sees the database as of one moment; retried likewise. */
-  snapshot<T>(work: (session: PostgresSession) => Promise<T>): Promise<T> {
-    return this.#attempt((session) => session.snapshot(work));
-  }
-
-  async #attempt<T>(run: (session: PostgresSession) => Promise<T>): Promise<T> {
-    const { onWarning, signal, clock = systemClock } = this.#options;
+    const { onWarning = () => undefined, signal, clock = systemClock } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
         this.#session ??= await PostgresSession.open(this.#driver, this.#target.url, onWarning);
-        const result = await run(this.#session);
+        const result = await this.#session.transaction(work, { end, isolation });
         this.#known = true;
         return result;
       } catch (error) {
@@ -63,7 +60,17 @@ export class PostgresDatabase implements TableDatabase {
         if (!passes) throw serverFault(error, this.#target.display);
         await this.close();
         if (signal?.aborted) throw signal.reason;
-        if (attempt >= maxAttempts) throw this.#lost(error);
+        if (attempt >= maxAttempts) {
+          const reason = serverFault(error, this.#target.display).message;
+          throw new FatalError(
+            "database_lost",
+            `gave up after ${maxAttempts} attempts: ${reason}`,
+            {
+              cause: error,
+              hint: "all rows are safe; when the server is back, continue with --resume",
+            },
+          );
+        }
       }
       await clock.sleep(waitMs(attempt), signal);
     }
@@ -73,14 +80,6 @@ export class PostgresDatabase implements TableDatabase {
     const session = this.#session;
     this.#session = null;
     await session?.end();
-  }
-
-  #lost(error: unknown): Error {
-    const reason = serverFault(error, this.#target.display).message;
-    return new FatalError("database_lost", `gave up after ${maxAttempts} attempts: ${reason}`, {
-      cause: error,
-      hint: "all rows are safe; when the server is back, continue with --resume",
-    });
   }
 }
 

@@ -1,8 +1,8 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Client, QueryArrayConfig, QueryConfig } from "pg";
+import type { Client } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
@@ -12,21 +12,29 @@ import type {
   Query,
   TableSession,
 } from "../warehouse/table-database.js";
-import { copyText, sendPieces } from "./copy-text.js";
+import { copyText } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
 import { isTransient } from "./server-fault.js";
-import {
-  answerTimeoutMs,
-  type CursorPage,
-  connectTimeoutMs,
-  cursorName,
-  cursorPrefix,
-  endTimeoutMs,
-  fetchTimeoutMs,
-  sessionLimits,
-  mustBeUtf8,
-  printed,
-} from "./session-settings.js";
+
+/**
+ * Limits set per transaction with SET LOCAL, because some poolers reject startup parameters.
+ * Keepalives let the server detect a dead client and release its locks.
+ */
+const sessionLimits = {
+  lock_timeout: "60s",
+  statement_timeout: "10min",
+  idle_in_transaction_session_timeout: "2min",
+  tcp_keepalives_idle: "30",
+  tcp_keepalives_interval: "10",
+  tcp_keepalives_count: "3",
+};
+
+/** Timeout of pg for any answer; longer than `statement_timeout`. */
+const answerTimeoutMs = 11 * 60_000;
+
+/** Timeouts for connecting and for a clean disconnect. */
+const connectTimeoutMs = 30_000;
+const endTimeoutMs = 2_000;
 
 export interface PostgresDriver {
   readonly Client: typeof Client;
@@ -43,27 +51,29 @@ export async function loadPostgres(): Promise<PostgresDriver> {
 /** Temporary table for loading. */
 const temporary: TableName = { schema: "pg_temp", name: "repute_staging" };
 
-/** Members that pg's types lack. */
-interface CursorQuery extends QueryConfig {
-  readonly queryMode?: "extended";
-  readonly query_timeout: number;
+/** Isolation levels: of reading and writing, and of reading the database as of one moment. */
+const isolations = {
+  committed: "READ COMMITTED READ WRITE",
+  snapshot: "REPEATABLE READ READ ONLY",
+} as const;
+
+/** How a transaction runs. */
+export interface TransactionOptions {
+  /** @default COMMIT */
+  readonly end?: "COMMIT" | "ROLLBACK";
+  /** @default committed */
+  readonly isolation?: keyof typeof isolations;
 }
 
 export class PostgresSession implements TableSession {
-  readonly #client: Client;
+  readonly client: Client;
   readonly #driver: PostgresDriver;
-  readonly #begin: string;
-  readonly #beginSnapshot: string;
+  readonly #settings: readonly string[];
 
   private constructor(driver: PostgresDriver, client: Client, settings: readonly string[]) {
     this.#driver = driver;
-    this.#client = client;
-    this.#begin = ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...settings].join("; ");
-    this.#beginSnapshot = [
-      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-      ...settings,
-      ...printed,
-    ].join("; ");
+    this.client = client;
+    this.#settings = settings;
   }
 
   /**
@@ -95,25 +105,26 @@ export class PostgresSession implements TableSession {
     await mustBeUtf8(client);
     const given = new URL(url).searchParams;
     const settings = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
-    const begin = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
-    return new PostgresSession(driver, client, begin);
+    const statements = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
+    return new PostgresSession(driver, client, statements);
   }
 
   /** Runs `work` in one transaction. */
   async transaction<T>(
     work: (session: this) => Promise<T>,
-    end: "COMMIT" | "ROLLBACK" = "COMMIT",
+    { end = "COMMIT", isolation = "committed" }: TransactionOptions = {},
   ): Promise<T> {
-    await this.#client.query(this.#begin);
+    const begin = `BEGIN ISOLATION LEVEL ${isolations[isolation]}`;
+    await this.client.query([begin, ...this.#settings].join("; "));
     let result: T;
     try {
       result = await work(this);
     } catch (error) {
       // A lost or hanging connection rolls back on its own.
-      if (!isTransient(error)) await this.#client.query("ROLLBACK").catch(() => undefined);
+      if (!isTransient(error)) await this.client.query("ROLLBACK").catch(() => undefined);
       throw error;
     }
-    const { command } = await this.#client.query(end);
+    const { command } = await this.client.query(end);
     // COMMIT of a failed transaction returns ROLLBACK without an error.
     if (command !== end) {
       throw new FatalError(
@@ -124,48 +135,8 @@ export class PostgresSession implements TableSession {
     return result;
   }
 
-  /**
-   * Runs `work` in a read-only transaction that sees the database as of its first statement. Values
-   * are printed in UTC, with all their digits.
-   */
-  async snapshot<T>(work: (session: this) => Promise<T>): Promise<T> {
-    await this.#client.query(this.#beginSnapshot);
-    try {
-      return await work(this);
-    } finally {
-      await this.#client.query("ROLLBACK").catch(() => undefined);
-    }
-  }
-
-  /** Declares a cursor for a single query; the extended protocol refuses more. */
-  async declareCursor(query: string): Promise<void> {
-    const statement: CursorQuery = {
-      text: cursorPrefix + query,
-      queryMode: "extended",
-      query_timeout: fetchTimeoutMs,
-    };
-    await this.#client.query(statement);
-  }
-
-  /** Fetches the next rows of the cursor, their values as the server prints them. */
-  async fetch(count: number): Promise<CursorPage> {
-    const statement: CursorQuery & QueryArrayConfig = {
-      text: `FETCH FORWARD ${count} FROM ${cursorName}`,
-      rowMode: "array",
-      types: { getTypeParser: () => (text: string) => text },
-      query_timeout: fetchTimeoutMs,
-    };
-    const { fields, rows } = await this.#client.query<(string | null)[]>(statement);
-    const columns = fields.map(({ name, dataTypeID: type, dataTypeModifier: modifier }) => ({
-      name,
-      type,
-      modifier,
-    }));
-    return { columns, rows };
-  }
-
   readonly query: Query = async (text, values = []) => {
-    const { rows } = await this.#client.query<(string | null)[]>({
+    const { rows } = await this.client.query<(string | boolean | null)[]>({
       text,
       values: [...values],
       rowMode: "array",
@@ -185,7 +156,8 @@ export class PostgresSession implements TableSession {
       [quoteTable("postgres", table)],
     );
     if (found === undefined) return null;
-    return { schema: String(found[0]), notTable: found[1] ? null : "exists but is not a table" };
+    const notTable = found[1] ? null : "exists but is not a table";
+    return { schema: String(found[0]), name: table.name, notTable };
   }
 
   /** The named schema, or the first one in the search path. */
@@ -200,11 +172,19 @@ export class PostgresSession implements TableSession {
 
   async columnsOf(table: TableName): Promise<readonly FoundColumn[]> {
     const rows = await this.query(
-      `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
-       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+      // Defaults, identities, generated columns, domains and triggers fill a column, too.
+      `SELECT attname, format_type(atttypid, atttypmod), (attnotnull OR typnotnull) AND NOT atthasdef
+         AND attidentity = '' AND typdefault IS NULL AND NOT EXISTS (SELECT 1 FROM pg_trigger
+           WHERE tgrelid = attrelid AND NOT tgisinternal AND tgtype & 7 = 7)
+       FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
       [quoteTable("postgres", table)],
     );
-    return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
+    return rows.map(([name, type, isRequired]) => ({
+      name: String(name),
+      type: String(type),
+      isRequired: isRequired === true,
+    }));
   }
 
   async hasKey(table: TableName, key: readonly string[]): Promise<boolean> {
@@ -231,17 +211,33 @@ export class PostgresSession implements TableSession {
     await this.query(`CREATE TEMPORARY TABLE ${temporary.name} (${definitions.join(", ")})`);
     const copy = `COPY ${quoteTable("postgres", temporary)} (${names.join(", ")}) FROM STDIN (ENCODING 'UTF8')`;
     for await (const batch of batches) {
-      const stream = this.#client.query(this.#driver.copyFrom(copy));
-      await sendPieces(stream, [copyText(types, batch)]);
+      const stream = this.client.query(this.#driver.copyFrom(copy));
+      await new Promise<void>((resolve, reject) => {
+        stream.on("error", reject).once("finish", resolve);
+        stream.end(copyText(types, batch));
+      });
     }
     return temporary;
   }
 
   /** Closes the connection. An unresponsive one is left to the system. */
   async end(): Promise<void> {
-    const ended = this.#client.end().catch(() => undefined);
+    const ended = this.client.end().catch(() => undefined);
     await Promise.race([ended, delay(endTimeoutMs, undefined, { ref: false })]);
     // The socket must not keep the process alive.
-    this.#client.connection.stream.destroy();
+    this.client.connection.stream.destroy();
   }
+}
+
+/** @throws UsageError `database_encoding` */
+async function mustBeUtf8(client: Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
+  const encoding = rows[0]?.server_encoding;
+  if (encoding === "UTF8") return;
+  client.connection.stream.destroy();
+  throw new UsageError(
+    "database_encoding",
+    `the database's encoding is ${encoding}, which cannot store every text`,
+    { hint: "use a database with encoding UTF8" },
+  );
 }

@@ -1,18 +1,13 @@
+import type { FieldDef, QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../core/errors.js";
 import type { InputType } from "../../formats/typed-column.js";
 import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
-import type { Selection, TableReadOptions, TableReceiver } from "../tables/types.js";
-import { quoteTable } from "../sql/dialect.js";
+import type { Selection, SelectionReading, TableReceiver } from "../tables/types.js";
+import { quoteTable, type TableName } from "../sql/dialect.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { columnReader, type ElementTypes, postgresType } from "./input-values.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import type { PostgresSession } from "./postgres-session.js";
-import { type CursorPage, cursorPrefix } from "./session-settings.js";
-
-export interface ReadPostgresOptions extends TableReadOptions {
-  readonly selection: Selection;
-  readonly receiver: TableReceiver;
-}
 
 /** Rows of the first page, before the size of a row is known, and the most of a page. */
 const pageRows = { first: 100, most: 10_000 };
@@ -20,24 +15,47 @@ const pageRows = { first: 100, most: 10_000 };
 /** Characters of a page. */
 const pageCharacters = 4 * 1024 * 1024;
 
+/** How values are printed, and that all rows of a cursor will be fetched. */
+const settings = [
+  "SET LOCAL TimeZone = 'UTC'",
+  "SET LOCAL DateStyle = 'ISO, YMD'",
+  "SET LOCAL extra_float_digits = 1",
+  "SET LOCAL cursor_tuple_fraction = 1",
+  // A query may sort a large table before its first row.
+  "SET LOCAL statement_timeout = 0",
+];
+
+/** Timeout of pg for the rows of a cursor. Keepalives detect a dead server long before. */
+const query_timeout = 24 * 60 * 60_000;
+
+/** Precedes the query in the statement that the server sees. */
+const cursorPrefix = "DECLARE repute_input NO SCROLL CURSOR FOR ";
+
+/** Members that pg's types lack. */
+interface CursorQuery extends QueryConfig {
+  readonly queryMode?: "extended";
+  readonly query_timeout: number;
+}
+
 /**
  * Reads a table or the result of a query in one read-only transaction, through a cursor. A lost
  * connection starts it over.
  */
 export async function readPostgresTable(
   target: PostgresTarget,
-  { selection, receiver, ...options }: ReadPostgresOptions,
+  { selection, receiver, ...options }: SelectionReading,
 ): Promise<void> {
   const database = await PostgresDatabase.open(target, { ...options, access: "read" });
   try {
-    await database.snapshot(async (session) => {
+    const read = async (session: PostgresSession): Promise<void> => {
       try {
         await declare(session, target, selection);
         await fetchAll(session, receiver, options.signal);
       } catch (error) {
         throw "query" in selection ? explained(error, selection.query) : error;
       }
-    });
+    };
+    await database.transaction(read, "ROLLBACK", "snapshot");
   } finally {
     await database.close();
   }
@@ -48,28 +66,33 @@ async function declare(
   { display }: PostgresTarget,
   selection: Selection,
 ): Promise<void> {
-  if ("query" in selection) {
-    await session.declareCursor(selection.query);
-    return;
-  }
-  const { table } = selection;
+  await session.client.query(settings.join("; "));
+  const query =
+    "query" in selection ? selection.query : await selectAll(session, display, selection.table);
+  // The extended protocol refuses more than one query.
+  const text = cursorPrefix + query;
+  const statement: CursorQuery = { text, queryMode: "extended", query_timeout };
+  await session.client.query(statement);
+}
+
+async function selectAll(
+  session: PostgresSession,
+  display: string,
+  table: TableName,
+): Promise<string> {
   const found = await session.find(table);
-  if (found === null) {
-    const names = await session.query(
-      `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN '' ELSE n.nspname || '.' END || c.relname
-       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-       WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-       AND n.nspname NOT LIKE 'pg_toast%' ORDER BY 1`,
-    );
-    const place = display.replace(/\?table=.*$/, "");
-    throw tableNotFound(
-      place,
-      table,
-      names.map(([name]) => String(name)),
-    );
-  }
-  await session.declareCursor(
-    `SELECT * FROM ${quoteTable("postgres", { ...table, schema: found.schema })}`,
+  if (found !== null) return `SELECT * FROM ${quoteTable("postgres", found)}`;
+  const names = await session.query(
+    `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN '' ELSE n.nspname || '.' END || c.relname
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+     AND n.nspname NOT LIKE 'pg_toast%' ORDER BY 1`,
+  );
+  const place = display.replace(/\?table=.*$/, "");
+  throw tableNotFound(
+    place,
+    table,
+    names.map(([name]) => String(name)),
   );
 }
 
@@ -81,14 +104,20 @@ async function fetchAll(
   let readers: readonly ReturnType<typeof columnReader>[] | null = null;
   for (let count = pageRows.first; ;) {
     signal?.throwIfAborted();
-    const { columns, rows }: CursorPage = await session.fetch(count);
+    // Values are as the server prints them.
+    const statement: CursorQuery & QueryArrayConfig = {
+      text: `FETCH FORWARD ${count} FROM repute_input`,
+      rowMode: "array",
+      types: { getTypeParser: () => (text: string) => text },
+      query_timeout,
+    };
+    const { fields, rows } = await session.client.query<(string | null)[]>(statement);
     if (readers === null) {
-      const types = columns.map(({ type }) => type);
-      const elements = await elementTypes(session, types);
-      readers = columns.map(({ type }) => columnReader(type, elements));
+      const { types, elements } = await findTypes(session, fields);
+      readers = fields.map(({ dataTypeID }) => columnReader(dataTypeID, elements));
       await receiver.begin(
-        columns.map(({ name }) => name),
-        await inputTypes(session, columns),
+        fields.map(({ name }) => name),
+        types,
       );
     }
     if (rows.length === 0) return;
@@ -101,43 +130,35 @@ async function fetchAll(
 }
 
 /** As many rows as fill a page, judging by this one. */
-function nextCount(rows: CursorPage["rows"]): number {
+function nextCount(rows: readonly (readonly (string | null)[])[]): number {
   let characters = 1;
   for (const row of rows) for (const cell of row) characters += cell?.length ?? 0;
   const fitting = Math.floor((rows.length * pageCharacters) / characters);
   return Math.max(1, Math.min(pageRows.most, fitting));
 }
 
-/** The types of the elements of those types that are arrays. */
-async function elementTypes(
+/** The types of the columns, with the names that the server has for them, and of elements of arrays. */
+async function findTypes(
   session: PostgresSession,
-  types: readonly number[],
-): Promise<ElementTypes> {
+  fields: readonly FieldDef[],
+): Promise<{ readonly types: readonly InputType[]; readonly elements: ElementTypes }> {
   const rows = await session.query(
-    `SELECT oid::int8, typelem::int8 FROM pg_type
-     WHERE typcategory = 'A' AND typdelim = ',' AND oid = ANY (string_to_array($1, ',')::oid[])`,
-    [types.join(",")],
+    `SELECT oid::int8, format_type(oid, NULL), typtype = 'e' OR typcategory = 'S',
+       CASE WHEN typcategory = 'A' AND typdelim = ',' THEN typelem::int8 END
+     FROM pg_type WHERE oid = ANY (string_to_array($1, ',')::oid[])`,
+    [fields.map(({ dataTypeID }) => dataTypeID).join(",")],
   );
-  return new Map(rows.map(([type, element]) => [Number(type), Number(element)]));
-}
-
-/** The types of the columns, with the names that the server has for them. */
-async function inputTypes(
-  session: PostgresSession,
-  columns: CursorPage["columns"],
-): Promise<readonly InputType[]> {
-  const types = columns.map(({ type }) => type);
-  const rows = await session.query(
-    `SELECT oid::int8, format_type(oid, NULL), typtype = 'e' OR typcategory = 'S' FROM pg_type
-     WHERE oid = ANY (string_to_array($1, ',')::oid[])`,
-    [types.join(",")],
-  );
-  const known = new Map(rows.map(([oid, name, isText]) => [Number(oid), { name, isText }]));
-  return columns.map(({ type, modifier }) => {
-    const { name = null, isText = false } = known.get(type) ?? {};
-    const own = isText ? "text" : postgresType(type, modifier);
+  const known = new Map(rows.map(([oid, ...facts]) => [Number(oid), facts]));
+  const types = fields.map(({ dataTypeID, dataTypeModifier }) => {
+    const [name = null, isText = false] = known.get(dataTypeID) ?? [];
+    const own = isText ? "text" : postgresType(dataTypeID, dataTypeModifier);
     return { type: own, declared: String(name ?? "untyped") };
   });
+  const arrays = rows.filter(([, , , element]) => element !== null);
+  return {
+    types,
+    elements: new Map(arrays.map(([oid, , , element]) => [Number(oid), Number(element)])),
+  };
 }
 
 /** SQLSTATEs of the server that concern the query: syntax, names, types, read-only transaction. */

@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { FatalError } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { RowCounter } from "../../core/row.js";
 import { formats } from "../../formats/registry.js";
 import { type DataSetTarget, namedParts, partName, withSuffix } from "../data-set/data-set.js";
 import { auditOutput } from "../audit-output.js";
-import { keptName, placePart } from "../data-set/part-files.js";
-import { checkWritable, openFileDestination } from "../file-destination.js";
+import { checkWritable, openFileDestination, outputGone, partPath } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
 import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { textWriter } from "../text-sink.js";
 import type { PartRecord } from "../../core/manifest/manifest.js";
-import type { Audit, PartOptions } from "../types.js";
+import type { Audit, Destination, PartOptions } from "../types.js";
 import { loadedRows } from "../warehouse/row-cells.js";
-import { openParquetWriter, parquetForm } from "./parquet.js";
+import { parquetForm, parquetWriter, type RowWriter } from "./parquet.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
 /**
@@ -32,9 +32,7 @@ export async function publishDataSet(
   const folder = join(stateFolder, "parts");
   const pathOf = (index: number): string => join(folder, partName(index, parts.format, parts.gzip));
   const form =
-    parts.format === "parquet"
-      ? await parquetParts(options, pathOf)
-      : textParts(parts.format, parts, pathOf);
+    parts.format === "parquet" ? await parquetParts(options) : textParts(parts.format, parts);
   const place = [base, dirname(base)].find((path) => existsSync(path));
   if (place !== undefined) await checkWritable(place, base);
   let records = options.finished ?? null;
@@ -45,7 +43,7 @@ export async function publishDataSet(
     takesParts: false,
     async prepare(stage) {
       await emptyFolder(folder);
-      const count = await writeParts(stage, parts.rows, form);
+      const count = await writeParts(stage, parts.rows, form, pathOf);
       const prepared = await nameParts(base, { ...parts, id: parts.id ?? runId }, pathOf, count);
       records = prepared.parts;
       return prepared;
@@ -69,25 +67,15 @@ export async function publishDataSet(
 interface PartsForm extends Pick<Publication, "encoder" | "columns" | "warnings"> {
   /** The staged rows as they are written. */
   rowsOf(stage: Stage): AsyncGenerator<readonly StagedRow[]>;
-  open(index: number): Promise<PartWriter>;
+  writerOf(destination: Destination): RowWriter | Promise<RowWriter>;
 }
 
-interface PartWriter {
-  add(row: StagedRow): Promise<void>;
-  /** Completes the file. */
-  finish(): Promise<void>;
-  abandon(): Promise<void>;
-}
-
-async function parquetParts(
-  options: PublicationOptions,
-  pathOf: (index: number) => string,
-): Promise<PartsForm> {
+async function parquetParts(options: PublicationOptions): Promise<PartsForm> {
   const form = await parquetForm(options);
   return {
     ...form,
     rowsOf: (stage) => loadedRows(stage, form.published, options.clock),
-    open: (index) => openParquetWriter(pathOf(index), form),
+    writerOf: (destination) => parquetWriter(destination, form),
   };
 }
 
@@ -95,15 +83,13 @@ async function parquetParts(
 function textParts(
   format: Exclude<PartOptions["format"], "parquet">,
   { encoder: encoding, wrapEncoder = (plain) => plain, gzip }: PartOptions,
-  pathOf: (index: number) => string,
 ): PartsForm {
   const encoder = wrapEncoder(formats[format].write(encoding));
   return {
     encoder: stageEncoder((row) => [encoder.encode([row])]),
     columns: [{ type: "text" }],
     rowsOf: (stage) => stage.rows(),
-    async open(index) {
-      const destination = await openFileDestination(pathOf(index), null);
+    writerOf(destination) {
       const writer = textWriter(destination, gzip);
       writer.add(encoder.header);
       return {
@@ -111,11 +97,7 @@ function textParts(
           writer.add(text as string);
           if (writer.full) await writer.flush();
         },
-        async finish() {
-          await writer.flush();
-          await destination.finish();
-        },
-        abandon: () => destination.abandon(),
+        end: () => writer.flush(),
       };
     },
   };
@@ -131,27 +113,37 @@ async function emptyFolder(folder: string): Promise<void> {
 }
 
 /** Cuts the rows into parts. Without rows, one part tells the columns. @returns their number */
-async function writeParts(stage: Stage, rowsPerPart: number, form: PartsForm): Promise<number> {
+async function writeParts(
+  stage: Stage,
+  rowsPerPart: number,
+  form: PartsForm,
+  pathOf: (index: number) => string,
+): Promise<number> {
   let count = 0;
   let rows = 0;
-  let part: PartWriter | null = await form.open(0);
+  const openPart = async () => {
+    const file = await openFileDestination(pathOf(count++), null);
+    return { file, ...(await form.writerOf(file)) };
+  };
+  let part: Awaited<ReturnType<typeof openPart>> | null = await openPart();
+  const finish = async (): Promise<void> => {
+    await part?.end();
+    await part?.file.finish();
+    part = null;
+    rows = 0;
+  };
   try {
     for await (const batch of form.rowsOf(stage)) {
       for (const row of batch) {
-        part ??= await form.open(count);
+        part ??= await openPart();
         await part.add(row);
-        if (++rows < rowsPerPart) continue;
-        await part.finish();
-        part = null;
-        rows = 0;
-        count++;
+        if (++rows === rowsPerPart) await finish();
       }
     }
-    if (part === null) return count;
-    await part.finish();
-    return count + 1;
+    await finish();
+    return count;
   } catch (error) {
-    await part?.abandon();
+    await part?.file.abandon();
     throw error;
   }
 }
@@ -177,4 +169,41 @@ async function nameParts(
   }
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   return { bytes, sha256: null, ...total.found(), parts };
+}
+
+/** Moves a part to its final path. Does nothing if that has happened. @throws FatalError `output_*` */
+async function placePart(from: string, path: string): Promise<void> {
+  try {
+    if (existsSync(from)) await move(from, path);
+    else if (!existsSync(path)) throw outputGone(path);
+  } catch (error) {
+    throw error instanceof FatalError ? error : outputFault(path, error);
+  }
+}
+
+/** The name of the file that a part would replace, if their contents are the same; else null. */
+function keptName(
+  earlier: PartRecord | undefined,
+  { name, sha256 }: { readonly name: string; readonly sha256: string | null },
+): string | null {
+  if (earlier === undefined || sha256 === null || earlier.sha256 !== sha256) return null;
+  const formOf = (part: string): string => part.slice(part.indexOf("."));
+  return formOf(earlier.name) === formOf(name) ? earlier.name : null;
+}
+
+/** Renames a file, or copies it to another file system. */
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+    const copy = partPath(to);
+    await copyFile(from, copy);
+    const handle = await open(copy, "r+");
+    await handle.sync();
+    await handle.close();
+    await rename(copy, to);
+    await syncFolder(dirname(to));
+    await rm(from);
+  }
 }

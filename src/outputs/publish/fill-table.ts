@@ -4,11 +4,15 @@ import type { BatchBounds } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable } from "../sql/dialect.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import { placeOf } from "../warehouse/saved-rows.js";
-import { isFilledIn } from "../warehouse/row-cells.js";
-import type { Batches, Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
+import { cellsEncoder, isFilledIn } from "../warehouse/row-cells.js";
+import {
+  type Batches,
+  type Connect,
+  type TableSession,
+  withDatabase,
+} from "../warehouse/table-database.js";
+import type { TableTarget } from "../warehouse/target.js";
 import { stagedColumns, type TableSchema, tableSchema } from "../sql/table-schema.js";
-import { cellsEncoder } from "./parquet.js";
-import { openPatiently } from "./open-patiently.js";
 import { stagedBatches } from "./table.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
@@ -24,20 +28,26 @@ const transactionBounds: BatchBounds = { rows: 2_000, characters: 8 * 1024 * 102
  *
  * @throws UsageError `driver_missing`, `table_*`; errors of the database
  */
-export async function fillTable<T extends TableTarget>(
-  connect: Connect<T>,
-  target: T,
+export async function fillTable(
+  connect: Connect,
+  target: TableTarget,
   options: PublicationOptions,
 ): Promise<Publication> {
   const { prefix, optional, runId, clock = systemClock } = options;
   const { kind } = target;
-  const whole = tableSchema(kind, { inputColumns: [], prefix, optional });
+  const whole = tableSchema(kind, { columns: [], prefix, optional });
   const columns = whole.columns.filter(
     (column) => column.from.kind !== "added" || isFilledIn(column),
   );
   const schema = { ...whole, columns };
   const encoder = cellsEncoder(schema, options);
-  await checkFilling(connect, target, schema, options);
+  // Checks before the first request whether rows may be filled in.
+  await withDatabase(connect, { ...options, access: "check" }, (database) =>
+    database.transaction(async (session) => {
+      await update(session, target, schema, []);
+      await prepareRuns(kind, session, await placeOf(session, target));
+    }, "ROLLBACK"),
+  );
   return {
     columns: stagedColumns(columns),
     encoder: {
@@ -48,45 +58,24 @@ export async function fillTable<T extends TableTarget>(
     prepare: () => Promise.resolve(null),
     async commit(stage, _, manifest = null) {
       if (!stage.exists) return;
-      const database = await openPatiently(connect, target, options);
       const all = (): Batches =>
         stagedBatches(stage, { columns, clock, bounds: transactionBounds });
-      // A lost connection repeats a transaction from its first row.
-      const fill = (batches: () => Batches, isLast: boolean): Promise<void> =>
-        database.transaction(async (session) => {
-          await session.lock(`run ${runId}`);
-          await update(session, target, schema, batches());
-          if (!isLast || manifest === null) return;
-          const runs = await prepareRuns(kind, session, await placeOf(session, target));
-          await recordRun(session, kind, runs, { manifest, now: clock.now() });
-        });
-      try {
+      await withDatabase(connect, { ...options, access: "write" }, async (database) => {
+        // A lost connection repeats a transaction from its first row.
+        const fill = (batches: () => Batches, isLast: boolean): Promise<void> =>
+          database.transaction(async (session) => {
+            await session.lock?.(`run ${runId}`);
+            await update(session, target, schema, batches());
+            if (!isLast || manifest === null) return;
+            const runs = await prepareRuns(kind, session, await placeOf(session, target));
+            await recordRun(session, kind, runs, { manifest, now: clock.now() });
+          });
         if (kind === "duckdb") for await (const batch of all()) await fill(() => [batch], false);
         await fill(kind === "duckdb" ? () => [] : all, true);
         await database.settle?.();
-      } finally {
-        await database.close();
-      }
+      });
     },
   };
-}
-
-/** Checks before the first request whether rows may be filled in. */
-async function checkFilling<T extends TableTarget>(
-  connect: Connect<T>,
-  target: T,
-  schema: TableSchema,
-  options: PublicationOptions,
-): Promise<void> {
-  const database = await openPatiently(connect, target, options, "check");
-  try {
-    await database.transaction(async (session) => {
-      await update(session, target, schema, []);
-      await prepareRuns(target.kind, session, await placeOf(session, target));
-    }, "ROLLBACK");
-  } finally {
-    await database.close();
-  }
 }
 
 async function update(

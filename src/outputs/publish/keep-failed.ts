@@ -1,6 +1,6 @@
 import { columnTypes } from "../../formats/column-types.js";
 import { auditOutput } from "../audit-output.js";
-import { openFileDestination, partPath } from "../file-destination.js";
+import { partPath, writePart } from "../file-destination.js";
 import type { Stage } from "../stage.js";
 import { stagedColumns, type TableSchema } from "../sql/table-schema.js";
 import type { Audit } from "../types.js";
@@ -16,10 +16,9 @@ export async function keepFailed(
   path: string,
 ): Promise<Audit> {
   const columns = stagedColumns(published);
-  const file = await openFileDestination(path, null);
   // Run and number are not columns of text.
   const kept = columns.map(({ from }) => from.kind === "input" || from.kind === "added");
-  try {
+  await writePart(path, async (file) => {
     for await (const rows of stage.rows()) {
       const lines = rows.map((row) => {
         const members = columns.flatMap(({ name, type }, index) => {
@@ -31,10 +30,7 @@ export async function keepFailed(
       });
       await file.write(Buffer.from(lines.join("")));
     }
-    await file.sync();
-  } finally {
-    await file.abandon();
-  }
+  });
   const reading = {
     format: "ndjson",
     gzip: false,

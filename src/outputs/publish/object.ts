@@ -12,16 +12,18 @@ import { withSuffix } from "../data-set/data-set.js";
 import { type ObjectFile, objectFile } from "../object-files.js";
 import type { SinkSettings } from "../options.js";
 import { removeFailed } from "./failed-output.js";
-import { outputReplaced, sendObjects, type UploadedRun } from "./send-objects.js";
 import {
+  currentRecord,
   keepRecord,
   manifestAt,
+  outputReplaced,
   partsOf,
   readRecord,
-  currentRecord,
   removeRecord,
+  sendObjects,
   setRecord,
-} from "./upload-record.js";
+  type UploadedRun,
+} from "./send-objects.js";
 
 /** The settings that name the files of a run. */
 type UploadSettings = Pick<SinkSettings, "output" | "rejects">;

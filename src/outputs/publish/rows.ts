@@ -1,29 +1,24 @@
 import { FatalError } from "../../core/errors.js";
-import { RowCounter } from "../../core/row.js";
-import type { RowCounts } from "../../core/row.js";
-import { openFileDestination, renamePart } from "../file-destination.js";
+import { RowCounter, type RowCounts } from "../../core/row.js";
+import { renamePart, writePart } from "../file-destination.js";
 import { type Stage, stageLine, type StagedRow } from "../stage.js";
 import { stagedColumns, type TableSchema, tableSchema } from "../sql/table-schema.js";
-import { cellsEncoder, inputOf } from "./parquet.js";
+import { cellsEncoder } from "../warehouse/row-cells.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
 /** Prepares to publish staged rows as they are, in a file that appears by rename. */
 export async function publishRows(file: string, options: PublicationOptions): Promise<Publication> {
-  const schema = tableSchema("parquet", inputOf(options));
+  const schema = tableSchema("parquet", options);
   return {
     columns: stagedColumns(schema.columns),
     encoder: cellsEncoder(schema, options),
     takesParts: false,
     async prepare(stage) {
-      const destination = await openFileDestination(file, null);
-      try {
+      await writePart(file, async (destination) => {
         for await (const rows of stage.rows()) {
           await destination.write(Buffer.from(rows.map(stageLine).join("")));
         }
-        await destination.sync();
-      } finally {
-        await destination.abandon();
-      }
+      });
       return { bytes: null, sha256: null, ...(await countStaged(stage, schema)) };
     },
     commit: (_, suffix) => renamePart(file, suffix),

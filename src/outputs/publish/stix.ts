@@ -6,7 +6,7 @@ import { linesEncoder } from "../../formats/lines-encoder.js";
 import { bundleEnd, encodedId, stix } from "../../formats/shapes/stix.js";
 import type { EncoderOptions } from "../../formats/types.js";
 import { auditOutput } from "../audit-output.js";
-import { checkWritable, openFileDestination, partPath, renamePart } from "../file-destination.js";
+import { checkWritable, partPath, renamePart, writePart } from "../file-destination.js";
 import type { Publication } from "../publication.js";
 import { type Stage, stageLine } from "../stage.js";
 import { textWriter } from "../text-sink.js";
@@ -60,16 +60,10 @@ export async function publishStix(
 }
 
 /** @returns the number of indicators */
-async function writeBundle(
-  stage: Stage,
-  header: string,
-  file: string,
-  gzip: boolean,
-): Promise<number> {
-  const destination = await openFileDestination(file, null);
-  const writer = textWriter(destination, gzip);
-  const ids = new Set<string>();
-  try {
+function writeBundle(stage: Stage, header: string, file: string, gzip: boolean): Promise<number> {
+  return writePart(file, async (destination) => {
+    const writer = textWriter(destination, gzip);
+    const ids = new Set<string>();
     writer.add(header);
     for await (const rows of stage.rows()) {
       for (const [cell] of rows) {
@@ -83,9 +77,6 @@ async function writeBundle(
     }
     writer.add(bundleEnd);
     await writer.flush();
-    await destination.sync();
-  } finally {
-    await destination.abandon();
-  }
-  return ids.size;
+    return ids.size;
+  });
 }

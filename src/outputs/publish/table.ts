@@ -5,13 +5,14 @@ import { renamePart } from "../file-destination.js";
 import type { Stage, StagedRow } from "../stage.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
-import { type DialectName, quoteTable } from "../sql/dialect.js";
+import type { DialectName } from "../sql/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
-import { loadedRows } from "../warehouse/row-cells.js";
+import { cellsEncoder, loadedRows } from "../warehouse/row-cells.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
 import type { TableMode } from "../table-mode.js";
-import { countRun } from "../warehouse/count-run.js";
-import type { Connect, TableSession, TableTarget } from "../warehouse/table-database.js";
+import { countAll, countRun } from "../warehouse/saved-rows.js";
+import { type Connect, type TableSession, withDatabase } from "../warehouse/table-database.js";
+import type { TableTarget } from "../warehouse/target.js";
 import {
   stagedColumns,
   type TableColumn,
@@ -20,8 +21,6 @@ import {
   textWarnings,
 } from "../sql/table-schema.js";
 import { keepFailed } from "./keep-failed.js";
-import { cellsEncoder, inputOf } from "./parquet.js";
-import { openPatiently } from "./open-patiently.js";
 import { countStaged } from "./rows.js";
 import { hasKey, insertRows, mergeRows, removeOthers, type RowsToStore } from "./store-rows.js";
 import type { Publication, PublicationOptions } from "../publication.js";
@@ -34,37 +33,35 @@ import type { Audit } from "../types.js";
  * @throws UsageError `driver_missing`, `column_clash`, `schema_missing`, `table_*`, `not_a_table`;
  *   errors of the database
  */
-export async function publishTable<T extends TableTarget>(
-  connect: Connect<T>,
-  target: T,
+export async function publishTable(
+  connect: Connect,
+  target: TableTarget,
   options: PublicationOptions,
 ): Promise<Publication> {
   const { mode } = options;
-  const wanted = tableSchema(target.kind, inputOf(options));
+  const writing = { ...options, access: "write" } as const;
+  const wanted = tableSchema(target.kind, options);
   const schema = await checkTablePlace(connect, target, wanted, options);
   const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
   return {
     columns: stagedColumns(schema.columns),
-    warnings: textWarnings(target.kind, inputOf(options)),
+    warnings: textWarnings(target.kind, options),
     encoder: cellsEncoder(schema, options),
     // Only a whole run replaces the rows of others.
     takesParts: mode !== "replace",
-    ...(mode === "replace" && { earlierRows: () => countAll(connect, target, options) }),
+    ...(mode === "replace" && { earlierRows: () => countAll(connect, target, writing) }),
     prepare: (stage, suffix) =>
       suffix === ""
         ? countedTable(stage, schema, target.kind, mode)
         : keepFailed(stage, schema, failedPath(suffix)),
     async commit(stage, suffix, manifest = null) {
       if (suffix !== "") return renamePart(failedPath(suffix));
-      const database = await openPatiently(connect, target, options);
-      try {
+      await withDatabase(connect, writing, async (database) => {
         await database.transaction((session) =>
           load(session, target, schema, options, { stage, manifest }),
         );
         await database.settle?.();
-      } finally {
-        await database.close();
-      }
+      });
     },
   };
 }
@@ -74,16 +71,15 @@ export async function publishTable<T extends TableTarget>(
  *
  * @returns the schema, as far as the table has it
  */
-async function checkTablePlace<T extends TableTarget>(
-  connect: Connect<T>,
-  target: T,
+async function checkTablePlace(
+  connect: Connect,
+  target: TableTarget,
   wanted: TableSchema,
   options: PublicationOptions,
 ): Promise<TableSchema> {
   const { kind } = target;
-  const database = await openPatiently(connect, target, options, "check");
-  try {
-    return await database.transaction(async (session) => {
+  return withDatabase(connect, { ...options, access: "check" }, (database) =>
+    database.transaction(async (session) => {
       const { table, schema } = await prepareTable(kind, session, target.table, wanted);
       await prepareRuns(kind, session, table);
       const none = { table, schema, batches: [] };
@@ -91,29 +87,8 @@ async function checkTablePlace<T extends TableTarget>(
       else await insertRows(session, kind, { ...none, mayExist: true });
       if (options.mode === "replace") await removeOthers(session, kind, none, null);
       return schema;
-    }, "ROLLBACK");
-  } finally {
-    await database.close();
-  }
-}
-
-/** Counts the rows of all runs. */
-async function countAll<T extends TableTarget>(
-  connect: Connect<T>,
-  target: T,
-  options: PublicationOptions,
-): Promise<number> {
-  const database = await openPatiently(connect, target, options);
-  try {
-    return await database.transaction(async (session) => {
-      const found = await session.find(target.table);
-      if (found === null) return 0;
-      const table = quoteTable(target.kind, { ...target.table, schema: found.schema });
-      return Number((await session.query(`SELECT count(*) FROM ${table}`))[0]?.[0]);
-    }, "ROLLBACK");
-  } finally {
-    await database.close();
-  }
+    }, "ROLLBACK"),
+  );
 }
 
 /** Size of a batch. DuckDB's vectors hold 2,048 rows. */
@@ -157,8 +132,8 @@ async function load(
   const { runId, mode = "append", clock = systemClock } = options;
   const { table, schema } = await prepareTable(kind, session, target.table, wanted);
   const runs = await prepareRuns(kind, session, table);
-  await session.lock(`run ${runId}`);
-  if (mode !== "append") await session.lockTable(table);
+  await session.lock?.(`run ${runId}`);
+  if (mode !== "append") await session.lockTable?.(table);
   const takes = mode === "merge" ? hasKey(kind, schema) : undefined;
   const { columns } = schema;
   const batches = stage.exists

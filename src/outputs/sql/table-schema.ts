@@ -34,9 +34,9 @@ export interface TableSchema {
 
 export interface TableSchemaOptions {
   /** The input's column names, unchanged. */
-  readonly inputColumns: readonly string[];
+  readonly columns: readonly string[];
   /** Their types. @default text */
-  readonly inputTypes?: readonly InputType[] | undefined;
+  readonly types?: readonly InputType[] | undefined;
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   /** The optional columns of the rows. @default none */
@@ -55,19 +55,14 @@ export interface TableSchemaOptions {
 export function tableSchema(
   target: NamingName,
   {
-    inputColumns,
-    inputTypes,
+    columns: inputColumns,
+    types = [],
     prefix,
     optional = {},
     mode = "append",
     key: mergeKey = [`${prefix}kind`, `${prefix}item`],
   }: TableSchemaOptions,
 ): TableSchema {
-  const [runId, row, loadedAt] = leadingNames.map((name) => prefix + name) as [
-    string,
-    string,
-    string,
-  ];
   const added = addedColumns(optional).map((column): TableColumn => ({
     name: prefix + column.name,
     type: column.type,
@@ -75,22 +70,22 @@ export function tableSchema(
     description: column.description,
     from: { kind: "added", column },
   }));
+  const leading = leadingNames.map((name) => leadingColumn(prefix, name));
   const taken = [
-    runId,
-    row,
-    loadedAt,
-    ...new Set([...added.map(({ name }) => name), ...allColumns.map(({ name }) => prefix + name)]),
+    ...leading.map(({ name }) => name),
+    ...added.map(({ name }) => name),
+    ...allColumns.map(({ name }) => prefix + name),
   ];
   const names = safeColumnNames(target, inputColumns, taken);
   const input = names.map((name, index): TableColumn => ({
     name,
-    type: typeIn(target, inputTypes?.[index]),
+    type: typeIn(target, types[index]),
     nullable: true,
     description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
   }));
-  const columns = [...leadingColumns(runId, row, loadedAt), ...input, ...added];
-  const rowKey = [runId, row] as const;
+  const columns = [...leading, ...input, ...added];
+  const rowKey = [`${prefix}run_id`, `${prefix}row`] as const;
   if (mode !== "merge") return { columns, rowKey, key: rowKey, mode, prefix };
   mustHaveKey(columns, mergeKey);
   return {
@@ -123,13 +118,13 @@ export function stagedColumns<T extends TableColumn>(
 /** What to tell the user of input columns that are stored as text although they are typed. */
 export function textWarnings(
   target: NamingName,
-  { inputColumns, inputTypes = [] }: Pick<TableSchemaOptions, "inputColumns" | "inputTypes">,
+  { columns, types = [] }: Pick<TableSchemaOptions, "columns" | "types">,
 ): readonly string[] {
-  return inputTypes.flatMap((input, index) => {
+  return types.flatMap((input, index) => {
     const isKept = input.type === "text" || typeIn(target, input) !== "text";
     return isKept
       ? []
-      : [`column ${inputColumns[index] ?? ""} is stored as text: it is ${input.declared}`];
+      : [`column ${columns[index] ?? ""} is stored as text: it is ${input.declared}`];
   });
 }
 
@@ -137,51 +132,32 @@ export function textWarnings(
 function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): void {
   const names = columns.map(({ name }) => name);
   const missing = key.find((name) => !names.includes(name));
-  if (missing === undefined) {
-    const unusable = columns.find(({ name, type }) => key.includes(name) && !isKeyType(type));
-    if (unusable === undefined) return;
-    const { name, type } = unusable;
+  if (missing !== undefined) {
+    const meant = didYouMean(missing, names);
+    const near = meant === null ? "" : ` (did you mean ${meant}?)`;
+    throw new UsageError("key_missing", `the rows have no column ${missing} for the key${near}`, {
+      hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
+    });
+  }
+  // No database can index lists and JSON.
+  for (const { name, type } of columns) {
+    if (!key.includes(name) || (type !== "text[]" && type !== "json")) continue;
     throw new UsageError("key_unusable", `${name} cannot be in the key: its values are ${type}`, {
       hint: "name columns of single values with --key",
     });
   }
-  const meant = didYouMean(missing, names);
-  const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-  throw new UsageError("key_missing", `the rows have no column ${missing} for the key${near}`, {
-    hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
-  });
 }
 
-/** Whether databases can index a type. */
-function isKeyType(type: StoredType): boolean {
-  return type !== "text[]" && type !== "json";
+function leadingColumn(prefix: string, kind: (typeof leadingNames)[number]): TableColumn {
+  const [type, nullable, description] = leadingFacts[kind];
+  return { name: prefix + kind, type, nullable, description, from: { kind } };
 }
 
-function leadingColumns(runId: string, row: string, loadedAt: string): readonly TableColumn[] {
-  return [
-    {
-      name: runId,
-      type: "text",
-      nullable: false,
-      description: "The run that wrote the row",
-      from: { kind: "run_id" },
-    },
-    {
-      name: row,
-      type: "count",
-      nullable: false,
-      description: "Number of the row in the run's input, from 1",
-      from: { kind: "row" },
-    },
-    {
-      name: loadedAt,
-      type: "timestamp",
-      nullable: true,
-      description: "When the row was published",
-      from: { kind: "loaded_at" },
-    },
-  ];
-}
+const leadingFacts = {
+  run_id: ["text", false, "The run that wrote the row"],
+  row: ["count", false, "Number of the row in the run's input, from 1"],
+  loaded_at: ["timestamp", true, "When the row was published"],
+} as const;
 
 function required(column: TableColumn): TableColumn {
   return { ...column, nullable: false };

@@ -38,3 +38,9 @@ export type Selection =
   | { readonly table: TableName }
   /** A single statement that returns rows. */
   | { readonly query: string };
+
+/** How a selection of a database is read. */
+export interface SelectionReading extends TableReadOptions {
+  readonly selection: Selection;
+  readonly receiver: TableReceiver;
+}

@@ -7,56 +7,42 @@ export interface BatchBounds {
   readonly characters: number;
 }
 
-/** Rows, and the characters of text in all their cells. */
-export type LoadSize = Pick<ColumnBatch, "rows" | "characters">;
-
 /** Collects rows as columns of typed values, for columnar outputs. */
 export class ColumnBatch {
+  columns: CellValue[][] = [];
+  rows = 0;
+  /** Characters of text in all cells. */
+  characters = 0;
   readonly #bounds: BatchBounds;
   readonly #width: number;
-  #columns: CellValue[][] = [];
-  #rows = 0;
-  #characters = 0;
 
   /** @param width number of columns */
   constructor(width: number, bounds: BatchBounds) {
-    this.#width = width;
     this.#bounds = bounds;
+    this.#width = width;
     this.clear();
   }
 
-  get rows(): number {
-    return this.#rows;
-  }
-
-  get characters(): number {
-    return this.#characters;
-  }
-
   get full(): boolean {
-    return this.#rows >= this.#bounds.rows || this.#characters >= this.#bounds.characters;
-  }
-
-  get columns(): readonly (readonly CellValue[])[] {
-    return this.#columns;
+    return this.rows >= this.#bounds.rows || this.characters >= this.#bounds.characters;
   }
 
   /** Adds a row of cells. */
   add(cells: readonly CellValue[]): void {
-    for (const [index, column] of this.#columns.entries()) {
+    for (const [index, column] of this.columns.entries()) {
       const value = cells[index] ?? null;
       column.push(value);
-      if (typeof value === "string") this.#characters += value.length;
+      if (typeof value === "string") this.characters += value.length;
       else if (typeof value === "object" && value !== null) {
-        for (const entry of value) this.#characters += entry.length;
+        for (const entry of value) this.characters += entry.length;
       }
     }
-    this.#rows++;
+    this.rows++;
   }
 
   clear(): void {
-    this.#columns = Array.from({ length: this.#width }, () => []);
-    this.#rows = 0;
-    this.#characters = 0;
+    this.columns = Array.from({ length: this.#width }, () => []);
+    this.rows = 0;
+    this.characters = 0;
   }
 }

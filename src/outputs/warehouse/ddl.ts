@@ -1,6 +1,4 @@
-import type { OptionalColumns } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import type { InputType } from "../../formats/typed-column.js";
 import {
   createTable,
   type DialectName,
@@ -11,8 +9,7 @@ import {
 } from "../sql/dialect.js";
 import { createRunsTable } from "./run-records.js";
 import { jsonSchema } from "./json-schema.js";
-import type { TableMode } from "../table-mode.js";
-import { tableSchema } from "../sql/table-schema.js";
+import { tableSchema, type TableSchemaOptions } from "../sql/table-schema.js";
 import { viewsOf } from "../sql/views.js";
 
 /** Output formats of `repute schema`. */
@@ -20,19 +17,7 @@ export const schemaFormats = ["json-schema", ...dialectNames] as const;
 
 export type SchemaFormat = (typeof schemaFormats)[number];
 
-export interface SchemaTextOptions {
-  /** The input's column names, unchanged. */
-  readonly inputColumns: readonly string[];
-  /** Their types. @default text */
-  readonly inputTypes?: readonly InputType[] | undefined;
-  /** Prefix of the added columns' names, e.g. `rep_`. */
-  readonly prefix: string;
-  /** The optional columns of the rows. @default none */
-  readonly optional?: OptionalColumns;
-  /** @default append */
-  readonly mode?: TableMode | undefined;
-  /** Columns of which a merged table has one row per value. @default kind and item */
-  readonly key?: readonly string[] | undefined;
+export interface SchemaTextOptions extends TableSchemaOptions {
   /**
    * `table` or `schema.table`; also `project.dataset.table` for BigQuery. Ignored for json-schema.
    */

@@ -13,6 +13,7 @@ import { storedType } from "../../formats/stored-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { addedColumnNames, addedMemberName } from "../../formats/added-names.js";
 import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";
+import type { TableSchemaOptions } from "../sql/table-schema.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -22,20 +23,15 @@ type Schema = Readonly<Record<string, unknown>>;
  * @throws UsageError `column_clash` if the input has a column that would be added
  */
 export function jsonSchema({
-  inputColumns,
-  inputTypes,
+  columns: inputColumns,
+  types,
   prefix,
   optional = {},
-}: {
-  readonly inputColumns: readonly string[];
-  readonly inputTypes?: readonly InputType[] | undefined;
-  readonly prefix: string;
-  readonly optional?: OptionalColumns;
-}): Schema {
+}: TableSchemaOptions): Schema {
   const columns = addedColumns(optional);
   const names = addedColumnNames(prefix, inputColumns, columns);
   const member = addedMemberName(prefix, inputColumns);
-  const input = inputProperties(inputColumns, inputTypes);
+  const input = inputProperties(inputColumns, types);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: `Row enriched by repute, schema version ${schemaVersion}`,

@@ -10,7 +10,7 @@ import {
   type TableName,
   tableText,
 } from "../sql/dialect.js";
-import type { FoundColumn, FoundTable, TableSession } from "./table-database.js";
+import type { FoundColumn, TableSession } from "./table-database.js";
 import type { TableColumn, TableSchema } from "../sql/table-schema.js";
 import { viewsOf } from "../sql/views.js";
 
@@ -26,38 +26,51 @@ export async function prepareTable(
   wanted: TableName,
   schema: TableSchema,
 ): Promise<{ readonly table: TableName; readonly schema: TableSchema }> {
-  let found = await session.find(wanted);
-  if (found === null) {
-    // Prevents two runs that start together from creating the same tables.
-    await session.lock("tables");
-    found = await session.find(wanted);
+  const found = await findOrLock(session, wanted);
+  if (found === null) return { table: await createNew(dialect, session, wanted, schema), schema };
+  const columns = await session.columnsOf(found);
+  const fitted = { ...schema, columns: fittedTo(dialect, schema.columns, columns) };
+  checkTable(dialect, found, fitted, columns);
+  if (!(await session.hasKey(found, schema.key))) {
+    throw keyMissing(dialect, found, schema.key, await modeOf(session, found, schema));
   }
-  const place = found === null ? await session.schemaFor(wanted) : found.schema;
-  if (place === undefined) throw schemaMissing(dialect, wanted);
-  const table = { ...wanted, schema: place };
-  if (found === null) {
-    await session.query(createTable(dialect, table, schema));
-    for (const { view, create } of viewsOf(dialect, table, schema)) {
-      // An existing object of the view's name is left alone.
-      if ((await session.find(view)) === null) await session.query(create);
-    }
-  } else {
-    mustBeTable(table, found);
-    const columns = await session.columnsOf(table);
-    const fitted = { ...schema, columns: fittedTo(dialect, schema.columns, columns) };
-    checkTable(dialect, table, fitted, columns);
-    if (!(await session.hasKey(table, schema.key))) {
-      throw keyMissing(dialect, table, schema.key, await modeOf(session, table, schema));
-    }
-    return { table, schema: fitted };
-  }
-  return { table, schema };
+  mustBeFilled(dialect, found, fitted.columns, columns);
+  return { table: found, schema: fitted };
 }
 
-/** @throws UsageError `not_a_table` */
-export function mustBeTable(table: TableName, { notTable }: FoundTable): void {
-  if (notTable === null) return;
-  throw new UsageError("not_a_table", `${tableText(table)} ${notTable}`, {
+async function createNew(
+  dialect: DialectName,
+  session: TableSession,
+  wanted: TableName,
+  schema: TableSchema,
+): Promise<TableName> {
+  const place = await session.schemaFor(wanted);
+  if (place === undefined) throw schemaMissing(dialect, wanted);
+  const table = { ...wanted, schema: place };
+  await session.query(createTable(dialect, table, schema));
+  for (const { view, create } of viewsOf(dialect, table, schema)) {
+    // An existing object of the view's name is left alone.
+    if ((await session.find(view)) === null) await session.query(create);
+  }
+  return table;
+}
+
+/**
+ * Finds a table. If there is none, two runs that start together do not both create it.
+ *
+ * @throws UsageError `not_a_table`
+ */
+export async function findOrLock(
+  session: TableSession,
+  wanted: TableName,
+): Promise<TableName | null> {
+  let found = await session.find(wanted);
+  if (found === null) {
+    await session.lock?.("tables");
+    found = await session.find(wanted);
+  }
+  if (found === null || found.notTable === null) return found;
+  throw new UsageError("not_a_table", `${tableText(found)} ${found.notTable}`, {
     hint: "name another table",
   });
 }
@@ -140,6 +153,32 @@ export function checkTable(
   }
 }
 
+/**
+ * Checks that the rows fill all columns that a row has to fill.
+ *
+ * @throws UsageError `table_needs_column`
+ */
+export function mustBeFilled(
+  dialect: DialectName,
+  table: TableName,
+  columns: readonly TypedColumn[],
+  found: readonly FoundColumn[],
+): void {
+  const key = keyOf(dialect);
+  const filled = new Set(columns.map(({ name }) => key(name)));
+  const needed = found.filter(({ name, isRequired }) => isRequired && !filled.has(key(name)));
+  if (needed.length === 0) return;
+  const change = needed.map(
+    ({ name }) =>
+      `ALTER TABLE ${quoteTable(dialect, table)} ALTER COLUMN ${quoteIdentifier(dialect, name)} DROP NOT NULL;`,
+  );
+  throw new UsageError(
+    "table_needs_column",
+    `the table ${tableText(table)} needs a value for ${named(needed)}, which the rows lack`,
+    { hint: `give it a default or let it be null, or name another table:\n${change.join("\n")}` },
+  );
+}
+
 /** Replaces the view that would lack new columns. */
 function refreshedViews(
   dialect: DialectName,
@@ -153,7 +192,7 @@ function refreshedViews(
     .map(({ create }) => create.replace("CREATE VIEW", "CREATE OR REPLACE VIEW"));
 }
 
-function named(columns: readonly TypedColumn[]): string {
+function named(columns: readonly { readonly name: string }[]): string {
   const names = columns.map(({ name }) => name);
   return `${names.length === 1 ? "the column" : `${names.length} columns:`} ${names.join(", ")}`;
 }

@@ -1,9 +1,13 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
+import { columnTypes } from "../../formats/column-types.js";
+import { plainEscapes } from "../../formats/json-cell.js";
 import { storedType } from "../../formats/stored-types.js";
 import type { CellValue } from "../../formats/typed-column.js";
-import type { CellReader } from "./cell-values.js";
-import type { Stage, StagedRow } from "../stage.js";
+import type { PublicationOptions } from "../publication.js";
+import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
+import { storedText, type TextFault } from "../sql/stored-text.js";
+import type { Encoder } from "../../formats/types.js";
 import { leadingNames, type TableColumn, type TableSchema } from "../sql/table-schema.js";
 
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
@@ -43,22 +47,70 @@ export async function* loadedRows(
 }
 
 /**
- * Returns a function that reads the cells of a row, in table order. A row that a retry copies has
- * those it had, except for what a new finding fills in.
- *
- * @param readers one per column
+ * Encodes rows as the cells of a table. A row that a retry copies has those it had, except for what a
+ * new finding fills in.
  */
-export function rowCells(
+export function cellsEncoder(
   { columns }: Pick<TableSchema, "columns">,
-  readers: readonly CellReader[],
-): (enriched: EnrichedRow) => readonly CellValue[] {
+  options: Pick<PublicationOptions, "runId" | "onWarning">,
+): Encoder {
+  const readers = cellReaders(columns, options);
   const fills = columns.map(isFilledIn);
-  return (enriched) => {
+  return stageEncoder((enriched) => {
     const { saved, earlier } = enriched.row;
     if (saved === undefined) return readers.map((read) => read(enriched));
     if (enriched.finding === earlier) return saved;
     return readers.map((read, index) =>
       fills[index] === true ? read(enriched) : (saved[index] ?? null),
     );
-  };
+  });
+}
+
+const warnings: Readonly<Record<TextFault, string>> = {
+  nul: "replaced U+0000 with U+FFFD in values that contain it",
+  surrogate: "replaced invalid UTF-8 with U+FFFD in values that contain it",
+};
+
+/**
+ * One reader per column, in table order. Input cells missing in a row are null. Those of typed columns
+ * stay text until they are published; the others are warned of now.
+ */
+function cellReaders(
+  columns: readonly TableColumn[],
+  { runId, onWarning = () => undefined }: Pick<PublicationOptions, "runId" | "onWarning">,
+): readonly ((enriched: EnrichedRow) => CellValue)[] {
+  const warnOfText = (fault: TextFault): void => onWarning(warnings[fault]);
+  const text = (value: string): string => storedText(value, warnOfText);
+
+  return columns.map(({ type: stored, from }): ((enriched: EnrichedRow) => CellValue) => {
+    switch (from.kind) {
+      case "run_id":
+        return () => runId;
+      case "row":
+        return ({ row, written }) => BigInt(row.savedNumber ?? written ?? row.number);
+      case "loaded_at":
+        // Filled in when the row is published.
+        return () => null;
+      case "input": {
+        const lacking = `values of the column ${from.name} became null: they are infinite, out of range or malformed`;
+        const { cellOf } = storedType(stored);
+        return ({ row }) => {
+          const cell = row.cells[from.index];
+          if (cell === undefined || row.nulls?.[from.index] === true) return null;
+          if (stored === "text") return text(cell);
+          if (cell === "") return null;
+          const value = text(stored === "json" ? plainEscapes(cell) : cell);
+          if (cellOf(value) === undefined) onWarning(lacking);
+          return value;
+        };
+      }
+      case "added": {
+        const { type, value: read } = from.column;
+        return (enriched) => {
+          const value = read(enriched);
+          return value === null ? null : columnTypes[type].toCell(value, text);
+        };
+      }
+    }
+  });
 }

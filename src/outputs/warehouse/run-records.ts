@@ -8,15 +8,12 @@ import {
   quoteTable,
   type TableName,
 } from "../sql/dialect.js";
-import { checkTable, keyMissing, mustBeTable } from "./prepare-table.js";
+import { checkTable, findOrLock, keyMissing, mustBeFilled } from "./prepare-table.js";
 import type { TableSession } from "./table-database.js";
 
-/** Suffix of the table of runs beside a table. */
-const runsSuffix = "_runs";
-
 /** Name of the table of runs beside a table. */
-function runsTable(table: TableName): TableName {
-  return { ...table, name: table.name + runsSuffix };
+function runsTable({ schema, name }: TableName): TableName {
+  return { schema, name: `${name}_runs` };
 }
 
 interface RunColumn extends TypedColumn {
@@ -61,18 +58,14 @@ export async function prepareRuns(
   table: TableName,
 ): Promise<TableName> {
   const runs = runsTable(table);
-  let found = await session.find(runs);
-  if (found === null) {
-    await session.lock("tables");
-    found = await session.find(runs);
-  }
-  if (found === null) {
+  if ((await findOrLock(session, runs)) === null) {
     await session.query(createRunsTable(dialect, table));
     return runs;
   }
-  mustBeTable(runs, found);
-  checkTable(dialect, runs, { columns: runColumns }, await session.columnsOf(runs));
+  const columns = await session.columnsOf(runs);
+  checkTable(dialect, runs, { columns: runColumns }, columns);
   if (!(await session.hasKey(runs, key))) throw keyMissing(dialect, runs, key);
+  mustBeFilled(dialect, runs, runColumns, columns);
   // Without rows, shows whether it may.
   const selected = `SELECT ${names(dialect).join(", ")} FROM ${quoteTable(dialect, runs)} WHERE FALSE`;
   await session.query(insertInto(dialect, runs, selected));

@@ -2,10 +2,22 @@ import { existsSync } from "node:fs";
 import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { retriedColumns } from "../../core/needed-columns.js";
-import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
+import {
+  type DialectName,
+  quoteIdentifier,
+  quoteTable,
+  sqlType,
+  type TableName,
+} from "../sql/dialect.js";
 import { checkTable } from "./prepare-table.js";
-import { countRun } from "./count-run.js";
-import type { Connect, TableSession, TableTarget } from "./table-database.js";
+import {
+  type Connect,
+  type ConnectOptions,
+  type FoundTable,
+  type TableSession,
+  withDatabase,
+} from "./table-database.js";
+import type { TableTarget } from "./target.js";
 import { tableSchema } from "../sql/table-schema.js";
 
 /** The rows of a run. */
@@ -28,50 +40,41 @@ export interface FoundRows {
  * @throws FatalError `output_missing`, `no_such_run`; UsageError `not_an_output`,
  *   `table_lacks_columns`; errors of the database
  */
-export async function findSavedRun<T extends TableTarget>(
-  connect: Connect<T>,
-  target: T,
+export async function findSavedRun(
+  connect: Connect,
+  target: TableTarget,
   { prefix, runId }: { readonly prefix: string; readonly runId: string | null },
 ): Promise<FoundRows> {
-  const { kind, display, file } = target;
-  const missing = (): FatalError =>
-    new FatalError("output_missing", `there is no table ${display}`, { hint: "check the name" });
-  if (file !== null && !existsSync(file)) throw missing();
-  const database = await connect(target, { access: "read", onWarning: () => undefined });
-  try {
-    return await database.transaction(async (session) => {
-      const found = await session.find(target.table);
-      if (found === null) throw missing();
-      const table = { ...target.table, schema: found.schema };
-      const columns = await session.columnsOf(table);
-      const names = columns.map(({ name }) => name);
-      if (!names.includes(`${prefix}status`)) throw notAnOutput(display, `${prefix}status`);
-      const optional = optionalColumnsIn(names, prefix);
-      const schema = tableSchema(kind, { inputColumns: [], prefix, optional });
-      checkTable(kind, table, schema, columns);
-      const id = runId ?? (await newestRun(session, target, table, prefix));
-      if ((await countRun(session, kind, table, { runId: id, prefix })) === 0) {
-        throw new FatalError("no_such_run", `${display} has no rows of the run ${id}`, {
-          hint: "name another run, or none to take the newest",
-        });
-      }
-      const ours = new Set(schema.columns.map(({ name }) => name));
-      const quoted = (name: string): string => quoteIdentifier(kind, name);
-      const rows = `FROM ${quoteTable(kind, table)}
+  const { kind, display } = target;
+  const rows = await readTable(connect, target, { access: "read" }, async (session, table) => {
+    const columns = await session.columnsOf(table);
+    const names = columns.map(({ name }) => name);
+    if (!names.includes(`${prefix}status`)) throw notAnOutput(display, `${prefix}status`);
+    const optional = optionalColumnsIn(names, prefix);
+    const schema = tableSchema(kind, { columns: [], prefix, optional });
+    checkTable(kind, table, schema, columns);
+    const id = runId ?? (await newestRun(session, target, table, prefix));
+    if ((await countRun(session, kind, table, { runId: id, prefix })) === 0) {
+      throw new FatalError("no_such_run", `${display} has no rows of the run ${id}`, {
+        hint: "name another run, or none to take the newest",
+      });
+    }
+    const ours = new Set(schema.columns.map(({ name }) => name));
+    const quoted = (name: string): string => quoteIdentifier(kind, name);
+    const rows = `FROM ${quoteTable(kind, table)}
         WHERE ${quoted(`${prefix}run_id`)} = '${id.replaceAll("'", "''")}'
         ORDER BY ${quoted(`${prefix}row`)}`;
-      return {
-        runId: id,
-        optional,
-        own: names.filter((name) => !ours.has(name)),
-        toRetry: () => `SELECT ${columnsToRetry(prefix, optional, quoted)} ${rows}`,
-        select: (added, own) =>
-          `SELECT ${[...added.map((name) => prefix + name), ...own].map(quoted).join(", ")} ${rows}`,
-      };
-    });
-  } finally {
-    await database.close();
-  }
+    return {
+      runId: id,
+      optional,
+      own: names.filter((name) => !ours.has(name)),
+      toRetry: () => `SELECT ${columnsToRetry(prefix, optional, quoted)} ${rows}`,
+      select: (added: readonly string[], own: readonly string[]) =>
+        `SELECT ${[...added.map((name) => prefix + name), ...own].map(quoted).join(", ")} ${rows}`,
+    };
+  });
+  if (rows !== null) return rows;
+  throw outputMissing(target);
 }
 
 export interface SavedItemsOptions {
@@ -85,46 +88,81 @@ export interface SavedItemsOptions {
  *
  * @throws UsageError `table_lacks_columns`; errors of the database
  */
-export async function savedItemsQuery<T extends TableTarget>(
-  connect: Connect<T>,
-  target: T,
+export async function savedItemsQuery(
+  connect: Connect,
+  target: TableTarget,
   { prefix, since }: SavedItemsOptions,
 ): Promise<string | null> {
-  const { kind, file } = target;
+  const { kind } = target;
+  return readTable(connect, target, { access: "read" }, async (session, table) => {
+    const only = ["kind", "item", "status", ...(since === null ? [] : ["looked_up_at"])];
+    const schema = tableSchema(kind, { columns: [], prefix, optional: { only } });
+    checkTable(kind, table, schema, await session.columnsOf(table));
+    const column = (name: string): string => quoteIdentifier(kind, prefix + name);
+    const conditions = [`${column("item")} IS NOT NULL`, `${column("status")} = 'complete'`];
+    if (since !== null) {
+      const time = `CAST('${new Date(since).toISOString()}' AS ${sqlType(kind, "timestamp")})`;
+      conditions.push(`${column("looked_up_at")} > ${time}`);
+    }
+    return `SELECT DISTINCT ${column("kind")}, ${column("item")} FROM ${quoteTable(kind, table)} WHERE ${conditions.join(" AND ")}`;
+  });
+}
+
+/** Counts the rows of all runs. */
+export async function countAll(
+  connect: Connect,
+  target: TableTarget,
+  options: ConnectOptions,
+): Promise<number> {
+  const count = await readTable(connect, target, options, ({ query }, table) =>
+    query(`SELECT count(*) FROM ${quoteTable(target.kind, table)}`),
+  );
+  return Number(count?.[0]?.[0] ?? 0);
+}
+
+/** Counts the rows of a run in a table. */
+export async function countRun(
+  { query }: TableSession,
+  dialect: DialectName,
+  table: TableName,
+  { runId, prefix }: { readonly runId: string; readonly prefix: string },
+): Promise<number> {
+  const column = quoteIdentifier(dialect, `${prefix}run_id`);
+  const from = quoteTable(dialect, table);
+  const [found] = await query(`SELECT count(*) FROM ${from} WHERE ${column} = $1`, [runId]);
+  return Number(found?.[0] ?? 0);
+}
+
+/** Reads from a table in one transaction; null if it does not exist. */
+async function readTable<R>(
+  connect: Connect,
+  { file, table }: TableTarget,
+  options: ConnectOptions,
+  read: (session: TableSession, table: FoundTable) => Promise<R>,
+): Promise<R | null> {
   if (file !== null && !existsSync(file)) return null;
-  const database = await connect(target, { access: "read", onWarning: () => undefined });
-  try {
-    return await database.transaction(async (session) => {
-      const found = await session.find(target.table);
-      if (found === null) return null;
-      const table = { ...target.table, schema: found.schema };
-      const only = ["kind", "item", "status", ...(since === null ? [] : ["looked_up_at"])];
-      const schema = tableSchema(kind, { inputColumns: [], prefix, optional: { only } });
-      checkTable(kind, table, schema, await session.columnsOf(table));
-      const column = (name: string): string => quoteIdentifier(kind, prefix + name);
-      const conditions = [`${column("item")} IS NOT NULL`, `${column("status")} = 'complete'`];
-      if (since !== null) {
-        const time = `CAST('${new Date(since).toISOString()}' AS ${sqlType(kind, "timestamp")})`;
-        conditions.push(`${column("looked_up_at")} > ${time}`);
-      }
-      return `SELECT DISTINCT ${column("kind")}, ${column("item")} FROM ${quoteTable(kind, table)} WHERE ${conditions.join(" AND ")}`;
-    });
-  } finally {
-    await database.close();
-  }
+  return withDatabase(connect, options, (database) =>
+    database.transaction(async (session) => {
+      const found = await session.find(table);
+      return found && read(session, found);
+    }, "ROLLBACK"),
+  );
 }
 
 /** Rows that a retry looks up again. */
 const filledStatuses = ["failed", "partial"] as const;
 
 /** The table, with its schema. @throws FatalError `output_missing` */
-export async function placeOf(
-  session: TableSession,
-  { table, display }: TableTarget,
-): Promise<TableName> {
-  const found = await session.find(table);
-  if (found !== null) return { ...table, schema: found.schema };
-  throw new FatalError("output_missing", `there is no table ${display}`);
+export async function placeOf(session: TableSession, target: TableTarget): Promise<TableName> {
+  const found = await session.find(target.table);
+  if (found !== null) return found;
+  throw outputMissing(target);
+}
+
+function outputMissing({ display }: TableTarget): FatalError {
+  return new FatalError("output_missing", `there is no table ${display}`, {
+    hint: "check the name",
+  });
 }
 
 async function newestRun(

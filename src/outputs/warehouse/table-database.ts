@@ -1,13 +1,9 @@
+import { systemClock } from "../../core/clock.js";
+import { FatalError } from "../../core/errors.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "./column-batch.js";
 import type { TableName } from "../sql/dialect.js";
 import type { PublicationOptions } from "../publication.js";
-import type { WarehouseTarget } from "./types.js";
-
-export interface TableTarget extends WarehouseTarget {
-  readonly kind: "duckdb" | "postgres";
-  readonly table: TableName;
-}
 
 /** A database that holds the enriched table. Implement this to support another database. */
 export interface TableDatabase {
@@ -29,8 +25,8 @@ export interface TableDatabase {
 
 export interface TableSession {
   readonly query: Query;
-  /** Waits for a lock and holds it until the end of the transaction. */
-  lock(name: string): Promise<void>;
+  /** Waits for a lock and holds it until the end of the transaction; for servers only. */
+  lock?(name: string): Promise<void>;
   /** Finds a table, or another object of that name, with its schema; null if there is none. */
   find(table: TableName): Promise<FoundTable | null>;
   /** The schema for a new table; undefined if there is none. */
@@ -39,8 +35,8 @@ export interface TableSession {
   columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
   /** Whether these columns are a unique key. */
   hasKey(table: TableName, key: readonly string[]): Promise<boolean>;
-  /** Keeps others from writing to a table until the end of the transaction. */
-  lockTable(table: TableName): Promise<void>;
+  /** Keeps others from writing to a table until the end of the transaction; for servers only. */
+  lockTable?(table: TableName): Promise<void>;
   /**
    * Appends new rows without a temporary table, if the table has exactly these columns in this order.
    *
@@ -54,8 +50,7 @@ export interface TableSession {
 /** Rows in batches. */
 export type Batches = AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>;
 
-export interface FoundTable {
-  readonly schema: string | null;
+export interface FoundTable extends TableName {
   /** What it is instead of a table, for messages; null for a table. */
   readonly notTable: string | null;
 }
@@ -65,23 +60,51 @@ export interface FoundColumn {
   readonly name: string;
   /** The type as named in the catalogue. */
   readonly type: string;
+  /** Whether each new row needs a value: the column is NOT NULL, and nothing else fills it. */
+  readonly isRequired: boolean;
 }
 
 /** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */
 export type Query = (
   sql: string,
   values?: readonly (string | number | null)[],
-) => Promise<readonly (readonly (string | bigint | null)[])[]>;
+) => Promise<readonly (readonly (string | bigint | boolean | null)[])[]>;
 
 /** Options for opening a database. */
-export interface ConnectOptions extends Pick<PublicationOptions, "signal" | "clock"> {
+export interface ConnectOptions extends Pick<PublicationOptions, "signal" | "clock" | "onWarning"> {
   /** Reading requires no write permission; a check creates no file. */
   readonly access: "read" | "write" | "check";
-  readonly onWarning: (message: string) => void;
 }
 
 /** Opens the database of a target. */
-export type Connect<T extends TableTarget> = (
-  target: T,
+export type Connect = (options: ConnectOptions) => Promise<TableDatabase>;
+
+/**
+ * How often to try, a second apart, to open a file to which another run may be publishing: less often
+ * at the start of a run, where a person may be waiting.
+ */
+const attempts = { read: 1, check: 10, write: 60 };
+
+/** Opens a database as long as it is used. */
+export async function withDatabase<R>(
+  connect: Connect,
   options: ConnectOptions,
-) => Promise<TableDatabase>;
+  use: (database: TableDatabase) => Promise<R>,
+): Promise<R> {
+  const { access, clock = systemClock, signal } = options;
+  let database: TableDatabase | null = null;
+  for (let attempt = 1; database === null; attempt++) {
+    try {
+      database = await connect(options);
+    } catch (error) {
+      const isLocked = error instanceof FatalError && error.code === "output_locked";
+      if (!isLocked || attempt === attempts[access]) throw error;
+      await clock.sleep(1_000, signal);
+    }
+  }
+  try {
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}

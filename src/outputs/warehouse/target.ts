@@ -9,15 +9,29 @@ import {
   type TableName,
   tableText,
 } from "../sql/dialect.js";
-import type { TableTarget } from "./table-database.js";
-import type { WarehouseTarget } from "./types.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { withoutFailed } from "../../core/files/output-names.js";
+
+/** Members of all targets. */
+export interface WarehouseTarget {
+  readonly kind: string;
+  /** Name for messages and the manifest, without a password. */
+  readonly display: string;
+  /** The file that holds it, symbolic links resolved; null for a server. */
+  readonly file: string | null;
+  /** Path prefix of the run's own files: `BASE.state/`, `BASE.manifest.json`. */
+  readonly base: string;
+}
 
 /** A Parquet file. */
 export interface ParquetTarget extends WarehouseTarget {
   readonly kind: "parquet";
   readonly file: string;
+}
+
+export interface TableTarget extends WarehouseTarget {
+  readonly kind: "duckdb" | "postgres";
+  readonly table: TableName;
 }
 
 /** A table of a DuckDB file. */

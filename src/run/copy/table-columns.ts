@@ -1,21 +1,18 @@
-import type { InputType } from "../../formats/typed-column.js";
 import type { TableInput } from "../../outputs/tables/types.js";
+import type { TableSchemaOptions } from "../../outputs/sql/table-schema.js";
 
 /** Ends the reading of a table whose columns are known. */
 class ColumnsKnown extends Error {}
 
-interface TableColumns {
-  readonly inputColumns: readonly string[];
-  readonly inputTypes: readonly InputType[];
-}
+type TableColumns = Pick<TableSchemaOptions, "columns" | "types">;
 
 /** The columns of a table. Its rows are not read. @throws as `TableInput.read` */
 export async function tableColumns(table: TableInput, signal: AbortSignal): Promise<TableColumns> {
-  let columns: TableColumns = { inputColumns: [], inputTypes: [] };
+  let found: TableColumns = { columns: [] };
   const known = new ColumnsKnown();
   const receiver = {
-    begin(inputColumns: readonly string[], inputTypes: readonly InputType[]): Promise<void> {
-      columns = { inputColumns, inputTypes };
+    begin(columns: TableColumns["columns"], types: TableColumns["types"]): Promise<void> {
+      found = { columns, types };
       return Promise.reject(known);
     },
     rows: () => Promise.resolve(),
@@ -23,5 +20,5 @@ export async function tableColumns(table: TableInput, signal: AbortSignal): Prom
   await table.read(receiver, { signal, onWarning: () => undefined }).catch((error: unknown) => {
     if (error !== known) throw error;
   });
-  return columns;
+  return found;
 }

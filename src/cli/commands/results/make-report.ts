@@ -96,7 +96,7 @@ function previousUnknown(output: string): UsageError {
 export async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../../report/page/page.js");
   if (isObjectAddress(path)) {
-    await (await import("../../../s3/put-page.js")).putPage(path, reportPage(report));
+    await (await import("../../../s3/put-object.js")).putPage(path, reportPage(report));
     return;
   }
   await replaceFile(realPath(path), reportPage(report), 0o644).catch((error: unknown) => {

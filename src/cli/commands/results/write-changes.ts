@@ -20,7 +20,7 @@ export async function writeChanges(
 ): Promise<void> {
   if (!isObjectAddress(path)) return writeFile(realPath(path), lines, signal);
   if (/\.html$/i.test(path)) {
-    const { putPage } = await import("../../../s3/put-page.js");
+    const { putPage } = await import("../../../s3/put-object.js");
     return putPage(path, [...lines].join(""));
   }
   const folder = await mkdtemp(join(tmpdir(), "repute-"));

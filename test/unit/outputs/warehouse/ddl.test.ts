@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { dialectNames } from "../../../../src/outputs/sql/dialect.js";
 import { schemaFormats, schemaText } from "../../../../src/outputs/warehouse/ddl.js";
 
-const options = { inputColumns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };
+const options = { columns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };
 
 describe.each(schemaFormats)("the schema as %s", (format) => {
   it("contains every column", () => {
@@ -18,8 +18,8 @@ describe.each(schemaFormats)("the schema as %s", (format) => {
   });
 
   it("rejects an input column that would be added", () => {
-    const inputColumns = ["rep_item"];
-    expect(() => schemaText(format, { ...options, inputColumns })).toThrow(
+    const columns = ["rep_item"];
+    expect(() => schemaText(format, { ...options, columns })).toThrow(
       expect.objectContaining({ code: "column_clash" }),
     );
   });
@@ -92,11 +92,11 @@ it("prints the views that the columns suffice for", () => {
 });
 
 it("rejects more columns than the database allows", () => {
-  const inputColumns = Array.from({ length: 1_600 }, (_, index) => `c${index}`);
-  expect(() => schemaText("postgres", { ...options, inputColumns })).toThrow(
+  const columns = Array.from({ length: 1_600 }, (_, index) => `c${index}`);
+  expect(() => schemaText("postgres", { ...options, columns })).toThrow(
     expect.objectContaining({ code: "too_many_columns" }),
   );
-  expect(() => schemaText("duckdb", { ...options, inputColumns })).not.toThrow();
+  expect(() => schemaText("duckdb", { ...options, columns })).not.toThrow();
 });
 
 it("creates a table and a view of each item's newest row in DuckDB", async () => {
@@ -132,7 +132,7 @@ describe("the view of changes", () => {
   it("shows each item whose verdict, tags, network or contact changed from run to run", async () => {
     const instance = await DuckDBInstance.create(":memory:");
     const connection = await instance.connect();
-    await connection.run(schemaText("duckdb", { inputColumns: [], prefix: "rep_", table: "hits" }));
+    await connection.run(schemaText("duckdb", { columns: [], prefix: "rep_", table: "hits" }));
     await connection.run(`INSERT INTO hits
         (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at,
          rep_status, rep_type, rep_missing)
@@ -164,7 +164,7 @@ describe("the view of changes", () => {
   it("compares only what both runs know", async () => {
     const instance = await DuckDBInstance.create(":memory:");
     const connection = await instance.connect();
-    await connection.run(schemaText("duckdb", { inputColumns: [], prefix: "rep_", table: "hits" }));
+    await connection.run(schemaText("duckdb", { columns: [], prefix: "rep_", table: "hits" }));
     await connection.run(`INSERT INTO hits
         (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at,
          rep_status, rep_type, rep_missing)

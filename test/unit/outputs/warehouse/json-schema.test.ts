@@ -4,7 +4,7 @@ import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-writer.js";
 import { jsonSchema } from "../../../../src/outputs/warehouse/json-schema.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 
-const options = { inputColumns: ["ip", "", "ip"], prefix: "rep_" };
+const options = { columns: ["ip", "", "ip"], prefix: "rep_" };
 const schema = z.fromJSONSchema(jsonSchema(options));
 
 const rows = [
@@ -19,7 +19,7 @@ const rows = [
 
 describe.each(["flat", "nested"] as const)("the JSON Schema of %s rows", (shape) => {
   const text = ndjsonEncoder({
-    columns: options.inputColumns,
+    columns: options.columns,
     prefix: "rep_",
     shape,
     formulaGuard: true,

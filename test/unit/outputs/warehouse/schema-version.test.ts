@@ -49,7 +49,7 @@ const recorded = {
 };
 
 it("has the columns recorded for its schema version", () => {
-  const { columns: table } = tableSchema("duckdb", { inputColumns: [], prefix: "" });
+  const { columns: table } = tableSchema("duckdb", { columns: [], prefix: "" });
   expect({
     version: schemaVersion,
     columns: table.map(({ name, type }) => `${name} ${type}`),
