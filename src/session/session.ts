@@ -17,8 +17,7 @@ import { Slots } from "../lookup/pace/slots.js";
 import type { FindingStore } from "../store/store.js";
 import { type Connections, mayQueue, openConnections } from "./connections.js";
 import { Listeners } from "./listeners.js";
-import { openPaces } from "./open-paces.js";
-import type { Paces } from "./paces.js";
+import { openPaces, type Paces } from "./paces.js";
 import type {
   LookupUse,
   OpenedLookup,

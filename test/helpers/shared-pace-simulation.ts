@@ -1,7 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/core/clock.js";
 import type { Rate } from "../../src/core/options.js";
-import { SharedPace } from "../../src/lookup/pace/shared/shared-pace.js";
+import { Pace } from "../../src/lookup/pace/pace.js";
+import { SharedLimiter } from "../../src/lookup/pace/shared/shared-limiter.js";
 import type { Priority } from "../../src/store/redis/redis-address.js";
 import { PaceServer } from "../../src/store/redis/pace-server.js";
 import type { Script, ScriptServer, ScriptValue } from "../../src/store/redis/redis-link.js";
@@ -144,11 +145,15 @@ export async function simulateSharedPace(
     const stop = new AbortController();
     stops.push(stop);
     const caller = { id: `w${number}`, service, scope: "all", priority };
-    const pace = new SharedPace({
-      server: new PaceServer(server, caller),
+    const clock = time.clock(aheadMs);
+    const pace = new Pace({
       rates,
-      clock: time.clock(aheadMs),
-      random: () => 0.5,
+      clock,
+      limiter: (onChange) =>
+        new SharedLimiter(
+          { server: new PaceServer(server, caller), rates, clock, random: () => 0.5 },
+          onChange,
+        ),
     });
     const one = async (): Promise<void> => {
       await time.sleep(startMs);
