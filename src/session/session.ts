@@ -202,7 +202,8 @@ export class Session {
       const { service, settings, rates: rate } = this;
       const { concurrency = 1 } = settings;
       const limits = { ...settings, rate, concurrency };
-      const onThread = ofRun && threads ? undefined : false;
+      // The embedded service is slower than its requests: a thread would only delay the start.
+      const onThread = ofRun && threads && !service.embedded ? undefined : false;
       const connections = await openConnections(service.url, limits, onThread);
       this.#stack.defer(() => connections.dispatcher.destroy());
       return connections;
