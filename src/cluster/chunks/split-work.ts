@@ -13,7 +13,7 @@ import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, Encoding, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { mustChooseColumns, reportedColumns } from "../../core/needed-columns.js";
-import { refuseWithoutColumns } from "../../run/destination/refuse-without-columns.js";
+import { refuseWithoutColumns } from "../../run/destination/refuse-options.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { announceReading, type PrepareInput, readingOf, storedAs } from "../../run/rows/reading.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";

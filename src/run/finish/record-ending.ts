@@ -1,5 +1,5 @@
 import { UsageError } from "../../core/errors.js";
-import { readUnfinished, saveUnfinished } from "../state/unfinished-record.js";
+import { readUnfinished, saveUnfinished } from "../state/checkpoint.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../types.js";
 import { endingOfError } from "../exit-reason.js";
