@@ -6,9 +6,8 @@ import { openFileDestination, removePart } from "../../outputs/file-destination.
 import type { Destination } from "../../outputs/types.js";
 import { findWarehouse } from "../../outputs/registry.js";
 import { endingOfRows } from "../../run/exit-reason.js";
-import { endingOfTooMany } from "../../run/finish/publish.js";
+import { endingOfTooMany, keepEarlier } from "../../run/finish/publish.js";
 import { saveRecord } from "../../run/finish/finished-run.js";
-import { keepEarlier } from "../../run/finish/keep-earlier.js";
 import { notedPrefix, outputPlace } from "../../run/finish/manifest.js";
 import { checkRunWords, hasRunWords } from "../../core/files/run-words.js";
 import { namedSink } from "../../run/destination/choose-run.js";

@@ -164,9 +164,9 @@ async function runAttempt(
     let rows: RowHandling;
     if (table === undefined) rows = readingOf(input, settings.input, job.clock);
     else {
-      const { readCopy, typed } = await import("../../run/copy/copied-table.js");
-      const copy = readCopy(input, settings.input, table, job.clock);
-      rows = typed(copy, async () => plan.types);
+      const { readCopy } = await import("../../run/copy/copied-table.js");
+      const typesOf = async () => plan.types;
+      rows = readCopy(input, settings.input, { ...table, clock: job.clock, typesOf });
     }
     const own: EnrichJob = {
       ...job,
