@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../core/clock.js";
 import { addedColumns, type OptionalColumns } from "../core/columns.js";
 import { type ResourceStack } from "../core/resource-stack.js";
 import { raceAbort } from "../core/abort.js";
+import { formatCount } from "../core/text/quantity.js";
 import type { OpenedSource } from "../inputs/types.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
 import type { EncoderOptions } from "../formats/types.js";
@@ -83,6 +84,9 @@ export async function openRun(
   if (session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
   tally.exclusions.add((await session.withheld(settings.lookup)).lists);
   announceReading(job, source);
+  if (before !== null) {
+    job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);
+  }
   const { columns } = source;
   const added = addedColumns(optional);
   const encoder = encoderOptions(settings.output, target.format, { columns, added, clock });
