@@ -16,7 +16,7 @@ import type { WarehouseOutputTarget } from "../run/destination/output-target.js"
 import { runResumably } from "../run/execute.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import type { RowHandling } from "../run/rows/row-handling.js";
-import { readAnyCheckpoint } from "../run/state/read-checkpoint.js";
+import { readAnyCheckpoint } from "../run/state/checkpoint.js";
 import { statePath } from "../run/state/state-folder.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "../run/types.js";

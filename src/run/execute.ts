@@ -5,14 +5,15 @@ import { UsageError } from "../core/errors.js";
 import { systemClock } from "../core/clock.js";
 import { withResources } from "../core/resource-stack.js";
 import { realPath } from "../core/files/real-path.js";
-import { noteRecord, recordEnding } from "./finish/record-ending.js";
+import { noteRecord, recordEnding, recordStream } from "./finish/record-ending.js";
 import { finishEarlier } from "./finish/finished-run.js";
 import { publishedRun } from "./finish/published-run.js";
 import { removeParts } from "./finish/publish.js";
 import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
-import { noteFiles } from "./state/begun-files.js";
+import { noteFiles } from "./state/own-files.js";
 import { inputReading } from "./copy/find-table-input.js";
-import { type AnyCheckpoint, openStateFolder } from "./state/state-folder.js";
+import type { AnyCheckpoint } from "./state/checkpoint.js";
+import { openStateFolder } from "./state/state-folder.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
@@ -80,11 +81,11 @@ async function prepare(
   const table = place.target.warehouse?.rows ?? null;
   const { output } = job.settings;
   if (output.onlyNew === false || table === null) return { job, handling };
-  const { KnownItems, readKnownItems, withoutKnown } = await import("./rows/known-items.js");
-  const known = isResumed
-    ? await KnownItems.restore(place.folder)
-    : await readKnownItems({ ...job, settings: output }, table, place.folder);
-  return { job, handling: withoutKnown(handling, known) };
+  const known = await import("./rows/known-items.js");
+  const items = isResumed
+    ? await known.restoreKnownItems(place.folder)
+    : await known.readKnownItems({ ...job, settings: output }, table, place.folder);
+  return { job, handling: known.withoutKnown(handling, items) };
 }
 
 /** A job that reads the copies of its tables, made or not. */
@@ -117,7 +118,6 @@ function runToStream(
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     const place = { target, folder };
     const ready = await prepare(withCopies(job, handling, place), place, handling.copied, false);
-    const { recordStream } = await import("./finish/stream-record.js");
     return recordStream(ready.job, (recorded) =>
       runRows(recorded, ready.handling, { target, state: null, folder }),
     );

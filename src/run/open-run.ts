@@ -3,16 +3,20 @@ import { type Clock, systemClock } from "../core/clock.js";
 import { addedColumns, type OptionalColumns } from "../core/columns.js";
 import { type ResourceStack } from "../core/resource-stack.js";
 import { raceAbort } from "../core/abort.js";
+import { formatCount } from "../core/text/quantity.js";
 import type { OpenedSource } from "../inputs/types.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
-import type { EncoderOptions, RejectsOptions } from "../formats/types.js";
+import type { EncoderOptions } from "../formats/types.js";
 import { openFileDestination } from "../outputs/file-destination.js";
 import { textSink, withRejects } from "../outputs/text-sink.js";
-import type { Sink, SinkPosition } from "../outputs/types.js";
-import { encoderOptions } from "./destination/encoder-options.js";
-import { openBundle, openSink } from "./destination/open-output.js";
+import type { Sink } from "../outputs/types.js";
+import {
+  encoderOptions,
+  openBundle,
+  openPublication,
+  openSink,
+} from "./destination/open-output.js";
 import { realPath } from "../core/files/real-path.js";
-import { openPublication } from "./destination/open-publication.js";
 import { openStage, type StagedSink } from "../outputs/publish/staged-sink.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
@@ -56,6 +60,9 @@ export interface OpenRun extends RunPlace {
   readonly sink: Sink;
 }
 
+/** A run whose output is not open yet. */
+type OpeningRun = Omit<OpenRun, "sink" | "staged">;
+
 /** Opens a run's input and output, at the interrupted run's position or at the start. */
 export async function openRun(
   job: EnrichJob,
@@ -63,31 +70,30 @@ export async function openRun(
   place: RunPlace,
   stack: ResourceStack,
 ): Promise<OpenRun> {
-  const clock = job.clock ?? systemClock;
+  const { session, settings, clock = systemClock } = job;
   const { target, state, inputGrew = false } = place;
-  const saved = state?.checkpoint ?? null;
+  const before = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, handling, target);
   const optional = optionalColumnsOf(job, handling);
-  const runId = saved?.runId ?? handling.runId ?? job.runId ?? timeOrderedId();
+  const runId = before?.runId ?? handling.runId ?? job.runId ?? timeOrderedId();
   job.onRunId?.(runId);
-  const before = saved;
   const opening = handling.open(before?.source ?? null);
   const source = await raceAbort(opening, job.signal, (late) => late.close());
   stack.use(source);
   const tally = new Tally(before?.tally);
-  if (job.session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
-  tally.exclusions.add((await job.session.withheld(job.settings.lookup)).lists);
+  if (session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
+  tally.exclusions.add((await session.withheld(settings.lookup)).lists);
   announceReading(job, source);
+  if (before !== null) {
+    job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);
+  }
+  const { columns } = source;
   const added = addedColumns(optional);
-  const encoder = encoderOptions(job.settings.output, target, {
-    columns: source.columns,
-    added,
-    clock,
-  });
-  const input = { fingerprint, inputGrew, before, source };
-  const { only, distinct } = job.settings.output;
+  const encoder = encoderOptions(settings.output, target.format, { columns, added, clock });
+  const { only, distinct } = settings.output;
   const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
-  const run = { ...place, ...input, optional, clock, runId, tally, encoder, leftOut };
+  const facts = { clock, runId, fingerprint, inputGrew, optional, before };
+  const run: OpeningRun = { ...place, ...facts, source, tally, encoder, leftOut };
   const staged = await openRunStage(job, handling, run);
   return { ...run, staged, sink: await openRunSink(job, handling, run, staged) };
 }
@@ -96,26 +102,17 @@ export async function openRun(
 async function openRunStage(
   job: EnrichJob,
   handling: RowHandling,
-  run: Omit<OpenRun, "sink" | "staged">,
+  { target, folder, source, before, runId, tally, encoder }: OpeningRun,
 ): Promise<StagedSink | null> {
-  const { target, folder, source, before, runId, optional, clock, tally, encoder } = run;
   const { stdout } = job;
   if (target.warehouse === null && target.format !== "stix") return null;
-  const warn = warnOnce(job, tally);
+  const onWarning = warnOnce(job, tally);
+  const rows = { source, runId, stateFolder: folder, onWarning };
   const publication =
     target.warehouse === null
       ? await openBundle(target, { encoder, stdout, folder })
-      : await openPublication(job, target, {
-          columns: source.columns,
-          types: source.types,
-          runId,
-          optional,
-          clock,
-          stateFolder: folder,
-          wrapEncoder: handling.encoder,
-          onWarning: warn,
-        });
-  if (before === null) for (const message of publication.warnings ?? []) warn(message);
+      : await openPublication(job, handling, target, rows);
+  if (before === null) for (const message of publication.warnings ?? []) onWarning(message);
   return openStage(publication, folder, before?.sink ?? null);
 }
 
@@ -131,49 +128,38 @@ function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => 
 }
 
 async function openRunSink(
-  job: EnrichJob,
-  handling: RowHandling,
-  { target, source, before, encoder, optional, leftOut, state }: Omit<OpenRun, "sink" | "staged">,
+  { settings, stdout }: EnrichJob,
+  { encoder: wrapEncoder }: RowHandling,
+  run: OpeningRun,
   staged: StagedSink | null,
 ): Promise<Sink> {
-  const { rejects: path, formulaGuard } = job.settings.output;
-  const { columns, reading } = source;
-  const rejects = path === undefined ? null : { path, columns, reading, formulaGuard, optional };
+  const { target, before, encoder, leftOut, state } = run;
   const resume = before?.sink ?? null;
   let sink: Sink;
   if (staged !== null) sink = staged;
   else if (target.warehouse !== null) throw new TypeError("only text is not staged");
-  else {
-    const options = { encoder, wrapEncoder: handling.encoder, stdout: job.stdout, resume };
-    sink = await openSink(target, options);
-  }
+  else sink = await openSink(target, { encoder, wrapEncoder, stdout, resume });
   const written = (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
-  return addRejects(written, rejects, resume);
+  return addRejects(written, settings.output, run);
 }
-
-/** File for rejected rows, and the format of the input they come from. */
-type RejectsFile = RejectsOptions & { readonly path: string };
 
 /**
  * Adds the file of rejected rows to a run's sink, truncated to the checkpoint when resuming.
  *
- * @param resume position of the interrupted run, or null
  * @throws FatalError `output_*`, after abandoning the sink
  */
 async function addRejects(
   sink: Sink,
-  rejects: RejectsFile | null,
-  resume: SinkPosition | null,
+  { rejects: path, formulaGuard }: EnrichJob["settings"]["output"],
+  { source: { columns, reading }, optional, before }: OpeningRun,
 ): Promise<Sink> {
-  if (rejects === null) return sink;
+  if (path === undefined) return sink;
   try {
-    const apart = resume?.rejects ?? null;
-    const file = await openFileDestination(realPath(rejects.path), apart);
-    const rejectsSink = textSink(formats[rejects.reading.format].rejects(rejects), file, {
-      gzip: detectSinkFormat(rejects.path).gzip,
-      resumeRows: apart?.rows ?? null,
-    });
-    return withRejects(sink, rejectsSink);
+    const apart = before?.sink.rejects ?? null;
+    const file = await openFileDestination(realPath(path), apart);
+    const encoder = formats[reading.format].rejects({ columns, reading, formulaGuard, optional });
+    const { gzip } = detectSinkFormat(path);
+    return withRejects(sink, textSink(encoder, file, { gzip, resumeRows: apart?.rows ?? null }));
   } catch (error) {
     await sink.abandon();
     throw error;

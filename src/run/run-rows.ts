@@ -16,7 +16,7 @@ import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "./types.js";
 import { endAt, RunSignals } from "./run-signals.js";
 import { type CountedWarning, timeWarning } from "./counted-warning.js";
-import { firstRows } from "./rows/first-rows.js";
+import { firstRows } from "./rows/reading.js";
 import { moveRows } from "./rows/move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";

@@ -143,10 +143,10 @@ async function columnsOf({
   const { findTableInput } = await import("../../run/copy/find-table-input.js");
   const table = "path" in input ? await findTableInput(input.path) : null;
   if (table !== null) {
-    const { tableColumns } = await import("../../run/copy/table-columns.js");
+    const { tableColumns } = await import("../../run/copy/find-table-input.js");
     return { ...(await tableColumns(table, signal)), file: false };
   }
-  const { readingFor } = await import("../../run/plan/planned-reading.js");
+  const { readingFor } = await import("../../run/plan/plan.js");
   const columns = await withResources(async (stack) => {
     const rows = await readingFor({ input, settings, signal }, stack);
     const source = await rows.open(null);

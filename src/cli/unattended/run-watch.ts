@@ -7,7 +7,7 @@ import { programInfo } from "../../core/program.js";
 import type { RunEnding } from "../../core/manifest/manifest.js";
 import { endingOfError, exitCodes } from "../../run/exit-reason.js";
 import { earlierName } from "../../run/state/earlier-run.js";
-import { checkpointName, markName, recordName } from "../../run/state/read-checkpoint.js";
+import { checkpointName, markName, recordName } from "../../run/state/checkpoint.js";
 import { Tally } from "../../run/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";

@@ -18,9 +18,8 @@ import { localSettings, type OutputTarget } from "../../run/destination/output-t
 import { endingOfRows } from "../../run/exit-reason.js";
 import { tooManyFailed } from "../../run/failure-limits.js";
 import { saveRecord } from "../../run/finish/finished-run.js";
-import { keepEarlier } from "../../run/finish/keep-earlier.js";
 import { notedPrefix, outputPlace, type RunEnd } from "../../run/finish/manifest.js";
-import { endingOfTooMany } from "../../run/finish/publish.js";
+import { endingOfTooMany, keepEarlier } from "../../run/finish/publish.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { allResults, type ChunkResult } from "./chunk-result.js";

@@ -12,7 +12,7 @@ import type { Publication } from "../../outputs/publication.js";
 import { stagePath } from "../../outputs/stage.js";
 import type { TableMode } from "../../outputs/table-mode.js";
 import type { Audit, Destination } from "../../outputs/types.js";
-import { encoderOptions } from "../../run/destination/encoder-options.js";
+import { encoderOptions } from "../../run/destination/open-output.js";
 import { openStream } from "../../run/destination/open-output.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
 import type { FailOn, MaxFailed } from "../../run/failure-limits.js";
@@ -87,7 +87,7 @@ export function rowsHeader(plan: WorkPlan, { warehouse, format }: OutputTarget):
   if (warehouse !== null) return null;
   const added = addedColumns(optionalOf(plan));
   const rest = { columns: plan.columns, added, clock: systemClock };
-  return formats[format].write(encoderOptions(plan.settings, { format }, rest)).header;
+  return formats[format].write(encoderOptions(plan.settings, format, rest)).header;
 }
 
 /** Start of every file of rejected rows. */

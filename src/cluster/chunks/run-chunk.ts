@@ -191,8 +191,8 @@ async function handlingOf(
   { input: { table }, types }: WorkPlan,
 ): Promise<RowHandling> {
   if (table === undefined) return readingOf(input, settings.input, clock);
-  const { readCopy, typed } = await import("../../run/copy/copied-table.js");
-  return typed(readCopy(input, settings.input, table, clock), async () => types);
+  const { readCopy } = await import("../../run/copy/copied-table.js");
+  return readCopy(input, settings.input, { ...table, clock, typesOf: async () => types });
 }
 
 /** Publishes the result of an attempt, unless another one was first. */

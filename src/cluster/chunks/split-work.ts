@@ -13,7 +13,7 @@ import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, Encoding, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { mustChooseColumns, reportedColumns } from "../../core/needed-columns.js";
-import { refuseWithoutColumns } from "../../run/destination/refuse-without-columns.js";
+import { refuseWithoutColumns } from "../../run/destination/refuse-options.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { announceReading, type PrepareInput, readingOf, storedAs } from "../../run/rows/reading.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
@@ -131,28 +131,18 @@ async function copyTable(job: SplitJob): Promise<SplitTable | null> {
   const { input, work, settings, signal, clock, onNotice } = job;
   const found = "path" in input ? await findTableInput(input.path) : null;
   if (found === null) return null;
-  const { copiedTypes, copyPath, readCopy, tableReading, typed } =
+  const { copyOnce, copyPath, readTable, refuseTextOptions } =
     await import("../../run/copy/copied-table.js");
   const format = settings.to === "ndjson" ? "ndjson" : "tsv";
   const form = { format, keepsNulls: settings.to === "parquet" } as const;
-  const { copied } = tableReading(found, settings, clock);
-  await copied!.make({ ...form, folder: work.pathOf("."), signal, clock, onNotice }, false);
+  refuseTextOptions(found, settings);
+  const place = { ...form, folder: work.pathOf("."), clock };
+  await copyOnce(found, { ...place, signal, onNotice }, false);
   const { name, kind, file } = found;
-  const copyOf = { name, kind };
   return {
     copy: copyPath("", format),
-    paths: { ...waysToInput(work, file), path: name, table: { ...copyOf, ...form } },
-    read: (prepare) =>
-      typed(
-        readCopy(
-          { path: copyPath(work.pathOf("."), format), copyOf },
-          settings,
-          form,
-          clock,
-          prepare,
-        ),
-        () => copiedTypes({ folder: work.pathOf("."), format }),
-      ),
+    paths: { ...waysToInput(work, file), path: name, table: { name, kind, ...form } },
+    read: (prepare) => readTable(found, settings, { ...place, prepare }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type * as Fflate from "fflate";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
@@ -34,7 +35,8 @@ export async function workbookRows(
     const workbook = new Workbook(zip, packed, newParser);
     const path = workbook.sheetPath(name, sheet);
     const reader = new SheetReader(newParser(), workbook.facts());
-    return rowsOf(reader, () => unpack(zip, packed, path), name);
+    const expected = checksumsIn(packed).get(path);
+    return rowsOf(reader, () => unpack(zip, packed, { path, expected }), name);
   } catch (error) {
     throw unreadable(name, error);
   }
@@ -71,13 +73,19 @@ async function* rowsOf(
 }
 
 /** Unpacks one file of an archive, piece by piece. */
-function* unpack({ Unzip, UnzipInflate }: Zip, packed: Buffer, path: string): Generator<string> {
+function* unpack(
+  { Unzip, UnzipInflate }: Zip,
+  packed: Buffer,
+  { path, expected }: { readonly path: string; readonly expected: number | undefined },
+): Generator<string> {
+  let checksum = 0;
   const unpacked = { texts: [] as string[], isOver: false };
   const decoder = new TextDecoder();
   const unzip = new Unzip((file) => {
     if (file.name !== path) return;
     file.ondata = (error, data, isLast) => {
       if (error !== null) throw error;
+      checksum = crc32(data, checksum);
       unpacked.texts.push(decoder.decode(data, { stream: true }));
       unpacked.isOver = isLast;
     };
@@ -89,6 +97,23 @@ function* unpack({ Unzip, UnzipInflate }: Zip, packed: Buffer, path: string): Ge
     yield* unpacked.texts.splice(0);
   }
   if (!unpacked.isOver) throw new Error("its sheet is cut off");
+  mustMatch(path, checksum, expected);
+}
+
+/** The CRC-32 of each file of an archive, from its central directory (APPNOTE.TXT, 4.3.12 and 4.3.16). */
+function checksumsIn(packed: Buffer): ReadonlyMap<string, number> {
+  const checksums = new Map<string, number>();
+  let at = packed.readUInt32LE(packed.lastIndexOf("PK\u0005\u0006", undefined, "latin1") + 16);
+  while (packed.toString("latin1", at, at + 4) === "PK\u0001\u0002") {
+    const end = at + 46 + packed.readUInt16LE(at + 28);
+    checksums.set(packed.toString("utf8", at + 46, end), packed.readUInt32LE(at + 16));
+    at = end + packed.readUInt16LE(at + 30) + packed.readUInt16LE(at + 32);
+  }
+  return checksums;
+}
+
+function mustMatch(path: string, checksum: number, expected = checksum): void {
+  if (checksum !== expected) throw new Error(`the checksum of ${path} does not match`);
 }
 
 /** The small files of a workbook. */
@@ -101,6 +126,10 @@ class Workbook {
       filter: ({ name }) =>
         /^xl\/(?:(?:workbook|styles|sharedStrings)\.xml|_rels\/workbook\.xml\.rels)$/.test(name),
     });
+    const checksums = checksumsIn(packed);
+    for (const [path, content] of Object.entries(this.#files)) {
+      mustMatch(path, crc32(content), checksums.get(path));
+    }
     this.#newParser = newParser;
   }
 

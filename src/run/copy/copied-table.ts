@@ -8,7 +8,7 @@ import { counted } from "../../core/text/quantity.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../../formats/typed-column.js";
 import { mapLists } from "../../formats/reading/lines.js";
-import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
+import type { SourceInput, SourcePosition } from "../../inputs/types.js";
 import { verifyInput } from "../../inputs/verify-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
@@ -31,6 +31,8 @@ const textOptions = {
   sheet: "--sheet",
 } as const;
 
+type FileInput = Extract<SourceInput, { readonly path: string }>;
+
 /**
  * The rows of a table. They are copied to the run's folder once; the run reads the copy.
  *
@@ -42,10 +44,7 @@ export function tableReading(
   clock?: Clock,
 ): RowHandling {
   refuseTextOptions(table, settings);
-  const copyOf = { name: table.name, kind: table.kind };
-  const inFolder = ({ folder, ...form }: CopyForm & { readonly folder: string }): RowHandling =>
-    readCopy({ path: copyPath(folder, form.format), copyOf }, settings, form, clock);
-  const unopened = inFolder({ folder: "", format: "tsv", keepsNulls: false });
+  const unopened = readTable(table, settings, { folder: "", format: "tsv", keepsNulls: false });
   return {
     ...unopened,
     // Text outputs are CSV unless they are named otherwise.
@@ -54,8 +53,8 @@ export function tableReading(
     copied: {
       sources: [table],
       inFolder: (place) => ({
-        input: { path: copyPath(place.folder, place.format), copyOf },
-        open: (resume) => typed(inFolder(place), () => copiedTypes(place)).open(resume),
+        input: copyOf(table, place),
+        open: (resume) => readTable(table, settings, { ...place, clock }).open(resume),
       }),
       make: (place, isResumed) => copyOnce(table, place, isResumed),
     },
@@ -74,63 +73,70 @@ export function refuseTextOptions(table: TableInput, settings: ReadingSettings):
   }
 }
 
+/** How a copy is read. */
+interface CopyReading extends CopyForm {
+  readonly clock?: Clock | undefined;
+  readonly prepare?: PrepareInput | undefined;
+  /** The types of its columns. Called when the rows are opened. */
+  readonly typesOf?: () => Promise<readonly InputType[] | undefined>;
+}
+
+/** The rows of a table's copy. */
+export function readTable(
+  table: TableInput,
+  settings: ReadingSettings,
+  place: CopyReading & { readonly folder: string },
+): RowHandling {
+  const { folder, format } = place;
+  // Objects have the types in themselves.
+  const typesOf = async () => (format === "ndjson" ? undefined : (await readSeal(folder))?.types);
+  return readCopy(copyOf(table, place), settings, { ...place, typesOf });
+}
+
 /** The rows of a copy, or of a part of it. */
 export function readCopy(
   input: FileInput,
   settings: ReadingSettings,
-  { format, keepsNulls }: CopyForm,
-  clock?: Clock,
-  prepare?: PrepareInput,
+  { format, keepsNulls, clock, prepare, typesOf }: CopyReading,
 ): RowHandling {
+  const isText = format === "tsv";
   const own: ReadingSettings = {
     ...settings,
     from: format,
-    header: format === "tsv" ? true : undefined,
+    header: isText ? true : undefined,
     comment: undefined,
     encoding: undefined,
     sheet: undefined,
   };
-  const { range, copyOf } = input;
-  const kind = copyOf?.kind;
-  if (format === "ndjson") {
-    const reading = readingOf(input, own, clock, prepare);
-    return { ...reading, open: async (resume) => ofKind(await reading.open(resume), kind) };
-  }
-  const text = range === undefined ? input : { ...input, range: { ...range, ...asTsv(range) } };
-  const reading = readingOf(text, own, clock, prepare);
+  const { range } = input;
+  const part = isText && range !== undefined ? { range: { ...range, ...asTsv(range) } } : {};
+  const reading = readingOf({ ...input, ...part }, own, clock, prepare);
   return {
     ...reading,
-    open: async (resume) => {
-      const source = await reading.open(resume && { ...resume, ...asTsv(resume) });
-      return ofKind(asCsv(source, keepsNulls), kind);
+    async open(resume) {
+      const source = await reading.open(
+        resume && isText ? { ...resume, ...asTsv(resume) } : resume,
+      );
+      const facts = { kind: input.copyOf?.kind, types: await typesOf?.() };
+      if (!isText) return { ...source, ...facts };
+      return {
+        ...source,
+        ...facts,
+        // Rejected rows are CSV.
+        reading: { ...source.reading, format: "csv", delimiter: "," },
+        rows: keepsNulls ? mapLists(source.rows, rowWithNulls) : source.rows,
+      };
     },
   };
 }
 
-/**
- * The same rows, with the types of their columns.
- *
- * @param typesOf called when the rows are opened
- */
-export function typed(
-  reading: RowHandling,
-  typesOf: () => Promise<readonly InputType[] | undefined>,
-): RowHandling {
-  return {
-    ...reading,
-    open: async (resume) => Object.assign(await reading.open(resume), { types: await typesOf() }),
-  };
+/** The copy of a table as input. */
+export function copyOf(
+  { name, kind }: TableInput,
+  { folder, format }: Pick<CopyPlace, "folder" | "format">,
+): FileInput {
+  return { path: copyPath(folder, format), copyOf: { name, kind } };
 }
-
-/** The types of a copy's columns; undefined if they are in its objects. */
-export async function copiedTypes({
-  folder,
-  format,
-}: Pick<CopyPlace, "folder" | "format">): Promise<readonly InputType[] | undefined> {
-  return format === "ndjson" ? undefined : (await readSeal(folder))?.types;
-}
-
-type FileInput = Extract<SourceInput, { readonly path: string }>;
 
 /** Copies a table, or checks the copy that the interrupted run made. @throws ReputeError */
 export function copyOnce(table: TableInput, place: CopyPlace, isResumed: boolean): Promise<void> {
@@ -140,10 +146,6 @@ export function copyOnce(table: TableInput, place: CopyPlace, isResumed: boolean
 /** Path of a copy. */
 export function copyPath(folder: string, format: CopyFormat): string {
   return join(folder, `input.${format}`);
-}
-
-function sealPath(folder: string): string {
-  return join(folder, copySeal);
 }
 
 /** Reads the table into the folder. */
@@ -168,7 +170,7 @@ async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
   }
   try {
     await rename(`${path}.new`, path);
-    await replaceFile(sealPath(folder), sealJson({ ...seal }), 0o600);
+    await replaceFile(join(folder, copySeal), sealJson({ ...seal }), 0o600);
   } catch (error) {
     throw outputFault(path, error);
   }
@@ -177,7 +179,7 @@ async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
 
 /** What is known of a copy; null if it is incomplete. */
 async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
-  return readFile(sealPath(folder), "utf8").then(openSealedJson, () => null);
+  return readFile(join(folder, copySeal), "utf8").then(openSealedJson, () => null);
 }
 
 /** Checks the copy that an interrupted run made. @throws FatalError `copy_damaged` */
@@ -207,25 +209,6 @@ async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): P
 /** How the copy, a CSV file, is read. */
 function asTsv({ reading }: Pick<SourcePosition, "reading">): Pick<SourcePosition, "reading"> {
   return { reading: { ...reading, format: "tsv", delimiter: "\t" } };
-}
-
-/** Says of what kind the table is. */
-function ofKind(source: OpenedSource, kind: string | undefined): OpenedSource {
-  return Object.assign(source, { kind });
-}
-
-/** Gives rejected rows the form of CSV, and tells null from an empty text. */
-function asCsv(source: OpenedSource, keepsNulls: boolean): OpenedSource {
-  const { columns, reading } = source;
-  return {
-    ...source,
-    columns,
-    reading: { ...reading, format: "csv", delimiter: "," },
-    rows: keepsNulls ? mapLists(source.rows, rowWithNulls) : source.rows,
-    bytesRead: () => source.bytesRead(),
-    checksum: () => source.checksum(),
-    close: () => source.close(),
-  };
 }
 
 function rowWithNulls(row: Row): Row {

@@ -2,19 +2,12 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { detectSourceFormat } from "../../formats/registry.js";
-import type { SeveralInputs } from "../../inputs/types.js";
+import type { NamedInput, SeveralInputs } from "../../inputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
 import { readingOf } from "../rows/reading.js";
 import type { SeveralReading } from "../rows/read-several.js";
-import {
-  copiedTypes,
-  copyOnce,
-  copyPath,
-  readCopy,
-  refuseTextOptions,
-  typed,
-} from "./copied-table.js";
+import { copyOf, copyOnce, readTable, refuseTextOptions } from "./copied-table.js";
 import type {
   ReadingSettings,
   RowHandling,
@@ -43,14 +36,16 @@ export function severalTables(
     ...formBeside(texts, settings, place),
     folder: join(place.folder, `input-${index + 1}`),
   });
-  const readings = inputs.map((named) => ({
-    ...named,
-    ...reader((own) => readingOf(named.input, own, clock), settings),
-  }));
+  const readings = inputs.map((named) =>
+    reader(named, settings, (own) => readingOf(named.input, own, clock)),
+  );
   const inFolder: CopiedInput["inFolder"] = (place) => {
     const placed = readings.map((named, index): SeveralReading => {
       const table = tables[index] ?? null;
-      return table === null ? named : copiedReading(table, placeOf(index, place), settings, clock);
+      if (table === null) return named;
+      const own = { ...placeOf(index, place), clock };
+      const input = copyOf(table, own);
+      return reader({ name: table.name, input }, settings, (each) => readTable(table, each, own));
     });
     return {
       input: { ...several, inputs: placed.map(({ name, input }) => ({ name, input })) },
@@ -99,26 +94,10 @@ function formBeside(
   return { format: isObjects ? "ndjson" : "tsv", keepsNulls };
 }
 
-function copiedReading(
-  { name, kind }: TableInput,
-  place: CopyPlace,
-  settings: ReadingSettings,
-  clock: Clock,
-): SeveralReading {
-  const input = { path: copyPath(place.folder, place.format), copyOf: { name, kind } };
-  return {
-    name,
-    input,
-    ...reader(
-      (own) => typed(readCopy(input, own, place, clock), () => copiedTypes(place)),
-      settings,
-    ),
-  };
-}
-
 function reader(
-  read: SeveralReading["read"],
+  named: NamedInput,
   settings: ReadingSettings,
-): Pick<SeveralReading, "read" | "reading"> {
-  return { read, reading: read(settings) };
+  read: SeveralReading["read"],
+): SeveralReading {
+  return { ...named, read, reading: read(settings) };
 }

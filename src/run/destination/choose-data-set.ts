@@ -60,28 +60,3 @@ export async function chooseDataSet(
   }
   return { file: null, name: display, base, format: to, gzip, warehouse };
 }
-
-/**
- * Refuses options that would have no effect.
- *
- * @throws UsageError `data_set_option`, `es_option_unused`
- */
-export function refuseIdleOptions(
-  { to, esIndex, esAction, esId, rowsPerFile, gzip }: SinkSettings,
-  warehouse: Warehouse | null,
-): void {
-  const bulk = Object.entries({ "--es-index": esIndex, "--es-action": esAction, "--es-id": esId });
-  const [idle] = to === "es-bulk" ? [] : bulk.filter(([, value]) => value !== undefined);
-  if (idle !== undefined) {
-    throw new UsageError("es_option_unused", `${idle[0]} applies only to --to es-bulk`, {
-      hint: `add --to es-bulk, or leave out ${idle[0]}`,
-    });
-  }
-  if (warehouse?.target.kind === "data set") return;
-  const given = rowsPerFile !== undefined ? "--rows-per-file" : gzip ? "--gzip" : null;
-  if (given === null) return;
-  const name = gzip ? "; to compress a single file, end its name in .gz" : "";
-  throw new UsageError("data_set_option", `${given} applies only to data sets`, {
-    hint: `end the output in / to write a data set, or leave out ${given}${name}`,
-  });
-}

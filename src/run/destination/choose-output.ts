@@ -1,9 +1,33 @@
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import type { SourceFormat } from "../../formats/types.js";
 import { manifestPath } from "../../core/files/output-names.js";
+import { realPath } from "../../core/files/real-path.js";
+import { detectSinkFormat } from "../../formats/registry.js";
+import type { SourceFormat } from "../../formats/types.js";
+import type { SinkSettings } from "../../outputs/options.js";
+import { findWarehouse, type Warehouse } from "../../outputs/registry.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../../s3/address.js";
-import { chooseFile, type OutputChoice } from "./open-output.js";
-import { localSettings, type OutputTarget } from "./output-target.js";
+import {
+  checkFolder,
+  checkInputIsNot,
+  checkInputIsSafe,
+  checkOutputName,
+  checkRejects,
+  makeStateFolder,
+  recordBase,
+} from "./check-paths.js";
+import { chooseDataSet } from "./choose-data-set.js";
+import {
+  localSettings,
+  type OutputTarget,
+  type TextOutputTarget,
+  type WarehouseOutputTarget,
+} from "./output-target.js";
+import { refuseIdleOptions, refuseTableOptions, refuseWithoutColumns } from "./refuse-options.js";
+
+/** What names an output. */
+type OutputChoice = SinkSettings & { readonly stateDir?: string | undefined };
 
 /**
  * Resolves `-o` to a target. That of objects has their local files.
@@ -57,4 +81,122 @@ function refuseInput(given: string, inputs: readonly string[]): void {
 /** An address in its only spelling. */
 function plainAddress(address: string): string {
   return objectAddress(parseObjectAddress(address));
+}
+
+/**
+ * Resolves `-o` to a file, a table or a stream, and checks that `--rejects` does not collide with it.
+ *
+ * @param inputFormat called only if neither `--to` nor the output's name tells the format
+ * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
+ *   `checkOutputName`, `chooseWarehouse` and `checkRejects`
+ */
+async function chooseFile(
+  settings: OutputChoice,
+  inputFormat: () => Promise<SourceFormat>,
+  inputPaths: readonly string[],
+): Promise<OutputTarget> {
+  const { output } = settings;
+  if (settings.to === undefined) await checkOutputName(output);
+  const warehouse = output === "-" ? null : findWarehouse(output);
+  refuseIdleOptions(settings, warehouse);
+  const target =
+    warehouse === null
+      ? await chooseTarget(output, settings, inputFormat, inputPaths)
+      : warehouse.target.kind === "data set"
+        ? await chooseDataSet(warehouse, settings, inputPaths)
+        : await chooseWarehouse(warehouse, settings, inputPaths);
+  refuseWithoutColumns(settings, target.format);
+  refuseTableOptions(settings, target);
+  const { rejects } = settings;
+  if (rejects !== undefined) {
+    const file = target.file ?? warehouse?.target.file ?? null;
+    await checkRejects(rejects, { file, base: target.base }, inputPaths);
+  }
+  return target;
+}
+
+async function chooseTarget(
+  output: string,
+  settings: SinkSettings,
+  inputFormat: () => Promise<SourceFormat>,
+  inputPaths: readonly string[],
+): Promise<TextOutputTarget> {
+  const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
+  if (settings.to === "parquet") {
+    throw new UsageError("unknown_output", `--to parquet needs a file name that says so`, {
+      hint: "name it OUT.parquet, or DIR/ for a data set",
+    });
+  }
+  const named = settings.to ?? detected.format;
+  const format = named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
+  const stream = { file: null, base: null, format, warehouse: null };
+  if (output === "-") return { ...stream, name: "stdout", gzip: false };
+
+  const facts = await stat(output).catch(() => null);
+  if (facts?.isDirectory()) {
+    throw new UsageError("output_is_directory", `the output ${output} is a directory`, {
+      hint: "name a file",
+    });
+  }
+  if (facts !== null && !facts.isFile()) {
+    return { ...stream, name: output, gzip: detected.gzip };
+  }
+  const file = realPath(output);
+  await checkFolder(file);
+  await checkInputIsSafe(output, file, inputPaths);
+  return { file, base: file, name: output, format, gzip: detected.gzip, warehouse: null };
+}
+
+/**
+ * Checks, as far as possible before opening it, that a warehouse can be written.
+ *
+ * @throws UsageError `text_option`, `output_is_directory`, `output_no_file`,
+ *   `output_folder_missing`, `output_is_input`
+ */
+async function chooseWarehouse(
+  warehouse: Warehouse,
+  settings: Pick<SinkSettings, "to" | "shape"> & { readonly stateDir?: string | undefined },
+  inputPaths: readonly string[],
+): Promise<WarehouseOutputTarget> {
+  const { kind, display, file } = warehouse.target;
+  const base = recordBase(warehouse.target, settings.stateDir);
+  refuseTextOptions(display, settings);
+  if (file !== null) {
+    const facts = await stat(file).catch(() => null);
+    if (facts !== null && !facts.isFile()) {
+      const what = facts.isDirectory() ? "is a directory" : "is not a regular file";
+      const code = facts.isDirectory() ? "output_is_directory" : "output_no_file";
+      throw new UsageError(code, `the output ${display} ${what}`, { hint: "name a file" });
+    }
+    await checkFolder(file);
+  }
+  // Parquet files appear by rename; databases are written in place.
+  const appears = file !== null && file === base;
+  if (appears) await checkInputIsSafe(display, file, inputPaths);
+  else await checkInputIsNot(display, [file, manifestPath(base)], inputPaths);
+  if (base !== warehouse.target.base) makeStateFolder(dirname(base));
+  return {
+    file: appears ? file : null,
+    name: display,
+    base,
+    format: kind,
+    gzip: false,
+    warehouse,
+  };
+}
+
+function refuseTextOptions(
+  display: string,
+  { to, shape }: Pick<SinkSettings, "to" | "shape">,
+): void {
+  if (to === "parquet" && display.toLowerCase().endsWith(".parquet")) return;
+  const given = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
+  if (given === null) return;
+  throw new UsageError(
+    "text_option",
+    `${given} applies only to text files, and ${display} has typed columns`,
+    {
+      hint: `leave out ${given.split(" ", 1)[0]}, or name another output`,
+    },
+  );
 }

@@ -15,8 +15,7 @@ import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
 import { outputBase } from "./check-paths.js";
 import { chooseOutput } from "./choose-output.js";
-import { localSettings, type OutputTarget } from "./output-target.js";
-import { rowsTarget } from "./rows-target.js";
+import { localSettings, type OutputTarget, type WarehouseOutputTarget } from "./output-target.js";
 
 /** A job and its output. */
 export interface ChosenRun {
@@ -113,4 +112,13 @@ function inputFiles(
   const writesDuckdb = /^duckdb:/i.test(settings.output.output);
   const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
   return [...inputPaths(input).filter(isObjectAddress), ...kept.flatMap(({ file }) => file ?? [])];
+}
+
+/** The target of a chunk whose staged rows a merge publishes. */
+function rowsTarget(file: string): WarehouseOutputTarget {
+  const open: WarehouseOutputTarget["warehouse"]["open"] = async (options) =>
+    (await import("../../outputs/publish/rows.js")).publishRows(file, options);
+  const target = { kind: "rows", display: file, file, base: file } as const;
+  const warehouse = { target, open, rows: null };
+  return { file, base: file, name: file, format: "rows", gzip: false, warehouse };
 }

@@ -1,6 +1,5 @@
 import { rm, rmdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { readJsonFile } from "../../core/files/json-file.js";
@@ -11,11 +10,10 @@ import type { SinkSettings } from "../../outputs/options.js";
 import { renamePart } from "../../outputs/file-destination.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import { realPath } from "../../core/files/real-path.js";
-import { optionalColumnsOf } from "../rows/reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob } from "../types.js";
-import { openPublication } from "../destination/open-publication.js";
+import { openPublication } from "../destination/open-output.js";
 import { type FailedPlace, removeFailed } from "../../outputs/publish/failed-output.js";
 import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { writeManifest } from "./manifest.js";
@@ -168,16 +166,9 @@ async function commitStaged(
   { checkpoint, suffix, manifest }: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
-  const publication = await openPublication(job, target, {
-    columns: checkpoint.source.columns,
-    types: checkpoint.source.types,
-    runId: checkpoint.runId,
-    optional: optionalColumnsOf(job, handling),
-    clock: job.clock ?? systemClock,
-    stateFolder,
-    wrapEncoder: handling.encoder,
-    finished: manifest.output.parts,
-    onWarning: job.onWarning,
-  });
-  await publication.commit(stageUpTo(publication, stateFolder, checkpoint.sink), suffix, manifest);
+  const { source, runId, sink } = checkpoint;
+  const { onWarning } = job;
+  const rows = { source, runId, stateFolder, finished: manifest.output.parts, onWarning };
+  const publication = await openPublication(job, handling, target, rows);
+  await publication.commit(stageUpTo(publication, stateFolder, sink), suffix, manifest);
 }

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
+import { counted as countOf } from "../../core/text/quantity.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
@@ -6,7 +8,7 @@ import type { Checkpointer } from "../state/checkpointer.js";
 import type { RunEnding, Manifest } from "../../core/manifest/manifest.js";
 import { endingOfRows, exitCodes } from "../exit-reason.js";
 import { saveRecord } from "./finished-run.js";
-import { manifestOf } from "./manifest.js";
+import { findManifest, manifestOf } from "./manifest.js";
 import type { OpenRun } from "../open-run.js";
 import { auditOutput } from "../../outputs/audit-output.js";
 import type { Audit } from "../../outputs/types.js";
@@ -17,7 +19,8 @@ import type { EnrichJob } from "../types.js";
 import { realPath } from "../../core/files/real-path.js";
 import { failedSuffix } from "../../core/files/output-names.js";
 import type { CountedWarning } from "../counted-warning.js";
-import type { OutputTarget } from "../destination/output-target.js";
+import { isTable, type OutputTarget } from "../destination/output-target.js";
+import type { Publication } from "../../outputs/publication.js";
 
 /** A run whose last row is written. */
 export interface WrittenRun extends OpenRun {
@@ -48,7 +51,6 @@ export const endingOfTooMany: RunEnding = {
 export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
   const { target, sink, staged, tally, checkpointer, state } = run;
   if (job.chunk !== true && tally.rows === 0) {
-    const { keepEarlier } = await import("./keep-earlier.js");
     await keepEarlier(target, staged, 0);
   }
   await sink.checkpoint();
@@ -104,6 +106,40 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, audit: Audit | nul
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
     hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; ${startOver}`,
   });
+}
+
+/**
+ * Keeps an input without rows, which is mostly a failed export, from replacing an output that has
+ * rows. Tables keep their rows anyway, except with `--mode replace`.
+ *
+ * @param staged rows that are staged for it, or null
+ * @param rows number of rows that are about to be published
+ * @throws FatalError `input_empty`
+ */
+export async function keepEarlier(
+  target: Pick<OutputTarget, "base" | "file" | "name" | "upload">,
+  staged: Pick<Publication, "earlierRows"> | null,
+  rows: number,
+): Promise<void> {
+  if (rows > 0) return;
+  const { name, upload } = target;
+  const found = (await staged?.earlierRows?.()) ?? (await upload?.earlierRows());
+  const earlier = found ?? (await rowsOf(target));
+  if (earlier === 0) return;
+  const kept = `${name} keeps the ${countOf(earlier, "row")} of the run before`;
+  const remedy = isTable(target) ? `empty ${name}` : `remove ${name}`;
+  throw new FatalError("input_empty", `the input has no rows; ${kept}`, {
+    hint: `check the export that makes the input; if there is nothing to check, ${remedy} first`,
+  });
+}
+
+/** Rows of the file or data set that will be replaced, by its manifest. */
+async function rowsOf({ base, file }: Pick<OutputTarget, "base" | "file">): Promise<number> {
+  if (base === null) return 0;
+  const isDataSet = base.endsWith("/");
+  if (!isDataSet && (file === null || !existsSync(file))) return 0;
+  const found = await findManifest(base).catch(() => null);
+  return found?.output?.rows ?? 0;
 }
 
 /** Removes the `.part` files of a run that will not be resumed. */

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import {
   eachEndpoint,
   type Finding,
@@ -13,6 +12,7 @@ import { isUsable } from "../../lookup/cache.js";
 import { isReserved, type Withheld } from "../../lookup/withheld.js";
 import type { FindingStore } from "../../store/store.js";
 import { zeros } from "../../core/row.js";
+import { KnownItems } from "../rows/known-items.js";
 
 /** Answers that a run would already have. */
 export interface PlannedCache {
@@ -49,7 +49,7 @@ export class PlannedItems {
   /** Distinct items that are not sent. */
   #unsent = 0;
   readonly #options: PlannedItemsOptions;
-  readonly #seen = new DistinctTexts();
+  readonly #seen = new KnownItems();
   readonly #find: (
     endpoint: LookupEndpoint,
     item: Item,
@@ -82,7 +82,7 @@ export class PlannedItems {
     const list = withheld.listOf(item);
     if (list !== null) this.excluded.set(list.path, this.excluded.get(list.path)! + 1);
     const sent = list === null ? withheld.asSent(item) : item;
-    if (!this.#seen.add(`${sent.kind} ${sent.value}`)) return;
+    if (!this.#seen.add(sent)) return;
     if (list === null && isReserved(item)) this.bogons++;
     if (withheld.answer(item) === null) this.#open.push(this.#count(sent));
     else this.#unsent++;
@@ -125,29 +125,5 @@ export class PlannedItems {
     const quickCheck = cached["quick-check"];
     if (cached.query !== null || (quickCheck !== null && !showsSomething(quickCheck))) return;
     this.#triage[quickCheck === null ? "possible" : "certain"]++;
-  }
-}
-
-/**
- * Counts distinct texts in about 64 bytes each, by the first 128 bits of their SHA-256. With 10^9
- * texts, the probability of any collision is below 10^-20.
- */
-export class DistinctTexts {
-  /** A Set holds at most 2^24 entries, so digests are spread over 256 sets by their first byte. */
-  readonly #sets = Array.from({ length: 256 }, () => new Set<string>());
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Returns true if the text is new. */
-  add(text: string): boolean {
-    const digest = hash("sha256", text, "buffer").toString("latin1", 0, 16);
-    const set = this.#sets[digest.charCodeAt(0)]!;
-    if (set.has(digest)) return false;
-    set.add(digest);
-    this.#size++;
-    return true;
   }
 }

@@ -4,24 +4,23 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
+import { startOver } from "../../core/error-codes/remedies.js";
 import type { Item } from "../../core/item/item.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import { cellOf } from "../../outputs/tables/values.js";
-import type { TableInput, TableReadOptions } from "../../outputs/tables/types.js";
+import type { TableReceiver } from "../../outputs/tables/types.js";
 import type { TableRows } from "../../outputs/registry.js";
 import type { EnrichJob } from "../types.js";
-import { skipped } from "./skipped.js";
+import { skipped } from "./move-rows.js";
 import type { RowHandling } from "./row-handling.js";
 
 /** Length of an item's digest: with 10^9 items, the probability of any collision is below 10^-20. */
 const digestBytes = 16;
 
-/** Length of the checksum at the end of the file. */
-const trailerBytes = 4;
-
-/** Items that a table had when the run began, kept in the state folder for a resume. */
+/** A set of items, in about 64 bytes each. */
 export class KnownItems {
+  size = 0;
   /** A Set holds at most 2^24 entries, so digests are spread over 256 sets by their first byte. */
   readonly #sets = Array.from({ length: 256 }, () => new Set<string>());
 
@@ -32,9 +31,7 @@ export class KnownItems {
 
   /** Adds an item. @returns whether it is new */
   add(item: Item): boolean {
-    const isNew = !this.has(item);
-    if (isNew) this.#add(digestOfItem(item));
-    return isNew;
+    return this.#add(digestOfItem(item));
   }
 
   /** Adds items by their digests, one after the other. */
@@ -44,76 +41,25 @@ export class KnownItems {
     }
   }
 
-  /** Reads the items of a table; null for one that does not exist yet. */
-  static async read(
-    folder: string,
-    table: TableInput | null,
-    options: TableReadOptions,
-  ): Promise<KnownItems> {
-    const known = new KnownItems();
-    const path = fileIn(folder);
-    const fresh = `${path}.new`;
-    const file = await open(fresh, "w", 0o600).catch(fault(path));
-    let crc = 0;
-    const write = async (bytes: Buffer): Promise<void> => {
-      crc = crc32(bytes, crc);
-      await file.writeFile(bytes).catch(fault(path));
-    };
-    try {
-      await table?.read(
-        {
-          // Reading may start over; repeated items do no harm.
-          begin: () => Promise.resolve(),
-          rows: async (batch) => {
-            const digests = batch.map(([kind = "", item = ""]) =>
-              digestOf(cellOf(kind), cellOf(item)),
-            );
-            for (const digest of digests) known.#add(digest);
-            await write(Buffer.concat(digests));
-          },
-        },
-        options,
-      );
-      const trailer = Buffer.alloc(trailerBytes);
-      trailer.writeUInt32LE(crc);
-      await file.writeFile(trailer).catch(fault(path));
-      await file.sync().catch(fault(path));
-    } finally {
-      await file.close();
-    }
-    await rename(fresh, path).catch(fault(path));
-    return known;
-  }
-
-  /** Reads the items that the interrupted run found. @throws FatalError `copy_damaged` */
-  static async restore(folder: string): Promise<KnownItems> {
-    const path = fileIn(folder);
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
-    const end = bytes.length - trailerBytes;
-    if (
-      end < 0 ||
-      end % digestBytes > 0 ||
-      crc32(bytes.subarray(0, end)) !== bytes.readUInt32LE(end)
-    ) {
-      throw new FatalError(
-        "copy_damaged",
-        `the list of known items is missing or damaged: ${path}`,
-        {
-          hint: "start over with --restart",
-        },
-      );
-    }
-    const known = new KnownItems();
-    known.addDigests(bytes.subarray(0, end));
-    return known;
-  }
-
-  #add(digest: Buffer): void {
-    this.#sets[digest[0]!]!.add(digest.toString("latin1"));
+  #add(digest: Buffer): boolean {
+    const set = this.#sets[digest[0]!]!;
+    const text = digest.toString("latin1");
+    if (set.has(text)) return false;
+    set.add(text);
+    this.size++;
+    return true;
   }
 }
 
-/** The items of the table that a run writes to. @throws as reading a table does */
+type KnownItemsJob = Pick<EnrichJob, "signal" | "clock" | "onWarning"> & {
+  readonly settings: Pick<SinkSettings, "prefix" | "onlyNew">;
+};
+
+/**
+ * The items of the table that a run writes to. They are kept in the state folder for a resume.
+ *
+ * @throws as reading a table does
+ */
 export async function readKnownItems(
   { settings, signal, clock = systemClock, onWarning = () => undefined }: KnownItemsJob,
   rows: TableRows,
@@ -122,14 +68,56 @@ export async function readKnownItems(
   const { prefix, onlyNew } = settings;
   const since = typeof onlyNew === "object" ? Math.max(0, clock.now() - onlyNew.ms) : null;
   const query = await rows.items({ prefix, since });
+  // Null for a table that does not exist yet.
   const table = query === null ? null : await rows.input(query);
-  const options = { signal, onWarning, clock };
-  return KnownItems.read(folder, table, options);
+  const known = new KnownItems();
+  const path = fileIn(folder);
+  const fail = (error: unknown): never => {
+    throw outputFault(path, error);
+  };
+  const file = await open(`${path}.new`, "w", 0o600).catch(fail);
+  let crc = 0;
+  const receiver: TableReceiver = {
+    // Reading may start over; repeated items do no harm.
+    begin: () => Promise.resolve(),
+    async rows(batch) {
+      const digests = batch.map(([kind = "", item = ""]) => digestOf(cellOf(kind), cellOf(item)));
+      const bytes = Buffer.concat(digests);
+      known.addDigests(bytes);
+      crc = crc32(bytes, crc);
+      await file.writeFile(bytes).catch(fail);
+    },
+  };
+  try {
+    await table?.read(receiver, { signal, onWarning, clock });
+    const trailer = Buffer.alloc(trailerBytes);
+    trailer.writeUInt32LE(crc);
+    await file.writeFile(trailer).catch(fail);
+    await file.sync().catch(fail);
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path).catch(fail);
+  return known;
 }
 
-type KnownItemsJob = Pick<EnrichJob, "signal" | "clock" | "onWarning"> & {
-  readonly settings: Pick<SinkSettings, "prefix" | "onlyNew">;
-};
+/** Length of the checksum at the end of the file. */
+const trailerBytes = 4;
+
+/** Reads the items that the interrupted run found. @throws FatalError `copy_damaged` */
+export async function restoreKnownItems(folder: string): Promise<KnownItems> {
+  const path = fileIn(folder);
+  const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+  const end = bytes.length - trailerBytes;
+  const digests = bytes.subarray(0, Math.max(0, end));
+  if (end < 0 || end % digestBytes > 0 || crc32(digests) !== bytes.readUInt32LE(end)) {
+    const message = `the list of known items is missing or damaged: ${path}`;
+    throw new FatalError("copy_damaged", message, { hint: startOver });
+  }
+  const known = new KnownItems();
+  known.addDigests(digests);
+  return known;
+}
 
 /** The error for `--only-new` with another output. */
 export function needsTable(name: string): UsageError {
@@ -159,10 +147,4 @@ function digestOf(kind: string, item: string): Buffer {
 
 function fileIn(folder: string): string {
   return join(folder, "known-items");
-}
-
-function fault(path: string): (error: unknown) => never {
-  return (error) => {
-    throw outputFault(path, error);
-  };
 }

@@ -1,16 +1,19 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
+import { unasked } from "../../core/finding.js";
 import { raceAbort } from "../../core/abort.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
 import type { Slots } from "../../lookup/pace/slots.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
-import { skipped } from "./skipped.js";
 import { RowWindow, type WindowPosition } from "./row-window.js";
 import type { RunSignals } from "../run-signals.js";
 import type { Tally } from "../tally.js";
 import type { StartRow } from "./row-handling.js";
+
+/** The finding of a row that is skipped: its item has a row in the output table already. */
+export const skipped = unasked("unsupported", null);
 
 /**
  * Maximum number of rows between reading and writing, and of their bytes (input and large answers).

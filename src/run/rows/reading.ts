@@ -4,6 +4,7 @@ import { type FindingError, unasked } from "../../core/finding.js";
 import { parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/error-codes/item-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
+import type { Row } from "../../core/row.js";
 import { shownColumns } from "../../formats/columns/find-column.js";
 import { skippedNotice } from "../../formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../formats/registry.js";
@@ -166,5 +167,25 @@ export function announceReading(
     onNotice?.(`using column ${shownColumns(items)} (${found})${also}`);
   } else if (kinds !== null) {
     onNotice?.(`using column ${kinds} for the kinds of items`);
+  }
+}
+
+/**
+ * The first rows of a source. Ends without waiting for one more, which a pipe may never bring.
+ *
+ * @param limit maximum rows of the whole input; undefined for all
+ * @param before rows that earlier sessions read
+ */
+export async function* firstRows(
+  rows: OpenedSource["rows"],
+  limit = Number.POSITIVE_INFINITY,
+  before = 0,
+): AsyncGenerator<readonly Row[]> {
+  let left = limit - before;
+  if (left <= 0) return;
+  for await (const batch of rows) {
+    yield batch.length > left ? batch.slice(0, left) : batch;
+    left -= batch.length;
+    if (left <= 0) return;
   }
 }

@@ -7,7 +7,7 @@ import type { WindowPosition } from "../rows/row-window.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "../tally.js";
-import { type Checkpoint, checkpointVersion } from "./checkpoint.js";
+import { type Checkpoint, checkpointVersion, saveUnfinished } from "./checkpoint.js";
 
 /** A checkpoint is due after this time or this many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
@@ -21,7 +21,7 @@ export interface CheckpointerOptions {
   /** Synced before each checkpoint, which relies on it. */
   readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
   /** Null if the output is a stream, which cannot be resumed. */
-  readonly state: Pick<StateFolder, "save" | "saveRecord"> | null;
+  readonly state: Pick<StateFolder, "save" | "path"> | null;
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
   /** Supplies its columns, its reading and the checksum of the bytes read. */
@@ -106,7 +106,7 @@ export class Checkpointer {
     const { state, record } = this.#options;
     if (this.#lastAt - this.#recordedAt < recordMs) return;
     this.#recordedAt = this.#lastAt;
-    await state?.saveRecord(record());
+    if (state !== null) await saveUnfinished(state.path, record());
   }
 
   #sourcePosition(): Checkpoint["source"] {

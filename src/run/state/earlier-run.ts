@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile, sealJson } from "../../core/files/json-file.js";
 import { syncFolder } from "../../core/files/make-folder.js";
-import { checkpointName, readCheckpoint } from "./read-checkpoint.js";
-import type { Checkpoint } from "./checkpoint.js";
+import { type Checkpoint, checkpointName, readCheckpoint, writeSealed } from "./checkpoint.js";
 
 /**
  * Folder that keeps the journal of a discarded run, with its checkpoint, until the next run has its
@@ -33,7 +31,7 @@ export async function readEarlierRun(folder: string): Promise<EarlierRun | null>
 export async function keepJournal(folder: string, checkpoint: Checkpoint): Promise<void> {
   const journal = join(folder, "journal");
   if (!existsSync(journal)) return;
-  await replaceFile(join(journal, checkpointName), `${sealJson(checkpoint)}\n`, 0o600);
+  await writeSealed(join(journal, checkpointName), checkpoint);
   await rename(journal, join(folder, earlierName));
   await syncFolder(folder);
 }

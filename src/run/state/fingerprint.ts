@@ -35,57 +35,54 @@ export interface Fingerprint {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
+/** What is known of an input that is not looked into. */
+const unread = { bytes: null, head: null, tail: null };
+
 async function identifyInputs(input: RunInput, inPlace: boolean): Promise<InputIdentity> {
   if (inPlace && "path" in input) {
     // When it is replaced, it is another one.
     const file = isObjectAddress(input.path) ? input.path : realPath(input.path);
-    return { path: input.path, file, bytes: null, head: null, tail: null };
+    return { path: input.path, file, ...unread };
   }
   if (!("inputs" in input)) return identifyInput(input);
   const files: InputIdentity[] = [];
   for (const one of input.inputs) files.push(await identifyInput(one.input));
-  return { path: null, bytes: null, head: null, tail: null, files };
+  return { path: null, ...unread, files };
 }
 
 /** Identifies an input by its first `bytes` bytes (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
   if (!("path" in input)) {
     const { name, version } = input;
-    const path = version === undefined ? null : name;
-    return { path, bytes: null, head: version ?? null, tail: null };
+    return version === undefined
+      ? { path: null, ...unread }
+      : { path: name, ...unread, head: version };
   }
   const { path, copyOf } = input;
   // The copy stays the same whatever becomes of the table.
-  if (copyOf !== undefined) return { path: copyOf.name, bytes: null, head: null, tail: null };
+  if (copyOf !== undefined) return { path: copyOf.name, ...unread };
   if (isObjectAddress(path)) {
     // A data set has no object of its own.
-    if (path.endsWith("/")) return { path, file: path, bytes: null, head: null, tail: null };
-    const { etag, size } = await (
-      await import("../../inputs/stored-object.js")
-    ).pinnedObject(input);
+    if (path.endsWith("/")) return { path, file: path, ...unread };
+    const { pinnedObject } = await import("../../inputs/stored-object.js");
+    const { etag, size } = await pinnedObject(input);
     return { path, file: path, bytes: size, head: etag, tail: null };
   }
   const file = realPath(path);
-  const unread = { path, file, bytes: null, head: null, tail: null };
   // Opening the input later reports why it cannot be read.
   const facts = await stat(path).catch(() => null);
-  if (!facts?.isFile()) return unread;
+  const handle = facts?.isFile() === true ? await open(path, "r").catch(() => null) : null;
+  if (facts === null || handle === null) return { path, file, ...unread };
   const size = Math.min(bytes ?? facts.size, facts.size);
-  const handle = await open(path, "r").catch(() => null);
-  if (handle === null) return unread;
+  const hashOf = async (from: number, to: number): Promise<string> => {
+    const buffer = Buffer.alloc(to - from);
+    await handle.read(buffer, 0, buffer.length, from);
+    return createHash("sha256").update(buffer).digest("hex");
+  };
   try {
-    const hashOf = async (from: number, to: number): Promise<string> => {
-      const buffer = Buffer.alloc(to - from);
-      await handle.read(buffer, 0, buffer.length, from);
-      return createHash("sha256").update(buffer).digest("hex");
-    };
-    return {
-      path,
-      file,
-      bytes: size,
-      head: await hashOf(0, Math.min(size, sampleBytes)),
-      tail: await hashOf(Math.max(0, size - sampleBytes), size),
-    };
+    const head = await hashOf(0, Math.min(size, sampleBytes));
+    const tail = await hashOf(Math.max(0, size - sampleBytes), size);
+    return { path, file, bytes: size, head, tail };
   } finally {
     await handle.close();
   }
@@ -170,22 +167,19 @@ export async function compareFingerprints(
     const is = JSON.stringify(now.options[name] ?? null);
     if (was !== is) differences.push(`--${name} was ${was}, now ${is}`);
   }
-  const grew = (was: InputIdentity, is: InputIdentity): boolean =>
-    (is.bytes ?? 0) > (was.bytes ?? 0);
-  if (!("inputs" in input)) {
-    const inputDiffers = await inputDifference(before.input, now.input, input);
-    if (inputDiffers !== null) differences.push(inputDiffers);
-    return { differences, inputGrew: grew(before.input, now.input) };
+  const several = "inputs" in input;
+  const was = (several ? before.input.files : undefined) ?? [before.input];
+  const is = now.input.files ?? [now.input];
+  const listed = several ? listDifference(was, is) : [];
+  differences.push(...listed);
+  const inputs = several ? input.inputs.map((named) => named.input) : [input];
+  for (const [index, one] of listed.length > 0 ? [] : inputs.entries()) {
+    const found = await inputDifference(was[index]!, is[index]!, one);
+    if (found !== null) differences.push(found);
   }
-  const was = before.input.files ?? [before.input];
-  const is = now.input.files ?? [];
-  differences.push(...listDifference(was, is));
-  for (const [index, { input: one }] of input.inputs.entries()) {
-    if (differences.length > 0) break;
-    const fileDiffers = await inputDifference(was[index]!, is[index]!, one);
-    if (fileDiffers !== null) differences.push(fileDiffers);
-  }
-  return { differences, inputGrew: is.some((file, index) => grew(was[index] ?? file, file)) };
+  const grew = (file: InputIdentity, index: number): boolean =>
+    (file.bytes ?? 0) > ((was[index] ?? file).bytes ?? 0);
+  return { differences, inputGrew: is.some(grew) };
 }
 
 /** Files that were added or are gone, if the lists differ. */

@@ -1,8 +1,12 @@
-import { type Dirent, rmdirSync } from "node:fs";
-import { lstat, readdir, rm } from "node:fs/promises";
+import { rmdirSync } from "node:fs";
+import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
+import { openSealedJson } from "../../core/files/json-file.js";
+import { takeLock, type Unlock } from "../../core/files/run-lock.js";
+import { removePart } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import { checkpointName, writeSealed } from "./checkpoint.js";
 
 /** Files that a run keeps in its state folder. Any other file there is foreign. */
 const ownFiles = [
@@ -21,7 +25,7 @@ const ownFolders = /^(journal|earlier|input-\d+|parts)$/;
 const maxNamed = 5;
 
 /**
- * Lists a state folder; empty if it does not exist.
+ * Lists what a run has in its state folder: all but the lock. Empty if the folder does not exist.
  *
  * @throws UsageError `state_folder_foreign` if it is not a folder or holds foreign files, which
  *   stay untouched
@@ -35,10 +39,15 @@ export async function listState(folder: string): Promise<readonly string[]> {
   if (facts.isSymbolicLink()) throw foreign(`${folder} is a symbolic link`);
   if (!facts.isDirectory()) throw foreign(`${folder} is not a folder`);
   const foreignPaths = await foreignIn(folder);
-  if (foreignPaths.length === 0) return readdir(folder);
+  if (foreignPaths.length === 0) return (await readdir(folder)).filter(belongsToRun);
   const named = foreignPaths.slice(0, maxNamed).join(", ");
   const more = foreignPaths.length > maxNamed ? ` and ${foreignPaths.length - maxNamed} more` : "";
   throw foreign(`${folder} holds files that repute did not write: ${named}${more}`);
+}
+
+/** Locks belong to no run. */
+export function belongsToRun(name: string): boolean {
+  return !name.startsWith("lock");
 }
 
 /**
@@ -53,15 +62,17 @@ export async function removeState(folder: string): Promise<void> {
   const holdsOthers = (name: string): boolean =>
     foreignPaths.some((path) => path === name || path.startsWith(`${name}/`));
   const entries = await readdir(folder);
-  const own = entries.filter((name) => !holdsOthers(name));
-  await removeEntries(folder, own);
+  await removeEntries(
+    folder,
+    entries.filter((name) => !holdsOthers(name)),
+  );
 }
 
 /** Removes entries of a state folder. The checkpoint goes last, since it describes the others. */
 export async function removeEntries(folder: string, names: readonly string[]): Promise<void> {
-  const others = names.filter((name) => name !== "checkpoint.json");
+  const others = names.filter((name) => name !== checkpointName);
   await Promise.all(others.map((name) => rm(join(folder, name), { recursive: true })));
-  if (names.length > others.length) await rm(join(folder, "checkpoint.json"), { force: true });
+  if (names.length > others.length) await rm(join(folder, checkpointName), { force: true });
 }
 
 /** Removes a state folder unless it holds foreign files. */
@@ -75,24 +86,21 @@ export function removeEmpty(folder: string): void {
 
 /** @param within a subfolder of the state folder with a trailing slash */
 async function foreignIn(folder: string, within = ""): Promise<readonly string[]> {
+  const path = join(folder, within);
+  const entries = await readdir(path, { withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw outputFault(path, error);
+    },
+  );
   const found: string[] = [];
-  for (const entry of await entriesOf(join(folder, within))) {
-    const path = within + entry.name;
-    if (!entry.isDirectory()) {
-      if (!ownFiles.some((form) => form.test(path))) found.push(path);
-    } else if (ownFolders.test(path)) found.push(...(await foreignIn(folder, `${path}/`)));
-    else found.push(path);
+  for (const entry of entries) {
+    const name = within + entry.name;
+    if (entry.isDirectory() && ownFolders.test(name)) {
+      found.push(...(await foreignIn(folder, `${name}/`)));
+    } else if (entry.isDirectory() || !ownFiles.some((form) => form.test(name))) found.push(name);
   }
   return found;
-}
-
-async function entriesOf(folder: string): Promise<readonly Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw outputFault(folder, error);
-  }
 }
 
 function foreign(what: string): UsageError {
@@ -101,7 +109,35 @@ function foreign(what: string): UsageError {
   });
 }
 
-/** Locks belong to no run. */
-export function belongsToRun(name: string): boolean {
-  return !name.startsWith("lock");
+/**
+ * Creates a state folder if it is missing, and locks it. Returns a function that releases it.
+ *
+ * @throws UsageError `output_locked` if a run is in progress
+ */
+export async function lockFolder(folder: string): Promise<Unlock> {
+  try {
+    await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+    return await takeLock(join(folder, "lock"));
+  } catch (error) {
+    throw error instanceof UsageError ? error : outputFault(folder, error);
+  }
+}
+
+/** Names the files that a run writes, where another run of the same state writes others. */
+export const begunName = "begun.json";
+
+/** Notes the files that a run is about to write, and removes what an earlier one has left of its own. */
+export async function noteFiles(folder: string, files: readonly string[]): Promise<void> {
+  await removeBegun(folder);
+  await writeSealed(join(folder, begunName), { files });
+}
+
+/** Removes the unfinished files of the run that is given up. */
+export async function removeBegun(folder: string): Promise<void> {
+  const text = await readFile(join(folder, begunName), "utf8").catch(() => null);
+  const noted = text === null ? null : openSealedJson(text);
+  const { files = [] } = (noted ?? {}) as { readonly files?: readonly string[] };
+  for (const file of files) await removePart(file);
 }

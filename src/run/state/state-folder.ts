@@ -3,8 +3,20 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
-import { replaceFile, sealJson } from "../../core/files/json-file.js";
-import { outputFault } from "../../outputs/output-fault.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
+import { checkResume } from "../options.js";
+import {
+  type AnyCheckpoint,
+  type Checkpoint,
+  checkpointName,
+  checkpointVersion,
+  type FinishedRun,
+  markName,
+  readAnyCheckpoint,
+  readCheckpoint,
+  readMark,
+  writeSealed,
+} from "./checkpoint.js";
 import {
   awaitsTakeOver,
   earlierName,
@@ -12,23 +24,15 @@ import {
   keepJournal,
   readEarlierRun,
 } from "./earlier-run.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
-import { saveUnfinished } from "./unfinished-record.js";
-import { begunName, removeBegun } from "./begun-files.js";
-import { lockFolder } from "./lock-folder.js";
 import {
-  checkpointName,
-  markName,
-  readAnyCheckpoint,
-  readCheckpoint,
-  readMark,
-} from "./read-checkpoint.js";
-import { type Checkpoint, checkpointVersion, type FinishedRun } from "./checkpoint.js";
-import { belongsToRun, listState, removeEmpty, removeEntries, removeState } from "./own-files.js";
-import { checkResume } from "../options.js";
-
-/** A checkpoint that another version may have written: any member may be missing. */
-export type AnyCheckpoint = Partial<Checkpoint>;
+  begunName,
+  listState,
+  lockFolder,
+  removeBegun,
+  removeEmpty,
+  removeEntries,
+  removeState,
+} from "./own-files.js";
 
 export interface StateOptions {
   readonly resume: boolean;
@@ -69,7 +73,7 @@ export async function openStateFolder(
     await removeState(done);
     const mark = `${within ?? folder}.finished`;
     if (existsSync(mark)) await rename(mark, join(folder, markName));
-    const found = (await listState(folder)).filter(belongsToRun);
+    const found = await listState(folder);
     // A merge that was killed leaves only rows, which are still in the chunks.
     const isInterrupted = found.some((each) => each !== "rows.part");
     if (isInterrupted && !resume && !restart) throw refusal(name, folder);
@@ -140,7 +144,7 @@ export class StateFolder {
   }
 
   async save(next: Checkpoint): Promise<void> {
-    await this.#write(checkpointName, next);
+    await writeSealed(join(this.path, checkpointName), next);
     this.#latest = next;
     this.resumable = true;
     if (this.earlier === null) return;
@@ -148,14 +152,10 @@ export class StateFolder {
     await rm(join(this.path, earlierName), { recursive: true });
   }
 
-  /** Saves the manifest of the unfinished run. */
-  saveRecord(record: Manifest): Promise<void> {
-    return saveUnfinished(this.path, record);
-  }
-
   /** Records that the rows are complete: from here on, a resume publishes and looks nothing up. */
   async markFinished(finished: FinishedRun): Promise<void> {
-    await this.#write(markName, { version: checkpointVersion, ...finished });
+    const mark = { version: checkpointVersion, ...finished };
+    await writeSealed(join(this.path, markName), mark);
     this.finished = finished;
   }
 
@@ -179,7 +179,7 @@ export class StateFolder {
 
   /** Removes everything except the mark of a finished run, the lock, and entries that are `kept`. */
   async tidy(...kept: readonly string[]): Promise<void> {
-    const names = (await listState(this.path)).filter(belongsToRun);
+    const names = await listState(this.path);
     await removeEntries(
       this.path,
       names.filter((name) => name !== markName && !kept.includes(name)),
@@ -226,15 +226,6 @@ export class StateFolder {
       if (error.code !== "ENOENT") throw error;
     });
     await removeState(gone);
-  }
-
-  async #write(name: string, value: object): Promise<void> {
-    const path = join(this.path, name);
-    try {
-      await replaceFile(path, `${sealJson(value)}\n`, 0o600);
-    } catch (error) {
-      throw outputFault(path, error);
-    }
   }
 }
 

@@ -11,7 +11,10 @@ const rows =
   '<row r="3"><c r="A3"><v>12345678901234567890</v></c><c r="B3"><v>0.30000000000000004</v></c>' +
   '<c r="C3" s="1"><v>45000</v></c><c r="D3" s="2"><v>45000.5</v></c><c r="E3" t="b"><v>1</v></c></row>';
 
-function workbook(sheet = `<worksheet><sheetData>${rows}</sheetData></worksheet>`): Buffer {
+function workbook(
+  sheet = `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
+  level: 0 | 6 = 6,
+): Buffer {
   const files = {
     "xl/workbook.xml": '<workbook><sheets><sheet name="One" r:id="r1"/></sheets></workbook>',
     "xl/_rels/workbook.xml.rels":
@@ -21,8 +24,17 @@ function workbook(sheet = `<worksheet><sheetData>${rows}</sheetData></worksheet>
     "xl/worksheets/sheet1.xml": sheet,
   };
   return Buffer.from(
-    zipSync(Object.fromEntries(Object.entries(files).map(([path, xml]) => [path, strToU8(xml)]))),
+    zipSync(Object.fromEntries(Object.entries(files).map(([path, xml]) => [path, strToU8(xml)])), {
+      level,
+    }),
   );
+}
+
+/** A workbook whose content does not match its checksums. */
+function damaged(text: string, other: string): Buffer {
+  const whole = workbook(undefined, 0);
+  whole.write(other, whole.indexOf(text));
+  return whole;
 }
 
 async function csvOf(bytes: Buffer, sheet?: string): Promise<string> {
@@ -49,6 +61,8 @@ describe("workbookRows", () => {
       "One",
       "input_workbook",
     ],
+    ["a sheet that is damaged", damaged("45000.5", "45001.5"), "One", "input_workbook"],
+    ["texts that are damaged", damaged("<t>a ", "<t>b "), "One", "input_workbook"],
     ["an archive that is cut off", workbook().subarray(0, 300), "One", "input_workbook"],
   ])("refuses %s", async (_, bytes, sheet, code) => {
     await expect(csvOf(bytes, sheet)).rejects.toMatchObject({ code });
