@@ -87,9 +87,10 @@ export class AdaptiveRate {
     this.#afterCut = { answers: 0, throttles: 0, inRow: true };
   }
 
-  /** True once the search has met a limit, and the answers after a cut show that it is one. */
+  /** True once the search has met a limit, and the answers after the last cut show that it is one. */
   get isFound(): boolean {
-    return !this.#learned.searching && this.#learned.judged >= 0;
+    const { searching, judged, ticket } = this.#learned;
+    return !searching && judged === ticket;
   }
 
   /** Allowed requests per second; infinite while no limit is known. */
