@@ -10,8 +10,7 @@ import type { LookupChoice } from "./options.js";
 import { withBreaker } from "./attempt/breaker.js";
 import type { Outage } from "./attempt/outage.js";
 import { FairQueue } from "./pace/fair-queue.js";
-import type { Pace } from "./pace/pace.js";
-import type { RequestPace } from "./pace/request-pace.js";
+import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
 import { retry, type RetryOptions } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
@@ -45,7 +44,7 @@ interface ComposeOptions extends RetryOptions {
   /** Pace of the run, shared with calls other than lookups. */
   readonly pace: RequestPace;
   /** Additional paces of single endpoints. */
-  readonly shares?: Partial<Record<LookupEndpoint, Pace>>;
+  readonly shares?: Partial<Record<LookupEndpoint, EndpointPace>>;
   /** Ends the run if its first lookups show that nothing answers at the address. */
   readonly failFast?: LookupWrapper | undefined;
   /** Circuit breaker; without it, lookups use up their retries while the service is down. */
@@ -175,7 +174,7 @@ function afterFirst(clock: Clock): AttemptWrapper {
 }
 
 /** Spends from an endpoint's own pace, created with `isShare`, for every attempt. */
-export function ownPace(own: Pace): AttemptWrapper {
+export function ownPace(own: EndpointPace): AttemptWrapper {
   const ended = (): void => own.ended();
   return (next) => (item, options) =>
     own.take(options.signal).then(() => {

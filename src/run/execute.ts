@@ -206,7 +206,7 @@ async function discardForRestart(
   found: AnyCheckpoint | null,
 ): Promise<void> {
   const { session, clock = systemClock, onWarning = () => undefined } = job;
-  const { checkQuotasLeft } = await import("../session/used-quotas.js");
+  const { checkQuotasLeft } = await import("../session/check-quotas.js");
   await checkQuotasLeft(session, clock, onWarning);
   await discardRun(target, found);
 }

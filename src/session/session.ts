@@ -17,7 +17,8 @@ import { Slots } from "../lookup/pace/slots.js";
 import type { FindingStore } from "../store/store.js";
 import { type Connections, mayQueue, openConnections } from "./connections.js";
 import { Listeners } from "./listeners.js";
-import { openPaces, type Paces } from "./paces.js";
+import { openPaces } from "./open-paces.js";
+import type { Paces } from "./paces.js";
 import type {
   LookupUse,
   OpenedLookup,
@@ -201,10 +202,13 @@ export class Session {
     return this.#parts.open(ofRun ? "connections of runs" : "connections", async () => {
       const { service, settings, rates: rate } = this;
       const { concurrency = 1 } = settings;
-      const limits = { ...settings, rate, concurrency };
       // The embedded service is slower than its requests: a thread would only delay the start.
       const onThread = ofRun && threads && !service.embedded ? undefined : false;
-      const connections = await openConnections(service.url, limits, onThread);
+      const connections = await openConnections(
+        service.url,
+        { ...settings, rate, concurrency },
+        onThread,
+      );
       this.#stack.defer(() => connections.dispatcher.destroy());
       return connections;
     });

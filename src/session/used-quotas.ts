@@ -1,4 +1,3 @@
-import type { Clock } from "../core/clock.js";
 import { lookupEndpoints } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { type EndpointRates, ratesOf } from "../lookup/options.js";
@@ -6,8 +5,7 @@ import { quotaName } from "../store/quota/quota.js";
 import type { QuotaUse } from "../store/quota/quota-entries.js";
 import type { QuotaLocation, ScopedQuota } from "../store/quota/quota-file.js";
 import type { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
-import { quotaOfAll, quotaUsedUp } from "./paces.js";
-import type { Session } from "./session.js";
+import { quotaOfAll } from "./paces.js";
 
 /** Where the quotas of a service are counted. */
 export interface QuotaCounter extends Pick<QuotaLocation, "service" | "onWarning"> {
@@ -50,7 +48,7 @@ export function usedQuotas(
  *
  * @throws as `usedQuotas`
  */
-function freeQuotas(
+export function freeQuotas(
   counter: QuotaCounter,
   quotas: readonly ScopedQuota[],
   nowMs: number,
@@ -59,34 +57,6 @@ function freeQuotas(
     inRedis: (store, quota) => freeInRedis(store, quota, nowMs),
     inFolder: ({ spent, nextAtMs }, { rate }) => (spent < rate.count ? nowMs : nextAtMs),
   });
-}
-
-/** A run waits for a quota that is free again this soon, in milliseconds. */
-const shortMs = 60_000;
-
-/**
- * Checks that the quotas leave a new run at least one request, before it discards an earlier one.
- *
- * @throws EarlyEndError `quota_used_up`; as `freeQuotas`
- */
-export async function checkQuotasLeft(
-  { service, settings, stateFolder, sharesPace }: Session,
-  clock: Clock,
-  onWarning: (message: string) => void,
-): Promise<void> {
-  const quotas = quotasOf(settings);
-  if (quotas.length === 0 || service.embedded || sharesPace) return;
-  const now = clock.now();
-  const { pace } = settings;
-  const free = await freeQuotas(
-    { pace, service: service.url, stateFolder, onWarning },
-    quotas,
-    now,
-  );
-  for (const [at, { rate }] of quotas.entries()) {
-    const freeAt = free?.[at] ?? now;
-    if (freeAt - now > shortMs) throw quotaUsedUp(rate, freeAt);
-  }
 }
 
 /** A question about a quota, to either place where quotas are counted. */

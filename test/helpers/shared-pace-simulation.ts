@@ -1,8 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/core/clock.js";
 import type { Rate } from "../../src/core/options.js";
-import { Pace } from "../../src/lookup/pace/pace.js";
-import { SharedLimiter } from "../../src/lookup/pace/shared/shared-limiter.js";
+import { SharedPace } from "../../src/lookup/pace/shared/shared-pace.js";
 import type { Priority } from "../../src/store/redis/redis-address.js";
 import { PaceServer } from "../../src/store/redis/pace-server.js";
 import type { Script, ScriptServer, ScriptValue } from "../../src/store/redis/redis-link.js";
@@ -145,15 +144,11 @@ export async function simulateSharedPace(
     const stop = new AbortController();
     stops.push(stop);
     const caller = { id: `w${number}`, service, scope: "all", priority };
-    const clock = time.clock(aheadMs);
-    const pace = new Pace({
+    const pace = new SharedPace({
+      server: new PaceServer(server, caller),
       rates,
-      clock,
-      limiter: (onChange) =>
-        new SharedLimiter(
-          { server: new PaceServer(server, caller), rates, clock, random: () => 0.5 },
-          onChange,
-        ),
+      clock: time.clock(aheadMs),
+      random: () => 0.5,
     });
     const one = async (): Promise<void> => {
       await time.sleep(startMs);

@@ -4,10 +4,13 @@
  */
 const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, waits: 20, mostMs: 600_000 };
 
-/** Fraction of the rate that remains after a throttle answer that asks for a wait: each one costs much. */
-const keptAfterWait = 0.99;
+/**
+ * Fraction of the rate that remains after a throttle answer that asks for a wait, since each one costs
+ * much; less if it comes before the last good rate is reached again, which was too high then.
+ */
+const cutTo = { beyond: 0.99, below: 0.8 };
 
-/** Minimum time between cuts, in which the previous one takes effect and shows whether it helped. */
+/** Minimum time between cuts, so that the previous one can take effect. */
 const apartMs = 500;
 
 /** Share and number of throttled answers, beyond noise, that show a limit; `first` before any cut. */
@@ -16,8 +19,21 @@ const strain = { first: 0.04, share: 0.02, least: 5 };
 /** Recent answers: half of them are forgotten after this time, if there are enough. */
 const recent = { ms: 1_000, answers: 20 };
 
-/** Answers after a cut that tell noise from a limit, and the maximum share that is taken for noise. */
-const noisy = { answers: 20, most: 0.35 };
+/**
+ * A trial at a fraction of the last good rate: how many answers and expected throttle answers it takes,
+ * its maximum duration, and the delay until the next one, which doubles while they find no noise.
+ */
+const trials = {
+  at: 0.5,
+  answers: 40,
+  throttles: 4,
+  longestMs: 4_000,
+  againMs: 6_000,
+  mostMs: 300_000,
+};
+
+/** Maximum share of throttle answers that is noise, and that is believed if it explains no cut. */
+const noisy = { most: 0.35, unexplained: 0.1 };
 
 /** Initial rate of a search in requests per second, unless twice as many are accepted; least rate. */
 const searchFrom = 10;
@@ -34,10 +50,11 @@ export interface LearnedRate {
   readonly waitMs: number;
   /** Share of the answers that is throttled at any rate, as by one sick server behind a balancer. */
   readonly noise: number;
-  /** Number of pauses before the last cut. */
-  readonly ticket: number;
-  /** That of the last cut whose effect told noise from a limit; -1 for none. */
-  readonly judged: number;
+  /** The cut that a trial tests: rate and share before it, and the number of pauses. */
+  readonly trial: { readonly rate: number; readonly share: number; readonly ticket: number } | null;
+  /** Earliest time of the next trial, and the delay of the one after it. */
+  readonly tryAt: number;
+  readonly againMs: number;
 }
 
 const nothing: LearnedRate = {
@@ -46,14 +63,15 @@ const nothing: LearnedRate = {
   searching: true,
   waitMs: 0,
   noise: 0,
-  ticket: 0,
-  judged: -1,
+  trial: null,
+  tryAt: 0,
+  againMs: trials.againMs,
 };
 
 /**
  * Finds the undeclared rate limit of a service. Nothing is limited until throttle answers accumulate;
  * then the rate is cut to that of accepted answers, returns to it within seconds, and probes beyond it
- * ever faster, as in RFC 9438. Throttling that a cut does not end is noise.
+ * ever faster, as in RFC 9438. A trial at half the rate tells whether cuts help at all.
  *
  * `now` is in milliseconds of the time in which the rate was used up: what isn't used proves nothing.
  */
@@ -66,11 +84,8 @@ export class AdaptiveRate {
   #since = 0;
   #sentBefore = 0;
   #halvedAt = 0;
-  /**
-   * Answers since the cut. An exhausted window throttles many in a row, so those that follow another
-   * throttle answer don't count.
-   */
-  #afterCut = { answers: 0, throttles: 0, inRow: true };
+  /** Answers of the trial. One exhausted window throttles many in a row: they count once. */
+  #tried = { answers: 0, throttles: 0, inRow: true };
 
   /** @param sent number of requests sent so far, by all that share the limit */
   constructor(sent: () => number) {
@@ -84,19 +99,19 @@ export class AdaptiveRate {
   /** Replaces what was learned. */
   set learned(learned: LearnedRate) {
     this.#learned = learned;
-    this.#afterCut = { answers: 0, throttles: 0, inRow: true };
+    this.#tried = { answers: 0, throttles: 0, inRow: true };
   }
 
-  /** True once the search has met a limit, and the answers after the last cut show that it is one. */
+  /** True once the search has met a limit, and a trial found that it is one. */
   get isFound(): boolean {
-    const { searching, judged, ticket } = this.#learned;
-    return !searching && judged === ticket;
+    return !this.#learned.searching && this.#learned.againMs > trials.againMs;
   }
 
   /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
-    const { known, cutAt, searching, waitMs } = this.#learned;
+    const { known, cutAt, searching, waitMs, trial } = this.#learned;
     if (known === null) return Number.POSITIVE_INFINITY;
+    if (trial !== null) return Math.max(lowest, trials.at * known);
     const since = Math.max(0, now - cutAt);
     if (searching) return known * 2 ** (since / 1000);
     const beyond = since - climb.backMs;
@@ -125,11 +140,11 @@ export class AdaptiveRate {
   throttled(now: number, ticket: number, pauses: number, waitMs: number): boolean {
     this.#count(now, ticket, true);
     this.#learned = { ...this.#learned, waitMs };
-    const { known, cutAt } = this.#learned;
+    const { known, cutAt, trial } = this.#learned;
     const isHigh = this.#isHigh();
     // A wait costs as much as many throttle answers.
     const isLimit = waitMs > 0 || (isHigh && this.#throttles >= strain.least);
-    const mayCut = known === null || now - cutAt >= apartMs;
+    const mayCut = trial === null && (known === null || now - cutAt >= apartMs);
     if (isLimit && mayCut && ticket === pauses) this.#cut(now, ticket);
     return isHigh;
   }
@@ -141,26 +156,23 @@ export class AdaptiveRate {
   }
 
   #cut(now: number, ticket: number): void {
-    const { known, waitMs } = this.#learned;
+    const { known, cutAt, searching, tryAt, waitMs } = this.#learned;
     const isFirst = known === null;
     const share = this.#throttles / this.#answers;
     // A burst at the start says little.
     const ms = Math.max(isFirst ? recent.ms : recent.ms / 4, now - this.#since);
     const accepted = ((1 - share) * 1000 * (this.#sent() - this.#sentBefore)) / ms;
     const rate = isFirst ? Math.max(searchFrom, accepted) : this.rateAt(now);
-    const good = Math.max(rate / 2, Math.min(rate, accepted)) * (waitMs === 0 ? 1 : keptAfterWait);
-    this.learned = {
-      ...this.#learned,
-      known: isFirst ? Math.max(searchFrom, good / 2) : Math.max(lowest, good),
+    const isEarly = !searching && now - cutAt < climb.backMs;
+    const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
+    const good = part * Math.max(rate / 2, Math.min(rate, accepted));
+    const tests = waitMs === 0 && now >= tryAt && share < 1;
+    const to = Math.max(isFirst ? 2 * searchFrom : lowest, good);
+    this.#begin(now, {
+      known: isFirst && !tests ? to / 2 : to,
       searching: isFirst,
-      cutAt: now,
-      ticket,
-    };
-    this.#answers = 0;
-    this.#throttles = 0;
-    this.#since = now;
-    this.#sentBefore = this.#sent();
-    this.#halvedAt = now;
+      trial: tests ? { rate, share, ticket } : null,
+    });
   }
 
   #count(now: number, ticket: number, throttled: boolean): boolean {
@@ -175,27 +187,49 @@ export class AdaptiveRate {
     }
     this.#answers++;
     if (throttled) this.#throttles++;
-    const after = this.#afterCut;
-    const { known, cutAt, ticket: cut, judged } = this.#learned;
-    if (known === null || judged === cut || ticket <= cut) return false;
-    if (now - cutAt >= apartMs && after.answers >= noisy.answers) {
-      return this.#judge(now, after.throttles / after.answers);
-    }
-    if (!after.inRow) {
-      after.answers++;
-      if (throttled) after.throttles++;
-    }
-    after.inRow = throttled;
-    return false;
+    const { trial, cutAt } = this.#learned;
+    if (trial === null || ticket <= trial.ticket) return false;
+    const tried = this.#tried;
+    tried.answers++;
+    if (throttled && !tried.inRow) tried.throttles++;
+    tried.inRow = throttled;
+    const least = Math.max(trials.answers, trials.throttles / trial.share);
+    if (tried.answers >= least) this.#judge(now, trial);
+    else if (now - cutAt > trials.longestMs) this.#endTrial(now);
+    else return false;
+    return true;
   }
 
-  /** Throttling that the cut did not end is noise: the search goes on as if there had been no cut. */
-  #judge(now: number, share: number): boolean {
-    const before = this.#learned;
-    const noise = share > noisy.most ? before.noise : share;
-    const isVain = noise - before.noise >= strain.share;
-    const search = isVain ? { searching: true, cutAt: now } : {};
-    this.#learned = { ...before, noise, judged: before.ticket, ...search };
-    return before.judged < 0 || noise !== before.noise;
+  /** Throttling that half the rate did not halve is noise: the cut is undone. */
+  #judge(now: number, { rate, share: before }: NonNullable<LearnedRate["trial"]>): void {
+    const { noise } = this.#learned;
+    const share = this.#tried.throttles / this.#tried.answers;
+    if (share <= noisy.most && share >= noise + (before - noise) / 3) {
+      const explained = { known: rate, noise: share, searching: true, trial: null };
+      this.#begin(now, { ...explained, tryAt: now, againMs: trials.againMs });
+      return;
+    }
+    const seen = noise === 0 ? share : (noise + share) / 2;
+    this.#endTrial(now, share > noisy.unexplained ? Math.min(noise, share) : seen);
+  }
+
+  #endTrial(now: number, noise = this.#learned.noise): void {
+    const { againMs, searching, known } = this.#learned;
+    this.#begin(now, {
+      known: searching ? known! / 2 : known,
+      noise,
+      trial: null,
+      tryAt: now + againMs,
+      againMs: Math.min(trials.mostMs, 2 * againMs),
+    });
+  }
+
+  #begin(now: number, learned: Partial<LearnedRate>): void {
+    this.learned = { ...this.#learned, ...learned, cutAt: now };
+    this.#answers = 0;
+    this.#throttles = 0;
+    this.#since = now;
+    this.#sentBefore = this.#sent();
+    this.#halvedAt = now;
   }
 }

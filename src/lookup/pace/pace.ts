@@ -1,20 +1,22 @@
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
-import { FairQueue } from "./fair-queue.js";
-import { type Limiter, OwnLimiter } from "./limiter.js";
-import { QuotaGate, type QuotaGateOptions } from "./quota-gate.js";
 import type { RequestPace, Throttling } from "./request-pace.js";
+import { Gcra } from "./gcra.js";
+import type { QuotaStore } from "../../store/quota/quota-store.js";
+import { QuotaGate } from "./quota-gate.js";
+import { LimitState } from "./limit-state.js";
+import { FairQueue } from "./fair-queue.js";
 
-interface PaceOptions extends QuotaGateOptions {
+interface PaceOptions {
   /** All rates apply; none means no limit. */
   readonly rates: readonly Rate[];
   readonly clock: Clock;
-  /**
-   * Shares the rates below an hour with other processes.
-   *
-   * @param onChange to be called when requests may start that had to wait
-   */
-  readonly limiter?: ((onChange: () => void) => Limiter) | undefined;
+  /** Whether requests wait for another pace after this one, as with `ownPace`. Default false. */
+  readonly isShare?: boolean;
+  /** Counts rates over an hour or longer; required if there is one. */
+  readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
+  /** Called when a rate over an hour or longer is used up for more than a minute. */
+  readonly onUsedUp?: ((rate: Rate, resumesAtMs: number) => void) | undefined;
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
@@ -27,20 +29,22 @@ const longestSleepMs = 3_600_000;
  * everything when the service throttles.
  */
 export class Pace implements RequestPace {
-  readonly #limiter: Limiter;
+  readonly #windows: readonly Gcra[];
   readonly #quotas: QuotaGate;
+  /** Rates that the service declares, by source; they apply in addition to the given ones. */
+  readonly #advised = new Map<string, { readonly rate: Rate; readonly window: Gcra }>();
+  readonly #limit: LimitState;
   readonly #clock: Clock;
   #timer: AbortController | null = null;
-  readonly #queue = new FairQueue<number>(() => this.#stopTimer());
+  readonly #queue = new FairQueue<number>(() => {
+    this.#timer?.abort();
+    this.#timer = null;
+  });
 
   constructor(options: PaceOptions) {
-    const { rates, clock, limiter, random = Math.random } = options;
-    const short = rates.filter((rate) => !isQuota(rate));
-    const onChange = (): void => {
-      this.#stopTimer();
-      this.#wake();
-    };
-    this.#limiter = limiter?.(onChange) ?? new OwnLimiter(short, random);
+    const { rates, clock, random = Math.random } = options;
+    this.#limit = new LimitState(random);
+    this.#windows = rates.filter((rate) => !isQuota(rate)).map((rate) => new Gcra(rate));
     this.#quotas = new QuotaGate(options);
     this.#clock = clock;
   }
@@ -53,7 +57,7 @@ export class Pace implements RequestPace {
    */
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#queue.size === 0 && this.#leave() <= 0) return Promise.resolve(this.#limiter.ticket);
+    if (this.#queue.size === 0 && this.#leave()) return Promise.resolve(this.#limit.ticket);
     const turn = this.#queue.enqueue(signal);
     this.#wake();
     return turn;
@@ -65,28 +69,28 @@ export class Pace implements RequestPace {
    * @param afterMs wait that the service asked for; null for a pause that doubles from 40 ms to 60 s
    *   while it answers nothing else
    */
-  throttled(afterMs: number | null, ticket = this.#limiter.ticket): void {
-    this.#limiter.throttled(this.#clock.monotonic(), afterMs, ticket);
+  throttled(afterMs: number | null, ticket = this.#limit.ticket): void {
+    this.#limit.throttled(this.#clock.monotonic(), afterMs, ticket);
   }
 
   /** What throttle answers have shown so far. */
   get throttling(): Throttling {
-    return this.#limiter.throttling;
+    return this.#limit.throttling;
   }
 
   /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   get pausedMs(): number {
-    return this.#limiter.pausedMs(this.#clock.monotonic());
+    return Math.max(0, this.#limit.pausedUntil - this.#clock.monotonic());
   }
 
   /** Reports any other answer. */
-  succeeded(ticket = this.#limiter.ticket): void {
-    this.#limiter.succeeded(this.#clock.monotonic(), ticket);
+  succeeded(ticket = this.#limit.ticket): void {
+    this.#limit.succeeded(this.#clock.monotonic(), ticket);
   }
 
   /** The service declares its limit used up: nothing is sent for `ms` milliseconds. */
   hold(ms: number): void {
-    this.#limiter.hold(this.#clock.monotonic(), ms);
+    this.#limit.hold(this.#clock.monotonic(), ms);
   }
 
   /** Reports the end of a request released here; only for paces with `isShare`. */
@@ -100,43 +104,49 @@ export class Pace implements RequestPace {
    * @param by the source, such as an endpoint
    */
   advise(by: string, rate: Rate): void {
-    this.#limiter.advise(by, rate);
+    const known = this.#advised.get(by)?.rate;
+    if (known?.count === rate.count && known.perMs === rate.perMs) return;
+    this.#advised.set(by, { rate, window: new Gcra(rate) });
   }
 
   /** Returns unused reservations to quotas. Call when the run is over. */
-  async giveBack(): Promise<void> {
-    await this.#limiter.close?.();
-    await this.#quotas.giveBack();
+  giveBack(): Promise<void> {
+    return this.#quotas.giveBack();
   }
 
-  /** Milliseconds until a request may start. At 0 or less it does, and is spent. */
-  #leave(): number {
+  /** True if a request may start; it is spent then. */
+  #leave(): boolean {
     const now = this.#clock.monotonic();
-    const wait = this.#limiter.waitAt(now, Math.max(1, this.#queue.size));
-    // Quotas come last: asking one may reserve permits, which should be used soon.
-    const quotaWait = wait > 0 ? wait : this.#quotas.wait();
-    if (quotaWait > 0) return quotaWait;
-    this.#limiter.spend(now);
+    if (this.#waitAt(now) > 0) return false;
+    for (const window of this.#windows) window.spend(now);
+    for (const { window } of this.#advised.values()) window.spend(now);
     this.#quotas.spend();
-    return 0;
+    this.#limit.spend(now);
+    return true;
+  }
+
+  #waitAt(now: number): number {
+    let wait = this.#limit.waitAt(now);
+    for (const window of this.#windows) wait = Math.max(wait, window.waitAt(now));
+    for (const { window } of this.#advised.values()) wait = Math.max(wait, window.waitAt(now));
+    // Quotas come last: asking one may reserve permits, which should be used soon.
+    return wait > 0 ? wait : this.#quotas.wait();
   }
 
   /** Releases every request that may start, and sets the single timer for the next. */
   #wake(): void {
     if (this.#timer !== null) return;
     while (this.#queue.size > 0) {
-      const wait = this.#leave();
-      if (wait <= 0) {
-        this.#queue.release(this.#limiter.ticket);
-        continue;
+      if (!this.#leave()) {
+        // The listener told about a used-up quota may have ended the waiting requests.
+        if (this.#queue.size > 0) this.#sleep();
+        return;
       }
-      // The listener told about a used-up quota may have ended the waiting requests.
-      if (this.#queue.size > 0 && Number.isFinite(wait)) this.#sleep(wait);
-      return;
+      this.#queue.release(this.#limit.ticket);
     }
   }
 
-  #sleep(waitMs: number): void {
+  #sleep(): void {
     const timer = new AbortController();
     this.#timer = timer;
     const wake = (): void => {
@@ -144,12 +154,10 @@ export class Pace implements RequestPace {
       this.#wake();
     };
     // Timers have millisecond granularity; one that fires early would have to be set again.
-    const ms = Math.min(longestSleepMs, Math.max(1, Math.ceil(waitMs)));
+    const ms = Math.min(
+      longestSleepMs,
+      Math.max(1, Math.ceil(this.#waitAt(this.#clock.monotonic()))),
+    );
     this.#clock.sleep(ms, timer.signal).then(wake, () => undefined);
-  }
-
-  #stopTimer(): void {
-    this.#timer?.abort();
-    this.#timer = null;
   }
 }

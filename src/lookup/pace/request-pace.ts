@@ -6,6 +6,13 @@ import type { Rate } from "../../core/options.js";
  */
 export type Throttling = "none" | "unclear" | "found";
 
+/** The pace of one endpoint, in addition to the one of the run. */
+export interface EndpointPace {
+  take(signal: AbortSignal): Promise<unknown>;
+  /** Reports the end of a request released here. */
+  ended(): void;
+}
+
 /**
  * Decides when each request may start, for one run or for all that share the pace. `Pace` is the
  * in-process implementation; another may ask a server.

@@ -8,7 +8,7 @@ import {
 } from "../finding-record.js";
 
 /** Kinds of cached answers, which differ in lifetime. */
-const answerKinds = ["full", "partial", "invalid", "bogon"] as const;
+export const answerKinds = ["full", "partial", "invalid", "bogon"] as const;
 
 export type AnswerKind = (typeof answerKinds)[number];
 

@@ -14,6 +14,20 @@ export interface PaceWindow {
   readonly fast: number;
 }
 
+export interface TakeRequest {
+  readonly windows: readonly PaceWindow[];
+  /** Slots wanted; 0 to only return some. */
+  readonly want: number;
+  /** Microseconds until the caller has the reply. */
+  readonly lead: number;
+  /** Unused slots of earlier grants. */
+  readonly credit: number;
+  /** Number of pauses that the caller knows; -1 to be told what was learned. */
+  readonly ticket: number;
+  /** That before the last request accepted. */
+  readonly good: number;
+}
+
 /** Times are microseconds of the server. */
 export interface Grant {
   readonly now: number;
@@ -36,8 +50,17 @@ export interface Grant {
   readonly learned: string;
 }
 
+export interface PaceReport {
+  /** Number of pauses that the caller knows; -1 reports only a pause. */
+  readonly ticket: number;
+  /** End of a pause. */
+  readonly hold: number;
+  readonly learned: string;
+  readonly idle: number;
+}
+
 /** A caller, and the limit that it obeys. */
-interface PaceCaller {
+export interface PaceCaller {
   readonly id: string;
   /** Address of the service. */
   readonly service: string;
@@ -60,27 +83,9 @@ export class PaceServer {
   }
 
   /** Rejects if the server does not answer. */
-  async take({
-    windows,
-    want,
-    lead,
-    credit,
-    ticket: known,
-    good: accepted,
-  }: {
-    readonly windows: readonly PaceWindow[];
-    /** Slots wanted; 0 to only return some. */
-    readonly want: number;
-    /** Microseconds until the caller has the reply. */
-    readonly lead: number;
-    /** Unused slots of earlier grants. */
-    readonly credit: number;
-    /** Number of pauses that the caller knows; -1 to be told what was learned. */
-    readonly ticket: number;
-    /** That before the last request accepted. */
-    readonly good: number;
-  }): Promise<Grant> {
+  async take(request: TakeRequest): Promise<Grant> {
     const { id, priority } = this.#caller;
+    const { windows, want, lead, credit, ticket: known, good: accepted } = request;
     const rank = priorities.indexOf(priority);
     const args: ScriptValue[] = ["", id, rank, want, Math.round(lead), credit, known, accepted];
     for (const { name, interval, backlog, fast } of windows) {
@@ -88,25 +93,27 @@ export class PaceServer {
     }
     const reply = (await this.#server.run(takeScript, this.#keys, args)) as string[];
     const learned = reply.pop() ?? "";
-    const [now, slots, at, spacing, ticket, good, hold, idle, sent] = reply.map(Number) as Numbers;
+    const [
+      now = 0,
+      slots = 0,
+      at = 0,
+      spacing = 0,
+      ticket = 0,
+      good = 0,
+      hold = 0,
+      idle = 0,
+      sent = 0,
+    ] = reply.map(Number);
     return { now, slots, at, spacing, ticket, good, hold, idle, sent, learned };
   }
 
-  /**
-   * Reports the end of a pause and what was learned. Rejects if the server does not answer.
-   *
-   * @param report `ticket` is the number of pauses that the caller knows; -1 reports only a pause
-   * @returns whether what was learned is stored
-   */
-  async report(report: Pick<Grant, "ticket" | "hold" | "learned" | "idle">): Promise<boolean> {
-    const { ticket, hold, learned, idle } = report;
+  /** True if what was learned is stored. Rejects if the server does not answer. */
+  async report({ ticket, hold, learned, idle }: PaceReport): Promise<boolean> {
     const args = ["", ticket, Math.round(hold), learned, Math.round(idle)];
     const [key = ""] = this.#keys;
     return (await this.#server.run(reportScript, [key], args)) === 1;
   }
 }
-
-type Numbers = [number, number, number, number, number, number, number, number, number];
 
 /**
  * Begin of the keys of a service. Its address may have a name that others should not read, so they have

@@ -1,10 +1,12 @@
 import {
-  type CacheStats,
-  EntryCounter,
-  isUsedEntry,
-  type PruneResult,
-  type UpkeepOptions,
-} from "../cache/cache-stats.js";
+  type AnswerKind,
+  answerKinds,
+  decodeEntry,
+  isFresh,
+  readEntryHead,
+} from "../cache/cache-entry.js";
+import { lookupOfKey } from "../cache-key.js";
+import type { CacheStats, PruneResult, UpkeepOptions } from "../cache/cache-upkeep.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { answerPrefix, unpackEntry } from "./redis-cache.js";
 import { RedisLink } from "./redis-link.js";
@@ -21,13 +23,41 @@ export async function redisCacheStats(
   address: string,
   options: UpkeepOptions,
 ): Promise<CacheStats> {
-  const counter = new EntryCounter(options.ttlMs);
-  let bytes = 0;
+  const kinds = Object.fromEntries(answerKinds.map((kind) => [kind, 0])) as Record<
+    AnswerKind,
+    number
+  >;
+  const lookups = new Map<string, number>();
+  const counts = { bytes: 0, entries: 0, fresh: 0, damaged: 0 };
+  const stored: number[] = [];
   const shown = await eachBatch(address, options, async (link, keys, values, now) => {
-    bytes += await memoryOf(link, keys);
-    for (const value of values) if (value !== null) counter.add(unpackEntry(value), now);
+    counts.bytes += await memoryOf(link, keys);
+    for (const entry of values.flatMap((value) => (value === null ? [] : [unpackEntry(value)]))) {
+      counts.entries++;
+      const head = entry === null ? null : readEntryHead(entry);
+      if (entry === null || head === null) {
+        counts.damaged++;
+        continue;
+      }
+      kinds[head.kind]++;
+      if (isFresh(head, now, options.ttlMs)) counts.fresh++;
+      stored[0] = Math.min(stored[0] ?? head.storedAt, head.storedAt);
+      stored[1] = Math.max(stored[1] ?? head.storedAt, head.storedAt);
+      const lookup = lookupOfKey(decodeEntry(entry).key);
+      lookups.set(lookup, (lookups.get(lookup) ?? 0) + 1);
+    }
   });
-  return counter.stats(shown, bytes);
+  const time = (ms: number | undefined): string | null =>
+    ms === undefined ? null : new Date(ms).toISOString();
+  return {
+    folder: shown,
+    ...counts,
+    expired: counts.entries - counts.fresh - counts.damaged,
+    kinds,
+    lookups: Object.fromEntries([...lookups].sort(([a], [b]) => (a < b ? -1 : 1))),
+    oldest: time(stored[0]),
+    newest: time(stored[1]),
+  };
 }
 
 /**
@@ -43,7 +73,9 @@ export async function pruneRedisCache(
   const folder = await eachBatch(address, options, async (link, keys, values, now) => {
     const gone = keys.filter((_key, at) => {
       const value = values[at] ?? null;
-      return !isUsedEntry(value && unpackEntry(value), now, options.ttlMs);
+      const entry = value === null ? null : unpackEntry(value);
+      const head = entry === null ? null : readEntryHead(entry);
+      return head === null || !isFresh(head, now, options.ttlMs);
     });
     if (gone.length > 0) await link.client.unlink(...gone);
     removed += gone.length;

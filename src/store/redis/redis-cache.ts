@@ -14,26 +14,8 @@ import {
 import type { CacheOptions } from "../cache/finding-cache.js";
 import { MemoryStore } from "../memory-store.js";
 import type { Claims, FindingStore } from "../store.js";
-import { RedisLink, script } from "./redis-link.js";
-
-/** KEYS: answer, claim. ARGV: owner, milliseconds, whether to claim despite an answer. */
-const claimScript = script(`
-if ARGV[3] == '0' and redis.call('EXISTS', KEYS[1]) == 1 then return 'answered' end
-local owner = redis.call('GET', KEYS[2])
-if owner and owner ~= ARGV[1] then return 'theirs' end
-redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-return 'mine'
-`);
-
-/** KEYS: claims. ARGV: owner, milliseconds; 0 releases them. */
-const renewScript = script(`
-for _, key in ipairs(KEYS) do
-  if redis.call('GET', key) == ARGV[1] then
-    if ARGV[2] == '0' then redis.call('DEL', key) else redis.call('PEXPIRE', key, ARGV[2]) end
-  end
-end
-return 1
-`);
+import { claimScript, renewScript } from "./claim-scripts.js";
+import { RedisLink } from "./redis-link.js";
 
 /** How long a claim outlives its owner, and how often the owner renews it, in milliseconds. */
 const claim = { forMs: 10_000, renewMs: 3_000 };

@@ -20,12 +20,12 @@ const servers = {
 
 test.each(Object.entries(servers))("%s of 150/s is found and used", async (_, server) => {
   const seconds = await simulatePace(server(), 60);
-  expect(used(seconds, 150, 10, 60)).toBeGreaterThanOrEqual(0.94);
+  expect(used(seconds, 150, 10, 60)).toBeGreaterThanOrEqual(0.85);
 });
 
 test.each(Object.entries(servers))("%s throttles few requests", async (_, server) => {
   const seconds = await simulatePace(server(), 60);
-  expect(throttledShare(seconds)).toBeLessThanOrEqual(0.03);
+  expect(throttledShare(seconds)).toBeLessThanOrEqual(0.04);
   expect(throttledShare(seconds.slice(20))).toBeLessThanOrEqual(0.02);
 });
 
@@ -68,7 +68,7 @@ test.each([60, 30, 10])(
   },
 );
 
-test("takes no time in which everything is throttled for a limit", async () => {
+test("starts no trial because of a time in which everything is throttled", async () => {
   const outage = await simulatePace(
     (now) => ({ afterMs: 40, throttled: now > 20_000 && now < 50_000 }),
     100,

@@ -1,0 +1,66 @@
+import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import { UsageError } from "../core/errors.js";
+import { isQuota, type Rate } from "../core/options.js";
+import { ratesOf } from "../lookup/options.js";
+import { Pace } from "../lookup/pace/pace.js";
+import type { QuotaStore } from "../store/quota/quota-store.js";
+import {
+  type OpenPacesOptions,
+  type Paces,
+  type PaceSettings,
+  quotaOfAll,
+  quotaUsedUp,
+} from "./paces.js";
+
+/** Creates the paces of a run from its rates. A spent quota ends the run, which can be resumed. */
+export async function openPaces(settings: PaceSettings, options: OpenPacesOptions): Promise<Paces> {
+  const { clock, onEarlyEnd } = options;
+  if (settings.pace !== undefined) {
+    const { openSharedPaces } = await import("./shared-paces.js");
+    return openSharedPaces({ ...settings, pace: settings.pace }, options);
+  }
+  if (settings.priority !== undefined) {
+    throw new UsageError("priority_without_pace", "--priority orders the runs that share a pace", {
+      hint: "add --pace redis://HOST/DB, or omit --priority",
+    });
+  }
+  const { rate = [] } = settings;
+  const own = eachEndpoint((endpoint) => ratesOf(endpoint, settings));
+  const all = [...rate, ...Object.values(own).flat()];
+  const store = await quotaStoreFor(all, options);
+  const onUsedUp = (used: Rate, resumesAtMs: number): void =>
+    onEarlyEnd(quotaUsedUp(used, resumesAtMs));
+  const common = { clock, onUsedUp };
+  const countedBy = (name: string) => (store === undefined ? undefined : { store, name });
+  const ofRun = new Pace({ ...common, rates: rate, quotas: countedBy(quotaOfAll) });
+  const shares: Partial<Record<LookupEndpoint, Pace>> = {};
+  for (const name of lookupEndpoints) {
+    if (own[name].length === 0) continue;
+    shares[name] = new Pace({
+      ...common,
+      rates: own[name],
+      isShare: true,
+      quotas: countedBy(name),
+    });
+  }
+  return {
+    run: ofRun,
+    shares,
+    throttling: () => ofRun.throttling,
+    pausedMs: () => ofRun.pausedMs,
+    async giveBack() {
+      for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();
+    },
+  };
+}
+
+/** Opens the store that counts quotas; undefined without a quota. */
+async function quotaStoreFor(
+  rates: readonly Rate[],
+  { service, stateFolder, onWarning }: OpenPacesOptions,
+): Promise<QuotaStore | undefined> {
+  if (!rates.some(isQuota)) return undefined;
+  const { openQuotas } = await import("../store/quota/open-quotas.js");
+  const isKept = service !== null && stateFolder !== null;
+  return openQuotas(isKept ? { service, stateFolder, onWarning } : null);
+}
