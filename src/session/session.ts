@@ -202,13 +202,9 @@ export class Session {
     return this.#parts.open(ofRun ? "connections of runs" : "connections", async () => {
       const { service, settings, rates: rate } = this;
       const { concurrency = 1 } = settings;
-      // The embedded service is slower than its requests: a thread would only delay the start.
+      const limits = { ...settings, rate, concurrency };
       const onThread = ofRun && threads && !service.embedded ? undefined : false;
-      const connections = await openConnections(
-        service.url,
-        { ...settings, rate, concurrency },
-        onThread,
-      );
+      const connections = await openConnections(service.url, limits, onThread);
       this.#stack.defer(() => connections.dispatcher.destroy());
       return connections;
     });
