@@ -64,10 +64,10 @@ class ClientShape {
   readonly exclude = ofLookup.exclude;
   /** `strip` sends URLs without query and fragment. @default "keep" */
   readonly urlQuery = ofLookup.urlQuery;
-  /** Most requests open at once, 1 to 4096; each run of `enrichFile` has as many. @default 32 */
+  /** Maximum open requests, 1 to 4096; each run of `enrichFile` has as many. @default 32 */
   readonly concurrency = ofLookup.concurrency;
   /**
-   * Most requests per length of time, for everything that the client does: lookups, runs and calls
+   * Maximum requests per length of time, for everything that the client does: lookups, runs and calls
    * share this pace. A rate per hour or day is a quota on top of the default, counted across processes in
    * `stateFolder`.
    *
@@ -157,16 +157,30 @@ class FileShape {
   readonly formulaGuard = ofSink.formulaGuard;
   /** Write rows as their lookups finish instead of in input order. @default false */
   readonly unordered = ofSink.unordered;
+  /** Add only these columns, in this order, named without the prefix. Default: all. */
+  readonly columns = ofSink.columns;
+  /** Write only rows with these verdicts; `none` and `unknown` are verdicts, too. Default: all. */
+  readonly only = ofSink.only;
+  /** Write one row per kind and item, the first. @default false */
+  readonly distinct = ofSink.distinct;
+  /** What a table does with the rows: `append`, `merge` (the newest per key) or `replace`. @default "append" */
+  readonly mode = ofSink.mode;
+  /** With `merge`: columns of the table that identify a row. @default ["rep_kind", "rep_item"] */
+  readonly key = ofSink.key;
+  /** Read only the first rows, at most this many. Default: all. */
+  readonly limit = ofRun.limit;
+  /** Folder for the state and manifest of runs without an output file. @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute` */
+  readonly stateDir = ofRun.stateDir;
   /** Continue an interrupted run of the same output; with nothing to continue, start. @default false */
   readonly resume = ofRun.resume;
   /** Start over: discard what an interrupted run of the same output left. @default false */
   readonly restart = ofRun.restart;
-  /** Most requests of this call, retries included; then it rejects with `EarlyEndError`, resumable. */
+  /** Maximum requests of this call, retries included; then it rejects with `EarlyEndError`, resumable. */
   readonly maxRequests = ofRun.maxRequests;
   /** When to reject with `EarlyEndError`, resumable: a local time of day (`05:30`) or `2h` from now. */
   readonly deadline = ofRun.deadline;
   /**
-   * Most failed rows, a number or a share of the rows looked up (from 100 rows on). Beyond it the rows
+   * Maximum failed rows: a number, or a share of the rows looked up (from 100 rows on). Beyond it the rows
    * are kept as `OUT.failed` and the manifest's `exit_reason` is `too_many_failed`. @default "50%"
    */
   readonly maxFailed = ofRun.maxFailed;
