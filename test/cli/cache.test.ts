@@ -7,7 +7,7 @@ import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { startService } from "../../src/service/service.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
-import { concurrency, mostQueued } from "../helpers/killed-run.js";
+import { mostRepeated } from "../helpers/killed-run.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { serveHere } from "../helpers/serve-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -152,7 +152,7 @@ test("a killed and resumed run with a cache writes the rows of an uninterrupted 
   expect(kills).toBe(3);
   expect(await enrich(...more)).toMatchObject({ code: 0, stderr: "" });
   const repeated = server.total - warmed - (rows - 500);
-  expect(repeated).toBeLessThanOrEqual(kills * (concurrency + mostQueued));
+  expect(repeated).toBeLessThanOrEqual(kills * mostRepeated);
 
   expect(await enrich("-o", "calm.csv", "--lookups", "query")).toMatchObject({ code: 0 });
   const bare = (records: readonly Record_[]): readonly Record_[] =>

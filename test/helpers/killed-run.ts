@@ -5,10 +5,13 @@ import type { AnsweringServer } from "./answering-server.js";
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 
 /** Open requests in a run of `enrichUntilKilled`. */
-export const concurrency = 32;
+const concurrency = 32;
 
-/** At the rate of these runs, this many more may be queued; a kill may repeat them too. */
-export const mostQueued = 96;
+/**
+ * Maximum number of requests that a killed run repeats, at the rate of these runs: the open ones
+ * and those queued for a connection.
+ */
+export const mostRepeated = concurrency + 96;
 
 /**
  * Runs the program and kills it after `killAfter` requests. Resolves to its exit code, or null if
