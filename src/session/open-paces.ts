@@ -1,14 +1,14 @@
-import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import { lookupEndpoints } from "../core/finding.js";
 import { UsageError } from "../core/errors.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { ratesOf } from "../lookup/options.js";
 import { Pace } from "../lookup/pace/pace.js";
-import type { QuotaStore } from "../store/quota/quota-store.js";
+import type { QuotaStore } from "../store/quota/quota.js";
 import {
   type OpenPacesOptions,
   type Paces,
   type PaceSettings,
-  quotaOfAll,
+  pacesOf,
   quotaUsedUp,
 } from "./paces.js";
 
@@ -24,34 +24,14 @@ export async function openPaces(settings: PaceSettings, options: OpenPacesOption
       hint: "add --pace redis://HOST/DB, or omit --priority",
     });
   }
-  const { rate = [] } = settings;
-  const own = eachEndpoint((endpoint) => ratesOf(endpoint, settings));
-  const all = [...rate, ...Object.values(own).flat()];
-  const store = await quotaStoreFor(all, options);
+  const own = lookupEndpoints.flatMap((endpoint) => ratesOf(endpoint, settings));
+  const store = await quotaStoreFor([...(settings.rate ?? []), ...own], options);
   const onUsedUp = (used: Rate, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
-  const common = { clock, onUsedUp };
-  const countedBy = (name: string) => (store === undefined ? undefined : { store, name });
-  const ofRun = new Pace({ ...common, rates: rate, quotas: countedBy(quotaOfAll) });
-  const shares: Partial<Record<LookupEndpoint, Pace>> = {};
-  for (const name of lookupEndpoints) {
-    if (own[name].length === 0) continue;
-    shares[name] = new Pace({
-      ...common,
-      rates: own[name],
-      isShare: true,
-      quotas: countedBy(name),
-    });
-  }
-  return {
-    run: ofRun,
-    shares,
-    throttling: () => ofRun.throttling,
-    pausedMs: () => ofRun.pausedMs,
-    async giveBack() {
-      for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();
-    },
-  };
+  return pacesOf(settings, (name, rates, isShare) => {
+    const quotas = store && { store, name };
+    return new Pace({ rates, clock, isShare, quotas, onUsedUp });
+  });
 }
 
 /** Opens the store that counts quotas; undefined without a quota. */

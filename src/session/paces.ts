@@ -1,8 +1,8 @@
-import type { LookupEndpoint } from "../core/finding.js";
+import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import type { Clock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
-import type { EndpointRates } from "../lookup/options.js";
+import { type EndpointRates, ratesOf } from "../lookup/options.js";
 import type { OutageProbes } from "../lookup/attempt/outage.js";
 import type { EndpointPace, RequestPace, Throttling } from "../lookup/pace/request-pace.js";
 import type { Priority } from "../store/redis/redis-address.js";
@@ -36,6 +36,36 @@ export interface Paces {
   readonly probes?: OutageProbes | undefined;
   /** Returns reserved but unused requests to their quotas. */
   giveBack(): Promise<void>;
+}
+
+/** One pace of a run, for all endpoints or for one. */
+interface OpenedPace extends RequestPace, EndpointPace {
+  take(signal: AbortSignal): Promise<number>;
+  readonly throttling: Throttling;
+  readonly pausedMs: number;
+  giveBack(): Promise<void>;
+}
+
+/** @param open makes the pace whose quotas are counted under a name; `isShare` if it is one endpoint's */
+export function pacesOf(
+  settings: PaceSettings,
+  open: (name: string, rates: readonly Rate[], isShare: boolean) => OpenedPace,
+): Paces {
+  const run = open(quotaOfAll, settings.rate ?? [], false);
+  const shares: Partial<Record<LookupEndpoint, OpenedPace>> = {};
+  for (const name of lookupEndpoints) {
+    const own = ratesOf(name, settings);
+    if (own.length > 0) shares[name] = open(name, own, true);
+  }
+  return {
+    run,
+    shares,
+    throttling: () => run.throttling,
+    pausedMs: () => run.pausedMs,
+    async giveBack() {
+      for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();
+    },
+  };
 }
 
 /** Name under which requests to all endpoints are counted together. */

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { UsageError } from "../core/errors.js";
-import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import type { Rate } from "../core/options.js";
-import { ratesOf } from "../lookup/options.js";
 import { SharedPace } from "../lookup/pace/shared/shared-pace.js";
 import { PaceServer } from "../store/redis/pace-server.js";
 import { RedisLink } from "../store/redis/redis-link.js";
@@ -12,7 +10,7 @@ import {
   type OpenPacesOptions,
   type PaceSettings,
   type Paces,
-  quotaOfAll,
+  pacesOf,
   quotaUsedUp,
 } from "./paces.js";
 
@@ -32,38 +30,24 @@ export async function openSharedPaces(
       hint: "omit it with --local, whose service ends with the run",
     });
   }
-  const { rate = [], pace: address, priority = "normal" } = settings;
+  const { pace: address, priority = "normal" } = settings;
   const link = await openPaceLink(address, onWarning);
   const id = randomUUID();
   const store = new RedisQuotaStore(link, service);
   const onUsedUp = (used: Rate, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
-  const open = (scope: string, rates: readonly Rate[], isShare: boolean): SharedPace => {
-    const pace = new SharedPace({
-      server: new PaceServer(link, { id, service, scope, priority }),
-      rates,
-      clock,
-      isShare,
-      quotas: { store, name: scope },
-      onUsedUp,
-    });
+  const paces = pacesOf(settings, (scope, rates, isShare) => {
+    const server = new PaceServer(link, { id, service, scope, priority });
+    const quotas = { store, name: scope };
+    const pace = new SharedPace({ server, rates, clock, isShare, quotas, onUsedUp });
     link.onLost(() => pace.lost());
     return pace;
-  };
-  const run = open(quotaOfAll, rate, false);
-  const own = eachEndpoint((endpoint) => ratesOf(endpoint, settings));
-  const shares: Partial<Record<LookupEndpoint, SharedPace>> = {};
-  for (const name of lookupEndpoints) {
-    if (own[name].length > 0) shares[name] = open(name, own[name], true);
-  }
+  });
   return {
-    run,
-    shares,
-    throttling: () => run.shown.throttling,
-    pausedMs: () => run.shown.pausedMs,
+    ...paces,
     probes: new RedisProbes(link, { id, service }),
     async giveBack() {
-      for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();
+      await paces.giveBack();
       link.close();
     },
   };

@@ -2,7 +2,7 @@ import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { CacheStats } from "../../src/store/cache/cache-upkeep.js";
+import type { CacheStats } from "../../src/store/cache/cache-stats.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { startService } from "../../src/service/service.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";

@@ -35,12 +35,7 @@ export const cacheStatsCommand = defineCommand({
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
-    if (isRedisAddress(call.operand)) {
-      const { redisCacheStats } = await import("../../store/redis/redis-cache-upkeep.js");
-      await showCounts(call, await redisCacheStats(call.operand, upkeepOptions(call)));
-      return exitCodes.done;
-    }
-    const { cacheStats } = await import("../../store/cache/cache-upkeep.js");
+    const { cacheStats } = await upkeepOf(call.operand);
     await showCounts(call, await cacheStats(call.operand, upkeepOptions(call)));
     return exitCodes.done;
   },
@@ -64,14 +59,8 @@ export const cachePruneCommand = defineCommand({
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
-    if (isRedisAddress(call.operand)) {
-      const { pruneRedisCache } = await import("../../store/redis/redis-cache-upkeep.js");
-      await showCounts(call, await pruneRedisCache(call.operand, upkeepOptions(call)));
-      return exitCodes.done;
-    }
-    const { pruneCache } = await import("../../store/cache/cache-upkeep.js");
-    const result = await pruneCache(call.operand, upkeepOptions(call));
-    await showCounts(call, { folder: call.operand, ...result });
+    const { pruneCache } = await upkeepOf(call.operand);
+    await showCounts(call, await pruneCache(call.operand, upkeepOptions(call)));
     return exitCodes.done;
   },
 });
@@ -94,16 +83,18 @@ export const cacheClearCommand = defineCommand({
   },
   exitCodes: commonExitCodes,
   run: async (call) => {
-    if (isRedisAddress(call.operand)) {
-      const { clearRedisCache } = await import("../../store/redis/redis-cache-upkeep.js");
-      await showCounts(call, await clearRedisCache(call.operand, call.context.signal));
-      return exitCodes.done;
-    }
-    const { clearCache } = await import("../../store/cache/cache-upkeep.js");
-    await showCounts(call, { folder: call.operand, bytes: clearCache(call.operand) });
+    const { clearCache } = await upkeepOf(call.operand);
+    await showCounts(call, await clearCache(call.operand, { signal: call.context.signal }));
     return exitCodes.done;
   },
 });
+
+/** The upkeep of a cache, in Redis or in a folder. */
+function upkeepOf(cache: string) {
+  return isRedisAddress(cache)
+    ? import("../../store/redis/redis-cache-upkeep.js")
+    : import("../../store/cache/cache-upkeep.js");
+}
 
 function upkeepOptions({ settings, context }: CommandCall<{ readonly cacheTtl: number }>) {
   return {

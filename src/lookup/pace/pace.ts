@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { RequestPace, Throttling } from "./request-pace.js";
 import { Gcra } from "./gcra.js";
-import type { QuotaStore } from "../../store/quota/quota-store.js";
+import type { QuotaStore } from "../../store/quota/quota.js";
 import { QuotaGate } from "./quota-gate.js";
 import { LimitState } from "./limit-state.js";
 import { FairQueue } from "./fair-queue.js";

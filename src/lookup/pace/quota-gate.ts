@@ -1,7 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import type { Rate } from "../../core/options.js";
-import { Quota, quotaName, tightestQuotas } from "../../store/quota/quota.js";
-import type { QuotaStore } from "../../store/quota/quota-store.js";
+import { Quota, quotaName, type QuotaStore, tightestQuotas } from "../../store/quota/quota.js";
 
 /** Quotas that free up within this time are waited for. */
 const longestWaitMs = 60_000;

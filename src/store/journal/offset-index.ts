@@ -1,14 +1,17 @@
 /** Default number of chains; 5 million records give chains of 1.2 on average. */
 const defaultChains = 2 ** 22;
 
-/** A page has `2 ** pageBits` chains and is allocated when its first record is added. */
-const pageBits = 14;
+/**
+ * A page has `2 ** pageBits` chains and is allocated when its first record is added. Small, since the
+ * few records of a short run are spread over all pages.
+ */
+const pageBits = 10;
 const pageChains = 2 ** pageBits;
 
 /**
  * Finds records by the hash of their key. Each hash maps to a chain; the index holds the offset of
  * the newest record per chain, and each record holds the offset of the one before it. Memory use
- * is at most 16 MiB.
+ * is at most 17 MiB.
  */
 export class OffsetIndex {
   /** Offsets of the newest records, by chain. */

@@ -2,7 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import { storeFault } from "../store-fault.js";
 import { MemoryQuotaStore } from "./quota-entries.js";
 import { FileQuotaStore, quotaFolder, type QuotaLocation } from "./quota-file.js";
-import type { QuotaStore } from "./quota-store.js";
+import type { QuotaStore } from "./quota.js";
 
 /**
  * Counts a service's quotas in the user's state folder, or in memory without one.

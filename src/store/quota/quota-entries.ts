@@ -3,8 +3,7 @@ import { crc32 } from "node:zlib";
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { Database } from "../sqlite.js";
 import { corruptCode } from "../store-fault.js";
-import { windowOf } from "./quota.js";
-import type { QuotaStore, Reservation, ReserveOptions } from "./quota-store.js";
+import { type QuotaStore, type Reservation, type ReserveOptions, windowOf } from "./quota.js";
 
 /** File format version. Increase when the layout changes. */
 const version = 3;

@@ -26,8 +26,7 @@ import {
   settleIn,
   useOf,
 } from "./quota-entries.js";
-import { quotaName } from "./quota.js";
-import type { QuotaStore, Reservation, ReserveOptions } from "./quota-store.js";
+import { quotaName, type QuotaStore, type Reservation, type ReserveOptions } from "./quota.js";
 
 export interface QuotaLocation {
   /** Address of the service whose quotas are counted. */

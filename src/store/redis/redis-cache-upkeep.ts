@@ -1,12 +1,11 @@
 import {
-  type AnswerKind,
-  answerKinds,
-  decodeEntry,
-  isFresh,
-  readEntryHead,
-} from "../cache/cache-entry.js";
-import { lookupOfKey } from "../cache-key.js";
-import type { CacheStats, PruneResult, UpkeepOptions } from "../cache/cache-upkeep.js";
+  CacheCounts,
+  type CacheStats,
+  type ClearResult,
+  isUsed,
+  type PruneResult,
+  type UpkeepOptions,
+} from "../cache/cache-stats.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { answerPrefix, unpackEntry } from "./redis-cache.js";
 import { RedisLink } from "./redis-link.js";
@@ -19,45 +18,16 @@ const batchSize = 512;
  *
  * @throws UsageError `no_cache`; FatalError if the server does not answer
  */
-export async function redisCacheStats(
-  address: string,
-  options: UpkeepOptions,
-): Promise<CacheStats> {
-  const kinds = Object.fromEntries(answerKinds.map((kind) => [kind, 0])) as Record<
-    AnswerKind,
-    number
-  >;
-  const lookups = new Map<string, number>();
-  const counts = { bytes: 0, entries: 0, fresh: 0, damaged: 0 };
-  const stored: number[] = [];
+export async function cacheStats(address: string, options: UpkeepOptions): Promise<CacheStats> {
+  const counts = new CacheCounts();
+  let bytes = 0;
   const shown = await eachBatch(address, options, async (link, keys, values, now) => {
-    counts.bytes += await memoryOf(link, keys);
-    for (const entry of values.flatMap((value) => (value === null ? [] : [unpackEntry(value)]))) {
-      counts.entries++;
-      const head = entry === null ? null : readEntryHead(entry);
-      if (entry === null || head === null) {
-        counts.damaged++;
-        continue;
-      }
-      kinds[head.kind]++;
-      if (isFresh(head, now, options.ttlMs)) counts.fresh++;
-      stored[0] = Math.min(stored[0] ?? head.storedAt, head.storedAt);
-      stored[1] = Math.max(stored[1] ?? head.storedAt, head.storedAt);
-      const lookup = lookupOfKey(decodeEntry(entry).key);
-      lookups.set(lookup, (lookups.get(lookup) ?? 0) + 1);
+    bytes += await memoryOf(link, keys);
+    for (const value of values) {
+      if (value !== null) counts.add(unpackEntry(value), { ...options, now });
     }
   });
-  const time = (ms: number | undefined): string | null =>
-    ms === undefined ? null : new Date(ms).toISOString();
-  return {
-    folder: shown,
-    ...counts,
-    expired: counts.entries - counts.fresh - counts.damaged,
-    kinds,
-    lookups: Object.fromEntries([...lookups].sort(([a], [b]) => (a < b ? -1 : 1))),
-    oldest: time(stored[0]),
-    newest: time(stored[1]),
-  };
+  return counts.stats(shown, bytes);
 }
 
 /**
@@ -65,17 +35,12 @@ export async function redisCacheStats(
  *
  * @throws UsageError `no_cache`; FatalError if the server does not answer
  */
-export async function pruneRedisCache(
-  address: string,
-  options: UpkeepOptions,
-): Promise<PruneResult & { readonly folder: string }> {
+export async function pruneCache(address: string, options: UpkeepOptions): Promise<PruneResult> {
   let [removed, kept] = [0, 0];
   const folder = await eachBatch(address, options, async (link, keys, values, now) => {
     const gone = keys.filter((_key, at) => {
       const value = values[at] ?? null;
-      const entry = value === null ? null : unpackEntry(value);
-      const head = entry === null ? null : readEntryHead(entry);
-      return head === null || !isFresh(head, now, options.ttlMs);
+      return !isUsed(value && unpackEntry(value), { ...options, now });
     });
     if (gone.length > 0) await link.client.unlink(...gone);
     removed += gone.length;
@@ -87,15 +52,14 @@ export async function pruneRedisCache(
 /**
  * Removes all answers. Other keys of the database stay.
  *
- * @returns bytes freed
  * @throws UsageError `no_cache`; FatalError if the server does not answer
  */
-export async function clearRedisCache(
+export async function clearCache(
   address: string,
-  signal: AbortSignal,
-): Promise<{ readonly folder: string; readonly bytes: number }> {
+  options: Pick<UpkeepOptions, "signal">,
+): Promise<ClearResult> {
   let bytes = 0;
-  const folder = await eachBatch(address, { signal }, async (link, keys) => {
+  const folder = await eachBatch(address, options, async (link, keys) => {
     bytes += await memoryOf(link, keys);
     await link.client.unlink(...keys);
   });

@@ -1,6 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { windowOf } from "../quota/quota.js";
-import type { QuotaStore, Reservation, ReserveOptions } from "../quota/quota-store.js";
+import {
+  type QuotaStore,
+  type Reservation,
+  type ReserveOptions,
+  windowOf,
+} from "../quota/quota.js";
 import { servicePrefix } from "./pace-server.js";
 import { script, type ScriptServer } from "./redis-link.js";
 

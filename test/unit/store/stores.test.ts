@@ -6,7 +6,7 @@ import { openCache } from "../../../src/store/cache/finding-cache.js";
 import { openJournal } from "../../../src/store/journal/journal.js";
 import { MemoryQuotaStore } from "../../../src/store/quota/quota-entries.js";
 import { FileQuotaStore } from "../../../src/store/quota/quota-file.js";
-import { type QuotaStore, type ReserveOptions } from "../../../src/store/quota/quota-store.js";
+import { type QuotaStore, type ReserveOptions } from "../../../src/store/quota/quota.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import type { Store } from "../../../src/store/store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";

@@ -3,7 +3,7 @@ import { isQuota, type Rate } from "../../../core/options.js";
 import type { Grant, PaceServer, PaceWindow } from "../../../store/redis/pace-server.js";
 import { FairQueue } from "../fair-queue.js";
 import { QuotaGate, type QuotaGateOptions } from "../quota-gate.js";
-import type { RequestPace } from "../request-pace.js";
+import type { RequestPace, Throttling } from "../request-pace.js";
 import { lateMs, paceWindow, unlimited } from "./pace-windows.js";
 import { ServerTime } from "./server-time.js";
 import { SharedLimit } from "./shared-limit.js";
@@ -62,12 +62,8 @@ export class SharedPace implements RequestPace {
     this.#windows = rates
       .filter((rate) => !isQuota(rate))
       .map((rate) => paceWindow(`per ${rate.perMs}`, rate));
-    this.#limit = new SharedLimit({
-      server,
-      clock,
-      random,
-      serverMs: () => this.#time.toServerMs(clock.monotonic()),
-    });
+    const serverMs = (): number => this.#time.toServerMs(clock.monotonic());
+    this.#limit = new SharedLimit({ server, clock, random, serverMs });
   }
 
   take(signal: AbortSignal): Promise<number> {
@@ -107,8 +103,13 @@ export class SharedPace implements RequestPace {
   }
 
   /** What throttle answers have shown so far, to any client of the pace. */
-  get shown(): Pick<SharedLimit, "throttling" | "pausedMs"> {
-    return this.#limit;
+  get throttling(): Throttling {
+    return this.#limit.throttling;
+  }
+
+  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
+  get pausedMs(): number {
+    return this.#limit.pausedMs;
   }
 
   /** Reports the end of a request released here; only for paces with `isShare`. */

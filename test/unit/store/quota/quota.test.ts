@@ -6,8 +6,7 @@ import {
   settleIn,
   useOf,
 } from "../../../../src/store/quota/quota-entries.js";
-import { Quota, tightestQuotas } from "../../../../src/store/quota/quota.js";
-import type { QuotaStore } from "../../../../src/store/quota/quota-store.js";
+import { Quota, type QuotaStore, tightestQuotas } from "../../../../src/store/quota/quota.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 const day = 86_400_000;

@@ -1,0 +1,110 @@
+import { lookupOfKey } from "../cache-key.js";
+import {
+  type AnswerKind,
+  answerKinds,
+  decodeEntry,
+  type EntryHead,
+  isFresh,
+  readEntryHead,
+} from "./cache-entry.js";
+
+/** Contents of a cache. */
+export interface CacheStats {
+  readonly folder: string;
+  /** Size of its files in bytes. */
+  readonly bytes: number;
+  readonly entries: number;
+  /** Entries that a run would use now. */
+  readonly fresh: number;
+  readonly expired: number;
+  /** Entries that fail their checksum; no run uses them. */
+  readonly damaged: number;
+  readonly kinds: Readonly<Record<AnswerKind, number>>;
+  /** `address endpoint` → entries. */
+  readonly lookups: Readonly<Record<string, number>>;
+  /** When the oldest and the newest entry were stored, RFC 3339 UTC; null if there are none. */
+  readonly oldest: string | null;
+  readonly newest: string | null;
+}
+
+/** Result of pruning. */
+export interface PruneResult {
+  readonly folder: string;
+  readonly removed: number;
+  readonly kept: number;
+}
+
+/** Result of clearing. */
+export interface ClearResult {
+  readonly folder: string;
+  /** Bytes freed. */
+  readonly bytes: number;
+}
+
+export interface UpkeepOptions {
+  /** Lifetime of full answers in milliseconds. */
+  readonly ttlMs: number;
+  /** Current time in milliseconds since 1970. */
+  readonly now: number;
+  /** Aborts between two batches. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Whether a run would use an entry; null stands for none, or a damaged one. */
+export function isUsed(
+  entry: string | null,
+  { now, ttlMs }: Pick<UpkeepOptions, "now" | "ttlMs">,
+): boolean {
+  const head = readEntryHead(entry);
+  return head !== null && isFresh(head, now, ttlMs);
+}
+
+/** Counts the entries of a cache, in a folder or in Redis. */
+export class CacheCounts {
+  readonly #counts = { entries: 0, fresh: 0, damaged: 0 };
+  readonly #kinds = Object.fromEntries(answerKinds.map((kind) => [kind, 0])) as Record<
+    AnswerKind,
+    number
+  >;
+  readonly #lookups = new Map<string, number>();
+  #oldest = Number.POSITIVE_INFINITY;
+  #newest = Number.NEGATIVE_INFINITY;
+
+  /** @param entry null for one that cannot be read */
+  add(entry: string | null, { now, ttlMs }: Pick<UpkeepOptions, "now" | "ttlMs">): void {
+    this.#counts.entries++;
+    const head = readEntryHead(entry);
+    if (entry === null || head === null) {
+      this.#counts.damaged++;
+      return;
+    }
+    if (isFresh(head, now, ttlMs)) this.#counts.fresh++;
+    this.#addIntact(entry, head);
+  }
+
+  stats(folder: string, bytes: number): CacheStats {
+    const { entries, fresh, damaged } = this.#counts;
+    return {
+      folder,
+      bytes,
+      ...this.#counts,
+      expired: entries - fresh - damaged,
+      kinds: this.#kinds,
+      lookups: Object.fromEntries([...this.#lookups].sort(([a], [b]) => (a < b ? -1 : 1))),
+      oldest: timeText(this.#oldest),
+      newest: timeText(this.#newest),
+    };
+  }
+
+  #addIntact(entry: string, { kind, storedAt }: EntryHead): void {
+    this.#kinds[kind]++;
+    this.#oldest = Math.min(this.#oldest, storedAt);
+    this.#newest = Math.max(this.#newest, storedAt);
+    const lookup = lookupOfKey(decodeEntry(entry).key);
+    this.#lookups.set(lookup, (this.#lookups.get(lookup) ?? 0) + 1);
+  }
+}
+
+function timeText(ms: number): string | null {
+  return Number.isFinite(ms) ? new Date(ms).toISOString() : null;
+}
