@@ -87,20 +87,6 @@ describe.each(ways)("%s", (_way, connect) => {
     expect((await query(reply(200, body))).finding.status).toBe("complete");
   });
 
-  test("a body of 8 MiB and one byte fails permanently", async () => {
-    const { finding } = await query(reply(200, "x".repeat(8 * 1024 * 1024 + 1)));
-    expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
-    expect(finding.again).toBeNull();
-  });
-
-  test("ignores an interim answer", async () => {
-    const body = JSON.stringify(whole);
-    const step = raw(
-      `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
-    expect((await query(step)).finding.status).toBe("complete");
-  });
-
   test("headers named like object members do no harm", async () => {
     const headers = { __proto__x: "a", constructor: "b", "retry-after": ["1", "2"] };
     const { finding } = await query(reply(429, "", { ...headers, ["__proto__"]: "c" }));

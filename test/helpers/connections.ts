@@ -9,7 +9,7 @@ export type Connect = (baseUrl: string) => Dispatcher | RequestThread;
 const entry = new URL("../../dist/api/thread/entry.js", import.meta.url);
 
 /** Both transports, which must behave the same. */
-export const ways: readonly (readonly [name: string, connect: Connect])[] = [
+export const ways = [
   ["on the caller's thread", (baseUrl) => createDispatcher(baseUrl, { connections: 1 })],
   ["on a thread of its own", () => new RequestThread(1, { entry })],
-];
+] as const satisfies readonly (readonly [name: string, connect: Connect])[];

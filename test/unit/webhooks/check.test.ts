@@ -46,14 +46,10 @@ describe("checkWebhook", () => {
     },
   );
 
-  it("cannot detect an unknown field without a case", () => {
-    expect(codes({ payload: "{{ s.resolver_data.Fax }}" })).toEqual([]);
-  });
-
-  it("detects an unknown field with a case", () => {
-    const [problem] = checkWebhook(webhook({ payload: "{{ s.resolver_data.Fax }}" }), context);
-    expect(problem).toMatchObject({ level: "error", code: "unknown_field", pointer: "/payload" });
-    expect(problem?.message).toContain("Existing fields: s.resolver_data, ");
+  it("detects an unknown field with a case only", () => {
+    const payload = "{{ s.resolver_data.Fax }}";
+    expect(codes({ payload })).toEqual([]);
+    expect(codes({ payload }, context)).toEqual([["unknown_field", "/payload"]]);
   });
 
   it("puts errors before warnings", () => {
@@ -95,21 +91,15 @@ describe("subscriber data as static text", () => {
     expect(codes({ payload: { a: [value] } }, context)).toEqual([["static_data", "/payload/a/0"]]);
   });
 
-  it("is reported with the field to use instead", () => {
-    const [problem] = checkWebhook(webhook({ payload: ["In EXAMPLETON."] }), context);
-    expect(problem?.message).toContain("write {{ s.resolver_data.Site.City }} instead");
-  });
-
-  it("is reported with every field that has its value", () => {
-    const [problem] = checkWebhook(webhook({ payload: ["ada@example.net"] }), context);
-    expect(problem?.message).toContain(
+  it("is reported with the fields to use instead, and without the data", () => {
+    const messageOf = (text: string) =>
+      checkWebhook(webhook({ payload: [text] }), context)[0]?.message;
+    expect(messageOf("In EXAMPLETON.")).toContain("write {{ s.resolver_data.Site.City }} instead");
+    const message = messageOf("to ada@example.net");
+    expect(message).toContain(
       "{{ s.resolver_data.CustomerEmail }} or {{ s.resolver_data.BillingEmail }}",
     );
-  });
-
-  it("is not repeated in the warning", () => {
-    const [problem] = checkWebhook(webhook({ payload: ["to ada@example.net"] }), context);
-    expect(problem?.message).not.toContain("ada@example.net");
+    expect(message).not.toContain("ada@example.net");
   });
 
   it("is found beside a field", () => {
@@ -138,12 +128,10 @@ describe("subscriber data as static text", () => {
     expect(codes(changes, context)).toEqual([["static_data", pointer]]);
   });
 
-  it("is not searched for without a case", () => {
-    expect(codes({ payload: ["ada@example.net", 48213] })).toEqual([]);
-  });
-
-  it("is not searched for if no subscriber was resolved", () => {
-    expect(checkWebhook(webhook({ payload: ["ada@example.net"] }), { s: {} })).toEqual([]);
+  it("is not searched for without a case, or if no subscriber was resolved", () => {
+    const payload = ["ada@example.net", 48213];
+    expect(codes({ payload })).toEqual([]);
+    expect(checkWebhook(webhook({ payload }), { s: {} })).toEqual([]);
   });
 
   it("is searched for in a context of a hundred thousand fields", () => {

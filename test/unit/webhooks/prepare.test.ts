@@ -53,8 +53,7 @@ describe("prepareCall", () => {
 
   it("gives each call an idempotency key of its own", () => {
     const keys = [1, 2].map(() => preview(webhook, context).headers["idempotency-key"]);
-    expect(keys[0]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    expect(keys[1]).not.toBe(keys[0]);
+    expect(new Set(keys).size).toBe(2);
   });
 
   it("hides the API key", () => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import type { JsonObject } from "../../../src/core/finding.js";
 import { throwErrors, WebhookError } from "../../../src/webhooks/problem.js";
 import { renderCollecting } from "../../../src/webhooks/render.js";
@@ -90,12 +90,6 @@ describe("a payload", () => {
     );
   });
 
-  it("is not modified", () => {
-    const payload = { email: "{{ s.resolver_data.CustomerEmail }}" };
-    renderPayload(payload, context);
-    expect(payload).toEqual({ email: "{{ s.resolver_data.CustomerEmail }}" });
-  });
-
   it("that nests without end is an error", () => {
     const payload: unknown = JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`);
     expect(errorOf(payload).code).toBe("too_deep");
@@ -103,17 +97,15 @@ describe("a payload", () => {
 });
 
 describe("an unknown field", () => {
-  it("is named with its place", () => {
+  it("is named with its place and the existing fields, the one that was meant first", () => {
     const error = errorOf({ "a/b": ["{{ s.resolver_data.Fax }}"] });
     expect(error.code).toBe("unknown_field");
     expect(error.message).toContain("/payload/a~1b/0: ");
     expect(error.message).toContain("no field s.resolver_data.Fax");
-  });
-
-  it("is reported together with the existing fields", () => {
-    const { message } = errorOf("{{ s.resolver_data.Fax }}");
-    expect(message).toContain("Existing fields: s.resolver_data, s.resolver_data.Site, ");
-    expect(message).toContain("s.resolver_data.CustomerEmail");
+    expect(error.message).toContain("Existing fields: s.resolver_data, s.resolver_data.Site, ");
+    expect(errorOf("{{ CustomerEmail }}").message).toContain(
+      "Existing fields: s.resolver_data.CustomerEmail, ",
+    );
   });
 
   it("is reported with the ten nearest fields, the nearest first", () => {
@@ -123,11 +115,6 @@ describe("an unknown field", () => {
     const [, list = ""] = /Existing fields: (.*), … and 23 more\.$/.exec(message) ?? [];
     expect(list.split(", ")).toHaveLength(10);
     expect(list.split(", ")[0]).toBe("s.resolver_data.Hostname");
-  });
-
-  it("is reported with the field that was meant first", () => {
-    const { message } = errorOf("{{ CustomerEmail }}");
-    expect(message).toContain("Existing fields: s.resolver_data.CustomerEmail, ");
   });
 
   it.each([
@@ -172,12 +159,10 @@ describe("an unknown field", () => {
   });
 });
 
-describe("a malformed field", () => {
-  it("is named with its place and its character", () => {
-    const error = errorOf({ note: "Dear {{ s.x" });
-    expect(error.code).toBe("malformed_field");
-    expect(error.message).toContain("/payload/note: in the field at character 6");
-  });
+test("a malformed field is named with its place and its character", () => {
+  const error = errorOf({ note: "Dear {{ s.x" });
+  expect(error.code).toBe("malformed_field");
+  expect(error.message).toContain("/payload/note: in the field at character 6");
 });
 
 describe("a hostile context", () => {

@@ -19,22 +19,13 @@ async function sampleContext(): Promise<JsonObject> {
 }
 
 describe("the samples", () => {
-  it("include a JSON payload with one field, a whole object and a field in text", async () => {
-    const { body } = prepareCall(await sample("notify-crm.json"), await sampleContext());
-    expect(JSON.parse(body ?? "")).toMatchObject({
-      email: "ada@example.net",
-      customer: { CustomerName: "Ada Example", Suspended: false },
-      note: "Abuse report for Ada Example (contract 48213)",
-    });
-  });
-
-  it("include a text payload", async () => {
-    const { body } = prepareCall(await sample("chat-message.json"), await sampleContext());
-    expect(body).toBe("Abuse case of Ada Example <ada@example.net> needs a look.");
-  });
-
-  it.each(["notify-crm.json", "chat-message.json"])("include %s, without faults", async (file) => {
-    expect(checkWebhook(await sample(file), await sampleContext())).toEqual([]);
+  it.each([
+    ["notify-crm.json", '"note":"Abuse report for Ada Example (contract 48213)"'],
+    ["chat-message.json", "Abuse case of Ada Example <ada@example.net> needs a look."],
+  ])("include %s, without faults", async (file, text) => {
+    const [webhook, context] = [await sample(file), await sampleContext()];
+    expect(checkWebhook(webhook, context)).toEqual([]);
+    expect(prepareCall(webhook, context).body).toContain(text);
   });
 
   it("include one with subscriber data as static text, which causes a warning", async () => {

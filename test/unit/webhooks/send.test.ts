@@ -48,44 +48,24 @@ describe("sendWebhook", () => {
     answer = (response) => response.writeHead(status, headers).end(body);
   }
 
-  it("calls method, path and endpoint with the rendered payload", async () => {
-    await send();
+  it("calls method, path and endpoint with the rendered payload, and reports what was answered", async () => {
+    const delivery = await send({ idempotencyKey: "key-1" }, { method: "PATCH" });
     expect(receiver.received).toMatchObject([
       {
-        method: "POST",
+        method: "PATCH",
         url: "/api/notices",
         headers: { "content-type": "application/json" },
         body: '{"email":"ada@example.net"}',
       },
     ]);
-  });
-
-  it("reports what was sent and answered", async () => {
-    const delivery = await send({ idempotencyKey: "key-1" });
     expect(delivery).toMatchObject({
       outcome: "delivered",
       status: 200,
       attempts: 1,
       idempotencyKey: "key-1",
-      request: { method: "POST", url: `${receiver.origin}/api/notices` },
+      request: { method: "PATCH", url: `${receiver.origin}/api/notices` },
       response: { body: "thanks", truncated: false },
       error: null,
-    });
-  });
-
-  it.each(["POST", "PUT", "PATCH", "DELETE", "GET"] as const)(
-    "uses the method %s",
-    async (method) => {
-      await send({}, { method });
-      expect(receiver.received[0]).toMatchObject({ method, body: '{"email":"ada@example.net"}' });
-    },
-  );
-
-  it("sends a string as plain text", async () => {
-    await send({}, { payload: "Grüße an {{ s.resolver_data.CustomerEmail }}" });
-    expect(receiver.received[0]).toMatchObject({
-      headers: { "content-type": "text/plain; charset=utf-8" },
-      body: "Grüße an ada@example.net",
     });
   });
 
@@ -100,28 +80,12 @@ describe("sendWebhook", () => {
     expect(receiver.received[0]?.headers.authorization).toBe("Bearer hunter2");
   });
 
-  it("sends no API key to another origin", async () => {
-    await send({ apiKeys: [{ origin: "https://case.example.com", key: "hunter2" }] });
-    expect(receiver.received[0]?.headers.authorization).toBeUndefined();
-  });
-
-  it("sends nothing if the payload names an unknown field", async () => {
-    await expect(send({}, { payload: "{{ s.nope }}" })).rejects.toMatchObject({
-      code: "unknown_field",
-    });
-    expect(receiver.received).toEqual([]);
-  });
-
-  it.each([500, 502, 503, 504])("retries after %i", async (status) => {
+  it.each([500, 503])("retries after %i, with the same idempotency key", async (status) => {
     answer = (response, count) => response.writeHead(count < 3 ? status : 204).end();
-    await expect(send()).resolves.toMatchObject({ outcome: "delivered", status: 204, attempts: 3 });
-  });
-
-  it("sends the same idempotency key with every attempt", async () => {
-    answer = (response, count) => response.writeHead(count < 4 ? 500 : 200).end();
-    const { idempotencyKey } = await send();
-    const keys = receiver.received.map((request) => request.headers["idempotency-key"]);
-    expect(keys).toEqual([idempotencyKey, idempotencyKey, idempotencyKey, idempotencyKey]);
+    const delivery = await send();
+    expect(delivery).toMatchObject({ outcome: "delivered", status: 204, attempts: 3 });
+    const keys = receiver.received.map(({ headers }) => headers["idempotency-key"]);
+    expect(keys).toEqual(Array(3).fill(delivery.idempotencyKey));
   });
 
   it("backs off between attempts and fails after the last", async () => {
@@ -213,17 +177,14 @@ describe("sendWebhook", () => {
     });
   });
 
-  it.each([400, 404, 405, 408, 409, 410, 413, 415, 418, 422])(
-    "does not retry after %i",
-    async (status) => {
-      answerWith(status, "no\u001b[31m way");
-      const delivery = await send();
-      expect(delivery).toMatchObject({ outcome: "refused", status, attempts: 1 });
-      expect(delivery.error?.code).toBe(`http_${status}`);
-      expect(delivery.error?.message).toContain(`was answered with ${status}: `);
-      expect(delivery.error?.message).toContain(String.raw`The answer says: "no\u001b[31m way"`);
-    },
-  );
+  it.each([400, 408, 422, 429])("does not retry after %i", async (status) => {
+    answerWith(status, "no\u001b[31m way");
+    const delivery = await send();
+    expect(delivery).toMatchObject({ outcome: "refused", status, attempts: 1 });
+    expect(delivery.error?.code).toBe(`http_${status}`);
+    expect(delivery.error?.message).toContain(`was answered with ${status}: `);
+    expect(delivery.error?.message).toContain(String.raw`The answer says: "no\u001b[31m way"`);
+  });
 
   it("names the allowed methods", async () => {
     answerWith(405, "", { allow: "PUT, PATCH" });
@@ -233,10 +194,7 @@ describe("sendWebhook", () => {
   it.each([
     [401, ""],
     [403, ""],
-    [400, '{"error":"Authentication Failed"}'],
     [200, '{"error":"Authentication Failed"}'],
-    [200, '"authentication failed"'],
-    [202, "Authentication Failed"],
     [302, "<html><body>Authentication <em>Failed</em></body></html>"],
   ])("explains an authentication failure (%i %s) with both steps", async (status, body) => {
     answerWith(status, body);
@@ -308,12 +266,5 @@ describe("sendWebhook", () => {
         random: () => 1,
       }),
     ).rejects.toThrow("stopped");
-  });
-
-  it("sends nothing if its signal is already aborted", async () => {
-    await expect(send({ signal: AbortSignal.abort(new Error("stopped")) })).rejects.toThrow(
-      "stopped",
-    );
-    expect(receiver.received).toEqual([]);
   });
 });
