@@ -25,17 +25,6 @@ const drifts: [string, Bend][] = [
 ];
 
 describe.each(drifts)("a list that changes while being read: %s", (what, bend) => {
-  it("is read again", async () => {
-    // The second page of the first reading drifts.
-    const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
-      request.at === 1 ? bend(page, request) : page,
-    );
-    const { folder, run } = await exporterOf(server);
-    expect((await run()).tags[0]).toMatchObject({ status: "exported", total: 25_000 });
-    expect(offsets(server)).toEqual([0, 10_000, 0, 10_000, 20_000]);
-    expect(await linesOf(folder, "a--b.txt")).toHaveLength(25_000);
-  });
-
   it("fails when the list changes three more times", async () => {
     const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
       request.offset > 0 ? bend(page, request) : page,
@@ -51,20 +40,6 @@ describe.each(drifts)("a list that changes while being read: %s", (what, bend) =
   });
 });
 
-test("a failed tag keeps its earlier list, and others continue", async () => {
-  const lists = { "a:b": served(addresses(3)), "c:d": served(["192.0.2.1"]) };
-  const server = await startTagServer({ ...lists }, (page, { tag, offset }) =>
-    tag === "a:b" && offset > 0 ? failure("snapshot has expired") : page,
-  );
-  const { folder, run } = await exporterOf(server);
-  await run();
-  server.lists["a:b"] = served(many, "b");
-  server.lists["c:d"] = served(["192.0.2.2"], "b");
-  expect(await run()).toMatchObject({ exported: 1, failed: 1 });
-  expect(await exportedTag(folder, "a:b")).toMatchObject({ status: "failed", total: 3 });
-  expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.2"]);
-});
-
 test("a list that stops changing is exported in its new form", async () => {
   const server = await startTagServer({ "a:b": served(many) }, (page, { at }) => {
     if (at !== 1) return page;
@@ -77,6 +52,7 @@ test("a list that stops changing is exported in its new form", async () => {
     total: 12_000,
     snapshot: "b".repeat(24),
   });
+  expect(offsets(server)).toEqual([0, 10_000, 0, 10_000]);
 });
 
 describe("an invalid list fails its tag at once", () => {

@@ -84,14 +84,13 @@ function exported() {
 }
 
 describe("a tag that fails", () => {
-  test.each([[[]], [["--quiet"]], [["--json"]], [["--quiet", "--json"]]])(
-    "is an error on stderr and exit code 3, with %j",
-    async (flags) => {
-      const { code, stderr } = await enrich(...flags);
+  test("is an error on stderr and exit code 3, even with --quiet and --json", async () => {
+    for (const flags of [[], ["--quiet", "--json"]]) {
+      const { code, stderr } = await enrich(...flags, "--restart");
       expect(code).toBe(3);
       expect(stderr).toMatch(/^repute: could not export tag no:such: .*there is no tag no:such$/m);
-    },
-  );
+    }
+  });
 
   test("is also reported by tags export --quiet", async () => {
     const args = ["tags", "export", "no:such", "spam:bulk", "-o", join(folder, "lists")];
@@ -110,12 +109,17 @@ describe("a tag that fails", () => {
 });
 
 describe("the result of each tag", () => {
-  test("is in the manifest and in the single object of --json", async () => {
+  test("is in the manifest, which verify accepts, and in the single object of --json", async () => {
     const { stdout } = await enrich("--json");
     const printed = JSON.parse(stdout) as Manifest;
     expect(printed.tag_exports).toEqual([failed, exported()]);
     expect(await manifest()).toEqual(printed);
     for (const file of exported().files) await readFile(file);
+    const verified = await runInProcess(["verify", join(folder, "out.csv")]);
+    expect(verified).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("matches its manifest") as string,
+    });
   });
 
   test("is in the summary", async () => {
@@ -129,12 +133,6 @@ describe("the result of each tag", () => {
     const paths = [join(folder, "in.txt"), "-o", join(folder, "out.csv")];
     await runInProcess(["enrich", ...paths, "--intel-url", server.url, "--lookups", "query"]);
     expect(await manifest()).not.toHaveProperty("tag_exports");
-  });
-
-  test("does not prevent verification of the output", async () => {
-    await enrich("--quiet");
-    const { code, stdout } = await runInProcess(["verify", join(folder, "out.csv")]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining("matches its manifest")]);
   });
 
   test("is there for rows on stdout, too", async () => {
@@ -159,17 +157,11 @@ describe("an export that ends early", () => {
       { tag: "spam:bulk", status: "failed", error: { code: "unauthorized" } },
     ]);
     expect((await manifest()).tag_exports).toHaveLength(2);
-    expect(stderr).toContain(
-      `repute tags export --seen-in ${join(folder, "out.csv")} -o ${join(folder, "lists")}`,
-    );
-  });
-
-  test("is made up for by the command it names", async () => {
-    await enrich("--quiet");
+    const [out, lists] = [join(folder, "out.csv"), join(folder, "lists")];
+    expect(stderr).toContain(`repute tags export --seen-in ${out} -o ${lists}`);
     bend = () => null;
-    const { code } = await exportSeenIn(join(folder, "out.csv"));
-    expect(code).toBe(3);
-    expect(await readdir(join(folder, "lists"))).toContain("spam--bulk.txt");
+    expect((await exportSeenIn(out)).code).toBe(3);
+    expect(await readdir(lists)).toContain("spam--bulk.txt");
   });
 });
 

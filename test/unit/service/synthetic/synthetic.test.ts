@@ -84,12 +84,6 @@ test("a partial answer stays partial, and its quick check is complete", async ()
   expect((await ask(service, `/beta/quick-check/${partial.item.value}`)).status).toBe(200);
 });
 
-test("the dataset's items keep their answers", async () => {
-  const [plain, synthetic] = [await runningService(), await runningService({ synthetic: 7 })];
-  const path = "/beta/query/192.0.2.1";
-  expect(await askJson(synthetic, path)).toEqual(await askJson(plain, path));
-});
-
 interface Page {
   readonly result: { entries: string[]; total: number; snapshot: string };
 }
