@@ -45,10 +45,13 @@ async function client(
   });
 }
 
-function page(entries: string[], more: object = {}): Step {
+function onePage(entries: string[], more: object = {}) {
   const snapshot = "abcdefghijklmnopqrstuvwx";
-  const lastUpdate = "2023-01-02T03:04:05Z";
-  return reply(200, success({ tag: "a:b", entries, lastUpdate, total: 3, snapshot, ...more }));
+  return { tag: "a:b", entries, lastUpdate: "2023-01-02T03:04:05Z", total: 3, snapshot, ...more };
+}
+
+function page(entries: string[], more: object = {}): Step {
+  return reply(200, success(onePage(entries, more)));
 }
 
 describe("lookups", () => {
@@ -63,13 +66,6 @@ describe("lookups", () => {
     expect(server.requests).toMatchObject([{ method: "GET", path: "/beta/query/192.0.2.7" }]);
   });
 
-  test("a quick check requests its own endpoint", async () => {
-    const intel = await client([reply(200, success(quickCheckResult()))]);
-    const finding = await intel.quickCheck(address, { signal });
-    expect(finding.answers["quick-check"]?.result).toEqual(quickCheckResult());
-    expect(server.requests[0]?.path).toBe("/beta/quick-check/192.0.2.7");
-  });
-
   test.each([
     ["url", "http://example.com/a?b", "/beta/query/http%3A%2F%2Fexample.com%2Fa%3Fb"],
     ["ip", "2001:db8::1", "/beta/query/2001%3Adb8%3A%3A1"],
@@ -81,18 +77,6 @@ describe("lookups", () => {
     const intel = await client([reply(400, failure("no"))]);
     await intel.query({ kind, value }, { signal });
     expect(server.requests[0]?.path).toBe(path);
-  });
-
-  test.each(["", "/"])("the base address may end in %j", async (end) => {
-    const intel = await client([reply(200, success(ipResult()))]);
-    const other = new IntelClient({
-      baseUrl: `${server.url}/gateway/beta${end}`,
-      dispatcher: pool,
-      clock: new ManualClock(),
-    });
-    await other.query(address, { signal });
-    expect(server.requests[0]?.path).toBe("/gateway/beta/query/192.0.2.7");
-    expect(intel).toBeDefined();
   });
 
   test("sends no credential unless one is configured", async () => {
@@ -158,6 +142,15 @@ describe("lookups", () => {
     expect((await intel.attempt("query", address, { signal })).drift).toEqual(["intent=evil"]);
   });
 
+  test("a quick check requests its own endpoint, below a base address that ends in a slash", async () => {
+    await client([reply(200, success(quickCheckResult()))]);
+    const baseUrl = `${server.url}/gateway/beta/`;
+    const intel = new IntelClient({ baseUrl, dispatcher: pool, clock: new ManualClock() });
+    const finding = await intel.quickCheck(address, { signal });
+    expect(finding.answers["quick-check"]?.result).toEqual(quickCheckResult());
+    expect(server.requests[0]?.path).toBe("/gateway/beta/quick-check/192.0.2.7");
+  });
+
   test("reuses connections", async () => {
     const intel = await client([reply(200, success(ipResult()))]);
     for (let n = 0; n < 5; n++) await intel.query(address, { signal });
@@ -166,39 +159,23 @@ describe("lookups", () => {
 });
 
 describe("tags", () => {
-  const tag = { name: "a:b", intent: "malicious" };
+  const tag = { name: "a:b", intent: "malicious", extra: 1 };
+  const snapshot = "abcdefghijklmnopqrstuv+/";
 
-  test("lists all tags", async () => {
-    const intel = await client([reply(200, success([tag]))]);
-    expect(await intel.tags()).toEqual([tag]);
-    expect(server.requests[0]?.path).toBe("/beta/tags");
-  });
-
-  test("lists all tags with descriptions", async () => {
-    const intel = await client([reply(200, success([tag]))]);
-    await intel.tags({ includeDescriptions: true });
-    expect(server.requests[0]?.path).toBe("/beta/tags?includeDescriptions=true");
-  });
-
-  test("reads one tag", async () => {
-    const intel = await client([reply(200, success({ ...tag, extra: 1 }))]);
-    expect(await intel.tag("a:b")).toEqual({ ...tag, extra: 1 });
-    expect(server.requests[0]?.path).toBe("/beta/tags/a%3Ab");
-  });
-
-  test("escapes a tag name that looks like a parent folder", async () => {
-    const intel = await client([reply(200, success(tag))]);
-    await intel.tag("..");
-    expect(server.requests[0]?.path).toBe("/beta/tags/%2E%2E");
-  });
-
-  test("reads one page of a tag's list", async () => {
-    const intel = await client([page(["192.0.2.1"])]);
-    const snapshot = "abcdefghijklmnopqrstuv+/";
-    expect((await intel.tagIps("a:b", { offset: 5, limit: 7, snapshot })).total).toBe(3);
-    expect(server.requests[0]?.path).toBe(
-      "/beta/tags/a%3Ab/ips?offset=5&limit=7&snapshot=abcdefghijklmnopqrstuv%2B%2F",
-    );
+  test.each<[string, unknown, (intel: IntelClient) => Promise<unknown>]>([
+    ["/tags", [tag], (intel) => intel.tags()],
+    ["/tags?includeDescriptions=true", [tag], (intel) => intel.tags({ includeDescriptions: true })],
+    ["/tags/a%3Ab", tag, (intel) => intel.tag("a:b")],
+    ["/tags/%2E%2E", tag, (intel) => intel.tag("..")],
+    [
+      "/tags/a%3Ab/ips?offset=5&limit=7&snapshot=abcdefghijklmnopqrstuv%2B%2F",
+      onePage(["192.0.2.1"]),
+      (intel) => intel.tagIps("a:b", { offset: 5, limit: 7, snapshot }),
+    ],
+  ])("%s is read", async (path, result, read) => {
+    const intel = await client([reply(200, success(result))]);
+    expect(await read(intel)).toEqual(result);
+    expect(server.requests[0]?.path).toBe(`/beta${path}`);
   });
 
   test.each([
@@ -244,33 +221,28 @@ describe("tags", () => {
 });
 
 describe("failed calls", () => {
-  test("400 is a rejection with the service's words", async () => {
-    const intel = await client([reply(400, failure("no such tag"))]);
-    const error = await intel.tag("a:b").catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(RejectedError);
-    expect(error).toMatchObject({
-      message: "tag a:b: the intelligence interface refuses: no such tag",
-      httpStatus: 400,
-      again: null,
-    });
-  });
-
-  test("400 without an envelope is a rejection", async () => {
-    const intel = await client([reply(400, "nope")]);
-    await expect(intel.tag("a:b")).rejects.toBeInstanceOf(RejectedError);
-  });
-
-  test("a refused tag says where the names of tags are", async () => {
+  test("400 is a rejection with the service's words, and says where the names of tags are", async () => {
     const refused = reply(400, failure("no such tag"));
     const intel = await client([refused, refused]);
     const hint = expect.stringContaining("repute tags list");
-    await expect(intel.tag("a:b")).rejects.toMatchObject({ code: "rejected", hint });
+    const error = await intel.tag("a:b").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({
+      code: "rejected",
+      message: "tag a:b: the intelligence interface refuses: no such tag",
+      httpStatus: 400,
+      again: null,
+      hint,
+    });
     await expect(intel.tagIps("a:b")).rejects.toMatchObject({ code: "rejected", hint });
   });
 
-  test("404 has its own error class", async () => {
-    const intel = await client([reply(404)]);
-    await expect(intel.tag("a:b")).rejects.toBeInstanceOf(NotFoundError);
+  test.each([
+    [400, RejectedError],
+    [404, NotFoundError],
+  ])("%i without an envelope has its error class", async (status, type) => {
+    const intel = await client([reply(status, "nope")]);
+    await expect(intel.tag("a:b")).rejects.toBeInstanceOf(type);
   });
 
   test("429 is throttling and says for how long", async () => {

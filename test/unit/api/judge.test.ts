@@ -67,15 +67,11 @@ describe("200", () => {
     });
   });
 
-  test("keeps unknown members as received", () => {
-    const result = { ...ipResult(), confidence: { score: 7 } };
-    expect(judged(200, success(result)).answers.query?.result).toEqual(result);
-  });
-
-  test("accepts and keeps abusixMailBlocklist in place of serviceMailBlocklist", () => {
+  test("keeps members as received: unknown ones, and abusixMailBlocklist in place of serviceMailBlocklist", () => {
     const result = {
       ...without(ipResult(), "serviceMailBlocklist"),
       abusixMailBlocklist: "ACTIVE",
+      confidence: { score: 7 },
     };
     expect(judged(200, success(result))).toMatchObject({
       status: "complete",
@@ -83,24 +79,13 @@ describe("200", () => {
     });
   });
 
-  test("validates abusixMailBlocklist like the specified member", () => {
-    const result = { ...without(ipResult(), "serviceMailBlocklist"), abusixMailBlocklist: 7 };
-    expect(judged(200, success(result)).error?.message).toContain(
-      "result.abusixMailBlocklist must be of type string",
-    );
-  });
-
-  test("keeps an unknown type", () => {
+  test("keeps an unknown type, and validates the members that it shares with known ones", () => {
     const result = { item: "+49", type: "PHONE", carrier: "Example" };
     expect(judged(200, success(result))).toMatchObject({
       status: "complete",
       answers: { query: { result } },
     });
-  });
-
-  test("validates the shared members of an unknown type", () => {
-    const result = { item: "+49", type: "PHONE", tags: "spam" };
-    expect(judged(200, success(result)).error?.message).toContain(
+    expect(judged(200, success({ ...result, tags: "spam" })).error?.message).toContain(
       "result.tags must be of type array",
     );
   });
@@ -127,6 +112,11 @@ describe("200", () => {
       "more than one fault",
       success({ ...ipResult(), tags: null, asn: null }),
       "result.tags must be of type array (and 1 more)",
+    ],
+    [
+      "the deployed name of a member with another type",
+      success({ ...without(ipResult(), "serviceMailBlocklist"), abusixMailBlocklist: 7 }),
+      "result.abusixMailBlocklist must be of type string",
     ],
     ["an absent result", { status: "success", statusCode: 200 }, "envelope.result is missing"],
     ["a list as result", success([ipResult()]), "result must be an object"],
@@ -159,12 +149,6 @@ describe("200", () => {
     expect(finding.error?.message).toContain("the body is not JSON (content-type text/html)");
   });
 
-  test("ignores the content type of valid JSON", () => {
-    expect(judged(200, success(ipResult()), { "content-type": "text/html" }).status).toBe(
-      "complete",
-    );
-  });
-
   test("any other 2xx status is response_schema", () => {
     expect(judged(204, "")).toMatchObject({
       status: "failed",
@@ -189,10 +173,6 @@ describe("400", () => {
       lookedUpAt: "2024-01-01T00:00:00.000Z",
       error: { code: "invalid_item", message: "Invalid IP address" },
     });
-  });
-
-  test("so does the failure envelope of a quick check", () => {
-    expect(judged(400, failure("no"), {}, "quick-check").status).toBe("invalid");
   });
 
   test("anything else is http_400, without a retry", () => {
@@ -228,13 +208,13 @@ describe("503", () => {
     });
   });
 
-  test("the partial-success envelope may lack the empty errors", () => {
-    expect(judged(503, without(partialSuccess(ipResult()), "errors")).status).toBe("partial");
-  });
-
-  test("Retry-After next to the partial-success envelope is not throttling", () => {
-    const finding = judged(503, partialSuccess(ipResult()), { "retry-after": "7" });
-    expect(finding.again).toEqual({ policy: "partial", afterMs: null });
+  test("is not throttling with a Retry-After, nor without errors in its envelope", () => {
+    const body = without(partialSuccess(ipResult()), "errors");
+    const finding = judged(503, body, { "retry-after": "7" });
+    expect([finding.status, finding.again]).toEqual([
+      "partial",
+      { policy: "partial", afterMs: null },
+    ]);
   });
 
   test("the envelope around a quick check is data too", () => {
@@ -245,11 +225,6 @@ describe("503", () => {
       answers: { "quick-check": { result } },
       missing: ["intent"],
     });
-  });
-
-  test("accepts abusixMailBlocklist in a partial result", () => {
-    const result = { item: "192.0.2.7", type: "IP", abusixMailBlocklist: "ACTIVE" };
-    expect(judged(503, partialSuccess(result)).missing).not.toContain("serviceMailBlocklist");
   });
 
   test.each([

@@ -138,15 +138,10 @@ describe("case context", () => {
   });
 
   test.each([
-    [401, ""],
     [403, ""],
-    [200, { message: "Authentication Failed" }],
-    [200, "Authentication Failed"],
-    [200, '"authentication failed"'],
     [200, "<html><h1>Authentication&nbsp;Failed</h1></html>"],
     [200, { s: { resolver_data: {} }, error: "Authentication Failed" }],
     [400, { error: "Authentication Failed" }],
-    [500, "AUTHENTICATION FAILED"],
   ])("explains a rejected key (%i %j) with both steps", async (status, body) => {
     const cases = new CaseClient({ ...(await options([reply(status, body)])), apiKey: "secret" });
     const error = await cases.context("c-1").catch((reason: unknown) => reason);
@@ -165,12 +160,5 @@ describe("case context", () => {
     const body = { s: { resolver_data: { Note: "x" } }, title: "Authentication failed 7 times" };
     const cases = new CaseClient(await options([reply(200, body)]));
     expect(await cases.context("c-1")).toEqual(body);
-  });
-
-  test("names the rejected key", async () => {
-    const cases = new CaseClient({ ...(await options([reply(403)])), apiKey: "secret" });
-    await expect(cases.context("c-1")).rejects.toThrow(
-      "403 from the case management instance: the API key was not accepted",
-    );
   });
 });

@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { Quota, quotaName } from "../../../../src/store/quota/quota.js";
 import { FileQuotaStore, quotaPath, readQuotas } from "../../../../src/store/quota/quota-file.js";
 import { openQuotas } from "../../../../src/store/quota/open-quotas.js";
-import type { QuotaStore } from "../../../../src/store/quota/quota-store.js";
+import type { QuotaStore } from "../../../../src/store/quota/quota.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -108,7 +108,7 @@ describe("a quota counted in a folder", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("is exact when eight processes share it", async () => {
+  test("is exact when four processes share it", async () => {
     const { stateFolder } = await counted();
     const program = `
       import { Quota } from "./dist/store/quota/quota.js";
@@ -136,7 +136,7 @@ describe("a quota counted in a folder", () => {
       promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
         cwd: new URL("../../../..", import.meta.url),
       });
-    const outputs = await Promise.all(Array.from({ length: 8 }, run));
+    const outputs = await Promise.all(Array.from({ length: 4 }, run));
     expect(outputs.map(({ stderr }) => stderr).join("")).toBe("");
     const spent = outputs.map(({ stdout }) => Number(stdout));
     expect(spent.reduce((a, b) => a + b)).toBe(40);
