@@ -173,15 +173,6 @@ describe("an interrupted export", () => {
     expect(await exportedTag(folder, "a:b")).toMatchObject({ total: 12_000 });
   });
 
-  it("does not use pages of another service", async () => {
-    const { bend, signal } = abortAt(1);
-    const server = await startTagServer({ "a:b": served(many) }, bend);
-    const { run } = await exporterOf(server);
-    await expect(run({ signal })).rejects.toThrow("stopped");
-    await run({ source: "http://other.example" });
-    expect(offsets(server).slice(2)).toEqual([0, 10_000, 20_000]);
-  });
-
   it("removes its pages after publishing", async () => {
     const server = await startTagServer({ "a:b": served(many) });
     const { run } = await exporterOf(server);

@@ -1,92 +1,81 @@
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { startAnsweringServer } from "../helpers/answering-server.js";
-import type { AnsweringServer } from "../helpers/answering-server.js";
-import { runRepute, startRepute } from "../helpers/run-repute.js";
-import type { RunReputeResult } from "../helpers/run-repute.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { enrichHere } from "../helpers/enrich-here.js";
+import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const rows = 2_000;
+const rows = 1_000;
+const input = `domain\n${Array.from({ length: rows }, (_, n) => `host-${n}.example.com\n`).join("")}`;
+const mostRequests = rows + 2 * 32;
 
 it("waits for a service that goes down and comes back, without losing a row", async () => {
-  const { server, run, out } = await prepared(rows);
-  const stopped = stopAfter(server, 700);
-  const running = run([]);
-  await stopped;
-  await running.said(/the run waits and probes it/);
-  await server.start();
-  const { code } = await running.result;
-  expect(code).toBe(0);
-  expect(await statuses(out)).toEqual({ complete: rows });
-  expect(server.total).toBeLessThanOrEqual(rows + 2 * 32);
+  const server = await serving();
+  const stopped = requestsOf(server, 300).then(() => server.stop());
+  const said: string[] = [];
+  const { manifest } = await enrichHere({
+    input: ["in.csv", input],
+    intelUrl: server.url,
+    settings: { lookups: "query", rate: "2000/s" },
+    onWarning(message) {
+      said.push(message);
+      if (message.endsWith("the run waits and probes it")) void stopped.then(() => server.start());
+    },
+  });
+  expect(said).toEqual([
+    expect.stringContaining("nothing but errors from"),
+    expect.stringContaining("answers again after"),
+  ]);
+  expect(manifest.statuses.complete).toBe(rows);
+  expect(server.total).toBeLessThanOrEqual(mostRequests);
 });
 
 it("ends with one clear line when a service stays down, and resumes later", async () => {
-  const { server, args, run, out } = await prepared(rows);
-  const stopped = stopAfter(server, 700);
-  const running = run(["--outage-patience", "1s"]);
+  const { server, args, out } = await prepared();
+  const stopped = requestsOf(server, 300).then(() => server.stop());
+  const { code, stderr } = await runRepute([...args, "--outage-patience", "1s"]);
   await stopped;
-  const { code, stderr } = await running.result;
   expect(code).toBe(1);
   expect(stderr).toMatch(/^repute: nothing but errors from http:\/\/127\.0\.0\.1.*\n.*--resume/m);
   expect(stderr).not.toContain("    at ");
   expect(existsSync(out)).toBe(false);
   await server.start();
   expect((await runRepute([...args, "--resume"])).code).toBe(0);
-  expect(await statuses(out)).toEqual({ complete: rows });
-  expect(server.total).toBeLessThanOrEqual(rows + 2 * 32);
+  const manifest = JSON.parse(await readFile(`${out}.manifest.json`, "utf8")) as Manifest;
+  expect(manifest.statuses.complete).toBe(rows);
+  expect(server.total).toBeLessThanOrEqual(mostRequests);
 });
 
 it("ends with one clear line when the output's folder disappears", async () => {
-  const { server, folder, run } = await prepared(4_000);
-  const running = run([]);
-  await requestsOf(server, 500);
-  await rm(join(folder, "out"), { recursive: true, force: true });
-  const { code, stderr } = await running.result;
+  const { server, folder, args } = await prepared();
+  const removed = requestsOf(server, 300).then(() =>
+    // At once: the run goes on writing there.
+    rmSync(join(folder, "out"), { recursive: true, force: true }),
+  );
+  const { code, stderr } = await runRepute(args);
+  await removed;
   expect(code).toBe(1);
   expect(stderr).toMatch(/^repute: .*(folder does not exist|journal)/m);
   expect(stderr).not.toContain("    at ");
 });
 
-interface Prepared {
-  readonly server: AnsweringServer;
-  readonly folder: string;
-  readonly out: string;
-  /** The command that `run` starts in a process of its own. */
-  readonly args: readonly string[];
-  readonly run: (flags: readonly string[]) => {
-    readonly result: Promise<RunReputeResult>;
-    readonly said: (pattern: RegExp) => Promise<unknown>;
-  };
-}
-
-async function prepared(items: number): Promise<Prepared> {
-  const folder = await temporaryFolder();
+async function serving(): Promise<AnsweringServer> {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
-  const input = join(folder, "in.csv");
-  const names = Array.from({ length: items }, (_, n) => `host-${n}.example.com\n`);
-  await writeFile(input, `domain\n${names.join("")}`);
+  return server;
+}
+
+/** A service, and the command that enriches the rows from it. */
+async function prepared() {
+  const [folder, server] = [await temporaryFolder(), await serving()];
+  await writeFile(join(folder, "in.csv"), input);
   await mkdir(join(folder, "out"));
   const out = join(folder, "out", "out.csv");
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "2000/s"];
-  const args = ["enrich", input, "-o", out, ...service];
-  return {
-    server,
-    folder,
-    out,
-    args,
-    run(flags) {
-      const running = startRepute([...args, ...flags]);
-      running.child.stdin?.end();
-      return {
-        result: running.result,
-        said: (pattern) => running.waitFor("stderr", pattern),
-      };
-    },
-  };
+  return { server, folder, out, args: ["enrich", join(folder, "in.csv"), "-o", out, ...service] };
 }
 
 /** Resolves once this many requests were made in total. */
@@ -97,16 +86,4 @@ function requestsOf(server: AnsweringServer, total: number): Promise<void> {
       return true;
     };
   });
-}
-
-async function stopAfter(server: AnsweringServer, total: number): Promise<void> {
-  await requestsOf(server, total);
-  await server.stop();
-}
-
-async function statuses(out: string): Promise<Record<string, number>> {
-  const manifest = JSON.parse(await readFile(`${out}.manifest.json`, "utf8")) as {
-    statuses: Record<string, number>;
-  };
-  return Object.fromEntries(Object.entries(manifest.statuses).filter(([, n]) => n > 0));
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Socket } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { ipResult, plainResult, quickCheckResult, success } from "../unit/api/answers.js";
 
-const total = 600;
+const total = 400;
 
 function address(n: number): string {
   return `198.18.${n >> 8}.${n & 255}`;
@@ -59,12 +59,9 @@ async function answerLate(socket: Socket, answer: () => void, again: boolean): P
   if (!socket.destroyed) answer();
 }
 
-describe.each([
-  ["on the main thread", "900/s", "query"],
-  ["on a thread of their own", "100000/s", "query"],
-  ["of both lookups", "900/s", ["query", "quick-check"]],
-])("requests %s", (_, rate, lookups) => {
-  test("get no other item's answer after an extra answer, and the cache stores none", async () => {
+test.each([["query"], ["query", "quick-check"]])(
+  "no item gets another one's answer after an extra answer, and the cache stores none: %s, %s",
+  async (...lookups) => {
     const server = await shifting(50);
     const cache = await temporaryFolder();
     const items = Array.from({ length: total }, (_unused, n) =>
@@ -73,11 +70,11 @@ describe.each([
     const options = {
       input: ["in.csv", `n,item\n${items.map((item, n) => `${n},${item}\n`).join("")}`],
       intelUrl: server.url,
-      settings: { rate, lookups, cache, concurrency: 8, failOn: "never" },
+      settings: { rate: "900/s", lookups, cache, concurrency: 8, failOn: "never" },
       clock: new HurriedClock(),
     } as const;
     const run = await enrichHere(options);
-    expect(server.extra()).toBeGreaterThan(10);
+    expect(server.extra()).toBeGreaterThan(6);
     expect(wrongRows(run.records())).toEqual([]);
     const { complete, failed } = run.manifest.statuses;
     expect(complete + failed).toBe(total);
@@ -87,8 +84,8 @@ describe.each([
     expect(wrongRows(again.records())).toEqual([]);
     const cached = again.records().filter(({ rep_source: source }) => source === "cache");
     expect(cached.length).toBeGreaterThanOrEqual(complete);
-  });
-});
+  },
+);
 
 /** Rows with data of another item. */
 function wrongRows(rows: readonly Record<string, string>[]): Record<string, string>[] {

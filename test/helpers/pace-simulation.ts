@@ -5,6 +5,7 @@ import { paced } from "../../src/lookup/compose.js";
 import { Slots } from "../../src/lookup/pace/slots.js";
 import type { AttemptLookup } from "../../src/lookup/types.js";
 import { completeFinding } from "./complete-finding.mjs";
+import { SimulatedTimers } from "./simulated-timers.js";
 
 /** What a scripted server does with a request: when it answers, and whether it throttles. */
 interface ScriptedAnswer {
@@ -24,38 +25,7 @@ export interface Second {
   readonly open: number;
 }
 
-/** Jumps from timer to timer without a turn of the event loop each, which would take minutes. */
-class SimulatedClock implements Clock {
-  #now = 0;
-  readonly #timers: { due: number; end: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  monotonic(): number {
-    return this.#now;
-  }
-
-  sleep(ms: number): Promise<void> {
-    const due = this.#now + ms;
-    return new Promise((end) => {
-      let at = this.#timers.length;
-      while (at > 0 && (this.#timers[at - 1]?.due ?? 0) <= due) at--;
-      this.#timers.splice(at, 0, { due, end });
-    });
-  }
-
-  async run(until: number): Promise<void> {
-    await settle();
-    for (let next = this.#timers.pop(); next && next.due <= until; next = this.#timers.pop()) {
-      this.#now = next.due;
-      next.end();
-      await settle();
-    }
-  }
-}
-
+/** Timers need no turn of the event loop each, which would take minutes. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 24; i++) await Promise.resolve();
 }
@@ -69,7 +39,12 @@ export async function simulatePace(
   seconds: number,
   concurrency = 64,
 ): Promise<readonly Second[]> {
-  const clock = new SimulatedClock();
+  const timers = new SimulatedTimers();
+  const clock: Clock = {
+    now: () => timers.now,
+    monotonic: () => timers.now,
+    sleep: (ms) => timers.sleep(ms),
+  };
   const counts = Array.from({ length: seconds + 1 }, () => ({
     sent: 0,
     accepted: 0,
@@ -98,7 +73,7 @@ export async function simulatePace(
       await lookup({ kind: "ip", value: "192.0.2.1" }, { signal });
   };
   for (let i = 0; i < 2 * concurrency; i++) void worker();
-  await clock.run(seconds * 1000);
+  await timers.run(seconds * 1000, settle);
   return counts.slice(0, seconds);
 }
 

@@ -5,43 +5,29 @@ import { SharedPace } from "../../src/lookup/pace/shared/shared-pace.js";
 import type { Priority } from "../../src/store/redis/redis-address.js";
 import { PaceServer } from "../../src/store/redis/pace-server.js";
 import type { Script, ScriptServer, ScriptValue } from "../../src/store/redis/redis-link.js";
+import { SimulatedTimers } from "./simulated-timers.js";
 
-/** Simulated time that waits for real calls: it passes only while none is open. */
+/** Time that passes only while no real call is open. */
 class SimulatedTime {
-  #now = 0;
+  readonly #timers = new SimulatedTimers();
   #open = 0;
-  readonly #timers: { due: number; end: () => void }[] = [];
 
   get now(): number {
-    return this.#now;
+    return this.#timers.now;
   }
 
   /** A worker's clock: its wall clock and its monotonic one differ from everybody else's. */
   clock(aheadMs: number): Clock {
     return {
-      now: () => 1.7e12 + this.#now + aheadMs,
-      monotonic: () => this.#now + 1e6 + aheadMs / 7,
+      now: () => 1.7e12 + this.now + aheadMs,
+      monotonic: () => this.now + 1e6 + aheadMs / 7,
       // Timers have a resolution of one millisecond.
       sleep: (ms, signal) => this.sleep(Math.max(1, Math.ceil(ms)), signal),
     };
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        const found = this.#timers.indexOf(timer);
-        if (found >= 0) this.#timers.splice(found, 1);
-        reject(signal?.reason);
-      };
-      const end = (): void => {
-        signal?.removeEventListener("abort", onAbort);
-        resolve();
-      };
-      const timer = { due: this.#now + ms, end };
-      const at = this.#timers.findIndex(({ due }) => due <= timer.due);
-      this.#timers.splice(at < 0 ? this.#timers.length : at, 0, timer);
-      signal?.addEventListener("abort", onAbort);
-    });
+    return this.#timers.sleep(ms, signal);
   }
 
   /** Makes a real call that takes no simulated time. */
@@ -54,17 +40,11 @@ class SimulatedTime {
     }
   }
 
-  async run(untilMs: number): Promise<void> {
-    for (;;) {
+  run(untilMs: number): Promise<void> {
+    return this.#timers.run(untilMs, async () => {
       do await turn();
       while (this.#open > 0);
-      const next = this.#timers.at(-1);
-      if (next === undefined || next.due > untilMs) break;
-      this.#timers.pop();
-      this.#now = Math.max(this.#now, next.due);
-      next.end();
-    }
-    this.#now = untilMs;
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 import { option } from "../../core/options.js";
+import type { CacheUpkeep } from "../../store/cache/cache-stats.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -35,8 +36,8 @@ export const cacheStatsCommand = defineCommand({
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
-    const { cacheStats } = await upkeepOf(call.operand);
-    await showCounts(call, await cacheStats(call.operand, upkeepOptions(call)));
+    const upkeep = await upkeepOf(call.operand);
+    await showCounts(call, await upkeep.stats(call.operand, upkeepOptions(call)));
     return exitCodes.done;
   },
 });
@@ -59,8 +60,8 @@ export const cachePruneCommand = defineCommand({
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
-    const { pruneCache } = await upkeepOf(call.operand);
-    await showCounts(call, await pruneCache(call.operand, upkeepOptions(call)));
+    const upkeep = await upkeepOf(call.operand);
+    await showCounts(call, await upkeep.prune(call.operand, upkeepOptions(call)));
     return exitCodes.done;
   },
 });
@@ -83,17 +84,16 @@ export const cacheClearCommand = defineCommand({
   },
   exitCodes: commonExitCodes,
   run: async (call) => {
-    const { clearCache } = await upkeepOf(call.operand);
-    await showCounts(call, await clearCache(call.operand, { signal: call.context.signal }));
+    const upkeep = await upkeepOf(call.operand);
+    await showCounts(call, await upkeep.clear(call.operand, { signal: call.context.signal }));
     return exitCodes.done;
   },
 });
 
-/** The upkeep of a cache, in Redis or in a folder. */
-function upkeepOf(cache: string) {
+async function upkeepOf(cache: string): Promise<CacheUpkeep> {
   return isRedisAddress(cache)
-    ? import("../../store/redis/redis-cache-upkeep.js")
-    : import("../../store/cache/cache-upkeep.js");
+    ? (await import("../../store/redis/redis-cache-upkeep.js")).redisUpkeep
+    : (await import("../../store/cache/cache-upkeep.js")).folderUpkeep;
 }
 
 function upkeepOptions({ settings, context }: CommandCall<{ readonly cacheTtl: number }>) {

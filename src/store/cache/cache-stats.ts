@@ -3,7 +3,6 @@ import {
   type AnswerKind,
   answerKinds,
   decodeEntry,
-  type EntryHead,
   isFresh,
   readEntryHead,
 } from "./cache-entry.js";
@@ -27,20 +26,6 @@ export interface CacheStats {
   readonly newest: string | null;
 }
 
-/** Result of pruning. */
-export interface PruneResult {
-  readonly folder: string;
-  readonly removed: number;
-  readonly kept: number;
-}
-
-/** Result of clearing. */
-export interface ClearResult {
-  readonly folder: string;
-  /** Bytes freed. */
-  readonly bytes: number;
-}
-
 export interface UpkeepOptions {
   /** Lifetime of full answers in milliseconds. */
   readonly ttlMs: number;
@@ -50,11 +35,36 @@ export interface UpkeepOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What can be done with a cache, in a folder or in Redis, besides using it. */
+export interface CacheUpkeep {
+  /**
+   * Counts the contents.
+   *
+   * @throws UsageError `no_cache`, FatalError if it cannot be read
+   */
+  stats(cache: string, options: UpkeepOptions): Promise<CacheStats>;
+  /**
+   * Removes expired and damaged entries.
+   *
+   * @throws UsageError `no_cache`, FatalError if it cannot be written
+   */
+  prune(
+    cache: string,
+    options: UpkeepOptions,
+  ): Promise<Record<"removed" | "kept", number> & { folder: string }>;
+  /**
+   * Removes everything, intact or damaged.
+   *
+   * @throws UsageError `no_cache`, FatalError if it cannot be removed
+   */
+  clear(
+    cache: string,
+    options: Pick<UpkeepOptions, "signal">,
+  ): Promise<Pick<CacheStats, "folder" | "bytes">>;
+}
+
 /** Whether a run would use an entry; null stands for none, or a damaged one. */
-export function isUsed(
-  entry: string | null,
-  { now, ttlMs }: Pick<UpkeepOptions, "now" | "ttlMs">,
-): boolean {
+export function isUsed(entry: string | null, { now, ttlMs }: UpkeepOptions): boolean {
   const head = readEntryHead(entry);
   return head !== null && isFresh(head, now, ttlMs);
 }
@@ -71,7 +81,7 @@ export class CacheCounts {
   #newest = Number.NEGATIVE_INFINITY;
 
   /** @param entry null for one that cannot be read */
-  add(entry: string | null, { now, ttlMs }: Pick<UpkeepOptions, "now" | "ttlMs">): void {
+  add(entry: string | null, { now, ttlMs }: UpkeepOptions): void {
     this.#counts.entries++;
     const head = readEntryHead(entry);
     if (entry === null || head === null) {
@@ -79,7 +89,11 @@ export class CacheCounts {
       return;
     }
     if (isFresh(head, now, ttlMs)) this.#counts.fresh++;
-    this.#addIntact(entry, head);
+    this.#kinds[head.kind]++;
+    this.#oldest = Math.min(this.#oldest, head.storedAt);
+    this.#newest = Math.max(this.#newest, head.storedAt);
+    const lookup = lookupOfKey(decodeEntry(entry).key);
+    this.#lookups.set(lookup, (this.#lookups.get(lookup) ?? 0) + 1);
   }
 
   stats(folder: string, bytes: number): CacheStats {
@@ -94,14 +108,6 @@ export class CacheCounts {
       oldest: timeText(this.#oldest),
       newest: timeText(this.#newest),
     };
-  }
-
-  #addIntact(entry: string, { kind, storedAt }: EntryHead): void {
-    this.#kinds[kind]++;
-    this.#oldest = Math.min(this.#oldest, storedAt);
-    this.#newest = Math.max(this.#newest, storedAt);
-    const lookup = lookupOfKey(decodeEntry(entry).key);
-    this.#lookups.set(lookup, (this.#lookups.get(lookup) ?? 0) + 1);
   }
 }
 

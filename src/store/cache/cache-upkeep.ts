@@ -12,17 +12,15 @@ import {
 import {
   CacheCounts,
   type CacheStats,
-  type ClearResult,
+  type CacheUpkeep,
   isUsed,
-  type PruneResult,
   type UpkeepOptions,
 } from "./cache-stats.js";
 
-/**
- * Counts a cache's contents.
- * @throws UsageError `no_cache`, FatalError if it cannot be read
- */
-export async function cacheStats(folder: string, options: UpkeepOptions): Promise<CacheStats> {
+/** The upkeep of a cache in a folder. */
+export const folderUpkeep: CacheUpkeep = { stats, prune, clear };
+
+async function stats(folder: string, options: UpkeepOptions): Promise<CacheStats> {
   const counts = new CacheCounts();
   await eachBatch(folder, options, (_database, rows) => {
     for (const entry of rows.flatMap(([, ...entries]) => entries)) {
@@ -32,12 +30,8 @@ export async function cacheStats(folder: string, options: UpkeepOptions): Promis
   return counts.stats(folder, cacheBytes(folder));
 }
 
-/**
- * Removes expired and damaged entries. The file keeps its size; freed space is reused for new
- * entries.
- * @throws UsageError `no_cache`, FatalError if it cannot be written
- */
-export async function pruneCache(folder: string, options: UpkeepOptions): Promise<PruneResult> {
+/** The file keeps its size; freed space is reused for new entries. */
+async function prune(folder: string, options: UpkeepOptions): ReturnType<CacheUpkeep["prune"]> {
   let [removed, kept] = [0, 0];
   const changes = slotNames.map((column) => `${column} = ?`).join();
   await eachBatch(folder, options, (database, rows) => {
@@ -56,11 +50,8 @@ export async function pruneCache(folder: string, options: UpkeepOptions): Promis
   return { folder, removed, kept };
 }
 
-/**
- * Removes a cache's files in any state. Runs that use it continue without it.
- * @throws UsageError `no_cache`, FatalError if they cannot be removed
- */
-export function clearCache(folder: string): ClearResult {
+/** Runs that use the cache continue without it. */
+async function clear(folder: string): ReturnType<CacheUpkeep["clear"]> {
   mustExist(folder);
   const bytes = cacheBytes(folder);
   try {

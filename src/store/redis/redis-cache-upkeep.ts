@@ -1,9 +1,8 @@
 import {
   CacheCounts,
   type CacheStats,
-  type ClearResult,
+  type CacheUpkeep,
   isUsed,
-  type PruneResult,
   type UpkeepOptions,
 } from "../cache/cache-stats.js";
 import { FatalError, UsageError } from "../../core/errors.js";
@@ -13,12 +12,10 @@ import { RedisLink } from "./redis-link.js";
 /** Keys per round trip. */
 const batchSize = 512;
 
-/**
- * Counts the answers in a Redis database.
- *
- * @throws UsageError `no_cache`; FatalError if the server does not answer
- */
-export async function cacheStats(address: string, options: UpkeepOptions): Promise<CacheStats> {
+/** The upkeep of a cache in a Redis database. Errors also say that the server does not answer. */
+export const redisUpkeep: CacheUpkeep = { stats, prune, clear };
+
+async function stats(address: string, options: UpkeepOptions): Promise<CacheStats> {
   const counts = new CacheCounts();
   let bytes = 0;
   const shown = await eachBatch(address, options, async (link, keys, values, now) => {
@@ -30,12 +27,8 @@ export async function cacheStats(address: string, options: UpkeepOptions): Promi
   return counts.stats(shown, bytes);
 }
 
-/**
- * Removes expired and damaged answers. Redis itself drops those whose TTL is over.
- *
- * @throws UsageError `no_cache`; FatalError if the server does not answer
- */
-export async function pruneCache(address: string, options: UpkeepOptions): Promise<PruneResult> {
+/** Redis itself drops answers whose TTL is over. */
+async function prune(address: string, options: UpkeepOptions): ReturnType<CacheUpkeep["prune"]> {
   let [removed, kept] = [0, 0];
   const folder = await eachBatch(address, options, async (link, keys, values, now) => {
     const gone = keys.filter((_key, at) => {
@@ -49,15 +42,11 @@ export async function pruneCache(address: string, options: UpkeepOptions): Promi
   return { folder, removed, kept };
 }
 
-/**
- * Removes all answers. Other keys of the database stay.
- *
- * @throws UsageError `no_cache`; FatalError if the server does not answer
- */
-export async function clearCache(
+/** Other keys of the database stay. */
+async function clear(
   address: string,
   options: Pick<UpkeepOptions, "signal">,
-): Promise<ClearResult> {
+): ReturnType<CacheUpkeep["clear"]> {
   let bytes = 0;
   const folder = await eachBatch(address, options, async (link, keys) => {
     bytes += await memoryOf(link, keys);

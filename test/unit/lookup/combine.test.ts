@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { FindingSource, FindingStatus } from "../../../src/core/finding.js";
-import { allLookups, combineFindings } from "../../../src/lookup/combine.js";
+import { EarlyEndError, FatalError } from "../../../src/core/errors.js";
+import type { Finding, FindingSource, FindingStatus } from "../../../src/core/finding.js";
+import { allLookups, combineFindings, triage } from "../../../src/lookup/combine.js";
 import {
   complete,
   failed,
@@ -13,126 +14,143 @@ import {
   unaborted,
 } from "./findings.js";
 
-describe("the status of a row", () => {
-  const statuses: readonly (readonly [FindingStatus, FindingStatus, FindingStatus])[] = [
-    ["complete", "complete", "complete"],
-    ["partial", "complete", "partial"],
-    ["complete", "partial", "partial"],
-    ["invalid", "partial", "invalid"],
-    ["partial", "invalid", "invalid"],
-    ["failed", "invalid", "failed"],
-    ["complete", "failed", "failed"],
-    ["invalid", "failed", "failed"],
-  ];
-
-  test.each(statuses)("of query %s and quick check %s is %s", (query, quickCheck, row) => {
-    const combined = combineFindings(
-      { ...complete(), status: query },
-      { ...quick(), status: quickCheck },
-    );
-    expect(combined.status).toBe(row);
-  });
-});
-
-test("keeps the data of both", () => {
-  const { answers } = combineFindings(complete({ intent: "none" }), quick());
-  const [query, quickCheck] = [answers.query?.result, answers["quick-check"]?.result];
-  expect([query?.["intent"], quickCheck?.["activity"]]).toEqual(["none", true]);
-});
-
-test("keeps the query's data if the quick check failed", () => {
-  const combined = combineFindings(complete(), failed("timeout"));
-  expect([combined.status, combined.answers.query?.result["item"]]).toEqual([
-    "failed",
-    "192.0.2.1",
-  ]);
-});
-
-test("adds up the attempts", () => {
-  const combined = combineFindings({ ...complete(), attempts: 3 }, { ...quick(), attempts: 2 });
-  expect(combined.attempts).toBe(5);
-});
-
-test("takes the HTTP status of the deciding lookup", () => {
-  const combined = combineFindings(complete(), { ...failed("http_404"), httpStatus: 404 });
-  expect(combined.httpStatus).toBe(404);
-});
-
-test("takes the query's HTTP status in a tie", () => {
-  expect(combineFindings(failed("http_500", 500), failed("timeout")).httpStatus).toBe(500);
-});
-
-test("keeps the query's error unchanged", () => {
-  const error = combineFindings(invalid("bad item"), quick()).error;
-  expect(error).toEqual({ code: "invalid_item", message: "bad item" });
-});
-
-test("names the quick check in its error", () => {
-  const error = combineFindings(complete(), failed("timeout")).error;
-  expect(error).toEqual({ code: "timeout", message: "quick check: it failed with timeout" });
-});
-
-test("takes the query's missing members", () => {
-  expect(combineFindings(partial({}, ["asn"]), quick()).missing).toEqual(["asn"]);
-});
-
-test("takes the later time", () => {
+test.each<[query: FindingStatus, quickCheck: FindingStatus, row: FindingStatus]>([
+  ["complete", "complete", "complete"],
+  ["partial", "complete", "partial"],
+  ["complete", "partial", "partial"],
+  ["invalid", "partial", "invalid"],
+  ["partial", "invalid", "invalid"],
+  ["failed", "invalid", "failed"],
+  ["complete", "failed", "failed"],
+  ["invalid", "failed", "failed"],
+])("the status of query %s and quick check %s is %s", (query, quickCheck, row) => {
   const combined = combineFindings(
-    { ...complete(), lookedUpAt: "2024-01-01T00:00:01.000Z" },
-    { ...quick(), lookedUpAt: "2024-01-01T00:00:02.500Z" },
+    { ...complete(), status: query },
+    { ...quick(), status: quickCheck },
   );
-  expect(combined.lookedUpAt).toBe("2024-01-01T00:00:02.500Z");
+  expect(combined.status).toBe(row);
 });
 
-test("ignores the time of a lookup that wasn't made", () => {
-  expect(combineFindings(complete(), { ...quick(), lookedUpAt: null }).lookedUpAt).toBe(
-    complete().lookedUpAt,
+test.each<[query: FindingSource, quickCheck: FindingSource, row: FindingSource]>([
+  ["live", "live", "live"],
+  ["duplicate", "live", "live"],
+  ["live", "cache", "live"],
+  ["duplicate", "duplicate", "duplicate"],
+  ["cache", "duplicate", "cache"],
+  ["duplicate", "cache", "cache"],
+  ["local", "local", "local"],
+])("the source of query %s and quick check %s is %s", (query, quickCheck, row) => {
+  const combined = combineFindings(
+    { ...complete(), source: query },
+    { ...quick(), source: quickCheck },
   );
+  expect(combined.source).toBe(row);
 });
 
-describe("the source of a row", () => {
-  const sources: readonly (readonly [FindingSource, FindingSource, FindingSource])[] = [
-    ["live", "live", "live"],
-    ["duplicate", "live", "live"],
-    ["live", "cache", "live"],
-    ["duplicate", "duplicate", "duplicate"],
-    ["cache", "duplicate", "cache"],
-    ["duplicate", "cache", "cache"],
-    ["local", "local", "local"],
-  ];
+const late = "2024-01-01T00:00:02.500Z";
+const otherError = { code: "timeout", message: "quick check: it failed with timeout" };
 
-  test.each(sources)("of query %s and quick check %s is %s", (query, quickCheck, row) => {
-    const combined = combineFindings(
-      { ...complete(), source: query },
-      { ...quick(), source: quickCheck },
-    );
-    expect(combined.source).toBe(row);
+test.each<[string, Finding, Finding, Partial<Finding>]>([
+  [
+    "has the data of both",
+    complete({ intent: "none" }),
+    quick(),
+    { answers: { ...complete({ intent: "none" }).answers, ...quick().answers } },
+  ],
+  [
+    "keeps the query's data if the quick check failed, and names that in its error",
+    complete(),
+    failed("timeout"),
+    { status: "failed", answers: complete().answers, error: otherError as Finding["error"] },
+  ],
+  ["has the query's error unchanged", invalid("bad"), quick(), { error: invalid("bad").error }],
+  ["has the query's missing members", partial({}, ["asn"]), quick(), { missing: ["asn"] }],
+  [
+    "adds up the attempts",
+    { ...complete(), attempts: 3 },
+    { ...quick(), attempts: 2 },
+    { attempts: 5 },
+  ],
+  [
+    "has the HTTP status of the deciding lookup",
+    complete(),
+    failed("http_404", 404),
+    { httpStatus: 404 },
+  ],
+  [
+    "has the query's HTTP status in a tie",
+    failed("http_500", 500),
+    failed("timeout"),
+    { httpStatus: 500 },
+  ],
+  ["has the later time", complete(), { ...quick(), lookedUpAt: late }, { lookedUpAt: late }],
+  [
+    "has the time of the lookup that was made",
+    complete(),
+    { ...quick(), lookedUpAt: null },
+    { lookedUpAt: complete().lookedUpAt },
+  ],
+])("a combined finding %s", (_, query, quickCheck, expected) => {
+  expect(combineFindings(query, quickCheck)).toMatchObject(expected);
+});
+
+describe("all lookups", () => {
+  type Lookup = Parameters<typeof allLookups>[0][number][1];
+  const both = (query: Lookup, quickCheck: Lookup) =>
+    allLookups([
+      ["query", query],
+      ["quick-check", quickCheck],
+    ])(item, unaborted());
+
+  test("ask both endpoints at once, and combine their answers", async () => {
+    const [query, quickCheck] = [held(), held()];
+    const finding = both(query, quickCheck);
+    expect([query.open.length, quickCheck.open.length]).toEqual([1, 1]);
+    query.open[0]?.answer(complete());
+    quickCheck.open[0]?.answer(quick());
+    expect(await finding).toEqual(combineFindings(complete(), quick()));
+  });
+
+  test("wait for requests open at one endpoint when the other ends early", async () => {
+    const query = held();
+    const end = new EarlyEndError("requests_spent", "enough");
+    let over = false;
+    const ending = both(query, () => Promise.reject(end));
+    ending.catch(() => (over = true));
+    await new Promise(setImmediate);
+    expect(over).toBe(false);
+    query.open[0]?.answer(complete());
+    await expect(ending).rejects.toBe(end);
+  });
+
+  test("end at once with a fatal error", async () => {
+    const fault = new FatalError("unauthorized", "no");
+    await expect(both(held(), () => Promise.reject(fault))).rejects.toBe(fault);
   });
 });
 
-test("asks both endpoints at once", () => {
-  const [query, quickCheck] = [held(), held()];
-  void allLookups([
-    ["query", query],
-    ["quick-check", quickCheck],
-  ])(item, unaborted());
-  expect([query.open.length, quickCheck.open.length]).toEqual([1, 1]);
-});
+describe("triage", () => {
+  const nothing = { serviceMailBlocklist: "NOT_LISTED", intent: "none", activity: false };
+  const checked = (members: object) => quick({ item: item.value, ...nothing, ...members });
 
-test("combines both answers into one finding", async () => {
-  const lookup = allLookups([
-    ["query", scripted(complete())],
-    ["quick-check", scripted(quick())],
-  ]);
-  expect(await lookup(item, unaborted())).toEqual(combineFindings(complete(), quick()));
-});
-
-test("a fatal error of one lookup ends both", async () => {
-  const query = held();
-  const finding = allLookups([
-    ["query", query],
-    ["quick-check", scripted(quick())],
-  ])(item, unaborted());
-  query.open[0]?.fail(new Error("forbidden"));
-  await expect(finding).rejects.toThrow("forbidden");
+  test.each([
+    [1, checked({ serviceMailBlocklist: "ACTIVE" })],
+    [1, checked({ serviceMailBlocklist: "PASSIVE" })],
+    [1, checked({ serviceMailBlocklist: undefined, abusixMailBlocklist: "ACTIVE" })],
+    [1, checked({ intent: "malicious" })],
+    [1, checked({ intent: "suspicious" })],
+    [1, checked({ activity: true })],
+    [0, checked({})],
+    [0, checked({ serviceMailBlocklist: "ALLOWLIST" })],
+    [0, checked({ serviceMailBlocklist: "INFORMATIONAL" })],
+    [0, checked({ intent: "unknown" })],
+    [0, checked({ activity: null, intent: null, serviceMailBlocklist: null })],
+    [0, failed("http_500")],
+    [0, invalid()],
+  ])("makes %i queries after the quick check %j", async (queries, quickCheck) => {
+    const query = scripted(complete());
+    const finding = await triage(query, scripted(quickCheck))(item, unaborted());
+    expect(query.asked).toHaveLength(queries);
+    expect(finding).toEqual(queries === 0 ? quickCheck : combineFindings(complete(), quickCheck));
+  });
 });

@@ -13,22 +13,14 @@ function wrap(endpoint: LookupEndpoint = "query", store: LookupStore = new Memor
 }
 
 describe("while a lookup is in flight", () => {
-  test("makes one request", async () => {
-    const next = held();
-    const lookup = wrap()(next);
-    const both = [lookup(item, unaborted()), lookup(item, unaborted())];
-    next.open[0]?.answer(complete());
-    await Promise.all(both);
-    expect(next.open).toHaveLength(1);
-  });
-
-  test("gives the first caller the live answer and later ones a duplicate", async () => {
+  test("makes one request; the first caller gets the live answer and later ones a duplicate", async () => {
     const next = held();
     const lookup = wrap()(next);
     const { signal } = unaborted();
     const both = [lookup(item, { signal }), lookup(item, { signal })];
     next.open[0]?.answer(complete());
     expect((await Promise.all(both)).map(({ source }) => source)).toEqual(["live", "duplicate"]);
+    expect(next.open).toHaveLength(1);
   });
 
   test("rejects all callers with the error that ends the run", async () => {
@@ -67,27 +59,17 @@ describe("while a lookup is in flight", () => {
 });
 
 describe("after a lookup", () => {
-  test("does not ask again", async () => {
-    const next = scripted(complete());
-    const lookup = wrap()(next);
-    await lookup(item, unaborted());
-    const again = await lookup(item, unaborted());
-    expect([again.source, next.asked.length]).toEqual(["duplicate", 1]);
-  });
-
-  test("gives duplicates the attempts of the original", async () => {
-    const lookup = wrap()(scripted({ ...complete(), attempts: 4 }));
-    await lookup(item, unaborted());
-    expect((await lookup(item, unaborted())).attempts).toBe(4);
-  });
-
-  test("does not ask again after a failure", async () => {
-    const next = scripted(failed("timeout"));
-    const lookup = wrap()(next);
-    await lookup(item, unaborted());
-    const again = await lookup(item, unaborted());
-    expect([again.status, again.source, next.asked.length]).toEqual(["failed", "duplicate", 1]);
-  });
+  test.each([complete(), failed("timeout")])(
+    "that is $status, does not ask again, and gives duplicates its attempts",
+    async (finding) => {
+      const next = scripted({ ...finding, attempts: 4 });
+      const lookup = wrap()(next);
+      await lookup(item, unaborted());
+      const again = await lookup(item, unaborted());
+      expect(again).toEqual({ ...finding, source: "duplicate", attempts: 4 });
+      expect(next.asked).toHaveLength(1);
+    },
+  );
 
   test("asks again after a rejection", async () => {
     const next = held();

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { ExportState } from "../../../src/tags/export-state.js";
+import type { ExportedTag } from "../../../src/tags/folder/export-index.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -35,44 +36,20 @@ async function interrupted(): Promise<{ folder: string; clock: ManualClock }> {
   return { folder, clock };
 }
 
-/** Number of entries of `a:b` that can be continued from. */
-async function entriesLeft(state: ExportState, before: unknown = null): Promise<number> {
+test.each<[string, number, object, object | null, number]>([
+  ["continues from pages", 0, {}, null, 1],
+  ["discards pages that are too old", 6 * hour + 1, {}, null, 0],
+  ["discards pages with a time far in the future", -6 * hour - 1, {}, null, 0],
+  ["discards pages of another service", 0, { source: "http://two.example" }, null, 0],
+  ["discards pages of a list that is already published", 0, {}, published, 0],
+  ["discards pages with --restart", 0, { restart: true }, null, 0],
+])("%s", async (_, ms, more, before, entries) => {
+  const { folder, clock } = await interrupted();
+  clock.jump(ms);
+  const state = await open(folder, clock, more);
   onTestFinished(() => state.release());
-  const log = await state.resume("a:b", before as Parameters<ExportState["resume"]>[1]);
-  return log?.entries ?? 0;
-}
-
-test("continues from pages", async () => {
-  const { folder, clock } = await interrupted();
-  expect(await entriesLeft(await open(folder, clock))).toBe(1);
-});
-
-test("discards pages that are too old", async () => {
-  const { folder, clock } = await interrupted();
-  clock.jump(6 * hour + 1);
-  expect(await entriesLeft(await open(folder, clock))).toBe(0);
-});
-
-test("discards pages with a time far in the future", async () => {
-  const { folder, clock } = await interrupted();
-  clock.jump(-6 * hour - 1);
-  expect(await entriesLeft(await open(folder, clock))).toBe(0);
-});
-
-test("discards pages of another service", async () => {
-  const { folder, clock } = await interrupted();
-  const state = await open(folder, clock, { source: "http://two.example" });
-  expect(await entriesLeft(state)).toBe(0);
-});
-
-test("discards pages of a list that is already published", async () => {
-  const { folder, clock } = await interrupted();
-  expect(await entriesLeft(await open(folder, clock), published)).toBe(0);
-});
-
-test("--restart starts over", async () => {
-  const { folder, clock } = await interrupted();
-  expect(await entriesLeft(await open(folder, clock, { restart: true }))).toBe(0);
+  const log = await state.resume("a:b", before as ExportedTag | null);
+  expect(log?.entries ?? 0).toBe(entries);
 });
 
 test("refuses a second export to the same folder", async () => {

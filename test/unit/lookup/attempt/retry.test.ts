@@ -64,19 +64,9 @@ describe("transient errors", () => {
     expect(asked).toBe(attempts);
   });
 
-  test("are final without retries", async () => {
-    const { asked } = await outcome([reset], { retries: 0 });
-    expect(asked).toBe(1);
-  });
-
   test("end in the finding of the last attempt, counting all attempts", async () => {
     const { finding } = await outcome([reset, throttled], { retries: 1 });
     expect(finding).toEqual({ ...throttled.finding, attempts: 2 });
-  });
-
-  test("wait for a random time below a bound that doubles", async () => {
-    const { slept } = await outcome([reset, reset, reset, reset, complete()], { random: 0.25 });
-    expect(slept).toEqual([125, 250, 500, 1000]);
   });
 
   test("wait as long as the service asks, plus jitter", async () => {

@@ -1,4 +1,3 @@
-import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../../src/core/options.js";
 import { Pace } from "../../../../src/lookup/pace/pace.js";
@@ -43,14 +42,6 @@ test("spaces requests evenly", async () => {
   expect(times).toEqual([0, 100, 200, 300, 400]);
 });
 
-test("releases requests in order of arrival", async () => {
-  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
-  const order: number[] = [];
-  for (let i = 0; i < 5; i++) void run.take(signal).then(() => order.push(i));
-  await clock.advance(1000);
-  expect(order).toEqual([0, 1, 2, 3, 4]);
-});
-
 test("keeps every one of several rates", async () => {
   const { clock, pace: run } = paceOf({ count: 100, perMs: 1000 }, { count: 120, perMs: 60_000 });
   const times = leaves(run, clock, 200);
@@ -74,23 +65,7 @@ test("releases waiting callers when their signal aborts", async () => {
   await expect(waiting).rejects.toThrow("enough");
 });
 
-test("rejects a caller whose signal has aborted", async () => {
-  const { pace: run } = paceOf();
-  await expect(run.take(AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
-});
-
-test("spends nothing for aborted callers", async () => {
-  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
-  const controller = new AbortController();
-  await run.take(signal);
-  run.take(controller.signal).catch(() => undefined);
-  const times = leaves(run, clock, 1);
-  controller.abort();
-  await clock.advance(1000);
-  expect(times).toEqual([1000]);
-});
-
-test("leaves no timer when all callers were aborted", async () => {
+test("spends nothing for aborted callers, and leaves no timer for them", async () => {
   const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
   const controller = new AbortController();
   await run.take(signal);
@@ -98,25 +73,9 @@ test("leaves no timer when all callers were aborted", async () => {
   controller.abort();
   await clock.advance(0);
   expect(clock.pending).toBe(0);
-});
-
-test("continues after all callers were aborted", async () => {
-  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
-  const controller = new AbortController();
-  await run.take(signal);
-  run.take(controller.signal).catch(() => undefined);
-  controller.abort();
   const times = leaves(run, clock, 2);
   await clock.advance(2000);
   expect(times).toEqual([1000, 2000]);
-});
-
-test("uses one listener per signal", async () => {
-  const { pace: run } = paceOf({ count: 1, perMs: 1000 });
-  const controller = new AbortController();
-  for (let i = 0; i < 50; i++) run.take(controller.signal).catch(() => undefined);
-  expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
-  controller.abort();
 });
 
 test("pauses after a throttle answer for as long as the service asks", async () => {
@@ -215,16 +174,6 @@ test("every attempt of every wrapped lookup spends from the same pace", async ()
   void wrap(quickCheck)(item, { signal });
   await clock.advance(999);
   expect([query.asked.length, quickCheck.asked.length]).toEqual([1, 0]);
-});
-
-test("a throttled finding pauses all lookups", async () => {
-  const { clock, pace: run } = paceOf();
-  const wrap = paced(run);
-  await wrap(scripted(failed("http_429", "throttled", 3000, 429)))(item, { signal });
-  const other = scripted(complete());
-  void wrap(other)(item, { signal });
-  await clock.advance(2999);
-  expect(other.asked).toHaveLength(0);
 });
 
 test("a partial finding is not throttling", async () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { Slots, type SlotsOptions } from "../../../../src/lookup/pace/slots.js";
-import { complete, held, item, otherItem, unaborted } from "../attempts.js";
+import { complete, held, item, unaborted } from "../attempts.js";
 
 test("opens no more attempts than allowed", async () => {
   const next = held();
@@ -34,19 +34,6 @@ test("lets more attempts queue from the first good answer until a sign of a limi
   expect(next.open).toHaveLength(8);
 });
 
-test("starts the next attempt when one ends", async () => {
-  const next = held();
-  const lookup = limit({ concurrency: 1 })(next);
-  const first = lookup(item, unaborted());
-  const second = lookup(otherItem, unaborted());
-  await settle();
-  next.open[0]?.answer(complete());
-  await first;
-  await settle();
-  next.open[1]?.answer(complete({ item: "example.com" }));
-  expect((await second).finding.answers.query?.result["item"]).toBe("example.com");
-});
-
 test("lookups under the same limit share its slots", async () => {
   const [query, quickCheck] = [held(), held()];
   const wrap = limit({ concurrency: 1 });
@@ -69,18 +56,6 @@ test("frees the slot of an attempt that rejects", async () => {
   await expect(second).resolves.toMatchObject({ outcome: "200" });
 });
 
-test("passes the rejection of a delayed attempt on", async () => {
-  const next = held();
-  const lookup = limit({ concurrency: 1 })(next);
-  void lookup(item, unaborted());
-  const second = lookup(item, unaborted());
-  await settle();
-  next.open[0]?.answer(complete());
-  await settle();
-  next.open[1]?.fail(new Error("refused"));
-  await expect(second).rejects.toThrow("refused");
-});
-
 test("never starts an aborted attempt", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
@@ -95,12 +70,6 @@ test("never starts an aborted attempt", async () => {
   expect(next.open).toHaveLength(1);
 });
 
-test("gives no slot to an attempt whose signal has aborted", async () => {
-  const lookup = limit({ concurrency: 1 })(held());
-  const aborted = AbortSignal.abort(new Error("enough"));
-  await expect(lookup(item, { signal: aborted })).rejects.toThrow("enough");
-});
-
 test("all waiting attempts end when the open ones are aborted with them", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
@@ -113,33 +82,6 @@ test("all waiting attempts end when the open ones are aborted with them", async 
   for (const attempt of attempts) await expect(attempt).rejects.toThrow("enough");
   expect(next.open).toHaveLength(1);
 });
-
-test("fills a slot that was left empty", async () => {
-  const next = held();
-  const lookup = limit({ concurrency: 2 })(next);
-  for (let n = 0; n < 6; n++) {
-    const answer = lookup(item, unaborted());
-    await settle();
-    next.open[n]?.answer(complete());
-    await answer;
-    await settle();
-  }
-  void lookup(item, unaborted());
-  void lookup(item, unaborted());
-  await settle();
-  expect(next.open).toHaveLength(8);
-});
-
-test.each([0, 1, 2, 3, 4, 5, 6])(
-  "takes an attempt made %i promises after the last one",
-  async (n) => {
-    const lookup = limit({ concurrency: 1 })(() => Promise.resolve(complete()));
-    for (let taken = 0; taken < 3; taken++) {
-      expect((await lookup(item, unaborted())).outcome).toBe("200");
-      for (let i = 0; i < n; i++) await Promise.resolve();
-    }
-  },
-);
 
 test("keeps all slots in use when many attempts end together after a sign of a limit", async () => {
   const next = held();
