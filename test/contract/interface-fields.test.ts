@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/load.js";
-import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
+import { sampleAccessToken, sampleCaseApiKey, startService } from "../../src/service/service.js";
 import { ask, askJson, bearing, runningService } from "../unit/service/running-service.js";
 
 /**
@@ -144,21 +144,30 @@ const absent = [
 ];
 const items = [...dataset.items.keys(), ...absent];
 
+interface Found {
+  readonly httpStatus: number;
+  readonly body: Enveloped;
+}
+
 /** Every answer to each item, each requested three times, with its HTTP status. */
-async function answers(endpoint: "query" | "quick-check", options = {}) {
-  const service = await runningService({ dataset, ...options });
-  const found: { httpStatus: number; body: Enveloped }[] = [];
+async function answersTo(endpoint: "query" | "quick-check", partialRate: number): Promise<Found[]> {
+  const service = await startService({ dataset, partialRate });
+  const found: Found[] = [];
   for (const item of [...items, ...items, ...items]) {
     const { status, body } = await ask(service, `/beta/${endpoint}/${encodeURIComponent(item)}`);
     found.push({ httpStatus: status, body: JSON.parse(body) as Enveloped });
   }
+  await service.close();
   return found;
 }
 
+const queries = await answersTo("query", 0);
+const partialQueries = await answersTo("query", 1);
+const quickChecks = await answersTo("quick-check", 0);
+
 describe("envelope", () => {
-  test("has the status for its HTTP status, and an equal statusCode", async () => {
-    const found = [...(await answers("query")), ...(await answers("quick-check"))];
-    const kinds = found.map(({ httpStatus, body }) =>
+  test("has the status for its HTTP status, and an equal statusCode", () => {
+    const kinds = [...queries, ...quickChecks].map(({ httpStatus, body }) =>
       [httpStatus, body.status, body.statusCode].join(" "),
     );
     expect([...new Set(kinds)].sort()).toEqual([
@@ -168,14 +177,13 @@ describe("envelope", () => {
     ]);
   });
 
-  test("has a result on success, errors on failure and both on partial success", async () => {
+  test("has a result on success, errors on failure and both on partial success", () => {
     const shapes: Readonly<Record<number, Members>> = {
       200: { status: text, statusCode: count, result: Boolean },
       400: { status: text, statusCode: count, errors: exactly({ $: text }) },
       503: { status: text, statusCode: count, result: Boolean, errors: exactly({}) },
     };
-    const found = [...(await answers("query")), ...(await answers("quick-check"))];
-    const faults = found.flatMap(({ httpStatus, body }) =>
+    const faults = [...queries, ...quickChecks].flatMap(({ httpStatus, body }) =>
       faultsOf(body, shapes[httpStatus] ?? {}),
     );
     expect(faults).toEqual([]);
@@ -183,8 +191,8 @@ describe("envelope", () => {
 });
 
 describe("query result", () => {
-  test.each(Object.keys(results))("of type %s has exactly its members", async (type) => {
-    const found = (await answers("query"))
+  test.each(Object.keys(results))("of type %s has exactly its members", (type) => {
+    const found = queries
       .filter(({ httpStatus, body }) => httpStatus === 200 && body.result.type === type)
       .map(({ body }) => body.result);
     const faults = found.flatMap((result) =>
@@ -195,8 +203,8 @@ describe("query result", () => {
 
   test.each(["IP", "DOMAIN", "URL", "SHA1", "CRYPTO_WALLET", "EMAIL"])(
     "of type %s may have null members when it is partial, but never item or type",
-    async (type) => {
-      const found = (await answers("query", { partialRate: 1 }))
+    (type) => {
+      const found = partialQueries
         .filter(({ httpStatus, body }) => httpStatus === 503 && body.result.type === type)
         .map(({ body }) => body.result);
       const members = partially(results[type] ?? {});
@@ -205,15 +213,14 @@ describe("query result", () => {
     },
   );
 
-  test("of a bogon is never partial", async () => {
-    const found = await answers("query", { partialRate: 1 });
-    const bogons = found.filter(({ body }) => body.result?.type === "IP_BOGON");
+  test("of a bogon is never partial", () => {
+    const bogons = partialQueries.filter(({ body }) => body.result?.type === "IP_BOGON");
     expect([...new Set(bogons.map(({ httpStatus }) => httpStatus))]).toEqual([200]);
   });
 });
 
-test("a quick check has exactly its members, none of them null", async () => {
-  const found = (await answers("quick-check"))
+test("a quick check has exactly its members, none of them null", () => {
+  const found = quickChecks
     .filter(({ httpStatus }) => httpStatus === 200)
     .map(({ body }) => body.result);
   const types = new Set(found.map(({ type }) => type));

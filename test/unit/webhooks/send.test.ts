@@ -1,23 +1,31 @@
-import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/core/clock.js";
 import type { Webhook } from "../../../src/webhooks/configuration.js";
 import { sendWebhook, type SendOptions } from "../../../src/webhooks/send.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
-import { startReceiver, type Receiver } from "./receiver.js";
+import {
+  raw,
+  reply,
+  reset,
+  type ScriptedServer,
+  silence,
+  startScriptedServer,
+  type Step,
+} from "../../helpers/scripted-server.js";
 
 const context = { s: { resolver_data: { CustomerEmail: "ada@example.net" } } };
 
 describe("sendWebhook", () => {
   let clock: ManualClock;
-  let receiver: Receiver;
-  let answer: (response: ServerResponse, count: number) => void;
+  let receiver: ScriptedServer;
+  /** The answer to the request of this number, from 1. */
+  let answer: (count: number) => Step;
 
   beforeEach(async () => {
     clock = new ManualClock();
-    answer = (response) => response.end("thanks");
-    receiver = await startReceiver((response, count) => answer(response, count));
+    answer = () => reply(200, "thanks");
+    receiver = await startScriptedServer((_, at) => answer(at + 1));
   });
 
   afterEach(async () => {
@@ -27,7 +35,7 @@ describe("sendWebhook", () => {
   function webhook(changes: Partial<Webhook> = {}): Webhook {
     return {
       name: "Notify",
-      endpoint: `${receiver.origin}/api`,
+      endpoint: `${receiver.url}/api`,
       method: "POST",
       path: "/notices",
       payload: { email: "{{ s.resolver_data.CustomerEmail }}" },
@@ -45,15 +53,15 @@ describe("sendWebhook", () => {
   }
 
   function answerWith(status: number, body = "", headers: Record<string, string> = {}) {
-    answer = (response) => response.writeHead(status, headers).end(body);
+    answer = () => reply(status, body, headers);
   }
 
   it("calls method, path and endpoint with the rendered payload, and reports what was answered", async () => {
     const delivery = await send({ idempotencyKey: "key-1" }, { method: "PATCH" });
-    expect(receiver.received).toMatchObject([
+    expect(receiver.requests).toMatchObject([
       {
         method: "PATCH",
-        url: "/api/notices",
+        path: "/api/notices",
         headers: { "content-type": "application/json" },
         body: '{"email":"ada@example.net"}',
       },
@@ -63,7 +71,7 @@ describe("sendWebhook", () => {
       status: 200,
       attempts: 1,
       idempotencyKey: "key-1",
-      request: { method: "PATCH", url: `${receiver.origin}/api/notices` },
+      request: { method: "PATCH", url: `${receiver.url}/api/notices` },
       response: { body: "thanks", truncated: false },
       error: null,
     });
@@ -71,20 +79,20 @@ describe("sendWebhook", () => {
 
   it("sends no body for a null payload", async () => {
     await send({}, { payload: null });
-    expect(receiver.received[0]?.headers["content-type"]).toBeUndefined();
-    expect(receiver.received[0]?.body).toBe("");
+    expect(receiver.requests[0]?.headers["content-type"]).toBeUndefined();
+    expect(receiver.requests[0]?.body).toBe("");
   });
 
   it("sends the API key as Bearer to its own origin", async () => {
-    await send({ apiKeys: [{ origin: receiver.origin, key: "hunter2" }] });
-    expect(receiver.received[0]?.headers.authorization).toBe("Bearer hunter2");
+    await send({ apiKeys: [{ origin: receiver.url, key: "hunter2" }] });
+    expect(receiver.requests[0]?.headers["authorization"]).toBe("Bearer hunter2");
   });
 
   it.each([500, 503])("retries after %i, with the same idempotency key", async (status) => {
-    answer = (response, count) => response.writeHead(count < 3 ? status : 204).end();
+    answer = (count) => reply(count < 3 ? status : 204);
     const delivery = await send();
     expect(delivery).toMatchObject({ outcome: "delivered", status: 204, attempts: 3 });
-    const keys = receiver.received.map(({ headers }) => headers["idempotency-key"]);
+    const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
     expect(keys).toEqual(Array(3).fill(delivery.idempotencyKey));
   });
 
@@ -105,8 +113,7 @@ describe("sendWebhook", () => {
   });
 
   it("obeys Retry-After", async () => {
-    answer = (response, count) =>
-      response.writeHead(count < 2 ? 503 : 200, { "retry-after": "17" }).end();
+    answer = (count) => reply(count < 2 ? 503 : 200, "", { "retry-after": "17" });
     await send();
     // Jitter is added on top.
     expect(clock.asked).toEqual([17_500]);
@@ -120,15 +127,14 @@ describe("sendWebhook", () => {
   });
 
   it("retries after a reset connection", async () => {
-    answer = (response, count) => (count < 2 ? response.destroy() : response.end());
+    answer = (count) => (count < 2 ? reset() : reply(200));
     await expect(send()).resolves.toMatchObject({ outcome: "delivered", attempts: 2 });
   });
 
   it("reports a connection that is refused every time", async () => {
-    const { origin } = receiver;
+    const { url: endpoint } = receiver;
     await receiver.close();
-    const delivery = await send({ retries: 1 }, { endpoint: origin });
-    receiver = await startReceiver(() => undefined);
+    const delivery = await send({ retries: 1 }, { endpoint });
     expect(delivery).toMatchObject({
       outcome: "failed",
       status: null,
@@ -142,9 +148,8 @@ describe("sendWebhook", () => {
   });
 
   it("does not retry a fault that another attempt would not change", async () => {
-    answer = (response) => {
-      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(1 << 20)));
-    };
+    const body = gzipSync(Buffer.alloc(1 << 20));
+    answer = () => reply(200, body, { "content-encoding": "gzip" });
     await expect(send()).resolves.toMatchObject({
       outcome: "failed",
       attempts: 1,
@@ -153,15 +158,13 @@ describe("sendWebhook", () => {
   });
 
   it("reports a timeout", async () => {
-    answer = () => undefined;
+    answer = silence;
     const delivery = await send({ retries: 0, timeoutMs: 30 });
     expect(delivery).toMatchObject({ outcome: "failed", attempts: 1, error: { code: "timeout" } });
   });
 
   it("relies on the status if the body breaks off", async () => {
-    answer = (response) => {
-      response.writeHead(200, { "content-length": 100 }).write("begin", () => response.destroy());
-    };
+    answer = () => raw("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegin");
     await expect(send()).resolves.toMatchObject({
       outcome: "delivered",
       attempts: 1,
@@ -170,7 +173,7 @@ describe("sendWebhook", () => {
   });
 
   it("relies on the status if the body never ends", async () => {
-    answer = (response) => response.writeHead(200).write("begin");
+    answer = () => raw("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegin", false);
     await expect(send({ timeoutMs: 200 })).resolves.toMatchObject({
       outcome: "delivered",
       response: { body: "begin", truncated: true },
@@ -222,7 +225,7 @@ describe("sendWebhook", () => {
 
   it("never prints the API key, even if the receiver echoes it", async () => {
     answerWith(401, "the key hunter2 is unknown");
-    const delivery = await send({ apiKeys: [{ origin: receiver.origin, key: "hunter2" }] });
+    const delivery = await send({ apiKeys: [{ origin: receiver.url, key: "hunter2" }] });
     expect(delivery.error?.message).toContain("was sent as Bearer and refused");
     expect(JSON.stringify(delivery)).not.toContain("hunter2");
   });
@@ -230,7 +233,7 @@ describe("sendWebhook", () => {
   it("does not follow a redirect", async () => {
     answerWith(307, "", { location: "https://other.example.org/hook?token=abc" });
     const delivery = await send();
-    expect(receiver.received).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(1);
     expect(delivery).toMatchObject({ outcome: "refused", error: { code: "redirect" } });
     expect(delivery.error?.message).toContain('a redirect to "https://other.example.org/hook"');
   });
@@ -244,7 +247,7 @@ describe("sendWebhook", () => {
 
   it("stops during an attempt when its signal aborts", async () => {
     const stop = new AbortController();
-    answer = () => stop.abort(new Error("stopped"));
+    answer = () => () => stop.abort(new Error("stopped"));
     await expect(send({ signal: stop.signal })).rejects.toThrow("stopped");
   });
 
