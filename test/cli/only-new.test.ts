@@ -26,11 +26,13 @@ function enrichIn(cwd: string, ...args: readonly string[]): Promise<RunReputeRes
   return runRepute(["enrich", ...args, "-o", table, ...service], { cwd });
 }
 
-const firstNight = copiedFolder(async (cwd) => {
+const firstNight = copiedFolder(enrichFirst);
+
+async function enrichFirst(cwd: string): Promise<void> {
   await writeFile(join(cwd, "first.csv"), hosts(0, 200));
   expect(await enrichIn(cwd, "first.csv", "--only-new")).toMatchObject({ code: 0 });
   expect(server.total).toBe(200);
-});
+}
 
 async function prepared() {
   const cwd = await firstNight();

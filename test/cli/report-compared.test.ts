@@ -5,7 +5,9 @@ import { runRepute } from "../helpers/run-repute.js";
 import { copiedFolder } from "../helpers/temporary-folder.js";
 
 /** A folder with two nights' outputs and, in `nights`, manifests of earlier ones. */
-const nights = copiedFolder(async (cwd) => {
+const nights = copiedFolder(enrichNights);
+
+async function enrichNights(cwd: string): Promise<void> {
   const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}.example.com`);
   await writeFile(join(cwd, "in.txt"), `${hosts.join("\n")}\n`);
   for (const seed of ["1", "2"]) {
@@ -25,7 +27,7 @@ const nights = copiedFolder(async (cwd) => {
     await writeFile(join(cwd, "nights", `${day}.manifest.json`), JSON.stringify(earlier));
   }
   await cp(join(cwd, "2.csv.manifest.json"), join(cwd, "nights", "tonight.manifest.json"));
-});
+}
 
 test("shows the same changes since an earlier output as diff", async () => {
   const cwd = await nights();
