@@ -154,8 +154,6 @@ describe("an interrupted run", () => {
 
   test.each([
     ["SIGHUP", 129],
-    ["SIGINT", 130],
-    ["SIGQUIT", 131],
     ["SIGTERM", 143],
   ] as const)("ends with its code on %s and says how to continue", async (name, code) => {
     const cwd = await folderWith({ "in.csv": many });

@@ -16,10 +16,10 @@ const dumps = [0, 1, 2].map((night) => {
 });
 
 /** A service that notes each lookup it is asked for. */
-async function service(latency: string) {
+async function service() {
   const asked: string[] = [];
   const started = await startService({
-    latency,
+    latency: "1ms",
     onRequest: (endpoint, subject) => void asked.push(`${endpoint} ${subject}`),
   });
   onTestFinished(() => started.close());
@@ -77,7 +77,7 @@ const outputs: Readonly<Record<string, Output>> = {
 test.each(Object.entries(outputs))(
   "two nights stop early, and the third writes %s: no request is repeated",
   async (_, { args, items }) => {
-    const { asked, url } = await service("1ms");
+    const { asked, url } = await service();
     const cwd = await temporaryFolder();
     const fixed = ["dump.csv", ...args, ...url, "--resume", "--quiet"];
     for (const [night, dump] of dumps.entries()) {
@@ -95,8 +95,8 @@ test.each(Object.entries(outputs))(
   },
 );
 
-test("a night that stops at its deadline goes on with the next dump, read from several files", async () => {
-  const { asked, url } = await service("5ms");
+test("a night that stops early goes on with the next dump, read from several files", async () => {
+  const { asked, url } = await service();
   const cwd = await temporaryFolder();
   const write = async (night: number): Promise<void> => {
     const dump = dumps[night] ?? [];
@@ -105,19 +105,17 @@ test("a night that stops at its deadline goes on with the next dump, read from s
   };
   const args = ["enrich", "a.csv", "b.csv", "-o", "out.csv", ...url];
   await write(0);
-  const slow = ["--rate", "40/s", "--deadline", "500ms"];
-  const early = await runRepute([...args, "--resume", ...slow], { cwd });
+  const early = await runRepute([...args, "--resume", "--max-requests", "25"], { cwd });
   expect(early.code).toBe(75);
-  const answered = asked.length;
   await write(1);
   const { code, stdout } = await runRepute([...args, "--resume", "--json"], { cwd });
-  const manifest = JSON.parse(stdout) as { took_over: number; run_id: string };
-  expect([code, manifest.took_over]).toEqual([0, answered]);
+  const manifest = JSON.parse(stdout) as { took_over: number };
+  expect([code, manifest.took_over]).toEqual([0, 25]);
   expect(asked).toHaveLength(new Set(asked).size);
 });
 
 test("a stream that turns out to be another one is refused once, and its answers are kept", async () => {
-  const { asked, url } = await service("1ms");
+  const { asked, url } = await service();
   const cwd = await temporaryFolder();
   const night = (number: number, ...flags: string[]) => {
     const stdin = `ip\n${dumps[number]!.join("\n")}\n`;
@@ -137,7 +135,7 @@ test("a stream that turns out to be another one is refused once, and its answers
 });
 
 test("a stream without a row that was written is refused, even if it ends before all that was read", async () => {
-  const { url } = await service("1ms");
+  const { url } = await service();
   const cwd = await temporaryFolder();
   const rows = dumps[0]!.slice(0, 20);
   const night = (items: readonly string[], ...flags: string[]) => {
@@ -157,7 +155,7 @@ test("a stream without a row that was written is refused, even if it ends before
 });
 
 test("stops if another run is at work in the same place", async () => {
-  const { url } = await service("1ms");
+  const { url } = await service();
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "dump.csv"), `ip\n${dumps[0]!.join("\n")}\n`);
   await writeFile(join(cwd, "other.csv"), `ip\n${dumps[1]!.join("\n")}\n`);

@@ -71,7 +71,7 @@ const session: readonly (readonly string[])[] = [
   [],
   ["--help"],
   ["tags", "--help"],
-  ["quick-check", "--help"],
+  ["verify", "--help"],
   ["merge", "-h"],
   ["serve", "--port", "0"],
   ["schema", "--format", "json-schema", "--columns", "verdict"],

@@ -74,8 +74,7 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     if (!settings.quiet) context.reporter.print(`repute: ${message}`);
   };
   const { signal } = context;
-  const compared = { ...settings, onWarning, onNotice, signal };
-  const made = await makeReport(output, settings.prefix, compared);
+  const made = await makeReport(output, { ...settings, onWarning, onNotice, signal });
   if (settings.output === undefined) {
     const { reportText } = await import("../../../report/text.js");
     const { printReport } = await import("../../terminal/colors.js");
