@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/service/service.js";
@@ -46,12 +46,6 @@ describe("a run to a file", () => {
     ]);
   });
 
-  test("prints nothing with --quiet", async () => {
-    const cwd = await folderWith({ "in.csv": rows });
-    const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--quiet"];
-    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stdout: "", stderr: "" });
-  });
-
   test("prints the manifest on stdout with --json", async () => {
     const cwd = await folderWith({ "in.csv": rows });
     const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--json"];
@@ -86,14 +80,6 @@ describe("a run to stdout", () => {
     expect(stdout.startsWith("id,ip,note,rep_item,")).toBe(true);
     expect((JSON.parse(stderr) as Manifest).output.rows).toBe(3);
   });
-
-  test("ends quietly when its reader disconnects", async () => {
-    const { child, result, waitFor } = startRepute(["enrich", "--local", "--item-column", "ip"]);
-    child.stdin?.write(`ip\n${"192.0.2.1\n".repeat(100_000)}`);
-    await waitFor("stdout", /\n/);
-    child.stdout?.destroy();
-    expect(await result).toMatchObject({ code: 0, signal: null, stderr: "" });
-  });
 });
 
 describe("exit code", () => {
@@ -125,27 +111,6 @@ describe("settings", () => {
     expect([code, stderr]).toEqual([0, ""]);
     const [first = ""] = (await readFile(join(cwd, "out.ndjson"), "utf8")).split("\n");
     expect(JSON.parse(first)).toMatchObject({ id: "1", x_item: "192.0.2.1" });
-  });
-});
-
-describe("a run that cannot start", () => {
-  test.each([
-    ["an absent file", ["no-such-file.csv"], /no-such-file\.csv/],
-    ["an empty folder", ["folder"], /folder has no file of a known format/],
-    ["a missing item column", ["in.csv", "--item-column", "idd"], /idd[\s\S]*\bid\b/],
-    ["an unknown format", ["in.csv", "--from", "xml"], /--from must be one of/],
-  ])("%s", async (_, args, message) => {
-    const cwd = await folderWith({ "in.csv": rows });
-    await mkdir(join(cwd, "folder"));
-    const { code, stdout, stderr } = await runRepute(
-      ["enrich", ...args, "-o", "out.csv", "--local"],
-      { cwd },
-    );
-    expect([1, 2]).toContain(code);
-    expect(stdout).toBe("");
-    expect(stderr).toMatch(message);
-    expect(stderr).not.toContain("unexpected error");
-    expect(existsSync(join(cwd, "out.csv"))).toBe(false);
   });
 });
 

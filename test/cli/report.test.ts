@@ -119,8 +119,6 @@ test("says nothing about other data or a manifest that does not tell", async () 
 
 test.each([
   ["--color", ["--color", "always"], {}, true],
-  ["FORCE_COLOR", [], { FORCE_COLOR: "1" }, true],
-  ["NO_COLOR", [], { NO_COLOR: "1" }, false],
   ["--color never", ["--color", "never"], { FORCE_COLOR: "1" }, false],
 ])("colours headings and verdicts as %s says", async (_, flags, env, isColored) => {
   const cwd = await enriched();

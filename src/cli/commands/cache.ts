@@ -17,7 +17,6 @@ const ofCache = {
   onlyOperand: { what: "the folder or address of a cache" },
 } as const;
 
-/** Counts the entries of a cache. */
 export const cacheStatsCommand = defineCommand({
   ...ofCache,
   name: "cache stats",
@@ -46,7 +45,6 @@ export const cacheStatsCommand = defineCommand({
   },
 });
 
-/** Deletes expired entries. */
 export const cachePruneCommand = defineCommand({
   ...ofCache,
   name: "cache prune",
@@ -76,7 +74,6 @@ export const cachePruneCommand = defineCommand({
   },
 });
 
-/** Deletes the files of a cache. */
 export const cacheClearCommand = defineCommand({
   ...ofCache,
   name: "cache clear",

@@ -41,7 +41,6 @@ const ofItems = {
   ],
 } as const;
 
-/** Looks up single items with the query endpoint. */
 export const queryCommand = defineCommand({
   ...ofItems,
   name: "query",
@@ -73,7 +72,6 @@ export const queryCommand = defineCommand({
   },
 });
 
-/** Looks up single items with the quick-check endpoint. */
 export const quickCheckCommand = defineCommand({
   ...ofItems,
   name: "quick-check",

@@ -36,7 +36,6 @@ const groups = {
   },
 };
 
-/** A page to look at, made from an output. */
 export const reportCommand = defineCommand({
   name: "report",
   usage: "OUT [-o REPORT.html] [flags]",
