@@ -5,17 +5,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { copiedFolder } from "../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const input = "ip\n192.0.2.1\n192.0.2.2\n";
 
-async function folderWithInput(): Promise<string> {
-  const cwd = await temporaryFolder();
+const folderWithInput = copiedFolder(async (cwd) => {
   await writeFile(join(cwd, "in.csv"), input);
   await mkdir(join(cwd, "folder"));
-  return cwd;
-}
+});
+
+const withOutput = copiedFolder((cwd) => {
+  return runRepute(["enrich", "--local", "-o", "out.csv"], { cwd, stdin: input });
+});
 
 /** Runs a line of shell in a folder, with `repute` on the path. */
 function shell(line: string, cwd: string): Promise<{ stdout: string; stderr: string }> {
@@ -92,9 +94,7 @@ describe("every command that writes rows refuses an unknown format", () => {
     [["case", "enrich", "case-2001", "-o", "case.csv", "--rejects", "left.xls"]],
     [["tags", "export", "credentials:brute-force", "-o", "lists", "--formats", "xlsx"]],
   ])("%j", async (args) => {
-    const cwd = await folderWithInput();
-    const enriched = await runRepute(["enrich", "in.csv", "--local", "-o", "out.csv"], { cwd });
-    expect(enriched.code).toBe(0);
+    const cwd = await withOutput();
     const before = await readdir(cwd);
     const { code, stderr } = await runRepute([...args, "--local"], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining("xls")]);

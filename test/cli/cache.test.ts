@@ -127,18 +127,18 @@ test("plan needs the service's address to read a cache", async () => {
 
 test("a killed and resumed run with a cache writes the rows of an uninterrupted run", async () => {
   const server = await serving();
-  const rows = 1500;
+  const rows = 600;
   const { cwd, args, enrich } = await prepared(server, rows);
-  const head = (await readFile(join(cwd, "in.csv"), "utf8")).split("\n").slice(0, 501);
+  const head = (await readFile(join(cwd, "in.csv"), "utf8")).split("\n").slice(0, 201);
   await writeFile(join(cwd, "head.csv"), `${head.join("\n")}\n`);
   const warm = ["head.csv", "-o", "head.out.csv", "--lookups", "query"];
   expect(await runRepute(args(...warm).toSpliced(1, 1), { cwd })).toMatchObject({ code: 0 });
   const warmed = server.total;
-  expect(warmed).toBe(500);
+  expect(warmed).toBe(200);
 
   const more = ["-o", "out.csv", "--lookups", "query", "--resume"];
   let kills = 0;
-  for (const after of [150, 350, 250]) {
+  for (const after of [150, 100]) {
     const running = startRepute(args(...more), { cwd });
     running.child.stdin?.end();
     const from = server.total;
@@ -149,9 +149,9 @@ test("a killed and resumed run with a cache writes the rows of an uninterrupted 
     if ((await running.result).signal === "SIGKILL") kills++;
   }
   server.onRequest = () => true;
-  expect(kills).toBe(3);
+  expect(kills).toBe(2);
   expect(await enrich(...more)).toMatchObject({ code: 0, stderr: "" });
-  const repeated = server.total - warmed - (rows - 500);
+  const repeated = server.total - warmed - (rows - 200);
   expect(repeated).toBeLessThanOrEqual(kills * mostRepeated);
 
   expect(await enrich("-o", "calm.csv", "--lookups", "query")).toMatchObject({ code: 0 });
@@ -191,7 +191,7 @@ describe("an unusable cache causes one warning", () => {
 
   test("runs without a damaged cache and fills it again once cleared", async () => {
     const server = await serving();
-    const { cwd, enrich } = await prepared(server, 200);
+    const { cwd, enrich } = await prepared(server, 20);
     await enrich("-o", "first.csv");
     await writeFile(entries(cwd), (await readFile(entries(cwd))).fill(0xff, 0, 100));
     const asked = server.total;
@@ -234,16 +234,14 @@ describe("an unusable cache causes one warning", () => {
 });
 
 describe("cache commands", () => {
-  async function filled() {
-    const folder = await prepared(await serving(), 5);
-    const args = folder.args("-o", "out.csv").filter((arg) => arg !== "--intel-url");
-    const local = args.map((arg) => (arg.startsWith("http") ? "--local" : arg));
-    expect(await runRepute(local, folder)).toMatchObject({ code: 0, stderr: "" });
-    return folder;
-  }
-
-  test("stats reports the entries by service and endpoint", async () => {
-    const { cwd } = await filled();
+  test("stats, prune and clear tell what there is and what they removed", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(
+      join(cwd, "in.txt"),
+      "n1.example.com\nn2.example.com\nn3.example.com\nn4.example.com\nn5.example.com\n",
+    );
+    const args = ["enrich", "in.txt", "-o", "out.csv", "--cache", "cache", "--local", "--quiet"];
+    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stderr: "" });
     const { code, stdout, stderr } = await runRepute(["cache", "stats", "cache"], { cwd });
     expect([code, stderr]).toEqual([0, ""]);
     const stats = JSON.parse(stdout) as CacheStats;
@@ -263,10 +261,7 @@ describe("cache commands", () => {
       fresh: 0,
       expired: 10,
     });
-  });
 
-  test("prune removes entries that no run would use", async () => {
-    const { cwd } = await filled();
     const prune = async (ttl: string): Promise<unknown> => {
       const args = ["cache", "prune", "cache", "--cache-ttl", ttl];
       return JSON.parse((await runRepute(args, { cwd })).stdout);
@@ -274,13 +269,10 @@ describe("cache commands", () => {
     expect(await prune("7d")).toEqual({ folder: "cache", removed: 0, kept: 10 });
     expect(await prune("1ms")).toEqual({ folder: "cache", removed: 10, kept: 0 });
     expect(await prune("1ms")).toEqual({ folder: "cache", removed: 0, kept: 0 });
-  });
 
-  test("clear removes the cache, but no other file of its folder", async () => {
-    const { cwd } = await filled();
     await writeFile(join(cwd, "cache", "notes.txt"), "mine\n");
-    const { code, stdout } = await runRepute(["cache", "clear", "cache"], { cwd });
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { folder: "cache" }]);
+    const clear = await runRepute(["cache", "clear", "cache"], { cwd });
+    expect([clear.code, JSON.parse(clear.stdout)]).toMatchObject([0, { folder: "cache" }]);
     expect(await readdir(join(cwd, "cache"))).toEqual(["notes.txt"]);
   });
 

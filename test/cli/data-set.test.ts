@@ -12,7 +12,9 @@ const rows = 24;
 
 /** Enriches the sample indicators into a data set. */
 async function enrich(out: string, flags: readonly string[], input = indicators) {
-  const args = ["enrich", input, "-o", out, "--local", "--quiet", "--fail-on", "never"];
+  // Partial answers are asked for again after a while, which takes real time.
+  const local = ["--local", "--quiet", "--fail-on", "never", "--partial-retries", "0"];
+  const args = ["enrich", input, "-o", out, ...local];
   return runRepute([...args, ...flags]);
 }
 

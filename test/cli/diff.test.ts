@@ -4,24 +4,24 @@ import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
 import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
+import { copiedFolder, temporaryFolder } from "../helpers/temporary-folder.js";
 
 const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}.example.com`);
 
-/** A folder with two outputs over overlapping inputs, answered with other data the second night. */
-async function nights(extension = "csv"): Promise<string> {
-  const cwd = await temporaryFolder();
+/** Writes two outputs over overlapping inputs, answered with other data the second night. */
+async function enrichNights(cwd: string, outputOf: (night: string) => string): Promise<void> {
   await writeFile(join(cwd, "1.txt"), `${hosts.slice(0, 30).join("\n")}\n`);
   await writeFile(join(cwd, "2.txt"), `${hosts.slice(10).join("\n")}\n`);
   for (const night of ["1", "2"]) {
-    const args = ["enrich", `${night}.txt`, "-o", `${night}.${extension}`, "--local"];
-    const run = await runRepute([...args, "--synthetic", night, "--quiet"], { cwd });
-    expect(run.code).toBe(0);
+    const args = ["enrich", `${night}.txt`, "-o", outputOf(night), "--local", "--quiet"];
+    expect((await runRepute([...args, "--synthetic", night], { cwd })).code).toBe(0);
   }
-  return cwd;
 }
 
-test("prints a summary and the changes, and exits with 0", async () => {
+const nights = copiedFolder((cwd) => enrichNights(cwd, (night) => `${night}.csv`));
+
+test("prints a summary and the changes, defanged and with the tags of new items", async () => {
   const cwd = await nights();
   const { code, stdout, stderr } = await runRepute(["diff", "1.csv", "2.csv"], { cwd });
   expect([code, stderr]).toEqual([0, ""]);
@@ -32,11 +32,6 @@ test("prints a summary and the changes, and exits with 0", async () => {
   const added = [...counts.matchAll(/(\d+) new /g)].map(([, count]) => Number(count));
   expect(added.reduce((sum, count) => sum + count, 0)).toBe(10);
   expect(stdout).toMatch(/^gone +domain +host-/m);
-});
-
-test("defangs the items that it prints, and shows the tags of new ones", async () => {
-  const cwd = await nights();
-  const { stdout } = await runRepute(["diff", "1.csv", "2.csv"], { cwd });
   expect(stdout).not.toMatch(/host-\d+\.example/);
   expect(stdout).toMatch(
     /^new +domain +host-\d+\[\.\]example\[\.\]com +malicious; tags \+[a-z]+:/m,
@@ -101,30 +96,23 @@ test("--exit-code exits with 3 for a new item only if it has a verdict against i
 });
 
 test.each(["ndjson", "parquet"])("finds the same changes in %s as in CSV", async (extension) => {
-  const [csv, other] = [await nights(), await nights(extension)];
+  const cwd = await nights();
+  await enrichNights(cwd, (night) => `${night}.${extension}`);
   const args = (ending: string): string[] => ["diff", `1.${ending}`, `2.${ending}`, "--json"];
-  const expected = await runRepute(args("csv"), { cwd: csv });
-  const found = await runRepute(args(extension), { cwd: other });
+  const expected = await runRepute(args("csv"), { cwd });
+  const found = await runRepute(args(extension), { cwd });
   expect([found.code, found.stdout]).toEqual([0, expected.stdout]);
 });
 
 test("compares two runs in one table by run ID", async () => {
-  const cwd = await nights("csv");
+  const cwd = await nights();
   const table = "duckdb:n.duckdb?table=nightly";
-  for (const night of ["1", "2"]) {
-    const args = ["enrich", `${night}.txt`, "-o", table, "--local", "--synthetic", night];
-    expect((await runRepute([...args, "--quiet"], { cwd })).code).toBe(0);
-    await writeFile(
-      join(cwd, `id-${night}`),
-      (
-        JSON.parse(await readFile(join(cwd, "n.duckdb.nightly.manifest.json"), "utf8")) as {
-          run_id: string;
-        }
-      ).run_id,
-    );
-  }
-  const first = await readFile(join(cwd, "id-1"), "utf8");
-  const found = await runRepute(["diff", `${table}&run=${first}`, table, "--json"], { cwd });
+  await enrichNights(cwd, () => table);
+  const runs = "SELECT DISTINCT rep_run_id AS id FROM nightly ORDER BY id";
+  const [{ id: first } = {}] = await queryDuckdb(runs, join(cwd, "n.duckdb"));
+  const found = await runRepute(["diff", `${table}&run=${String(first)}`, table, "--json"], {
+    cwd,
+  });
   const expected = await runRepute(["diff", "1.csv", "2.csv", "--json"], { cwd });
   expect([found.stderr, found.stdout]).toEqual(["", expected.stdout]);
 });

@@ -29,7 +29,6 @@ async function contentOf(folder: string): Promise<Readonly<Record<string, string
 }
 
 test.each([
-  ["a file", "out.csv", []],
   ["a compressed file", "out.ndjson.gz", []],
   ["a bundle", "out.json", ["--to", "stix"]],
   ["Parquet", "out.parquet", []],

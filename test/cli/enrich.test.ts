@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/service/service.js";
@@ -46,12 +46,6 @@ describe("a run to a file", () => {
     ]);
   });
 
-  test("prints nothing with --quiet", async () => {
-    const cwd = await folderWith({ "in.csv": rows });
-    const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--quiet"];
-    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stdout: "", stderr: "" });
-  });
-
   test("prints the manifest on stdout with --json", async () => {
     const cwd = await folderWith({ "in.csv": rows });
     const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--json"];
@@ -85,14 +79,6 @@ describe("a run to stdout", () => {
     });
     expect(stdout.startsWith("id,ip,note,rep_item,")).toBe(true);
     expect((JSON.parse(stderr) as Manifest).output.rows).toBe(3);
-  });
-
-  test("ends quietly when its reader disconnects", async () => {
-    const { child, result, waitFor } = startRepute(["enrich", "--local", "--item-column", "ip"]);
-    child.stdin?.write(`ip\n${"192.0.2.1\n".repeat(100_000)}`);
-    await waitFor("stdout", /\n/);
-    child.stdout?.destroy();
-    expect(await result).toMatchObject({ code: 0, signal: null, stderr: "" });
   });
 });
 
@@ -128,34 +114,11 @@ describe("settings", () => {
   });
 });
 
-describe("a run that cannot start", () => {
-  test.each([
-    ["an absent file", ["no-such-file.csv"], /no-such-file\.csv/],
-    ["an empty folder", ["folder"], /folder has no file of a known format/],
-    ["a missing item column", ["in.csv", "--item-column", "idd"], /idd[\s\S]*\bid\b/],
-    ["an unknown format", ["in.csv", "--from", "xml"], /--from must be one of/],
-  ])("%s", async (_, args, message) => {
-    const cwd = await folderWith({ "in.csv": rows });
-    await mkdir(join(cwd, "folder"));
-    const { code, stdout, stderr } = await runRepute(
-      ["enrich", ...args, "-o", "out.csv", "--local"],
-      { cwd },
-    );
-    expect([1, 2]).toContain(code);
-    expect(stdout).toBe("");
-    expect(stderr).toMatch(message);
-    expect(stderr).not.toContain("unexpected error");
-    expect(existsSync(join(cwd, "out.csv"))).toBe(false);
-  });
-});
-
 describe("an interrupted run", () => {
   const many = `ip\n${Array.from({ length: 2500 }, (_, n) => `198.51.${n % 100}.${n % 250}\n`).join("")}`;
 
   test.each([
     ["SIGHUP", 129],
-    ["SIGINT", 130],
-    ["SIGQUIT", 131],
     ["SIGTERM", 143],
   ] as const)("ends with its code on %s and says how to continue", async (name, code) => {
     const cwd = await folderWith({ "in.csv": many });

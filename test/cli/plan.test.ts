@@ -10,7 +10,7 @@ async function inputFolder(): Promise<string> {
   return cwd;
 }
 
-test("prints a plan line by line and sends nothing", async () => {
+test("prints a plan line by line, or as one JSON object with --json", async () => {
   const cwd = await inputFolder();
   const args = ["plan", "in.csv", "--rate", "2/s", "--rate", "3/d"];
   const { code, stdout, stderr } = await runRepute(args, { cwd });
@@ -21,12 +21,12 @@ test("prints a plan line by line and sends nothing", async () => {
   expect(stdout).toMatch(/^rows +4$/m);
   expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
   expect(stdout).toMatch(/^quota +3 in 24 h 0 min used up after 1\.0 s, with 1 request left$/m);
-});
-
-test("prints a plan as one JSON object with --json", async () => {
-  const cwd = await inputFolder();
-  const { stdout } = await runRepute(["plan", "in.csv", "--json"], { cwd });
-  expect(JSON.parse(stdout)).toMatchObject({ rows: 4, distinct_items: 2, chosen: { requests: 4 } });
+  const json = await runRepute(["plan", "in.csv", "--json"], { cwd });
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    rows: 4,
+    distinct_items: 2,
+    chosen: { requests: 4 },
+  });
 });
 
 test("a quota comes on top of the default rate in the planned time", async () => {

@@ -148,23 +148,16 @@ test("plan reports the spent part of a quota", async () => {
 });
 
 test("ends at once with a spent quota, can be resumed and keeps the count", async () => {
-  let requests = 0;
-  const service = await startService({ onRequest: () => void requests++ });
-  onTestFinished(() => service.close());
-  const cwd = await temporaryFolder();
-  const env = { XDG_STATE_HOME: join(cwd, "state") };
-  const rows = Array.from({ length: 20 }, (_, i) => `198.51.100.${i}`);
-  await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl, "--quiet"];
-  const limited = [...args, "--rate", "500/s", "--rate", "15/d", "--resume"];
-  const first = await runRepute(limited, { cwd, env });
-  expect(first.code).toBe(75);
+  const { cwd, input, run, requests } = await prepared();
+  await input(20);
+  const limited = ["--rate", "15/d", "--resume"];
+  const first = await run(...limited);
+  expect([first.code, requests()]).toEqual([75, 15]);
   expect(first.stderr).toMatch(/the quota of 15 requests in 24 h is used up until .*--resume/);
-  expect(requests).toBe(15);
-  const second = await runRepute(limited, { cwd, env });
-  expect([second.code, requests]).toEqual([75, 15]);
-  const last = await runRepute([...args, "--resume"], { cwd, env });
-  expect([last.code, requests, existsSync(join(cwd, "out.csv.state"))]).toEqual([0, 40, false]);
+  const second = await run(...limited);
+  expect([second.code, requests()]).toEqual([75, 15]);
+  const last = await run("--resume");
+  expect([last.code, requests(), existsSync(join(cwd, "out.csv.state"))]).toEqual([0, 20, false]);
 });
 
 test("applies the rate of an endpoint as well as the common rate", async () => {

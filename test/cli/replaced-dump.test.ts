@@ -3,23 +3,23 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { takeLock } from "../../src/core/files/run-lock.js";
 import { startService } from "../../src/service/service.js";
-import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const dumpRows = 40;
 
-/** Four dumps, each with a tenth of the rows of the one before it replaced, in another order. */
-const dumps = [0, 1, 2, 3].map((night) => {
+/** Three dumps, each with a tenth of the rows of the one before it replaced, in another order. */
+const dumps = [0, 1, 2].map((night) => {
   const kept = Array.from({ length: dumpRows }, (_, n) => n + 4 * night);
   return (night % 2 === 0 ? kept : kept.toReversed()).map((n) => `198.51.100.${n}`);
 });
 
 /** A service that notes each lookup it is asked for. */
-async function service(latency: string) {
+async function service() {
   const asked: string[] = [];
   const started = await startService({
-    latency,
+    latency: "1ms",
     onRequest: (endpoint, subject) => void asked.push(`${endpoint} ${subject}`),
   });
   onTestFinished(() => started.close());
@@ -32,31 +32,12 @@ interface Output {
   readonly items: (cwd: string) => Promise<readonly unknown[]>;
 }
 
-const textItems = (name: string) => async (cwd: string) => {
-  const text = await readFile(join(cwd, name), "utf8");
-  return text.match(/198\.51\.100\.\d+(?=,ip,)|(?<="item":")198[^"]*(?=","kind")/g) ?? [];
-};
-
 const outputs: Readonly<Record<string, Output>> = {
-  CSV: { args: ["-o", "out.csv"], items: textItems("out.csv") },
-  NDJSON: {
-    args: ["-o", "out.ndjson", "--rejects", "left.csv"],
+  CSV: {
+    args: ["-o", "out.csv", "--rejects", "left.csv"],
     items: async (cwd) => {
-      const lines = (await readFile(join(cwd, "out.ndjson"), "utf8")).trimEnd().split("\n");
-      return lines.map((line) => (JSON.parse(line) as { rep: { item: string } }).rep.item);
-    },
-  },
-  Parquet: {
-    args: ["-o", "out.parquet"],
-    items: async (cwd) =>
-      (await readParquet(join(cwd, "out.parquet"))).map((row) => row["rep_item"]),
-  },
-  "a data set": {
-    args: ["-o", "set/", "--to", "csv", "--rows-per-file", "15"],
-    items: async (cwd) => {
-      const parts = (await readdir(join(cwd, "set"))).filter((name) => name.startsWith("part-"));
-      const found = parts.sort().map((name) => textItems(`set/${name}`)(cwd));
-      return (await Promise.all(found)).flat();
+      const text = await readFile(join(cwd, "out.csv"), "utf8");
+      return text.match(/198\.51\.100\.\d+(?=,ip,)/g) ?? [];
     },
   },
   "a DuckDB table": {
@@ -75,9 +56,9 @@ const outputs: Readonly<Record<string, Output>> = {
 };
 
 test.each(Object.entries(outputs))(
-  "three nights stop early, and the fourth writes %s: no request is repeated",
+  "two nights stop early, and the third writes %s: no request is repeated",
   async (_, { args, items }) => {
-    const { asked, url } = await service("1ms");
+    const { asked, url } = await service();
     const cwd = await temporaryFolder();
     const fixed = ["dump.csv", ...args, ...url, "--resume", "--quiet"];
     for (const [night, dump] of dumps.entries()) {
@@ -95,8 +76,8 @@ test.each(Object.entries(outputs))(
   },
 );
 
-test("a night that stops at its deadline goes on with the next dump, read from several files", async () => {
-  const { asked, url } = await service("5ms");
+test("a night that stops early goes on with the next dump, read from several files", async () => {
+  const { asked, url } = await service();
   const cwd = await temporaryFolder();
   const write = async (night: number): Promise<void> => {
     const dump = dumps[night] ?? [];
@@ -105,19 +86,17 @@ test("a night that stops at its deadline goes on with the next dump, read from s
   };
   const args = ["enrich", "a.csv", "b.csv", "-o", "out.csv", ...url];
   await write(0);
-  const slow = ["--rate", "40/s", "--deadline", "500ms"];
-  const early = await runRepute([...args, "--resume", ...slow], { cwd });
+  const early = await runRepute([...args, "--resume", "--max-requests", "25"], { cwd });
   expect(early.code).toBe(75);
-  const answered = asked.length;
   await write(1);
   const { code, stdout } = await runRepute([...args, "--resume", "--json"], { cwd });
-  const manifest = JSON.parse(stdout) as { took_over: number; run_id: string };
-  expect([code, manifest.took_over]).toEqual([0, answered]);
+  const manifest = JSON.parse(stdout) as { took_over: number };
+  expect([code, manifest.took_over]).toEqual([0, 25]);
   expect(asked).toHaveLength(new Set(asked).size);
 });
 
 test("a stream that turns out to be another one is refused once, and its answers are kept", async () => {
-  const { asked, url } = await service("1ms");
+  const { asked, url } = await service();
   const cwd = await temporaryFolder();
   const night = (number: number, ...flags: string[]) => {
     const stdin = `ip\n${dumps[number]!.join("\n")}\n`;
@@ -137,7 +116,7 @@ test("a stream that turns out to be another one is refused once, and its answers
 });
 
 test("a stream without a row that was written is refused, even if it ends before all that was read", async () => {
-  const { url } = await service("1ms");
+  const { url } = await service();
   const cwd = await temporaryFolder();
   const rows = dumps[0]!.slice(0, 20);
   const night = (items: readonly string[], ...flags: string[]) => {
@@ -157,7 +136,7 @@ test("a stream without a row that was written is refused, even if it ends before
 });
 
 test("stops if another run is at work in the same place", async () => {
-  const { url } = await service("1ms");
+  const { url } = await service();
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "dump.csv"), `ip\n${dumps[0]!.join("\n")}\n`);
   await writeFile(join(cwd, "other.csv"), `ip\n${dumps[1]!.join("\n")}\n`);

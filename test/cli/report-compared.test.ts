@@ -2,11 +2,12 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { copiedFolder } from "../helpers/temporary-folder.js";
 
 /** A folder with two nights' outputs and, in `nights`, manifests of earlier ones. */
-async function nights(): Promise<string> {
-  const cwd = await temporaryFolder();
+const nights = copiedFolder(enrichNights);
+
+async function enrichNights(cwd: string): Promise<void> {
   const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}.example.com`);
   await writeFile(join(cwd, "in.txt"), `${hosts.join("\n")}\n`);
   for (const seed of ["1", "2"]) {
@@ -26,7 +27,6 @@ async function nights(): Promise<string> {
     await writeFile(join(cwd, "nights", `${day}.manifest.json`), JSON.stringify(earlier));
   }
   await cp(join(cwd, "2.csv.manifest.json"), join(cwd, "nights", "tonight.manifest.json"));
-  return cwd;
 }
 
 test("shows the same changes since an earlier output as diff", async () => {

@@ -3,16 +3,20 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/service/service.js";
 import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { copiedFolder, temporaryFolder } from "../helpers/temporary-folder.js";
 
 const input = `ip,note\n${Array.from({ length: 40 }, (_, n) => `203.0.113.${n},row ${n}`).join("\n")}\n`;
 
-/** The report of an output without the section on the run, which names the output. */
-async function printedReport(name: string, ...flags: readonly string[]): Promise<string> {
-  const cwd = await temporaryFolder();
+const enrich = ["enrich", "in.csv", "--local", "--synthetic", "1", "--fail-on", "never", "-q"];
+
+/** A folder with an output of invented answers and its page. */
+const enriched = copiedFolder(async (cwd) => {
   await writeFile(join(cwd, "in.csv"), input);
-  const common = ["--local", "--synthetic", "1", "--fail-on", "never", "-q"];
-  await runRepute(["enrich", "in.csv", "-o", name, ...common, ...flags], { cwd });
+  await runRepute([...enrich, "-o", "out.csv", "--report", "one.html"], { cwd });
+});
+
+/** The report of an output without the section on the run, which names the output. */
+async function printedReport(cwd: string, name: string): Promise<string> {
   const { code, stdout } = await runRepute(["report", name], { cwd });
   expect(code).toBe(0);
   return stdout.split("The run\n")[0]!;
@@ -25,16 +29,15 @@ test.each([
   ["out.parquet"],
   ["duckdb:out.duckdb?table=enriched"],
 ])("the report on %s equals the report on CSV", async (name, ...flags) => {
-  const report = await printedReport(name, ...flags);
+  const cwd = await enriched();
+  await runRepute([...enrich, "-o", name, ...flags], { cwd });
+  const report = await printedReport(cwd, name);
   expect(report).toMatch(/^Of 40 rows, \d+ are malicious/);
-  expect(report).toBe(await printedReport("out.csv"));
+  expect(report).toBe(await printedReport(cwd, "out.csv"));
 });
 
 test("enrich --report writes the same page as report", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), input);
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--synthetic", "1", "-q"];
-  await runRepute([...args, "--report", "one.html"], { cwd });
+  const cwd = await enriched();
   const { code, stderr } = await runRepute(["report", "out.csv", "-o", "two.html"], { cwd });
   expect({ code, stderr }).toMatchObject({
     code: 0,
@@ -68,8 +71,7 @@ test.each([
     ["-o", "out.ndjson", "--to", "ecs", "--report", "page.html"],
   ],
 ])("enrich says before the run: %s", async (message, flags) => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), input);
+  const cwd = await enriched();
   const args = ["enrich", "in.csv", "--local", ...flags];
   const { code, stderr } = await runRepute(args, { cwd });
   expect(code).toBe(2);
@@ -79,20 +81,17 @@ test.each([
 const invented = "Invented data:";
 
 test.each([
-  ["a flag", [], ["--local", "--synthetic", "1"], {}],
   ["a variable", [], ["--local"], { REPUTE_SYNTHETIC: "1" }],
   ["a configuration file", ["synthetic: 1"], ["--local", "--config", "c.yaml"], {}],
 ])("says that the data is invented if %s requested it", async (_, config, flags, env) => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), input);
+  const cwd = await enriched();
   await writeFile(join(cwd, "c.yaml"), config.join("\n"));
   await runRepute(["enrich", "in.csv", "-o", "out.csv", "-q", ...flags], { cwd, env });
   expect((await runRepute(["report", "out.csv"], { cwd })).stdout).toContain(invented);
 });
 
 test("says that the data is invented if the service says so, also after a retry elsewhere", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), input);
+  const cwd = await enriched();
   const service = await startService({ synthetic: 1 });
   onTestFinished(() => service.close());
   const intel = ["--intel-url", service.intelUrl, "--partial-retries", "0", "-q"];
@@ -104,17 +103,14 @@ test("says that the data is invented if the service says so, also after a retry 
 });
 
 test("says nothing about other data or a manifest that does not tell", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), input);
+  const cwd = await enriched();
   await runRepute(["enrich", "in.csv", "-o", "real.csv", "--local", "-q"], { cwd });
-  await runRepute(["enrich", "in.csv", "-o", "old.csv", "--local", "--synthetic", "1", "-q"], {
-    cwd,
-  });
-  const path = join(cwd, "old.csv.manifest.json");
+  expect((await runRepute(["report", "out.csv"], { cwd })).stdout).toContain(invented);
+  const path = join(cwd, "out.csv.manifest.json");
   const { synthetic, ...older } = JSON.parse(await readFile(path, "utf8"));
   expect(synthetic).toBe(true);
   await writeFile(path, JSON.stringify(older));
-  for (const name of ["real.csv", "old.csv"]) {
+  for (const name of ["real.csv", "out.csv"]) {
     const { stdout } = await runRepute(["report", name], { cwd });
     expect(stdout).toContain("Verdicts");
     expect(stdout).not.toContain(invented);
@@ -123,15 +119,9 @@ test("says nothing about other data or a manifest that does not tell", async () 
 
 test.each([
   ["--color", ["--color", "always"], {}, true],
-  ["FORCE_COLOR", [], { FORCE_COLOR: "1" }, true],
-  ["NO_COLOR", [], { NO_COLOR: "1" }, false],
   ["--color never", ["--color", "never"], { FORCE_COLOR: "1" }, false],
 ])("colours headings and verdicts as %s says", async (_, flags, env, isColored) => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), input);
-  await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local", "--synthetic", "1", "-q"], {
-    cwd,
-  });
+  const cwd = await enriched();
   const { stdout } = await runRepute(["report", "out.csv", ...flags], { cwd, env });
   expect(stdout.includes("\u001B[1mVerdicts\u001B[0m\n  \u001B[31mmalicious\u001B[0m")).toBe(
     isColored,

@@ -1,34 +1,45 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { readParquet } from "../contract/warehouse-readers.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { withoutId } from "../helpers/part-name.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { copiedFolder } from "../helpers/temporary-folder.js";
 
-interface Prepared {
-  readonly cwd: string;
-  readonly server: AnsweringServer;
-  readonly run: (...args: readonly string[]) => Promise<RunReputeResult>;
+let server: AnsweringServer;
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+  return () => server.close();
+});
+
+function runIn(cwd: string, args: readonly string[]): Promise<RunReputeResult> {
+  const service = ["--intel-url", server.url, "--rate", "1000000/s", "--lookups", "query"];
+  return runRepute([...args, ...service], { cwd });
 }
 
-/** `set/` of 50 rows in files of 10; rows 11 and 12 failed, and so did the last one. */
-async function prepared(...flags: readonly string[]): Promise<Prepared> {
-  const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
-  const cwd = await temporaryFolder();
+const sets = {
+  parquet: copiedFolder((cwd) => enrichInto(cwd, "parquet")),
+  csv: copiedFolder((cwd) => enrichInto(cwd, "csv")),
+  ndjson: copiedFolder((cwd) => enrichInto(cwd, "ndjson", "--gzip")),
+};
+
+/** Writes `set/` of 50 rows in files of 10; rows 11 and 12 failed, and so did the last one. */
+async function enrichInto(cwd: string, ...to: readonly string[]): Promise<void> {
   const lines = Array.from({ length: 50 }, (_, n) => `${n + 1},host-${n + 1}.example.com\n`);
   await writeFile(join(cwd, "in.csv"), `n,item\n${lines.join("")}`);
-  const service = ["--intel-url", server.url, "--rate", "1000000/s", "--lookups", "query"];
-  const run = (...args: readonly string[]): Promise<RunReputeResult> =>
-    runRepute([...args, ...service], { cwd });
   for (const n of [11, 12, 50]) server.absent.add(`host-${n}.example.com`);
   const first = ["enrich", "in.csv", "-o", "set/", "--rows-per-file", "10", "--retries", "0"];
-  expect(await run(...first, ...flags)).toMatchObject({ code: 3 });
+  expect(await runIn(cwd, [...first, "--to", ...to])).toMatchObject({ code: 3 });
   server.absent.clear();
-  return { cwd, server, run };
+}
+
+async function prepared(to: keyof typeof sets) {
+  const cwd = await sets[to]();
+  onTestFinished(() => server.absent.clear());
+  return { cwd, run: (...args: readonly string[]) => runIn(cwd, args) };
 }
 
 async function manifestIn(folder: string): Promise<Manifest> {
@@ -44,12 +55,12 @@ async function contents(folder: string): Promise<ReadonlyMap<string, string>> {
 }
 
 describe.each([
-  ["parquet", [], "parquet"],
-  ["csv", [], "csv"],
-  ["ndjson", ["--gzip"], "ndjson.gz"],
-])("retry of a data set of %s", (to, flags, extension) => {
+  ["parquet", "parquet"],
+  ["csv", "csv"],
+  ["ndjson", "ndjson.gz"],
+] as const)("retry of a data set of %s", (to, extension) => {
   it("writes the files again in which rows improve, and keeps the others", async () => {
-    const { cwd, server, run } = await prepared("--to", to, ...flags);
+    const { cwd, run } = await prepared(to);
     const set = join(cwd, "set");
     const [before, earlier, asked] = [await manifestIn(set), await contents(set), server.total];
     const retried = await run("retry", "set", "--json");
@@ -80,7 +91,7 @@ describe.each([
 });
 
 it("keeps every cell of the rows that it does not fill in", async () => {
-  const { cwd, run } = await prepared("--to", "parquet");
+  const { cwd, run } = await prepared("parquet");
   const set = join(cwd, "set");
   const rows = async () => {
     const { parts = [] } = (await manifestIn(set)).output;
@@ -99,8 +110,8 @@ it("keeps every cell of the rows that it does not fill in", async () => {
 const plain = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? String(value) : value;
 
-test.each(["parquet", "csv"])("an interrupted retry of %s continues", async (to) => {
-  const { cwd, server, run } = await prepared("--to", to);
+test.each(["parquet", "csv"] as const)("an interrupted retry of %s continues", async (to) => {
+  const { cwd, run } = await prepared(to);
   const set = join(cwd, "set");
   const [earlier, asked] = [await contents(set), server.total];
   expect(await run("retry", "set", "--max-requests", "1")).toMatchObject({ code: 75 });
@@ -116,7 +127,7 @@ test.each(["parquet", "csv"])("an interrupted retry of %s continues", async (to)
 });
 
 it("writes another data set, and leaves the first one alone", async () => {
-  const { cwd, run } = await prepared("--to", "csv");
+  const { cwd, run } = await prepared("csv");
   const earlier = await contents(join(cwd, "set"));
   expect(await run("retry", "set/", "-o", "again/")).toMatchObject({ code: 0 });
   expect(await contents(join(cwd, "set"))).toEqual(earlier);
@@ -125,7 +136,7 @@ it("writes another data set, and leaves the first one alone", async () => {
 });
 
 it("is not limited by --max-failed, since no answer is lost", async () => {
-  const { cwd, server, run } = await prepared("--to", "csv");
+  const { cwd, run } = await prepared("csv");
   for (const n of [11, 12, 50]) server.absent.add(`host-${n}.example.com`);
   const flags = ["--retries", "0", "--max-failed", "0"];
   expect(await run("retry", "set", ...flags)).toMatchObject({ code: 3 });
@@ -134,7 +145,7 @@ it("is not limited by --max-failed, since no answer is lost", async () => {
 });
 
 it("completes a data set with too many failures", async () => {
-  const { cwd, server, run } = await prepared("--to", "csv");
+  const { cwd, run } = await prepared("csv");
   server.absent.add("host-1.example.com");
   const again = ["enrich", "in.csv", "-o", "set/", "--to", "csv", "--rows-per-file", "10"];
   expect(await run(...again, "--max-failed", "0")).toMatchObject({ code: 1 });
@@ -146,7 +157,7 @@ it("completes a data set with too many failures", async () => {
 });
 
 it("refuses other formats, shapes, and damaged data sets", async () => {
-  const { cwd, run } = await prepared("--to", "csv");
+  const { cwd, run } = await prepared("csv");
   expect(
     await runRepute(["enrich", "in.csv", "-o", "bulk/", "--to", "es-bulk", "--local"], { cwd }),
   ).toMatchObject({ code: 0 });

@@ -1,20 +1,13 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { openParquetOutput } from "../../src/outputs/parquet/output-rows.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
-
-interface Prepared {
-  readonly cwd: string;
-  readonly server: AnsweringServer;
-  readonly run: (...args: readonly string[]) => Promise<RunReputeResult>;
-  readonly query: (sql: string) => ReturnType<typeof queryDuckdb>;
-}
+import { copiedFolder } from "../helpers/temporary-folder.js";
 
 /** A text that cannot be compressed: the file is then longer than what identifies it. */
 const noteOf = (n: number): string =>
@@ -23,32 +16,44 @@ const noteOf = (n: number): string =>
 const sha256 = (content: string | Buffer): string =>
   createHash("sha256").update(content).digest("hex");
 
-/** `out.parquet` of 400 rows, of which every fourth failed. */
-async function prepared(...flags: readonly string[]): Promise<Prepared> {
-  const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
-  const cwd = await temporaryFolder();
+let server: AnsweringServer;
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+  return () => server.close();
+});
+
+function runIn(cwd: string, args: readonly string[]): Promise<RunReputeResult> {
+  const service = ["--intel-url", server.url, "--rate", "1000000/s", "--lookups", "query"];
+  return runRepute([...args, ...service], { cwd });
+}
+
+const enriched = copiedFolder(enrichInput);
+
+/** Writes `out.parquet` of 400 rows, of which every fourth failed. */
+async function enrichInput(cwd: string): Promise<void> {
   const lines = Array.from({ length: 400 }, (_, n) => {
     return `\uFEFF${n},host-${n}.example.com,,${noteOf(n)}\n`;
   });
   await writeFile(join(cwd, "in.csv"), `n,item,empty,note\n${lines.join("")}`);
-  const service = ["--intel-url", server.url, "--rate", "1000000/s"];
-  const run = (...args: readonly string[]): Promise<RunReputeResult> =>
-    runRepute([...args, ...service], { cwd });
   for (let n = 0; n < 400; n += 4) server.absent.add(`host-${n}.example.com`);
-  const first = ["enrich", "in.csv", "-o", "out.parquet", "--retries", "0", ...flags];
-  expect(await run(...first)).toMatchObject({ code: 3 });
+  const first = ["enrich", "in.csv", "-o", "out.parquet", "--retries", "0", "--raw"];
+  expect(await runIn(cwd, first)).toMatchObject({ code: 3 });
   server.absent.clear();
+}
+
+async function prepared() {
+  const cwd = await enriched();
   const query = (sql: string) =>
     queryDuckdb(sql.replaceAll(/(\w+\.parquet)/g, (name) => `'${join(cwd, name)}'`));
-  return { cwd, server, run, query };
+  return { cwd, run: (...args: readonly string[]) => runIn(cwd, args), query };
 }
 
 const statuses = (file: string): string =>
   `SELECT rep_status, count(*) AS n, count(DISTINCT rep_row) AS keys FROM ${file} GROUP BY ALL`;
 
 it("writes a new file, in which only the failed rows differ", async () => {
-  const { cwd, run, server, query } = await prepared("--raw", "--lookups", "query");
+  const { cwd, run, query } = await prepared();
   const sums = (file: string): string => `SELECT
     md5(string_agg(o::VARCHAR, '|' ORDER BY rep_row) FILTER ((rep_row - 1) % 4 <> 0)) AS others,
     md5(string_agg(concat_ws('|', rep_run_id, rep_row, n, item, empty, rep_item, rep_kind, rep_extra), '|' ORDER BY rep_row)) AS own,
@@ -58,15 +63,7 @@ it("writes a new file, in which only the failed rows differ", async () => {
   const hash = async () => sha256(await readFile(join(cwd, "out.parquet")));
   const [earlier, asked] = [await hash(), server.total];
 
-  const retried = await run(
-    "retry",
-    "out.parquet",
-    "-o",
-    "again.parquet",
-    "--lookups",
-    "query",
-    "--json",
-  );
+  const retried = await run("retry", "out.parquet", "-o", "again.parquet", "--json");
   expect(retried).toMatchObject({ code: 0 });
   expect(server.total - asked).toBe(100);
   expect(await query(sums("again.parquet"))).toEqual([{ ...before, answers: 400n, errors: 0n }]);
@@ -84,9 +81,9 @@ it("writes a new file, in which only the failed rows differ", async () => {
 });
 
 it("continues an interrupted retry", async () => {
-  const { cwd, run, server, query } = await prepared("--lookups", "query");
+  const { cwd, run, query } = await prepared();
   const asked = server.total;
-  const args = ["retry", "out.parquet", "-o", "again.parquet", "--lookups", "query"];
+  const args = ["retry", "out.parquet", "-o", "again.parquet"];
   expect(await run(...args, "--max-requests", "30")).toMatchObject({ code: 75 });
   expect(await run(...args, "--resume")).toMatchObject({ code: 0 });
   expect(server.total - asked).toBe(100);
@@ -98,9 +95,9 @@ it("continues an interrupted retry", async () => {
 });
 
 it("starts anew, with the answers so far, where the file has changed in the middle", async () => {
-  const { cwd, run } = await prepared("--lookups", "query");
+  const { cwd, run } = await prepared();
   const path = join(cwd, "out.parquet");
-  const args = ["retry", "out.parquet", "-o", "again.parquet", "--lookups", "query"];
+  const args = ["retry", "out.parquet", "-o", "again.parquet"];
   expect(await run(...args, "--max-requests", "30")).toMatchObject({ code: 75 });
   const whole = await readFile(path);
   const changed = Buffer.from(whole);
@@ -118,7 +115,7 @@ it("starts anew, with the answers so far, where the file has changed in the midd
 });
 
 it("ends when the file is replaced while it is read", async () => {
-  const { cwd } = await prepared("--lookups", "query");
+  const { cwd } = await prepared();
   const path = join(cwd, "out.parquet");
   const file = await openParquetOutput(path, { prefix: "rep_" });
   await writeFile(`${path}.new`, await readFile(path));
@@ -128,16 +125,16 @@ it("ends when the file is replaced while it is read", async () => {
 });
 
 it("reads an output that another program has written again", async () => {
-  const { run, query } = await prepared("--lookups", "query");
+  const { run, query } = await prepared();
   await query("COPY (FROM out.parquet ORDER BY rep_row) TO zstd.parquet (CODEC zstd)");
-  const args = ["retry", "zstd.parquet", "-o", "again.parquet", "--lookups", "query"];
+  const args = ["retry", "zstd.parquet", "-o", "again.parquet"];
   expect(await run(...args)).toMatchObject({ code: 0 });
   const same = "FROM out.parquet o JOIN again.parquet a USING (rep_run_id, rep_row, rep_item, n)";
   expect(await query(`SELECT count(*) AS n ${same}`)).toEqual([{ n: 400n }]);
 });
 
 it("refuses another format, and files that are not outputs", async () => {
-  const { run, query } = await prepared("--lookups", "query");
+  const { run, query } = await prepared();
   await query("COPY (SELECT 1 AS item) TO other.parquet");
   await query("COPY (SELECT * REPLACE ([1] AS n) FROM out.parquet) TO typed.parquet");
   const cases = [

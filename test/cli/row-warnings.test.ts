@@ -33,7 +33,7 @@ async function manifestIn(cwd: string, output: string): Promise<Manifest> {
 const message =
   "row with a time that is not RFC 3339: CSV, TSV and NDJSON keep it, other outputs leave it out";
 
-test.each(["out.csv", "out.ndjson", "out.parquet", "duckdb:out?table=t"])(
+test.each(["out.csv", "out.parquet"])(
   "one warning names the first row with a time that is not RFC 3339: %s",
   async (output) => {
     const cwd = await temporaryFolder();
@@ -41,8 +41,7 @@ test.each(["out.csv", "out.ndjson", "out.parquet", "duckdb:out?table=t"])(
     const args = ["--lookups", "query", "--intel-url", server.url];
     const stderr = await enriched(cwd, ["in.csv", "-o", output, ...args]);
     expect(stderr).toBe(`repute: warning: ${message} (2 times, first in row 2)\n`);
-    const name = output.startsWith("duckdb:") ? "out.t" : output;
-    expect(await manifestIn(cwd, name)).toMatchObject({
+    expect(await manifestIn(cwd, output)).toMatchObject({
       warnings: { [message]: 2 },
       warned_rows: { [message]: 2 },
       drift: { "firstSeen=not a date-time": 1 },

@@ -1,15 +1,18 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { columns } from "../../src/core/columns.js";
 import { schemaFormats as tableFormats } from "../../src/outputs/warehouse/ddl.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const samples = fileURLToPath(new URL("../../samples/", import.meta.url));
+
+/** Partial answers are asked for again after a while, which takes real time. */
+const local = ["--local", "--quiet", "--partial-retries", "0"];
 
 async function schemaOf(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runRepute(["schema", ...args]);
@@ -28,13 +31,10 @@ describe.each(tableFormats)("repute schema --format %s", (format) => {
     expect(full).toContain("indicator");
   });
 
-  test("uses the prefix", async () => {
+  test("uses the prefix, and refuses an input that has a column of the same name", async () => {
     const text = await schemaOf("--format", format, "--prefix", "x_");
     expect(text).toContain("x_looked_up_at");
     expect(text).not.toContain("rep_");
-  });
-
-  test("refuses an input that has a column of the same name", async () => {
     const args = ["schema", "-", "--format", format];
     const { code, stdout, stderr } = await runRepute(args, { stdin: "ip,rep_tags\n" });
     expect([code, stdout]).toEqual([2, ""]);
@@ -62,8 +62,8 @@ describe.each([
       ) as z.core.JSONSchema.JSONSchema,
     );
     const out = join(await temporaryFolder(), "out.ndjson");
-    const args = ["enrich", ...input, "-o", out, "--local", "--shape", shape, "--fail-on", "never"];
-    expect(await runRepute([...args, "--quiet"])).toMatchObject({ code: 0, stderr: "" });
+    const args = ["enrich", ...input, "-o", out, "--shape", shape, "--fail-on", "never", ...local];
+    expect(await runRepute(args)).toMatchObject({ code: 0, stderr: "" });
     const rows = (await readFile(out, "utf8")).trimEnd().split("\n");
     const faults = rows.flatMap((row) => schema.safeParse(JSON.parse(row)).error?.issues ?? []);
     expect([rows.length > 0, faults]).toEqual([true, []]);
@@ -75,11 +75,9 @@ describe.each([
 test("the DuckDB statements create a readable table and view", async () => {
   const input = join(samples, "indicators.csv");
   const statements = await schemaOf(input, "--format", "duckdb", "--table", "intel.hits");
-  const instance = await DuckDBInstance.create(":memory:");
-  const connection = await instance.connect();
-  await connection.run(`CREATE SCHEMA intel; ${statements}`);
-  const found = await connection.runAndReadAll("DESCRIBE intel.hits");
-  expect(found.getRows().map(([name]) => name)).toEqual([
+  const file = join(await temporaryFolder(), "t.duckdb");
+  const found = await queryDuckdb(`CREATE SCHEMA intel; ${statements}; DESCRIBE intel.hits`, file);
+  expect(found.map(({ column_name: name }) => name)).toEqual([
     "rep_run_id",
     "rep_row",
     "rep_loaded_at",
@@ -88,22 +86,15 @@ test("the DuckDB statements create a readable table and view", async () => {
     "note",
     ...columns.map((column) => `rep_${column.name}`),
   ]);
-  const newest = await connection.runAndReadAll("FROM intel.hits_newest");
-  expect(newest.getRows()).toEqual([]);
-  connection.closeSync();
-  instance.closeSync();
+  expect(await queryDuckdb("FROM intel.hits_newest", file)).toEqual([]);
 });
 
 test("begins with the columns of a table, a query or several inputs", async () => {
   const folder = await temporaryFolder();
   const file = join(folder, "t.duckdb");
   const parquet = join(folder, "t.parquet");
-  const instance = await DuckDBInstance.create(file);
-  const connection = await instance.connect();
-  await connection.run("CREATE TABLE hits AS SELECT '192.0.2.1' AS ip, 7 AS seen");
-  await connection.run(`COPY hits TO '${parquet}'`);
-  connection.closeSync();
-  instance.closeSync();
+  const hits = "CREATE TABLE hits AS SELECT '192.0.2.1' AS ip, 7 AS seen";
+  await queryDuckdb(`${hits}; COPY hits TO '${parquet}'`, file);
   const columnsOf = async (...inputs: readonly string[]): Promise<readonly string[]> => {
     const statements = await schemaOf(...inputs, "--format", "duckdb");
     const [table = ""] = statements.split(";", 1);
@@ -129,14 +120,13 @@ test("names a missing input", async () => {
 });
 
 test.each([
-  [["enrich", join(samples, "indicators.csv"), "--lookups", "query,quick-check"]],
   [["enrich", join(samples, "events.ndjson"), "--item-column", "event.source.ip"]],
   [["enrich", join(samples, "indicators.csv"), join(samples, "watchlist.txt")]],
 ])("the schema of a manifest has every member that %s --json prints", async (args) => {
   const text = await schemaOf("--format", "manifest");
   const folder = await temporaryFolder();
-  const to = ["--local", "--tag-ips", join(folder, "tags"), "-o", join(folder, "out.csv")];
-  const { stdout } = await runRepute([...args, ...to, "--json", "--quiet"]);
+  const to = ["--tag-ips", join(folder, "tags"), "-o", join(folder, "out.csv")];
+  const { stdout } = await runRepute([...args, ...to, "--json", ...local]);
   const schema = z.fromJSONSchema(JSON.parse(text) as z.core.JSONSchema.JSONSchema);
   expect(schema.safeParse(JSON.parse(stdout)).error).toBeUndefined();
 });
@@ -146,7 +136,7 @@ test.each([
   ["resumed", 0, ""],
 ])("a manifest whose %s are no such thing is read without them", async (member, exit, said) => {
   const out = join(await temporaryFolder(), "out.csv");
-  await runRepute(["enrich", join(samples, "indicators.csv"), "--local", "--quiet", "-o", out]);
+  await runRepute(["enrich", join(samples, "indicators.csv"), "-o", out, ...local]);
   const path = `${out}.manifest.json`;
   const manifest = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
   await writeFile(path, JSON.stringify({ ...manifest, [member]: "no" }));

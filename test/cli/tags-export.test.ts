@@ -7,17 +7,8 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 describe("tags export", () => {
   it("writes the lists of the named tags in the requested formats", async () => {
     const folder = join(await temporaryFolder(), "lists");
-    const { code, stderr } = await runRepute([
-      "tags",
-      "export",
-      "spam:snowshoe",
-      "credentials:brute-force",
-      "-o",
-      folder,
-      "--formats",
-      "txt,csv",
-      "--local",
-    ]);
+    const args = ["tags", "export", "spam:snowshoe", "credentials:brute-force", "-o", folder];
+    const { code, stderr } = await runRepute([...args, "--formats", "txt,csv", "--local"]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/2 of 2 lists exported/);
     const list = (await readFile(join(folder, "spam--snowshoe.txt"), "utf8")).trimEnd().split("\n");

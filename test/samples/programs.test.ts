@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, readdir, readFile, symlink } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -7,8 +7,7 @@ import { expect, test, vi } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const samples = join(root, "samples");
+const samples = fileURLToPath(new URL("../../samples", import.meta.url));
 const run = promisify(execFile);
 
 /** Runs a sample of the library to its end, in this process; returns what it printed. */
@@ -60,20 +59,4 @@ test("shared-pace.mjs runs two enrichments at once", async () => {
     "indicators.csv",
     "watchlist.csv",
   ]);
-});
-
-test("demo.mjs runs the main job on the samples", async () => {
-  // In a copy: it writes beside itself.
-  const copy = await temporaryFolder();
-  await cp(samples, join(copy, "samples"), { recursive: true });
-  for (const name of ["dist", "node_modules", "package.json"]) {
-    await symlink(join(root, name), join(copy, name));
-  }
-  const { stdout, stderr } = await run(process.execPath, ["samples/demo.mjs"], { cwd: copy });
-  expect(stdout.match(/^\$ repute enrich /gm)).toHaveLength(2);
-  expect(stdout).toContain("  seen,indicator,note,rep_item,rep_kind,rep_status,rep_verdict");
-  expect(stderr).toMatch(/24 rows/);
-  expect(stderr).toMatch(/1,200 rows/);
-  expect(stdout).toMatch(/^Of 1,200 rows, \d+ are malicious, /m);
-  expect(await readFile(join(copy, ".out/demo/report.html"), "utf8")).toContain("Invented data.");
 });

@@ -18,7 +18,6 @@ const ofCache = {
   onlyOperand: { what: "the folder or address of a cache" },
 } as const;
 
-/** Counts the entries of a cache. */
 export const cacheStatsCommand = defineCommand({
   ...ofCache,
   name: "cache stats",
@@ -42,7 +41,6 @@ export const cacheStatsCommand = defineCommand({
   },
 });
 
-/** Deletes expired entries. */
 export const cachePruneCommand = defineCommand({
   ...ofCache,
   name: "cache prune",
@@ -66,7 +64,6 @@ export const cachePruneCommand = defineCommand({
   },
 });
 
-/** Deletes the files of a cache. */
 export const cacheClearCommand = defineCommand({
   ...ofCache,
   name: "cache clear",

@@ -36,7 +36,6 @@ complete -c repute -f -a '(__repute_complete)'
 
 const scripts = new Map(Object.entries({ bash, zsh, fish }));
 
-/** Prints the script that lets a shell complete commands, flags and their values. */
 export const completionCommand = defineCommand({
   name: "completion",
   usage: "bash|zsh|fish",

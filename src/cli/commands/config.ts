@@ -26,7 +26,6 @@ const groups = {
   },
 };
 
-/** Shows the settings in force and their origins. */
 export const configCommand = defineCommand({
   name: "config",
   usage: "[flags]",

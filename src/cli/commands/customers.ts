@@ -7,7 +7,6 @@ import { dataOutput } from "../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../exit-code.js";
 import { askService } from "../services/services.js";
 
-/** Lists all customers of the operations interface. */
 export const customersCommand = defineCommand({
   name: "customers",
   usage: "[flags]",

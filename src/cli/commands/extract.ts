@@ -44,7 +44,6 @@ const groups = {
 
 type ExtractCall = CommandCall<SettingsOf<typeof groups>>;
 
-/** Finds the items in any text. */
 export const extractCommand = defineCommand({
   name: "extract",
   usage: "[file...] [-o OUT] [flags]",

@@ -45,7 +45,6 @@ const groups = {
   },
 };
 
-/** Writes a first config file. */
 export const initCommand = defineCommand({
   name: "init",
   usage: "[FILE] [flags]",

@@ -71,7 +71,6 @@ const groups = {
 
 type PlanSettings = SettingsOf<typeof groups>;
 
-/** Predicts what `enrich` would do with the same input, without sending anything. */
 export const planCommand = defineCommand({
   name: "plan",
   usage: "[input...] [flags]",

@@ -53,7 +53,6 @@ const groups = {
   Input: sourceOptions.shape,
 };
 
-/** Prints the schema of rows, or of the API. */
 export const schemaCommand = defineCommand({
   name: "schema",
   usage: "[input...] --format FORMAT",

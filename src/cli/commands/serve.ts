@@ -37,7 +37,6 @@ const groups = {
   },
 };
 
-/** Runs the embedded service until a signal stops it. */
 export const serveCommand = defineCommand({
   name: "serve",
   usage: "[flags]",

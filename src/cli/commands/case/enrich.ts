@@ -13,7 +13,6 @@ const groups = { ...runGroups, Service: { ...opsOptions.shape, ...runGroups.Serv
 
 type Settings = SettingsOf<typeof groups>;
 
-/** Enriches the IP addresses of a case. */
 export const caseEnrichCommand = defineCommand({
   ...ofCase,
   name: "case enrich",

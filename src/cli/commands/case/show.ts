@@ -13,7 +13,6 @@ export const ofCase = {
   onlyOperand: { what: "the identifier of a case" },
 } as const;
 
-/** Shows one reputation-share case. */
 export const caseShowCommand = defineCommand({
   ...ofCase,
   name: "case show",
@@ -41,7 +40,6 @@ export const caseShowCommand = defineCommand({
   },
 });
 
-/** Shows the context of a case. */
 export const caseContextCommand = defineCommand({
   ...ofCase,
   name: "case context",

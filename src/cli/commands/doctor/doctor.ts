@@ -35,7 +35,6 @@ const groups = {
   },
 };
 
-/** Checks what a run depends on. */
 export const doctorCommand = defineCommand({
   name: "doctor",
   usage: "[flags]",

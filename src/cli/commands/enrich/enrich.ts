@@ -12,7 +12,6 @@ import { withServices } from "../../services/services.js";
 
 const { chunk, workers, work, rowsPerChunk } = chunkOptions.shape;
 
-/** The main job: each input row becomes one output row with the reputation of its item. */
 export const enrichCommand = defineCommand({
   name: "enrich",
   isJob: true,

@@ -47,7 +47,6 @@ const groups = {
   "Reports and monitoring": reports,
 };
 
-/** Repeats the failed and partial lookups of an earlier run. */
 export const retryCommand = defineCommand({
   name: "retry",
   isJob: true,

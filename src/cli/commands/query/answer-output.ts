@@ -14,8 +14,15 @@ import { answerCard, answerCell, type AnsweredItem, answerLine } from "./answer-
 /** Columns of a table: title and name in the row schema, without prefix. */
 export type AnswerColumns = readonly (readonly [title: string, column: string])[];
 
-/** Prints answers as JSON lines; on a terminal, one answer as a card and several as a table. */
-export function answerOutput(call: OutputCall, columns: AnswerColumns): DataOutput<AnsweredItem> {
+const firstColumns = ["item", "kind", "status", "verdict"].map((name) => [name, name] as const);
+
+/**
+ * Prints answers as JSON lines; on a terminal, one answer as a card and several as a table.
+ *
+ * @param own columns of the table besides item, kind, status, verdict and error
+ */
+export function answerOutput(call: OutputCall, own: AnswerColumns): DataOutput<AnsweredItem> {
+  const columns: AnswerColumns = [...firstColumns, ...own, ["error", "error_code"]];
   const cells = columns.map(
     ([title, name]) => [title, (answer: AnsweredItem) => answerCell(answer, name)] as const,
   );

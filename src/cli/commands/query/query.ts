@@ -41,7 +41,6 @@ const ofItems = {
   ],
 } as const;
 
-/** Looks up single items with the query endpoint. */
 export const queryCommand = defineCommand({
   ...ofItems,
   name: "query",
@@ -65,23 +64,14 @@ export const queryCommand = defineCommand({
   },
   run: async (call) => {
     const { runOneOff } = await import("./run-one-off.js");
-    return runOneOff(call, {
-      endpoint: "query",
-      columns: [
-        ["item", "item"],
-        ["kind", "kind"],
-        ["status", "status"],
-        ["verdict", "verdict"],
-        ["blocklist", "mail_blocklist"],
-        ["bogon", "bogon"],
-        ["tags", "tags"],
-        ["error", "error_code"],
-      ],
-    });
+    return runOneOff(call, "query", [
+      ["blocklist", "mail_blocklist"],
+      ["bogon", "bogon"],
+      ["tags", "tags"],
+    ]);
   },
 });
 
-/** Looks up single items with the quick-check endpoint. */
 export const quickCheckCommand = defineCommand({
   ...ofItems,
   name: "quick-check",
@@ -101,18 +91,10 @@ export const quickCheckCommand = defineCommand({
   },
   run: async (call) => {
     const { runOneOff } = await import("./run-one-off.js");
-    return runOneOff(call, {
-      endpoint: "quick-check",
-      columns: [
-        ["item", "item"],
-        ["kind", "kind"],
-        ["status", "status"],
-        ["verdict", "verdict"],
-        ["blocklist", "quick_mail_blocklist"],
-        ["bogon", "quick_bogon"],
-        ["activity", "quick_activity"],
-        ["error", "error_code"],
-      ],
-    });
+    return runOneOff(call, "quick-check", [
+      ["blocklist", "quick_mail_blocklist"],
+      ["bogon", "quick_bogon"],
+      ["activity", "quick_activity"],
+    ]);
   },
 });

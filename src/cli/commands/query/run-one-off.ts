@@ -21,12 +21,6 @@ import { createInterface } from "node:readline";
 import { UsageError } from "../../../core/errors.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 
-interface OneOff {
-  readonly endpoint: LookupEndpoint;
-  /** Columns of the table on a terminal. */
-  readonly columns: AnswerColumns;
-}
-
 type Settings = ServiceChoice &
   SessionSettings & {
     readonly concurrency: number;
@@ -36,8 +30,16 @@ type Settings = ServiceChoice &
 
 type Call = CommandCall<Settings>;
 
-/** Looks up the items, prints them in the given order, and resolves to the exit code. */
-export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Promise<number> {
+/**
+ * Looks up the items, prints them in the given order, and resolves to the exit code.
+ *
+ * @param columns of the table on a terminal, besides those of every endpoint
+ */
+export async function runOneOff(
+  call: Call,
+  endpoint: LookupEndpoint,
+  columns: AnswerColumns,
+): Promise<number> {
   const { context, settings } = call;
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);

@@ -45,7 +45,6 @@ const groups = {
   },
 };
 
-/** What changed between two outputs. */
 export const diffCommand = defineCommand({
   name: "diff",
   usage: "EARLIER LATER [-o OUT] [flags]",

@@ -25,8 +25,8 @@ import type { Changes, Report, RunFacts } from "../../../report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
 import type { Comparing, PreviousOf } from "./compare-outputs.js";
 
-/** What a report compares the output with. */
-interface ComparedWith extends Omit<Comparing, "prefix"> {
+/** How to read an output, and what to compare it with. */
+interface ReportOptions extends Comparing {
   /** An earlier output, or `previous`. */
   readonly against?: string | undefined;
   /** Which one `previous` is. Default by the date or run ID in the output's name */
@@ -44,17 +44,12 @@ interface ComparedWith extends Omit<Comparing, "prefix"> {
 /**
  * Reads an output and counts what its report shows.
  *
- * @param prefix prefix of the added columns. Default the one that the manifest notes
  * @throws as `readOutput`; the signal's reason; UsageError `manifest_missing` with `history` but
  *   without a manifest
  */
-export async function makeReport(
-  output: string,
-  prefix: string | undefined,
-  compared: ComparedWith = {},
-): Promise<Report> {
-  const { history, stateDir, reading, onWarning, signal } = compared;
-  const changes = await changesOf(output, prefix, compared);
+export async function makeReport(output: string, options: ReportOptions): Promise<Report> {
+  const { prefix, history, stateDir, reading, onWarning, signal } = options;
+  const changes = await changesOf(output, options);
   const { manifest, columns, records } =
     reading ?? (await readOutput(output, prefix, undefined, stateDir));
   const nights =
@@ -70,12 +65,10 @@ export async function makeReport(
 /** What changed since the output that `--against` names. @throws UsageError `previous_unknown` */
 async function changesOf(
   output: string,
-  prefix: string | undefined,
-  { against, previous, stateDir, signal, onNotice = () => undefined }: ComparedWith,
+  { against, previous, onNotice = () => undefined, ...comparing }: ReportOptions,
 ): Promise<Changes | null> {
   if (against === undefined) return null;
   const { changesSince, changesSincePrevious } = await import("./compare-outputs.js");
-  const comparing = { prefix, stateDir, signal };
   if (against !== previousWord) return changesSince(against, output, comparing);
   const pattern = previous?.pattern ?? patternOf(output);
   if (pattern === null) throw previousUnknown(output);
@@ -180,15 +173,14 @@ export async function reportRun(
   const start = startOf(manifest);
   const { path } = manifest.output;
   const previous = { pattern: output, own: namedAfter(output, start) };
-  const compared = { reading, against, previous, stateDir, onNotice };
-  const made = await makeReport(path ?? previous.own, prefix, compared);
+  const options = { reading, prefix, against, previous, stateDir, onNotice };
+  const made = await makeReport(path ?? previous.own, options);
   await writeReportPage(namedAfter(report, start), made);
 }
 
-type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix" | "columns"> & {
+type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix" | "columns" | "stateDir"> & {
   readonly report?: string | undefined;
   readonly against?: string | undefined;
-  readonly stateDir?: string | undefined;
 };
 
 function factsOf({ command = [], input, inputs, ...run }: FoundManifest): RunFacts {

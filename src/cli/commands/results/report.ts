@@ -36,7 +36,6 @@ const groups = {
   },
 };
 
-/** A page to look at, made from an output. */
 export const reportCommand = defineCommand({
   name: "report",
   usage: "OUT [-o REPORT.html] [flags]",
@@ -74,8 +73,7 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     if (!settings.quiet) context.reporter.print(`repute: ${message}`);
   };
   const { signal } = context;
-  const compared = { ...settings, onWarning, onNotice, signal };
-  const made = await makeReport(output, settings.prefix, compared);
+  const made = await makeReport(output, { ...settings, onWarning, onNotice, signal });
   if (settings.output === undefined) {
     const { reportText } = await import("../../../report/text.js");
     const { printReport } = await import("../../terminal/colors.js");

@@ -16,7 +16,6 @@ const groups = {
   Options: { prefix: earlierPrefix, stateDir, json, quiet, config, profile },
 };
 
-/** Compares an output with its manifest. */
 export const verifyCommand = defineCommand({
   name: "verify",
   usage: "OUT [flags]",

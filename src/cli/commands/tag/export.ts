@@ -56,7 +56,6 @@ const groups = {
 
 type Settings = SettingsOf<typeof groups>;
 
-/** Exports the IP lists of tags as files. */
 export const tagsExportCommand = defineCommand({
   name: "tags export",
   isJob: true,

@@ -44,7 +44,6 @@ const groups = {
   Run: { json, config, profile },
 };
 
-/** Prints the IP addresses of a tag, all from one snapshot. */
 export const tagsIpsCommand = defineCommand({
   ...ofTag,
   name: "tags ips",

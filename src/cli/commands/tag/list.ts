@@ -15,7 +15,6 @@ export const ofTag = {
   onlyOperand: { what: "the name of a tag", hint: "to see all tags: repute tags list" },
 } as const;
 
-/** Lists all tags: `GET /tags`. */
 export const tagsListCommand = defineCommand({
   name: "tags list",
   usage: "[flags]",
@@ -59,7 +58,6 @@ export const tagsListCommand = defineCommand({
   },
 });
 
-/** Shows one tag. */
 export const tagsShowCommand = defineCommand({
   ...ofTag,
   name: "tags show",

@@ -16,7 +16,6 @@ const { name, case: caseId, context } = webhookOptions;
 
 const groups = { Webhook: { name, case: caseId, context }, ...caseCallGroups };
 
-/** Validates webhooks without calling anything. */
 export const webhookCheckCommand = defineCommand({
   ...ofWebhooks,
   name: "webhook check",

@@ -54,7 +54,6 @@ const groups = {
 
 type Settings = SettingsOf<typeof groups>;
 
-/** Renders a webhook for a case and calls its endpoint. */
 export const webhookSendCommand = defineCommand({
   ...ofWebhooks,
   name: "webhook send",

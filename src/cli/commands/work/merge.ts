@@ -28,7 +28,6 @@ const groups = {
   Run: { failOn, maxFailed, color, json, quiet, config, profile, ...unattendedOptions.shape },
 };
 
-/** Joins the results of all chunks. */
 export const mergeCommand = defineCommand({
   name: "merge",
   isJob: true,

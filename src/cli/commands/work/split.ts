@@ -37,7 +37,6 @@ const groups = {
   Run: { json, quiet, config, profile },
 };
 
-/** Divides an input into chunks for several machines. */
 export const splitCommand = defineCommand({
   name: "split",
   usage: "[input] -o WORK [flags]",

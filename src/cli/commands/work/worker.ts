@@ -40,7 +40,6 @@ const groups = {
   },
 };
 
-/** Does chunks of runs on any machine. */
 export const workerCommand = defineCommand({
   name: "worker",
   usage: "redis://HOST[:PORT]/DB [flags]",

@@ -5,10 +5,7 @@ import { aFinding, anItem, fullIpResult } from "../../../../helpers/enriched-row
 import { fakeContext } from "../../fake-context.js";
 
 const answer = { text: "192.0.2.1", item: anItem, finding: aFinding({ query: fullIpResult }) };
-const columns = [
-  ["item", "item"],
-  ["blocklist", "mail_blocklist"],
-] as const;
+const columns = [["blocklist", "mail_blocklist"]] as const;
 
 test("writes each line as its answer arrives", async () => {
   const context = fakeContext();
@@ -42,10 +39,10 @@ test("prints several answers on a terminal as a table with errors below", async 
   for (const each of [answer, failed, failed]) await output.add(each);
   await output.end();
   expect(context.stdout.text.split("\n")).toEqual([
-    "item       blocklist",
-    "192.0.2.1  ACTIVE",
-    "192.0.2.1",
-    "192.0.2.1",
+    "item       kind  status    verdict    blocklist  error",
+    "192.0.2.1  ip    complete  malicious  ACTIVE",
+    "192.0.2.1  ip    failed                          http_404",
+    "192.0.2.1  ip    failed                          http_404",
     "",
     "http_404: nothing at this address (2 items)",
     "",
