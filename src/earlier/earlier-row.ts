@@ -21,7 +21,6 @@ import type { EarlierRecord, Encoder, InputReading, SourceFormat } from "../form
 import type { SinkSettings } from "../outputs/options.js";
 import type { OutputFile } from "./output-files.js";
 
-/** A row of an earlier output. */
 export interface EarlierRow extends Row {
   /** The record of a text verbatim, including its line ending; "" for typed values. */
   readonly text: string;
@@ -57,20 +56,17 @@ export interface EarlierForm {
 interface FileStart {
   /** Counts the rows; it goes on from file to file. */
   readonly place: Place;
-  /** Rows to skip. */
   readonly skip: number;
   /** Checksum of what was read before, which must be the same; null for nothing. @default unchecked */
   readonly before?: ChecksumState | null;
 }
 
-/** A position in the rows of an output. */
 export interface Place {
   row: number;
   /** Characters of the rows so far. */
   end: number;
 }
 
-/** The rows of a file. */
 export interface FileRows {
   readonly rows: AsyncIterable<readonly EarlierRow[]>;
   bytesRead(): number;

@@ -15,7 +15,6 @@ export function asOutputName(path: string): string {
   return statSync(path).isDirectory() ? `${path}/` : path;
 }
 
-/** A file with rows. */
 export interface OutputFile {
   readonly path: string;
   readonly gzip: boolean;

@@ -24,7 +24,6 @@ export interface TextWriter {
   add(text: string): void;
   /** Whether enough is buffered for a write. */
   readonly full: boolean;
-  /** Writes what is buffered. */
   flush(): Promise<void>;
 }
 
@@ -89,7 +88,6 @@ export function textSink(
   };
 }
 
-/** Statuses of rejected rows. */
 const rejected: ReadonlySet<FindingStatus> = new Set(["invalid", "unsupported", "failed"]);
 
 /** Excluded rows are as they should be. */

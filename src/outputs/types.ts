@@ -16,7 +16,6 @@ export interface SinkPosition {
   readonly seen?: Pick<SinkPosition, "length" | "checksum">;
 }
 
-/** Format of the files of a data set. */
 export type PartFormat = SinkFormat | "parquet";
 
 /** What an output holds of a run. */
@@ -33,7 +32,6 @@ export interface Audit extends Counted {
   readonly parts?: readonly PartRecord[];
 }
 
-/** How the files of a data set are written. */
 export interface PartOptions {
   readonly format: PartFormat;
   readonly gzip: boolean;

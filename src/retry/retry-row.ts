@@ -97,7 +97,6 @@ export function isNoWorse(earlier: Finding, now: Finding): boolean {
   return now.status === "partial" || severity(now) >= severity(earlier);
 }
 
-/** Ranks verdicts. */
 function severity(finding: Finding): number {
   const verdict = verdictOf(finding);
   return verdict === null ? 0 : verdicts.length - verdicts.indexOf(verdict);

@@ -68,7 +68,6 @@ async function sortOf(
   return format === "ndjson" ? "objects" : "rows";
 }
 
-/** Samples a file. */
 async function contentOf(input: SourceInput, settings: ReadingSettings): Promise<Found> {
   try {
     const source = await openWithFlags(settings, (flags) =>

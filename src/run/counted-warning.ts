@@ -25,5 +25,4 @@ export function countedWarning(message: string, count: number, row?: number): st
   return facts.length === 0 ? message : `${message} (${facts.join(", ")})`;
 }
 
-/** A message and the number of times it applies. */
 export type CountedWarning = readonly [message: string, count: number];

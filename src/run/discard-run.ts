@@ -39,11 +39,8 @@ export async function discardUnlessSame(
   refuseOtherLists(before, now);
   const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
   if (differences.length > 0) {
-    await discardForNewRun(`the interrupted run was a different one: ${differences.join("; ")}`, {
-      job,
-      target,
-      state,
-    });
+    const why = `the interrupted run was a different one: ${differences.join("; ")}`;
+    await discardForNewRun(why, job, target, state);
     return false;
   }
   if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
@@ -78,20 +75,18 @@ export async function discardIfReplaced(
   if (!isChanged || state.checkpoint === null || job.chunk === true) throw error;
   const paths = inputPaths(job.input);
   if (paths.some(isObjectAddress)) throw error;
-  await discardForNewRun(error.message, { job, target, state });
+  await discardForNewRun(error.message, job, target, state);
   if ("inputs" in job.input ? paths.length === job.input.inputs.length : paths.length === 1) return;
   throw error;
 }
 
-interface DiscardedRun {
-  readonly job: EnrichJob;
-  readonly target: OutputTarget;
-  readonly state: StateFolder;
-}
-
-async function discardForNewRun(why: string, { job, target, state }: DiscardedRun): Promise<void> {
+async function discardForNewRun(
+  why: string,
+  job: EnrichJob,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<void> {
   job.onNotice?.(`${why}; a new run starts`);
-  const { checkpoint } = state;
-  await discardRun(target, checkpoint);
+  await discardRun(target, state.checkpoint);
   await state.startOver();
 }

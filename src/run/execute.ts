@@ -7,15 +7,17 @@ import { withResources } from "../core/resource-stack.js";
 import { realPath } from "../core/files/real-path.js";
 import { noteRecord, recordEnding, recordStream } from "./finish/record-ending.js";
 import { finishEarlier } from "./finish/finished-run.js";
-import { publishedRun } from "./finish/published-run.js";
 import { removeParts } from "./finish/publish.js";
 import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { noteFiles } from "./state/own-files.js";
 import { inputReading } from "./copy/find-table-input.js";
-import type { AnyCheckpoint } from "./state/checkpoint.js";
+import type { AnyCheckpoint, FinishedRun } from "./state/checkpoint.js";
+import { optionalColumnsOf } from "./rows/reading.js";
+import { withSuffix } from "../outputs/data-set/data-set.js";
+import { isNaming } from "../outputs/sql/column-names.js";
 import { openStateFolder } from "./state/state-folder.js";
 import type { Manifest } from "../core/manifest/manifest.js";
-import type { EnrichJob } from "./types.js";
+import type { EnrichJob, PublishedRun } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopiedInput, CopyPlace } from "./rows/row-handling.js";
@@ -172,7 +174,7 @@ export async function runResumably(
       }));
     const { upload } = run.target;
     if (upload !== undefined) await state.markPublished(manifest);
-    await job.onPublished?.(publishedRun(run, run.target, state, manifest));
+    await job.onPublished?.(publishedRun(run, state.finished, manifest));
     await state.tidy();
     onFinished(() => {
       upload?.clean(state.path);
@@ -198,6 +200,24 @@ function placeRun({ job, target }: ChosenRun, handling: RowHandling, folder: str
 function partFiles({ job, target: { file } }: PlacedRun): readonly string[] {
   const { rejects } = job.settings.output;
   return [file, rejects === undefined ? null : realPath(rejects)].filter((each) => each !== null);
+}
+
+/** What a reader of the rows needs to know, before the run removes its files. */
+function publishedRun(
+  { job, handling, target: { warehouse }, folder }: PlacedRun,
+  finished: FinishedRun | null,
+  manifest: Manifest,
+): PublishedRun {
+  const { suffix = "", checkpoint } = finished ?? {};
+  const local = withSuffix(job.settings.output.output, suffix);
+  const { kind = "" } = warehouse?.target ?? {};
+  // A retry in a table stages only the rows that change.
+  const isWhole = kind === "parquet" || handling.runId === undefined;
+  if (checkpoint === undefined || !isNaming(kind) || !isWhole)
+    return { manifest, local, staged: null };
+  const { source, sink: position } = checkpoint;
+  const optional = optionalColumnsOf(job, handling);
+  return { manifest, local, staged: { kind, folder, position, columns: source.columns, optional } };
 }
 
 async function discardForRestart(

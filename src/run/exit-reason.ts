@@ -12,7 +12,6 @@ import { redactAddress } from "../core/redaction/redact-address.js";
 import { OutputClosedError } from "../outputs/file-destination.js";
 import type { FailOn } from "./failure-limits.js";
 
-/** Exit codes of the program. */
 export const exitCodes = {
   done: 0,
   stopped: 1,

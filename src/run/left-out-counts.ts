@@ -5,10 +5,7 @@ import {
   type VerdictCounts,
 } from "../core/finding.js";
 import type { LeftOutCounts } from "../core/manifest/manifest.js";
-import { type LeftOutReason, leftOutReasons, type RowCounts, zeros } from "../core/row.js";
-
-/** Counts of all rows of a run. */
-type AllRows = RowCounts & { readonly verdicts: Readonly<VerdictCounts> };
+import { type LeftOutReason, leftOutReasons, zeros } from "../core/row.js";
 
 /** Counts the rows that are not written, by reason, status and verdict. */
 export class LeftOutCounter {
@@ -44,18 +41,4 @@ export class LeftOutCounter {
       verdicts: { ...this.#verdicts },
     };
   }
-}
-
-/** The counts of the written rows among all. */
-export function writtenOf(all: AllRows, leftOut: LeftOutCounts | undefined): AllRows {
-  if (leftOut === undefined) return all;
-  const less = <K extends string>(from: Readonly<Record<K, number>>, by: Record<K, number>) =>
-    Object.fromEntries(
-      Object.entries<number>(from).map(([name, n]) => [name, n - by[name as K]]),
-    ) as Record<K, number>;
-  return {
-    rows: all.rows - leftOut.distinct - leftOut.only,
-    statuses: less(all.statuses, leftOut.statuses),
-    verdicts: less(all.verdicts, leftOut.verdicts),
-  };
 }

@@ -45,7 +45,6 @@ export interface OpenRun extends RunPlace {
   readonly runId: string;
   readonly fingerprint: Fingerprint;
   readonly inputGrew: boolean;
-  /** The optional columns of the output. */
   readonly optional: OptionalColumns;
   /** Checkpoint to continue from; null for a new run. */
   readonly before: Checkpoint | null;

@@ -81,7 +81,6 @@ export function inGroups(settings: FlatSettings): EnrichSettings {
   };
 }
 
-/** The settings that a group declares. */
 function those<Group extends z.ZodObject>(
   settings: z.output<Group>,
   { shape }: Group,

@@ -11,7 +11,6 @@ import type { EnrichJob } from "./types.js";
 import type { OpenedLookup } from "../session/types.js";
 import { endpointOf } from "../lookup/lookup-key.js";
 
-/** What the lookup of a run depends on. */
 export interface RunLookupOptions extends Pick<
   OpenRun,
   "clock" | "tally" | "folder" | "before" | "state" | "fingerprint"
@@ -69,7 +68,6 @@ export async function openRunLookup(
   return { ...opened, journal: journal.store };
 }
 
-/** The journal of a run. */
 interface RunJournal {
   readonly store: LookupStore;
   /** The same store; records written through it are counted in the run's tally. */

@@ -50,7 +50,6 @@ export async function takeOverAnswers(
   onNotice?.(`took over ${counted(tally.tookOver, "answer")} of the interrupted run`);
 }
 
-/** The service whose answers a run has. */
 function serviceOf({ options }: Fingerprint): string {
   return serviceAddress(String(options["intel-url"]));
 }

@@ -85,7 +85,6 @@ export interface StagedCells {
   readonly optional: OptionalColumns;
 }
 
-/** Progress of a run. */
 export interface RunProgress {
   /** Rows in the bytes that are read, whether their lookups have started or not. */
   readonly rowsRead: number;

@@ -1,6 +1,5 @@
 import { UsageError } from "../core/errors.js";
 
-/** An object in a bucket. */
 export interface ObjectAddress {
   readonly bucket: string;
   readonly key: string;
@@ -47,7 +46,6 @@ export function objectAt(address: string): { readonly Bucket: string; readonly K
   return { Bucket: bucket, Key: key };
 }
 
-/** The address of an object. */
 export function objectAddress({ bucket, key }: ObjectAddress): string {
   return `s3://${bucket}/${key}`;
 }

@@ -2,7 +2,6 @@ import { open } from "node:fs/promises";
 import { FatalError } from "../core/errors.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
 
-/** Reads a part of a file. */
 export async function readBytes(path: string, start: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(length);
   const handle = await open(path, "r");
@@ -18,7 +17,6 @@ export async function readBytes(path: string, start: number, length: number): Pr
   }
 }
 
-/** The CRC-32 of a file. */
 export async function checksumOf(path: string): Promise<number> {
   const checksum = new RunningChecksum();
   const handle = await open(path, "r");

@@ -9,7 +9,6 @@ import { type ObjectStore, withStore } from "./client.js";
 import { objectChanged, objectFault, statusOf } from "./fault.js";
 import { encoded } from "./file-bytes.js";
 
-/** A version of an object. */
 export interface PinnedObject {
   readonly address: string;
   readonly etag: string;

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { ReputeError } from "../core/errors.js";
+import { objectAt } from "./address.js";
+import { withStore } from "./client.js";
 import { checksumOf, encoded, readBytes } from "./file-bytes.js";
 import { isMissing, type PinnedObject, pinObject } from "./read-object.js";
 
@@ -61,4 +63,11 @@ export async function etagAt(address: string): Promise<string | null | undefined
     if (error instanceof ReputeError && error.code === "object_denied") return undefined;
     throw error;
   }
+}
+
+/** Removes an object, if it is there. @throws ReputeError */
+export async function removeObject(address: string): Promise<void> {
+  await withStore(address, "write", ({ sdk, client }) =>
+    client.send(new sdk.DeleteObjectCommand(objectAt(address))),
+  );
 }

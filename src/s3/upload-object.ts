@@ -13,7 +13,6 @@ import { etagAt, findObject, hasContent, partBytesOf, sameChecksum } from "./sto
 const parallel = 3;
 
 export interface UploadOptions {
-  /** Local file. */
   readonly path: string;
   readonly address: string;
   /** File that keeps the progress of a multipart upload. */
@@ -151,7 +150,6 @@ async function complete(
   );
 }
 
-/** Progress of a multipart upload. */
 interface UploadJournal {
   readonly address: string;
   readonly uploadId: string;

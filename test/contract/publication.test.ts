@@ -68,5 +68,6 @@ async function readCsv(path: string): Promise<readonly ReadRow[]> {
   return lines.map((line) => ({ ip: line.split(",", 1)[0] }));
 }
 
-for (const place of [...typed, ...dataSets]) describePublication(place);
+// The contract reads Parquet with one reader; columns are read with both.
+for (const place of [...typed.slice(1), ...dataSets]) describePublication(place);
 for (const place of typed) describeTypedColumns(place);

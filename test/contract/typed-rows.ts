@@ -1,4 +1,7 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
 
@@ -175,11 +178,23 @@ export async function differences(
   );
 }
 
-/** A folder with the typed rows: a table `original` and a Parquet file of it. */
-export async function typedInputs(): Promise<string> {
-  const cwd = await temporaryFolder();
-  const file = join(cwd, "in.duckdb");
-  await queryDuckdb(`CREATE TABLE original AS ${typedQuery}`, file);
-  await queryDuckdb(`COPY original TO '${cwd}/in.parquet' (FORMAT parquet)`, file);
-  return cwd;
+/**
+ * Makes the typed rows once for a file of tests: a table `original` in `in.duckdb`, and `in.parquet`.
+ *
+ * @returns a function that copies both to a folder of the test
+ */
+export function useTypedInputs(): () => Promise<string> {
+  let made: string;
+  beforeAll(async () => {
+    made = await mkdtemp(join(tmpdir(), "repute-test-"));
+    const file = join(made, "in.duckdb");
+    await queryDuckdb(`CREATE TABLE original AS ${typedQuery}`, file);
+    await queryDuckdb(`COPY original TO '${made}/in.parquet' (FORMAT parquet)`, file);
+  });
+  afterAll(() => rm(made, { recursive: true }));
+  return async () => {
+    const cwd = await temporaryFolder();
+    await cp(made, cwd, { recursive: true });
+    return cwd;
+  };
 }

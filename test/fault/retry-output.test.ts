@@ -19,63 +19,71 @@ const csvInput =
 const ndjsonInput =
   '{"n":12345678901234567890, "domain":"a.example.com"}\n{"domain":"gone.example.com","f":1.0}\n{broken\n{"domain":"part.example.com"}\n{"domain":"bad.example.com"}\n';
 
+const csv = { output: "out.csv", input: csvInput, from: "csv", flags: {} } as const;
+const ndjson = { output: "out.ndjson", input: ndjsonInput, from: "ndjson", flags: {} } as const;
+
 const forms = [
-  { output: "out.csv", input: csvInput, from: "csv", flags: {} },
+  csv,
+  ndjson,
   { output: "out.tsv.gz", input: csvInput, from: "csv", flags: {} },
-  { output: "out.ndjson", input: ndjsonInput, from: "ndjson", flags: {} },
   { output: "out.flat.ndjson", input: ndjsonInput, from: "ndjson", flags: { shape: "flat" } },
   { output: "out.from-csv.ndjson.gz", input: csvInput, from: "csv", flags: {} },
   { output: "out.prefixed.csv", input: csvInput, from: "csv", flags: { prefix: "x_" } },
 ] as const;
 
-describe.each(forms)("retry of $output", (form) => {
-  const { output, from, flags } = form;
+describe("a retry", () => {
+  it.each(forms)(
+    "of $output fills failed and partial rows in place and copies every other row verbatim",
+    async (form) => {
+      const { output, from, flags } = form;
+      const { server, folder, job, first } = await enriched(form, ["gone.example.com"]);
 
-  it("fills failed and partial rows in place and copies every other row verbatim", async () => {
-    const { server, folder, job, first } = await enriched(form, ["gone.example.com"]);
+      server.absent.clear();
+      server.partial.clear();
+      const second = join(folder, `again.${output}`);
+      const manifest = await retryOutput(job({ path: first }, second, flags));
 
-    server.absent.clear();
-    server.partial.clear();
-    const second = join(folder, `again.${output}`);
-    const manifest = await retryOutput(job({ path: first }, second, flags));
+      expect(manifest.statuses.partial + manifest.statuses.failed).toBe(from === "ndjson" ? 1 : 0);
+      expect(manifest.requests["query"]?.total).toBe(2);
+      expect(manifest.retried).toEqual({
+        failed: from === "ndjson" ? { complete: 1, failed: 1 } : { complete: 1 },
+        partial: { complete: 1 },
+      });
+      const prefix = "prefix" in flags ? flags.prefix : "rep_";
+      expect((await verifyOutput(second, prefix)).differences).toEqual([]);
+      expect(manifest.verdicts).toMatchObject({ malicious: 1, none: from === "ndjson" ? 3 : 4 });
+      const [before, after] = [await linesOf(first), await linesOf(second)];
+      const changed = after.filter((line, n) => line !== before[n]);
+      expect(after).toHaveLength(before.length);
+      expect(changed.every((line) => /gone|part/.test(line))).toBe(true);
+      expect(changed).toHaveLength(2);
+    },
+  );
 
-    expect(manifest.statuses.partial + manifest.statuses.failed).toBe(from === "ndjson" ? 1 : 0);
-    expect(manifest.requests["query"]?.total).toBe(2);
-    expect(manifest.retried).toEqual({
-      failed: from === "ndjson" ? { complete: 1, failed: 1 } : { complete: 1 },
-      partial: { complete: 1 },
-    });
-    const prefix = "prefix" in flags ? flags.prefix : "rep_";
-    expect((await verifyOutput(second, prefix)).differences).toEqual([]);
-    expect(manifest.verdicts).toMatchObject({ malicious: 1, none: from === "ndjson" ? 3 : 4 });
-    const [before, after] = [await linesOf(first), await linesOf(second)];
-    const changed = after.filter((line, n) => line !== before[n]);
-    expect(after).toHaveLength(before.length);
-    expect(changed.every((line) => /gone|part/.test(line))).toBe(true);
-    expect(changed).toHaveLength(2);
-  });
+  it.each([csv, ndjson])(
+    "replaces $output, which keeps its run and the order of its rows",
+    async (form) => {
+      const { server, job, first } = await enriched(form, ["gone.example.com"]);
+      const before = await linesOf(first);
+      const earlier = JSON.parse(await readFile(`${first}.manifest.json`, "utf8")) as Manifest;
 
-  it("replaces the output, which keeps its run and the order of its rows", async () => {
-    const { server, job, first } = await enriched(form, ["gone.example.com"]);
-    const before = await linesOf(first);
-    const earlier = JSON.parse(await readFile(`${first}.manifest.json`, "utf8")) as Manifest;
+      server.absent.clear();
+      server.partial.clear();
+      const manifest = await retryOutput(job({ path: first }, first, {}));
 
-    server.absent.clear();
-    server.partial.clear();
-    const manifest = await retryOutput(job({ path: first }, first, flags));
-
-    const { path, rows } = earlier.output;
-    expect(manifest).toMatchObject({ run_id: earlier.run_id, output: { path, rows } });
-    const changed = (await linesOf(first)).filter((line, n) => line !== before[n]);
-    expect([changed.length, changed.every((line) => /gone|part/.test(line))]).toEqual([2, true]);
-    expect((await verifyOutput(first, undefined)).differences).toEqual([]);
-  });
+      const { path, rows } = earlier.output;
+      expect(manifest).toMatchObject({ run_id: earlier.run_id, output: { path, rows } });
+      const changed = (await linesOf(first)).filter((line, n) => line !== before[n]);
+      expect([changed.length, changed.every((line) => /gone|part/.test(line))]).toEqual([2, true]);
+      expect((await verifyOutput(first, undefined)).differences).toEqual([]);
+    },
+  );
 
   it("plans lookups only for the rows it asks about again", async () => {
-    const { folder, job, first } = await enriched(form, ["gone.example.com"]);
+    const { folder, job, first } = await enriched(csv, ["gone.example.com"]);
 
     const clock = new HurriedClock();
-    const again = job({ path: first }, join(folder, `again.${output}`), { ...flags, rate: "1/s" });
+    const again = job({ path: first }, join(folder, "again.csv"), { rate: "1/s" });
     let planned = (): number | null => null;
     // The second request waits until the lookups are counted.
     const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
@@ -90,12 +98,12 @@ describe.each(forms)("retry of $output", (form) => {
     expect(planned()).toBe(2);
   });
 
-  it("keeps a row that does not improve", async () => {
+  it.each([csv, ndjson])("keeps a row of $output that does not improve", async (form) => {
     const { server, folder, job, first } = await enriched(form, []);
 
     server.absent.add("part.example.com");
-    const second = join(folder, `again.${output}`);
-    await retryOutput(job({ path: first }, second, flags));
+    const second = join(folder, `again.${form.output}`);
+    await retryOutput(job({ path: first }, second, {}));
     expect(await linesOf(second)).toEqual(await linesOf(first));
   });
 });

@@ -83,6 +83,31 @@ test("keeps the rows before the point where the input broke off", async () => {
   expect(existsSync(statePath(join(folder, "out.csv")))).toBe(true);
 });
 
+test("includes rows added to the input while the run was interrupted", async () => {
+  const server = await serving();
+  const folder = await temporaryFolder();
+  const [half, whole] = [15, 30].map((rows) =>
+    records
+      .slice(0, rows)
+      .map((record) => `${JSON.stringify(record)}\n`)
+      .join(""),
+  );
+  const options = { folder, output: "out.ndjson", intelUrl: server.url } as const;
+  const settings = { lookups: "query", rate: "100000/s" };
+  const early = { ...settings, maxRequests: 10 };
+  await expect(
+    enrichHere({ ...options, input: ["in.ndjson", half!], settings: early }),
+  ).rejects.toMatchObject({ code: "requests_spent" });
+  const { manifest, text } = await enrichHere({
+    ...options,
+    input: ["in.ndjson", whole!],
+    settings: { ...settings, resume: true },
+  });
+  expect(text.trimEnd().split("\n")).toHaveLength(30);
+  expect(manifest).toMatchObject({ input: { grew_while_interrupted: true, rows: 30 }, resumed: 1 });
+  expect(server.total).toBe(30);
+});
+
 test("completes a run killed between renaming its two files", async () => {
   const server = await serving();
   const folder = await temporaryFolder();

@@ -14,16 +14,12 @@ export interface CopiedRun {
 }
 
 /** Runs the program in a folder, and copies the folder before each operation that changes a file. */
-export async function runCopied(
-  args: readonly string[],
-  folder: string,
-  env: NodeJS.ProcessEnv = {},
-): Promise<CopiedRun> {
+export async function runCopied(args: readonly string[], folder: string): Promise<CopiedRun> {
   const copies = `${folder}-copies`;
   await mkdir(copies);
   const child = spawn(process.execPath, ["--require", preload, program, ...args], {
     cwd: folder,
-    env: { ...process.env, CRASH_COPIES: copies, REPUTE_BOGONS: "ask", ...env },
+    env: { ...process.env, CRASH_COPIES: copies, REPUTE_BOGONS: "ask" },
     stdio: "inherit",
   });
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));

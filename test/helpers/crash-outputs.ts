@@ -7,9 +7,24 @@ import { crashEverywhere, readText } from "./crash-points.js";
 import type { CrashCase } from "./crash-points.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
+const csv: CrashCase = {
+  args: ["-o", "out.csv"],
+  read: (folder) => readText(join(folder, "out.csv")),
+};
+
+const parquetRows = async (path: string): Promise<readonly ReadRow[]> =>
+  (await readParquet(path)).map(lasting);
+
 /** Outputs that are a single file. */
-export const outputs: Readonly<Record<string, CrashCase>> = {
-  CSV: { args: ["-o", "out.csv"], read: (folder) => readText(join(folder, "out.csv")) },
+export const outputs = {
+  "CSV with side files": {
+    args: [...csv.args, "--rejects", "left.csv", "--tag-ips", "lists"],
+    read: async (folder, run) => [
+      await csv.read(folder, run),
+      await readText(join(folder, "left.csv")),
+      await readText(join(folder, "lists/spam--snowshoe.txt")),
+    ],
+  },
   "NDJSON.gz": {
     args: ["-o", "out.ndjson.gz"],
     read: (folder) => readText(join(folder, "out.ndjson.gz")),
@@ -22,19 +37,14 @@ export const outputs: Readonly<Record<string, CrashCase>> = {
   },
   Parquet: {
     args: ["-o", "out.parquet"],
-    read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
+    read: (folder) => parquetRows(join(folder, "out.parquet")),
   },
-};
+} satisfies Readonly<Record<string, CrashCase>>;
 
-/** Outputs and rejects that are named after the run. */
-export const dated: Readonly<Record<string, CrashCase>> = {
-  "dated CSV": datedCase("csv", (path) => readText(path)),
-  "dated Parquet": whilePublishing(
-    datedCase("parquet", async (path) => (await readParquet(path)).map(lasting)),
-  ),
-};
-
-function datedCase(extension: string, read: (path: string) => Promise<unknown>): CrashCase {
+/** An output and rejects that are named after the run. */
+export function dated(format: "CSV" | "Parquet", members: Partial<CrashCase> = {}): CrashCase {
+  const extension = format.toLowerCase();
+  const read = format === "CSV" ? readText : parquetRows;
   return {
     args: ["-o", `out-{date}-{run_id}.${extension}`, "--rejects", "left-{run_id}.csv"],
     read: async (folder) => {
@@ -43,13 +53,18 @@ function datedCase(extension: string, read: (path: string) => Promise<unknown>):
         join(folder, names.find((name) => name.startsWith(start) && name.endsWith(end)) ?? "none");
       return [await read(find("out-", `.${extension}`)), await readText(find("left-", ".csv"))];
     },
+    ...members,
   };
 }
 
-/** A table of a DuckDB file in the run's folder. */
+/**
+ * A table of a DuckDB file in the run's folder. Its rows are staged like those of a Parquet file, so
+ * the run is killed only while it publishes.
+ */
 export const duckdb: CrashCase = {
   args: ["-o", "duckdb:out.duckdb?table=t"],
   commits: "duckdb",
+  publishing: true,
   read: async (folder) => {
     const rows = await queryDuckdb("FROM t ORDER BY rep_row", join(folder, "out.duckdb"));
     return rows.map(lasting);
@@ -57,7 +72,7 @@ export const duckdb: CrashCase = {
 };
 
 /** Data sets: folders of files with a manifest. */
-export const dataSets: Readonly<Record<string, CrashCase>> = {
+export const dataSets = {
   "a data set of NDJSON.gz": {
     args: ["-o", "set/", "--to", "ndjson", "--gzip", "--rows-per-file", "20"],
     read: (folder) => partsOf(join(folder, "set"), readText),
@@ -65,15 +80,14 @@ export const dataSets: Readonly<Record<string, CrashCase>> = {
   "a data set of Parquet": {
     publishing: true,
     args: ["-o", "set/", "--to", "parquet", "--rows-per-file", "20"],
-    read: (folder) =>
-      partsOf(join(folder, "set"), async (path) => (await readParquet(path)).map(lasting)),
+    read: (folder) => partsOf(join(folder, "set"), parquetRows),
   },
-};
+} satisfies Readonly<Record<string, CrashCase>>;
 
 /** Retries of outputs: into a new file, in place, and in a table. */
-export const retries: Readonly<Record<string, CrashCase>> = {
+export const retries = {
   CSV: {
-    args: ["-o", "out.csv"],
+    ...csv,
     retry: ["out.csv", "-o", "again.csv"],
     read: (folder) => readText(join(folder, "again.csv")),
   },
@@ -83,26 +97,20 @@ export const retries: Readonly<Record<string, CrashCase>> = {
     retry: ["out.csv.gz"],
     read: (folder) => readText(join(folder, "out.csv.gz")),
   },
-  "Parquet in place": {
-    publishing: true,
-    args: ["-o", "out.parquet"],
-    retry: ["out.parquet"],
-    read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
-  },
   "Parquet of typed rows in place": {
     publishing: true,
     args: ["-o", "out.parquet"],
     typed: true,
     retry: ["out.parquet"],
-    read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
+    read: (folder) => parquetRows(join(folder, "out.parquet")),
   },
   "a data set": {
     args: ["-o", "set/", "--to", "csv", "--rows-per-file", "10"],
     retry: ["set/"],
     read: (folder) => partsOf(join(folder, "set"), readText),
   },
-  "a DuckDB table": { ...duckdb, publishing: true, retry: ["duckdb:out.duckdb?table=t"] },
-};
+  "a DuckDB table": { ...duckdb, retry: ["duckdb:out.duckdb?table=t"] },
+} satisfies Readonly<Record<string, CrashCase>>;
 
 /**
  * Returns what is wrong after a kill at any crash point of a run, and checks that there are enough
@@ -116,24 +124,6 @@ export async function faultsOf(name: string, crashCase: CrashCase): Promise<read
   expect(points).toBeGreaterThan(isShort ? 20 : 50);
   expect(resumed).toBeGreaterThan(crashCase.publishing === true ? 5 : 15);
   return faults;
-}
-
-/** The same run, killed only while it publishes: its rows are staged like those of another case. */
-export function whilePublishing(crashCase: CrashCase): CrashCase {
-  return { ...crashCase, publishing: true };
-}
-
-/** The same run with rejects and tag lists beside its output. */
-export function withSideFiles(output: CrashCase): CrashCase {
-  return {
-    ...output,
-    args: [...output.args, "--rejects", "left.csv", "--tag-ips", "lists"],
-    read: async (folder, run) => [
-      await output.read(folder, run),
-      await readText(join(folder, "left.csv")),
-      await readText(join(folder, "lists/spam--snowshoe.txt")),
-    ],
-  };
 }
 
 /** Reads the parts that the manifest of a data set names. */

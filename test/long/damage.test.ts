@@ -15,7 +15,7 @@ import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 /** Multiplies the numbers of damages below: `REPUTE_TEST_DAMAGES=10` for many. */
-const times = Number(process.env["REPUTE_TEST_DAMAGES"] ?? "0.5");
+const times = Number(process.env["REPUTE_TEST_DAMAGES"] ?? "0.3");
 
 /** Which files are damaged, how often, and how many of their first bytes a checkpoint relies on. */
 interface DamagedFile {

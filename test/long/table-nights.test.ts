@@ -1,4 +1,4 @@
 import { duckdbPlace } from "../contract/table-modes.js";
 import { describeTableNights } from "../contract/table-nights.js";
 
-describeTableNights(duckdbPlace);
+describeTableNights({ ...duckdbPlace, modes: ["append", "merge"] });

@@ -1,8 +1,4 @@
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Clock } from "../../src/core/clock.js";
 import { systemClock } from "../../src/core/clock.js";
@@ -14,7 +10,6 @@ import type { PublicationOptions } from "../../src/outputs/publication.js";
 import { openRun, publishRows, someOptions } from "../contract/publishing.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
-import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { PostgresProxy } from "./postgres-proxy.js";
 
@@ -223,65 +218,6 @@ describe("a server that does not store all rows", () => {
     expect(await countsOf(table)).toMatchObject({ rows: "100" });
   });
 });
-
-describe("a killed program", () => {
-  it.each([
-    { step: "written", times: 9 },
-    { step: "preparing", times: 1 },
-    { step: "prepared", times: 1 },
-    { step: "committing", times: 2 },
-    { step: "committing, all read", times: 1 },
-    { step: "committed", times: 1 },
-  ])("loses and doubles no row: $step", async (kill) => {
-    const table = `writer_${kill.step.replaceAll(/\W+/g, "_")}`;
-    const state = join(await temporaryFolder(), "state");
-    const output = cluster.url({ parameters: { table } });
-    const job = { output, state, rows: 4_000, every: 500 };
-    expect(await runWriter({ ...job, kill })).toEqual({ code: null, output: "" });
-    expect(await runWriter({ ...job, kill: null })).toEqual({ code: 0, output: "" });
-    expect(await countsOf(table)).toEqual({ rows: "4000", keys: "4000", last: "4000" });
-  });
-
-  it("survives together with its server", async () => {
-    const folder = await temporaryFolder();
-    const job = {
-      output: cluster.url({ parameters: { table: "together" } }),
-      state: join(folder, "state"),
-      rows: 40_000,
-      every: 1_000,
-      kill: null,
-    };
-    const random = seeded(5);
-    let rounds = 0;
-    do {
-      const killAfterMs = rounds < 6 ? Math.floor(700 + rounds * 300 + random() * 500) : null;
-      const writer = runWriter({ ...job, killAfterMs });
-      await delay(Math.floor(500 + random() * 1_500));
-      await cluster.kill();
-      await cluster.startServer();
-      await writer;
-      rounds++;
-    } while (existsSync(job.state) && rounds < 30);
-    expect(rounds).toBeGreaterThan(1);
-    expect(await countsOf("together")).toEqual({ rows: "40000", keys: "40000", last: "40000" });
-  });
-});
-
-const writerPath = fileURLToPath(new URL("../contract/warehouse-writer.mjs", import.meta.url));
-
-/** Stages and publishes rows in a process of its own. */
-async function runWriter(
-  job: Readonly<Record<string, unknown>>,
-): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [writerPath, JSON.stringify(job)]);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
-  }
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, output };
-}
 
 /** A run into a table that was checked, with its stage open. */
 async function open(

@@ -21,6 +21,7 @@ function schemaOf(folder: string): string {
 
 describeTableNights({
   name: "postgres",
+  modes: ["append", "replace"],
   output: (folder) => cluster.url({ parameters: { table: `${schemaOf(folder)}.enriched` } }),
   prepare: (folder) => cluster.query(`CREATE SCHEMA ${schemaOf(folder)}`),
   sql: (folder, text) => cluster.query(text(`${schemaOf(folder)}.enriched`)),

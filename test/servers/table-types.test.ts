@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { differences, typedInputs, typedNames, typedSamples } from "../contract/typed-rows.js";
+import { differences, typedNames, typedSamples, useTypedInputs } from "../contract/typed-rows.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
@@ -8,6 +8,7 @@ import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
+const typedInputs = useTypedInputs();
 let cluster: PostgresCluster;
 
 beforeAll(async () => {

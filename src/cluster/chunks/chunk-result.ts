@@ -6,7 +6,6 @@ import { counted, shellWord } from "../../core/text/quantity.js";
 import type { WorkFolder } from "./work-folder.js";
 import { chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
 
-/** A file of a chunk's output. */
 export interface ResultFile {
   /** Name in the work folder. */
   readonly file: string;
@@ -29,7 +28,6 @@ export interface ChunkResult {
   readonly manifest: Manifest;
 }
 
-/** Why a chunk has to be done again. */
 export interface ChunkFault {
   readonly chunk: number;
   readonly what: string;

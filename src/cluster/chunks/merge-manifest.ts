@@ -83,7 +83,6 @@ export function sumChunks(
   };
 }
 
-/** When the first chunk began. */
 export function startOfChunks(plan: WorkPlan, manifests: readonly Manifest[]): string {
   return manifests.map(({ started_at }) => started_at).sort()[0] ?? plan.created_at;
 }

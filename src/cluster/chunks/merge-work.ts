@@ -152,7 +152,6 @@ async function join(
   }
 }
 
-/** The joined rows as a stage. */
 async function stageOf(
   publication: Publication,
   stateFolder: string,

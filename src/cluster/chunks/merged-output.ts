@@ -16,14 +16,12 @@ import { encoderOptions } from "../../run/destination/open-output.js";
 import { openStream } from "../../run/destination/open-output.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
 import type { FailOn, MaxFailed } from "../../run/failure-limits.js";
-import { wrongCounts } from "../../run/finish/wrong-counts.js";
-import { writtenOf } from "../../run/left-out-counts.js";
+import { countFaults } from "../../run/finish/wrong-counts.js";
 import { checkFile, type ChunkFault, type ChunkResult, refuseFaults } from "./chunk-result.js";
 import type { SummedChunks } from "./merge-manifest.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
 
-/** Everything that a merge needs. */
 export interface MergeJob {
   readonly work: WorkFolder;
   readonly plan: WorkPlan;
@@ -90,7 +88,6 @@ export function rowsHeader(plan: WorkPlan, { warehouse, format }: OutputTarget):
   return formats[format].write(encoderOptions(plan.settings, format, rest)).header;
 }
 
-/** Start of every file of rejected rows. */
 export function rejectsHeader(plan: WorkPlan): string {
   const { columns, reading, settings } = plan;
   const { formulaGuard } = settings;
@@ -148,7 +145,6 @@ export async function joinFiles(
 
 interface BytesWriter {
   readonly write: (bytes: Buffer) => Promise<void>;
-  /** Writes what is left. */
   readonly end: () => Promise<void>;
 }
 
@@ -156,7 +152,6 @@ function destinationOf(destination: Destination): BytesWriter {
   return { write: (bytes) => destination.write(bytes), end: () => Promise.resolve() };
 }
 
-/** Compresses bytes as members of gzip. */
 function membersOf(destination: Destination): BytesWriter {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
@@ -205,15 +200,8 @@ export async function auditMerged(
 
 /** Rows planned = rows of all chunks = rows in the output, by status and verdict. */
 export function checkCounts(name: string, summed: SummedChunks, audit: Audit | null): void {
-  const { statuses, verdicts, left_out, input } = summed;
-  const { rows } = input;
-  const faults: string[] = [];
-  const counted = Object.values(statuses).reduce((sum, n) => sum + n, 0);
-  if (counted !== rows) faults.push(`${rows} rows planned, ${counted} with a status`);
-  const written = writtenOf({ rows, statuses, verdicts }, left_out);
-  for (const { phrase, recorded, found } of audit === null ? [] : wrongCounts(written, audit)) {
-    faults.push(`${recorded} ${phrase}, ${found} in the output`);
-  }
+  const { rows } = summed.input;
+  const faults = countFaults("planned", { ...summed, rows }, summed.left_out, audit);
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts of ${name} do not match: ${faults.join("; ")}`, {
     hint: "the chunks are intact; please report this as a bug",

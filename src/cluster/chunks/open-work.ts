@@ -4,7 +4,7 @@ import { isObjectAddress } from "../../s3/address.js";
 import { listObjects } from "../../s3/list-objects.js";
 import { putObject } from "../../s3/put-object.js";
 import { isMissing, pinObject, readObject, readText } from "../../s3/read-object.js";
-import { removeObject } from "../../s3/remove-object.js";
+import { removeObject } from "../../s3/stored-object.js";
 import { uploadObject } from "../../s3/upload-object.js";
 import { objectFolder } from "../../outputs/object-files.js";
 import { createFolder, localWork, type WorkFolder } from "./work-folder.js";

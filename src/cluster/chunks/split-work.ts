@@ -50,7 +50,6 @@ interface SplitJob {
   readonly clock?: Clock | undefined;
   /** Called with choices that the user may want to check, such as the item column. */
   readonly onNotice?: ((message: string) => void) | undefined;
-  /** Recorded in the plan. */
   readonly fingerprint?: Fingerprint | undefined;
 }
 
@@ -115,7 +114,6 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
 
 /** A table that was copied into a work folder. */
 interface SplitTable {
-  /** Name of the copy. */
   readonly copy: string;
   /** What the plan tells of it. */
   readonly paths: Pick<WorkPlan["input"], "path" | "absolute" | "from_work" | "table">;

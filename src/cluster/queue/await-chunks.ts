@@ -44,7 +44,6 @@ export async function awaitChunks(awaited: AwaitedChunks): Promise<void> {
 class Waiting {
   readonly #of: AwaitedChunks;
   readonly #progress: ChunksProgress;
-  /** Chunks that are not published. */
   readonly #left: Set<number>;
   #open: readonly RunProgress[] = [];
   /** Turns in which a result was looked for in vain. */

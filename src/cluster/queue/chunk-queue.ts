@@ -16,7 +16,6 @@ export const queueName = "chunks";
 
 /** A chunk in the queue. Workers find everything else in the work folder. */
 export interface ChunkTask {
-  /** Absolute path of the work folder. */
   readonly work: string;
   readonly plan: string;
   /** How often the run had been resumed when the chunk was queued. */

@@ -25,7 +25,6 @@ import { localSettings, type OutputTarget } from "../../run/destination/output-t
 export interface DividedRun {
   readonly job: EnrichJob & { readonly input: SourceInput };
   readonly target: OutputTarget;
-  /** Path of the output. */
   readonly base: string;
   /** Format of the chunks. */
   readonly to: WorkPlan["settings"]["to"];

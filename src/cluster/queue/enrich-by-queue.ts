@@ -29,7 +29,6 @@ import { WorkLease } from "./work-lease.js";
 
 /** How a run is spread over workers on other machines. */
 export interface QueueOptions {
-  /** Address of the queue's Redis. */
   readonly queue: string;
   /** The folder that all machines share. */
   readonly work: string | undefined;
@@ -158,7 +157,6 @@ async function untilEnd<T>(
   }
 }
 
-/** Has the workers do every chunk that is not done. */
 async function doChunks(awaited: AwaitedChunks): Promise<void> {
   const { queue, plan, signal } = awaited;
   try {

@@ -17,7 +17,6 @@ export interface RunRecord {
 
 const runRecordName = "run.json";
 
-/** Replaces the record of an earlier coordinator. */
 export async function writeRunRecord(
   work: WorkFolder,
   plan: string,

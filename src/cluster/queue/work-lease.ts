@@ -95,7 +95,6 @@ export class WorkLease {
     return wasFree;
   }
 
-  /** Gives the lease back. */
   async release(): Promise<void> {
     clearInterval(this.#renewing ?? undefined);
     await this.#send(0);

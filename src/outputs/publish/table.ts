@@ -179,19 +179,12 @@ async function countedTable(
   kind: DialectName,
   mode: TableMode | undefined,
 ): Promise<Audit> {
+  const counts = { bytes: null, sha256: null, ...(await countStaged(stage, schema)) };
+  if (mode !== "merge") return counts;
   const takes = hasKey(kind, schema);
-  const counts = await countStaged(stage, schema);
-  const withoutKey =
-    mode === "merge" ? await countRows(stage, schema, (row) => !takes(row)) : undefined;
-  return { bytes: null, sha256: null, ...counts, ...(withoutKey !== undefined && { withoutKey }) };
-}
-
-async function countRows(
-  stage: Stage,
-  { columns }: TableSchema,
-  counts: (row: StagedRow) => boolean,
-): Promise<number> {
-  let count = 0;
-  for await (const rows of loadedRows(stage, columns)) count += rows.filter(counts).length;
-  return count;
+  let withoutKey = 0;
+  for await (const rows of loadedRows(stage, schema.columns)) {
+    withoutKey += rows.filter((row) => !takes(row)).length;
+  }
+  return { ...counts, withoutKey };
 }

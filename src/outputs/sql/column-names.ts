@@ -96,7 +96,6 @@ function claim(wanted: string, naming: Naming, used: Set<string>): string {
   return name;
 }
 
-/** Truncates between characters. */
 function cut(name: string, { lengthOf }: Naming, maxLength: number): string {
   if (lengthOf(name) <= maxLength) return name;
   let length = 0;

@@ -2,7 +2,6 @@ import type { StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { storedType } from "../../formats/stored-types.js";
 import { UsageError } from "../../core/errors.js";
 
-/** Supported SQL dialects. */
 export const dialectNames = ["postgres", "duckdb", "bigquery"] as const;
 
 export type DialectName = (typeof dialectNames)[number];
@@ -76,7 +75,6 @@ export function addColumns(
   );
 }
 
-/** Default table name. */
 export const defaultTable = "enriched";
 
 /**

@@ -11,7 +11,6 @@ import type { TableSchema } from "./table-schema.js";
 /** A view beside a table. */
 export interface TableView {
   readonly view: TableName;
-  /** What its rows are. */
   readonly about: readonly string[];
   readonly create: string;
   /** It has all columns of the table, those that are added later too. */

@@ -32,7 +32,6 @@ export function tableNotFound(
   });
 }
 
-/** The error for more than one statement. */
 export function severalStatements(): UsageError {
   return new UsageError("bad_query", "the query of the input has several statements", {
     hint: "give a single SELECT",

@@ -28,7 +28,6 @@ export function cellOf(value: InputValue): string {
   return value instanceof JsonText ? value.json : String(value);
 }
 
-/** A value as JSON text. */
 export function jsonOf(value: InputValue): string {
   if (value === null) return "null";
   if (typeof value === "string") return JSON.stringify(value);
@@ -36,7 +35,6 @@ export function jsonOf(value: InputValue): string {
   return value instanceof JsonText ? value.json : String(value);
 }
 
-/** An object as JSON text. */
 export function objectValue(entries: Iterable<readonly [string, InputValue]>): JsonText {
   const members = Array.from(
     entries,

@@ -27,7 +27,6 @@ export class ColumnBatch {
     return this.rows >= this.#bounds.rows || this.characters >= this.#bounds.characters;
   }
 
-  /** Adds a row of cells. */
   add(cells: readonly CellValue[]): void {
     for (const [index, column] of this.columns.entries()) {
       const value = cells[index] ?? null;

@@ -12,7 +12,6 @@ import { jsonSchema } from "./json-schema.js";
 import { tableSchema, type TableSchemaOptions } from "../sql/table-schema.js";
 import { viewsOf } from "../sql/views.js";
 
-/** Output formats of `repute schema`. */
 export const schemaFormats = ["json-schema", ...dialectNames] as const;
 
 export type SchemaFormat = (typeof schemaFormats)[number];

@@ -113,7 +113,6 @@ const alwaysThere: Schema = {
   },
 };
 
-/** The member that nested output adds. */
 function nestedMemberOf({ file, column }: OptionalColumns): Schema {
   const more = {
     ...(file === true ? named("file", "The file of the row, as named") : {}),

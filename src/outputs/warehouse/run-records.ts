@@ -40,7 +40,6 @@ const runColumns: readonly RunColumn[] = [
 
 const key = ["run_id"] as const;
 
-/** CREATE TABLE of the table of runs. */
 export function createRunsTable(dialect: DialectName, table: TableName): string {
   return createTable(dialect, runsTable(table), { columns: runColumns, key });
 }

@@ -20,7 +20,6 @@ import {
 import type { TableTarget } from "./target.js";
 import { tableSchema } from "../sql/table-schema.js";
 
-/** The rows of a run. */
 export interface FoundRows {
   readonly runId: string;
   /** The optional columns that the table has. */
@@ -108,7 +107,6 @@ export async function savedItemsQuery(
   });
 }
 
-/** Counts the rows of all runs. */
 export async function countAll(
   connect: Connect,
   target: TableTarget,
@@ -120,7 +118,6 @@ export async function countAll(
   return Number(count?.[0]?.[0] ?? 0);
 }
 
-/** Counts the rows of a run in a table. */
 export async function countRun(
   { query }: TableSession,
   dialect: DialectName,

@@ -47,7 +47,6 @@ export interface TableSession {
   loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName>;
 }
 
-/** Rows in batches. */
 export type Batches = AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>;
 
 export interface FoundTable extends TableName {
@@ -58,7 +57,6 @@ export interface FoundTable extends TableName {
 /** A column according to the database's catalogue. */
 export interface FoundColumn {
   readonly name: string;
-  /** The type as named in the catalogue. */
   readonly type: string;
   /** Whether each new row needs a value: the column is NOT NULL, and nothing else fills it. */
   readonly isRequired: boolean;
@@ -70,13 +68,11 @@ export type Query = (
   values?: readonly (string | number | null)[],
 ) => Promise<readonly (readonly (string | bigint | boolean | null)[])[]>;
 
-/** Options for opening a database. */
 export interface ConnectOptions extends Pick<PublicationOptions, "signal" | "clock" | "onWarning"> {
   /** Reading requires no write permission; a check creates no file. */
   readonly access: "read" | "write" | "check";
 }
 
-/** Opens the database of a target. */
 export type Connect = (options: ConnectOptions) => Promise<TableDatabase>;
 
 /**

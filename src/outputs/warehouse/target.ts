@@ -12,7 +12,6 @@ import {
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { withoutFailed } from "../../core/files/output-names.js";
 
-/** Members of all targets. */
 export interface WarehouseTarget {
   readonly kind: string;
   /** Name for messages and the manifest, without a password. */
@@ -23,7 +22,6 @@ export interface WarehouseTarget {
   readonly base: string;
 }
 
-/** A Parquet file. */
 export interface ParquetTarget extends WarehouseTarget {
   readonly kind: "parquet";
   readonly file: string;
@@ -34,13 +32,11 @@ export interface TableTarget extends WarehouseTarget {
   readonly table: TableName;
 }
 
-/** A table of a DuckDB file. */
 export interface DuckdbTarget extends TableTarget {
   readonly kind: "duckdb";
   readonly file: string;
 }
 
-/** A table of a PostgreSQL database. */
 export interface PostgresTarget extends TableTarget {
   readonly kind: "postgres";
   readonly file: null;

@@ -73,7 +73,6 @@ export function refuseTextOptions(table: TableInput, settings: ReadingSettings):
   }
 }
 
-/** How a copy is read. */
 interface CopyReading extends CopyForm {
   readonly clock?: Clock | undefined;
   readonly prepare?: PrepareInput | undefined;
@@ -81,7 +80,6 @@ interface CopyReading extends CopyForm {
   readonly typesOf?: () => Promise<readonly InputType[] | undefined>;
 }
 
-/** The rows of a table's copy. */
 export function readTable(
   table: TableInput,
   settings: ReadingSettings,
@@ -148,7 +146,6 @@ export function copyPath(folder: string, format: CopyFormat): string {
   return join(folder, `input.${format}`);
 }
 
-/** Reads the table into the folder. */
 async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
   const { folder, format, signal, clock, onWarning = () => undefined, onNotice } = place;
   const path = copyPath(folder, format);

@@ -9,7 +9,6 @@ import type { CopyForm } from "../rows/row-handling.js";
 /** What a copy holds. */
 export interface CopySeal {
   readonly rows: number;
-  /** The types of the columns. */
   readonly types: readonly InputType[];
   readonly content: ChecksumState;
 }
@@ -23,7 +22,6 @@ export const emptyText = "\0";
 /** Characters collected before they are written. */
 const blockCharacters = 256 * 1024;
 
-/** Writes the rows of a table to a file. */
 export class CopyWriter implements TableReceiver {
   readonly #path: string;
   readonly #form: CopyForm;

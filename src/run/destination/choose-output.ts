@@ -26,7 +26,6 @@ import {
 } from "./output-target.js";
 import { refuseIdleOptions, refuseTableOptions, refuseWithoutColumns } from "./refuse-options.js";
 
-/** What names an output. */
 type OutputChoice = SinkSettings & { readonly stateDir?: string | undefined };
 
 /**

@@ -26,7 +26,6 @@ export interface ChosenRun {
 
 /** How the files of a run are named whose names have `{date}` or `{run_id}`. */
 export interface RunNames {
-  /** The output as given. */
   readonly output: string;
   /** Path from which the name of the state folder derives: the same for all runs. */
   readonly base: string;

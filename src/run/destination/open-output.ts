@@ -37,7 +37,6 @@ export function encoderOptions(
   return { ...rest, prefix, shape: flatOrNested, formulaGuard, esIndex, esAction, esId };
 }
 
-/** The run whose rows are published. */
 interface PublishedRows {
   readonly source: Pick<OpenedSource, "columns" | "types">;
   readonly runId: string;
@@ -116,7 +115,6 @@ export async function openSink(target: TextOutputTarget, options: OpenSinkOption
   return textSink(encoder, destination, { gzip: target.gzip, resumeRows: resume?.rows ?? null });
 }
 
-/** Opens stdout, a device or a named pipe. */
 export async function openStream(
   { name }: Pick<TextOutputTarget, "name">,
   stdout: Writable,

@@ -4,7 +4,6 @@ import type { ObjectUpload } from "../../outputs/publish/object.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 
-/** Destination of the rows. */
 export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
 
 interface AnyOutputTarget {
@@ -56,7 +55,6 @@ export interface TextOutputTarget extends AnyOutputTarget {
 /** Typed columns: a Parquet file or a database table. */
 export interface WarehouseOutputTarget extends AnyOutputTarget {
   readonly base: string;
-  /** Kind of the warehouse. */
   readonly format: string;
   readonly gzip: boolean;
   readonly warehouse: Warehouse;

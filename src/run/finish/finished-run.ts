@@ -112,7 +112,6 @@ async function removeEarlierParts(
   }
 }
 
-/** What the record of a run needs to know about its job. */
 interface RecordedJob {
   readonly signal?: AbortSignal | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
@@ -158,7 +157,6 @@ async function completeFile(name: string, suffix: string, bytes: number | null):
   );
 }
 
-/** Publishes the staged rows of a run. */
 async function commitStaged(
   job: EnrichJob,
   handling: RowHandling,

@@ -27,7 +27,6 @@ export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tall
 export interface RunEnd {
   /** Bytes written to a stream; null for a file, which the audit counts, and for a database. */
   readonly bytes: number | null;
-  /** Appended to the output's name. */
   readonly suffix: string;
   /** What the audit found in the output; null for a stream. */
   readonly audit: Audit | null;

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
 import { counted as countOf } from "../../core/text/quantity.js";
 import { startOver } from "../../core/error-codes/remedies.js";
-import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { RunEnding, Manifest } from "../../core/manifest/manifest.js";
@@ -12,8 +11,7 @@ import { findManifest, manifestOf } from "./manifest.js";
 import type { OpenRun } from "../open-run.js";
 import { auditOutput } from "../../outputs/audit-output.js";
 import type { Audit } from "../../outputs/types.js";
-import { writtenOf } from "../left-out-counts.js";
-import { wrongCounts } from "./wrong-counts.js";
+import { countFaults } from "./wrong-counts.js";
 import { tooManyFailed } from "../failure-limits.js";
 import type { EnrichJob } from "../types.js";
 import { realPath } from "../../core/files/real-path.js";
@@ -88,20 +86,12 @@ async function auditTarget(run: WrittenRun, suffix: string): Promise<Audit | nul
  * the verdicts in the file match those counted.
  */
 function checkCounts({ rowsRead, tally, target }: WrittenRun, audit: Audit | null): void {
-  const { rows, skipped, statuses, verdicts } = tally;
-  const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
-  const faults: string[] = [];
-  if (rows + skipped !== rowsRead) {
-    const also = skipped === 0 ? "" : `, ${skipped} skipped`;
-    faults.push(`${rowsRead} rows read, ${rows} written${also}`);
-  }
-  if (counted !== rows) faults.push(`${rows} rows written, ${counted} with a status`);
-  const { left_out } = tally.snapshot();
-  const written = writtenOf({ rows, statuses, verdicts }, left_out);
-  const wrong = audit === null ? [] : wrongCounts(written, audit);
-  for (const { phrase, recorded, found } of wrong) {
-    faults.push(`${recorded} ${phrase}, ${found} in the output`);
-  }
+  const { rows, skipped } = tally;
+  const also = skipped === 0 ? "" : `, ${skipped} skipped`;
+  const faults = [
+    ...(rows + skipped === rowsRead ? [] : [`${rowsRead} rows read, ${rows} written${also}`]),
+    ...countFaults("written", tally, tally.snapshot().left_out, audit),
+  ];
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
     hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; ${startOver}`,

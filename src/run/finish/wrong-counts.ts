@@ -1,6 +1,10 @@
-import { findingStatuses, verdicts } from "../../core/finding.js";
+import { findingStatuses, verdicts, type VerdictCounts } from "../../core/finding.js";
 import type { Audit } from "../../outputs/types.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
+import type { LeftOutCounts, Manifest } from "../../core/manifest/manifest.js";
+import type { RowCounts } from "../../core/row.js";
+
+/** Counts of all rows of a run. */
+type AllRows = RowCounts & { readonly verdicts: Readonly<VerdictCounts> };
 
 /** Counts as a run recorded them. */
 type RecordedCounts = Pick<Manifest, "statuses" | "verdicts"> & {
@@ -32,4 +36,40 @@ export function wrongCounts(recorded: RecordedCounts, found: Audit): readonly Wr
     check(`verdict ${verdict}`, phrase, recorded.verdicts[verdict], found.verdicts?.[verdict]);
   }
   return wrong;
+}
+
+/**
+ * What is wrong with the counts of a run: every row has a status, and the output holds those that are
+ * not left out.
+ *
+ * @param named how the message calls the rows
+ */
+export function countFaults(
+  named: "planned" | "written",
+  all: AllRows,
+  leftOut: LeftOutCounts | undefined,
+  audit: Audit | null,
+): readonly string[] {
+  const counted = findingStatuses.reduce((sum, status) => sum + all.statuses[status], 0);
+  const faults =
+    counted === all.rows ? [] : [`${all.rows} rows ${named}, ${counted} with a status`];
+  const wrong = audit === null ? [] : wrongCounts(writtenOf(all, leftOut), audit);
+  return [
+    ...faults,
+    ...wrong.map(({ phrase, recorded, found }) => `${recorded} ${phrase}, ${found} in the output`),
+  ];
+}
+
+/** The counts of the written rows among all. */
+export function writtenOf(all: AllRows, leftOut: LeftOutCounts | undefined): AllRows {
+  if (leftOut === undefined) return all;
+  const less = <K extends string>(from: Readonly<Record<K, number>>, by: Record<K, number>) =>
+    Object.fromEntries(
+      Object.entries<number>(from).map(([name, n]) => [name, n - by[name as K]]),
+    ) as Record<K, number>;
+  return {
+    rows: all.rows - leftOut.distinct - leftOut.only,
+    statuses: less(all.statuses, leftOut.statuses),
+    verdicts: less(all.verdicts, leftOut.verdicts),
+  };
 }

@@ -18,7 +18,6 @@ import { itemKey } from "../../lookup/lookup-key.js";
 const fastRate = 1_000;
 
 export interface CountLookupsOptions {
-  /** Endpoints whose lookups count. */
   readonly endpoints: readonly LookupEndpoint[];
   readonly withheld: Withheld;
   /** Answers that need no request. */

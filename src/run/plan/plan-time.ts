@@ -1,7 +1,6 @@
 import type { LookupEndpoint } from "../../core/finding.js";
 import { isQuota, type Rate } from "../../core/options.js";
 
-/** Rates, and the requests that they limit. */
 export interface PlannedPace {
   /** Null: all endpoints together. */
   readonly endpoint: LookupEndpoint | null;
@@ -35,7 +34,6 @@ interface QuotaUse {
 /** A quota of one endpoint, or of all together. */
 type OfEndpoint<Quota> = Quota & { readonly endpoint?: LookupEndpoint };
 
-/** Cost of the given lookups in time. */
 export interface PlannedTime {
   /** Seconds at the given rates; null without rates. */
   readonly seconds: number | null;
@@ -93,7 +91,6 @@ function quotaUse(rates: readonly Rate[], spent: Spent = nothing): readonly Quot
   }));
 }
 
-/** The quotas that this many requests would use up. */
 function quotaEnds(
   requests: number,
   rates: readonly Rate[],

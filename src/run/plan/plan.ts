@@ -28,7 +28,6 @@ interface PlanJob {
   readonly input: RunInput;
   readonly settings: ReadingSettings &
     Pick<FlatSettings, "lookups" | "output" | "onlyNew" | "prefix" | "limit">;
-  /** The rates that the run would obey. */
   readonly paces: readonly PlannedPace[];
   /** What the run would not send. */
   readonly withheld: Withheld;

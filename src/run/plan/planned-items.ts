@@ -42,11 +42,9 @@ export class PlannedItems {
   /** Distinct items with a cached answer, by endpoint. */
   readonly cached = eachEndpoint(() => 0);
   rows = 0;
-  /** Distinct addresses in reserved ranges. */
   bogons = 0;
   /** Rows that each exclusion list holds back, by its path. */
   readonly excluded: Map<string, number>;
-  /** Distinct items that are not sent. */
   #unsent = 0;
   readonly #options: PlannedItemsOptions;
   readonly #seen = new KnownItems();

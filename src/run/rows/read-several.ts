@@ -9,7 +9,6 @@ import type { ReadingSettings, RowHandling } from "./row-handling.js";
 
 /** One of several inputs. */
 export interface SeveralReading extends NamedInput {
-  /** How it is read. */
   readonly read: (settings: ReadingSettings) => RowHandling;
   /** The same with all flags. */
   readonly reading: RowHandling;

@@ -56,7 +56,6 @@ export interface RowHandling {
 /** How a copy is written: a table of text, or an object per line. */
 export type CopyFormat = "tsv" | "ndjson";
 
-/** The form of a copy. */
 export interface CopyForm {
   readonly format: CopyFormat;
   /** Whether a TSV copy tells null from an empty text. */

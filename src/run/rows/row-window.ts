@@ -29,7 +29,6 @@ export interface WindowPosition {
   readonly ahead: readonly number[];
 }
 
-/** Why a window failed, and whether writing caused it. */
 interface WindowFailure {
   readonly error: unknown;
   readonly writing: boolean;

@@ -38,7 +38,6 @@ export interface CheckpointerOptions {
 export class Checkpointer {
   readonly runId: string;
   readonly startedAt: string;
-  /** Number of times this run was resumed. */
   readonly resumed: number;
   readonly #options: CheckpointerOptions;
   readonly #begunAt: number;
