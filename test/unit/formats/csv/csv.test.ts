@@ -291,7 +291,7 @@ describe("csv record over 16 MiB", () => {
 
 /** Lowers the limit of a record, for a fast test. Returns a length beyond it. */
 function limitRecords(): number {
-  const limit = vi.spyOn(limits, "recordBytes", "get").mockReturnValue((2 ** 18) as never);
+  const limit = vi.spyOn(limits, "recordBytes", "get").mockReturnValue(2 ** 18);
   onTestFinished(() => limit.mockRestore());
   return 2 ** 18 + 2 ** 16;
 }
