@@ -50,7 +50,6 @@ export interface Abortable {
   abort(reason: unknown): void;
 }
 
-/** Removes a member from its group. */
 export type Leave = () => void;
 
 interface Group {

@@ -5,7 +5,6 @@ import { openInput } from "../inputs/open-input.js";
 import type { NamedInput } from "../inputs/types.js";
 import { itemFinder } from "./find-items.js";
 
-/** A distinct item of the texts. */
 export interface ExtractedItem {
   readonly item: string;
   readonly kind: ItemKind;

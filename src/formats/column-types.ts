@@ -7,7 +7,6 @@ import type { CellValue } from "./typed-column.js";
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
 export type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
 
-/** How a column is stored. */
 export interface StoredTypeFacts {
   /**
    * Type names (PostgreSQL 16 manual, section 8.1; DuckDB, Data Types; BigQuery, Data types). Times

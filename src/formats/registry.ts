@@ -36,7 +36,6 @@ export const earlierFormats: readonly string[] = sinkFormats.filter(
   (name) => "earlier" in formats[name],
 );
 
-/** Format and compression implied by a file name. */
 export interface DetectedFormat<Name> {
   /** Null if the name doesn't tell, as for `.txt`; the first lines then decide. */
   readonly format: Name | null;

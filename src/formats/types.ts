@@ -28,7 +28,6 @@ export type SinkFormat = (typeof sinkFormats)[number];
 export interface ReadableFormat {
   /** File extensions of the format; empty if only its first lines identify it. */
   readonly extensions: readonly string[];
-  /** Finds the columns and returns the rows. */
   read(reading: Reading, options: ReadOptions): Promise<FormatReading>;
   /** Encodes rejected rows in the input's format, plus two columns with the reason. */
   rejects(options: RejectsOptions): Encoder;

@@ -1,8 +1,8 @@
-import { UsageError } from "../core/errors.js";
+import { FatalError, UsageError } from "../core/errors.js";
 import { limits, type Warnings } from "../formats/reading/lines.js";
 import { peek } from "../formats/reading/sample.js";
-import { looksGzipped, transcode, utf16Of } from "./byte-reader.js";
 import { showsDocument, startsDocument } from "./json-lines.js";
+import { tooShortError } from "./verify-input.js";
 import type { Encoding, StoredInput } from "./types.js";
 
 /** Whether ranges of a file that starts with these bytes can be read as they are. */
@@ -58,7 +58,7 @@ export async function decode(
     chunks = transcode(chunks, found, name);
     if (utf16 !== null) warnings.add(`the input is ${utf16.toUpperCase()}; converted to UTF-8`);
   }
-  if (mark > 0) chunks = withoutMark(chunks, mark);
+  if (mark > 0) chunks = skip(chunks, mark, name);
   if (json === undefined) return { chunks, mark };
 
   const isEnough =
@@ -71,7 +71,6 @@ export async function decode(
   return { chunks: jsonLines(chunks, name), mark: 0 };
 }
 
-/** How a ZIP archive begins. */
 const archive = "PK\u0003\u0004";
 
 /** Bytes with the name of its first file. */
@@ -95,10 +94,67 @@ function looksLikeWorkbook(head: Buffer): boolean {
   );
 }
 
-async function* withoutMark(chunks: AsyncGenerator<Buffer>, mark: number): AsyncGenerator<Buffer> {
-  let left = mark;
+/** @throws FatalError `input_changed` if there are fewer bytes */
+export async function* skip(
+  chunks: AsyncGenerator<Buffer>,
+  bytes: number,
+  name: string,
+): AsyncGenerator<Buffer> {
+  let left = bytes;
   for await (const chunk of chunks) {
     if (left < chunk.length) yield left === 0 ? chunk : chunk.subarray(left);
     left = Math.max(0, left - chunk.length);
   }
+  if (left > 0) throw tooShortError(name, bytes);
+}
+
+/** Whether bytes start like gzip data (RFC 1952, section 2.3.1: ID1, ID2). */
+export function looksGzipped(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+type Utf16 = "utf-16le" | "utf-16be";
+
+/** Detects UTF-16 by its byte order mark; null if there is none. */
+function utf16Of(head: Buffer): Utf16 | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
+  if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
+  return null;
+}
+
+/**
+ * Converts to UTF-8 without byte order mark. Invalid UTF-16 becomes U+FFFD; of other encodings,
+ * nothing is replaced.
+ *
+ * @throws FatalError `input_encoding` with the offset of the bytes that are invalid
+ */
+async function* transcode(
+  chunks: AsyncGenerator<Buffer>,
+  encoding: string,
+  name: string,
+): AsyncGenerator<Buffer> {
+  const isUtf16 = new TextDecoder(encoding).encoding.startsWith("utf-16");
+  const decoder = new TextDecoder(encoding, { fatal: !isUtf16 });
+  let offset = 0;
+  const decode = (chunk?: Buffer): Buffer => {
+    try {
+      return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }), "utf8");
+    } catch (error) {
+      throw new FatalError(
+        "input_encoding",
+        `${name} is not ${encoding}: see from byte ${offset} on`,
+        {
+          cause: error,
+          hint: "name another encoding with --encoding",
+        },
+      );
+    }
+  };
+  for await (const chunk of chunks) {
+    const text = decode(chunk);
+    if (text.length > 0) yield text;
+    offset += chunk.length;
+  }
+  const rest = decode();
+  if (rest.length > 0) yield rest;
 }

@@ -1,7 +1,7 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import { lineEndOf, Pauses, peek, showsLineEnd } from "../formats/reading/sample.js";
 import { limits, Warnings } from "../formats/reading/lines.js";
-import { decode, isPlain, markLength } from "./decode.js";
+import { decode, isPlain, markLength, skip } from "./decode.js";
 import { refuseBinary } from "./refuse-binary.js";
 import { notSeekableError, tooShortError } from "./verify-input.js";
 import { openStored } from "./stored-input.js";
@@ -52,7 +52,6 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
   }
 }
 
-/** Continues an open input from an offset. */
 function fromOpened(opened: InputBytes, offset: number): InputBytes {
   if (offset <= opened.start) return opened;
   return {
@@ -99,19 +98,6 @@ async function readWhole(
     lineEnd: lineEndOf(head),
     warnings,
   };
-}
-
-async function* skip(
-  chunks: AsyncGenerator<Buffer>,
-  bytes: number,
-  name: string,
-): AsyncGenerator<Buffer> {
-  let left = bytes;
-  for await (const chunk of chunks) {
-    if (left < chunk.length) yield left === 0 ? chunk : chunk.subarray(left);
-    left = Math.max(0, left - chunk.length);
-  }
-  if (left > 0) throw tooShortError(name, bytes);
 }
 
 function storedMembers(

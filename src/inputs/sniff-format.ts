@@ -7,7 +7,6 @@ import type { SourceFormat } from "../formats/types.js";
 import { type InputOptions, openInput, pausesOf } from "./open-input.js";
 import type { AnyInput, Encoding, SourceInput, SourceOptions } from "./types.js";
 
-/** An input and its detected format. */
 export interface SniffedInput {
   readonly input: AnyInput;
   readonly format: SourceFormat;

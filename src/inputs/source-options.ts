@@ -3,7 +3,6 @@ import { option } from "../core/options.js";
 import { didYouMean } from "../core/text/did-you-mean.js";
 import { sourceFormats } from "../formats/types.js";
 
-/** How the input is read. */
 export const sourceOptions = z.strictObject({
   from: option(z.enum(sourceFormats).optional(), {
     common: true,

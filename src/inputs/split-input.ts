@@ -5,9 +5,7 @@ import { type InputOptions, openInput } from "./open-input.js";
 
 /** A part of an input between two rows, with what it takes to recognise it. */
 export interface Part extends Pick<InputRange, "start" | "end" | "row" | "line"> {
-  /** Number of rows in it. */
   readonly rows: number;
-  /** CRC-32 of its bytes. */
   readonly crc: number;
 }
 

@@ -3,14 +3,12 @@ import { open, stat as statPath } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { ReputeError } from "../core/errors.js";
 import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
 import {
+  checkedBytes,
   directoryError,
-  inputChanged,
   mustBeUnchanged,
   openError,
-  readError,
   tooShortError,
   verifyInput,
 } from "./verify-input.js";
@@ -73,7 +71,7 @@ async function openFile(
       const whole = { start: base + start, highWaterMark: chunkBytes, autoClose: false };
       const reading = regular ? { ...whole, ...part } : {};
       stream = handle.createReadStream(reading);
-      yield* counted(stream, path, read);
+      yield* checkedBytes(stream, path, read);
       if (range !== undefined && base + read.checksum.bytes < end) throw tooShortError(path, end);
       if (regular) await mustBeUnchanged(file, stat, read.checksum.state());
     },
@@ -110,7 +108,7 @@ function fromStream(
     handle: null,
     read,
     async *chunksFrom() {
-      yield* counted(input.stream, input.name, read);
+      yield* checkedBytes(input.stream, input.name, read);
       // It may end after the rows that were written, but before everything that was read.
       const { awaited } = read.checksum;
       if (awaited > 0) throw tooShortError(input.name, awaited);
@@ -119,21 +117,4 @@ function fromStream(
       input.stream.destroy();
     },
   };
-}
-
-async function* counted(
-  stream: Readable,
-  name: string,
-  read: { readonly checksum: RunningChecksum },
-): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer | string>) {
-      const bytes = typeof chunk === "string" ? Buffer.from(chunk, "utf8") : chunk;
-      const damage = read.checksum.update(bytes);
-      if (damage !== null) throw inputChanged(name, damage);
-      if (bytes.length > 0) yield bytes;
-    }
-  } catch (error) {
-    throw error instanceof ReputeError ? error : readError(name, read.checksum.bytes, error);
-  }
 }

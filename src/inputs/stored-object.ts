@@ -1,6 +1,6 @@
 import { pinObject, readObject, type PinnedObject } from "../s3/read-object.js";
 import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
-import { inputChanged } from "./verify-input.js";
+import { checkedBytes } from "./verify-input.js";
 import type { SourceInput, StoredInput } from "./types.js";
 
 const pins = new WeakMap<SourceInput, Promise<PinnedObject>>();
@@ -35,11 +35,7 @@ export async function openObject(
     handle: null,
     read,
     async *chunksFrom(start) {
-      for await (const chunk of readObject(pinned, { start, signal: stop.signal })) {
-        const damage = read.checksum.update(chunk);
-        if (damage !== null) throw inputChanged(input.path, damage);
-        yield chunk;
-      }
+      yield* checkedBytes(readObject(pinned, { start, signal: stop.signal }), input.path, read);
     },
     close: async () => stop.abort(),
   };

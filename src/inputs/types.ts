@@ -35,11 +35,9 @@ export interface FilePosition {
   readonly kind?: string | undefined;
   /** Offset and rows of the inputs before it; null if it isn't reached yet. */
   readonly start: { readonly offset: number; readonly row: number } | null;
-  /** Checksum of the stored bytes read. */
   readonly input?: ChecksumState;
   /** Stored size in bytes; null for a stream. */
   readonly bytesTotal: number | null;
-  /** Warnings and their counts. */
   readonly warnings: readonly (readonly [message: string, count: number])[];
 }
 
@@ -70,9 +68,7 @@ export interface SourceOptions extends ReadOptions, Encoding {
  */
 export interface InputRange {
   readonly start: number;
-  /** Offset after the last byte. */
   readonly end: number;
-  /** Rows and lines before `start`. */
   readonly row: number;
   readonly line: number;
   readonly columns: readonly string[];
@@ -98,7 +94,6 @@ export type SourceInput =
       readonly version?: string;
     };
 
-/** One of several inputs. */
 export interface NamedInput {
   /** As given; of a folder's file, the folder and the path in it. */
   readonly name: string;
@@ -107,7 +102,6 @@ export interface NamedInput {
   readonly folder?: string;
 }
 
-/** A file of a folder that is not read. */
 export interface SkippedFile {
   /** As given. */
   readonly folder: string;
@@ -125,9 +119,7 @@ export interface InputFolder {
   pathOf(entry: string): string;
   /** What an entry without `/` is; a link is what it leads to. */
   kindOf(entry: string): Promise<"file" | "folder" | "other">;
-  /** Opens a subfolder. */
   open(entry: string): Promise<InputFolder>;
-  /** Reads the JSON of a file. */
   readonly read: (path: string) => Promise<unknown>;
 }
 
@@ -137,7 +129,6 @@ export interface SeveralInputs {
   readonly skipped?: readonly SkippedFile[];
 }
 
-/** What a run reads. */
 export type RunInput = SourceInput | SeveralInputs;
 
 /** An input as stored, before decompression and decoding. */
@@ -146,7 +137,6 @@ export interface StoredInput {
   readonly size: number | null;
   /** Set for regular files, which are seekable. */
   readonly handle: FileHandle | null;
-  /** Checksum of the bytes read. */
   readonly read: { checksum: RunningChecksum };
   /**
    * Reads the bytes from `start`.
@@ -163,9 +153,7 @@ export interface InputBytes extends TextBytes {
   readonly bytesTotal: number | null;
   /** Warnings about the input, filled while reading. */
   readonly warnings: Warnings;
-  /** Stored bytes read so far. */
   bytesRead(): number;
-  /** Checksum of those bytes. */
   checksum(): ChecksumState;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { existsSync, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, type ReputeError, UsageError } from "../core/errors.js";
+import { FatalError, ReputeError, UsageError } from "../core/errors.js";
 import { startAnew } from "../core/error-codes/remedies.js";
 import { isLocked } from "../core/files/run-lock.js";
 import {
@@ -58,8 +58,25 @@ export async function mustBeUnchanged(
   await readUpTo(file, new RunningChecksum(read), read.bytes);
 }
 
-/** The error for an input that differs from what was read before. */
-export function inputChanged(name: string, { from, to }: Damage): FatalError {
+/** Passes the bytes of an input on and compares them with those of earlier sessions. */
+export async function* checkedBytes(
+  stream: AsyncIterable<Buffer | string>,
+  name: string,
+  read: { readonly checksum: RunningChecksum },
+): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of stream) {
+      const bytes = typeof chunk === "string" ? Buffer.from(chunk, "utf8") : chunk;
+      const damage = read.checksum.update(bytes);
+      if (damage !== null) throw inputChanged(name, damage);
+      if (bytes.length > 0) yield bytes;
+    }
+  } catch (error) {
+    throw error instanceof ReputeError ? error : readError(name, read.checksum.bytes, error);
+  }
+}
+
+function inputChanged(name: string, { from, to }: Damage): FatalError {
   return changed(`${name} has changed since it was read, between byte ${from} and byte ${to}`);
 }
 
@@ -88,7 +105,6 @@ export async function unfinishedHint(output: string): Promise<string | null> {
     : "its run was interrupted: repeat the command of that run with --resume";
 }
 
-/** Explains why an input cannot be opened and what to do. */
 export async function openError(name: string, cause: unknown): Promise<ReputeError> {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
@@ -113,8 +129,7 @@ export function directoryError(name: string): UsageError {
   });
 }
 
-/** The error for an input that failed during reading. */
-export function readError(name: string, bytesRead: number, cause: unknown): FatalError {
+function readError(name: string, bytesRead: number, cause: unknown): FatalError {
   const message = `cannot read ${name} after byte ${bytesRead}: ${reason(cause)}`;
   return new FatalError("input_unreadable", message, { cause });
 }
@@ -128,7 +143,6 @@ export function tooShortError(name: string, offset: number): FatalError {
   );
 }
 
-/** The error for a range of an input that isn't seekable. */
 export function notSeekableError(name: string): FatalError {
   const message = `cannot read a part of ${name}: it is compressed or not UTF-8`;
   return new FatalError("input_unreadable", message, {

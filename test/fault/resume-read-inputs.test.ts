@@ -29,7 +29,7 @@ async function workbookOfHosts(): Promise<Uint8Array> {
 test.each([
   ["in.json", (path: string) => writeFile(path, JSON.stringify({ ok: true, data: records }))],
   ["in.xlsx", async (path: string) => writeFile(path, await workbookOfHosts())],
-])("a run of %s that is killed anywhere continues without asking again", async (name, make) => {
+])("a run of %s that is killed continues without asking again", async (name, make) => {
   const cwd = join(await temporaryFolder(), "run");
   await mkdir(cwd);
   await make(join(cwd, name));
@@ -42,7 +42,9 @@ test.each([
   const wanted = comparableRows(await readFile(join(cwd, "out.csv")), "out.csv");
   const found: unknown[] = [];
   const requests: number[] = [];
-  for (const copy of copies) {
+  // `test/long/crash-points.test.ts` has every moment; the way into these inputs only needs some per row.
+  const some = copies.filter((_, index) => index % 5 === 0 || index === copies.length - 1);
+  for (const copy of some) {
     const before = service.total;
     await rm(cwd, { recursive: true });
     await rename(copy, cwd);

@@ -3,11 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SourceFormat } from "../../src/formats/types.js";
 import { piped, plainRow, positionAfter, readSource } from "../contract/sources-reading.js";
+import { anyText } from "../helpers/any-text.js";
 
 /** Cells with everything that makes CSV hard. A lone `\r` occurs only in quoted cells. */
 const cell = fc.oneof(
   // A byte order mark at the very start would be consumed.
-  fc.string({ unit: "binary", maxLength: 12 }).filter((text) => !text.startsWith("\ufeff")),
+  anyText({ maxLength: 12 }).filter((text) => !text.startsWith("\ufeff")),
   fc.string({
     unit: fc.constantFrom(",", "\t", '"', "\n", "\r\n", "\r", "#", " ", "a", "é", "😀"),
     maxLength: 12,
@@ -73,7 +74,7 @@ describe.each([
         const rest = await readSource(format, piped(content, size), { ...options, resume });
         expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -93,7 +94,7 @@ describe.each([
           expect(row.endLine).toBe(content.slice(0, row.end).split("\n").length - 1);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

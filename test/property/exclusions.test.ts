@@ -46,8 +46,14 @@ function randomItem(random: Random): string {
   return `http://${host.includes(":") ? `[${host}]` : host}/${oneOf(random, ["", "a", "b?c"])}`;
 }
 
+/** An entry, and the item that it is. */
+interface Entry {
+  readonly entry: string;
+  readonly item: Item | null;
+}
+
 /** Judges an entry by itself, as slowly as it is plain. */
-function naive(entry: string, { kind, value }: Item): boolean {
+function naive({ entry, item }: Entry, { kind, value }: Item): boolean {
   const host =
     kind === "url"
       ? new URL(value).hostname.replace(/^\[|\]$/g, "")
@@ -56,7 +62,7 @@ function naive(entry: string, { kind, value }: Item): boolean {
         : value;
   if (entry.startsWith("@")) return kind === "email" && host === entry.slice(1);
   if (entry.includes("://") || entry.includes("@")) {
-    return recogniseItem(entry).item?.value === value;
+    return item?.value === value;
   }
   if (ipaddr.isValid(host)) {
     const [address, length] = entry.split("/");
@@ -75,21 +81,22 @@ function naive(entry: string, { kind, value }: Item): boolean {
 test("a list agrees with a plain reading of its entries", async () => {
   const folder = await temporaryFolder();
   let held = 0;
-  for (let seed = 1; seed <= 200; seed++) {
+  for (let seed = 1; seed <= 100; seed++) {
     const random = seeded(seed);
     const entries = Array.from({ length: 1 + below(random, 12) }, () => randomEntry(random));
     const path = join(folder, `${seed}`);
     await writeFile(path, entries.join("\n"));
     const [list] = await readExclusions([path]);
+    const plain = entries.map((entry) => ({ entry, item: recogniseItem(entry).item }));
     for (let round = 0; round < 40; round++) {
       const { item } = recogniseItem(randomItem(random));
       if (item === null) continue;
-      const expected = entries.some((entry) => naive(entry, item));
+      const expected = plain.some((entry) => naive(entry, item));
       expect(list!.has(item), `${item.value} in ${entries.join(", ")}`).toBe(expected);
       if (expected) held++;
     }
   }
   // Both answers have to occur.
-  expect(held).toBeGreaterThan(500);
-  expect(held).toBeLessThan(7_000);
+  expect(held).toBeGreaterThan(250);
+  expect(held).toBeLessThan(3_500);
 });

@@ -189,9 +189,9 @@ function metered({ verdicts, statuses }: Tally): Record<string, number> {
   return Object.fromEntries(Array.from(samples, ([, name, n]) => [name, Number(n)]));
 }
 
-const run = { seed: 37, numRuns: 300 };
+const run = { seed: 37, numRuns: 100 };
 
-test("the diff of 300 pairs of nights agrees with a naive comparison", async () => {
+test("the diff of pairs of nights agrees with a naive comparison", async () => {
   const folder = await temporaryFolder();
   await fc.assert(
     fc.asyncProperty(pairsOfNights, async ([one, other]) => {

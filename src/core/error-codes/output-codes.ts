@@ -90,7 +90,6 @@ export const outputCodes = {
   ],
 } as const satisfies CodeEntries;
 
-/** Parquet files and database tables. */
 export const warehouseCodes = {
   bad_output: ["the address of a database output is malformed", "follow the form in the hint"],
   bad_table: ["not the name of a table", "write table=NAME or table=SCHEMA.NAME"],

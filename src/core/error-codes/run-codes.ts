@@ -68,7 +68,6 @@ export const chunkCodes = {
   merge_format: ["the chunks have another format", "name an output of their format"],
 } as const satisfies CodeEntries;
 
-/** The embedded service. */
 export const embeddedCodes = {
   listen_failed: ["the embedded service cannot listen", "give another port, or 0 for a free one"],
   service_options_invalid: ["an option of the embedded service is invalid", "see the message"],

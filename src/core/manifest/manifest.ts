@@ -3,7 +3,6 @@ import { countedVerdicts, findingStatuses } from "../finding.js";
 import { itemKinds } from "../item/item.js";
 import { inputRecord, inputFacts } from "./reading-facts.js";
 
-/** Why a run ended. */
 export const exitReasons = [
   "done",
   "rows_failed",
@@ -57,7 +56,6 @@ const tagExport = z
   })
   .readonly();
 
-/** Result for one tag's list under `--tag-ips`. */
 export type TagExportRecord = z.infer<typeof tagExport>;
 
 const exclusion = z
@@ -69,7 +67,6 @@ const exclusion = z
   })
   .readonly();
 
-/** A list of what was not sent. */
 export type ExclusionRecord = z.infer<typeof exclusion>;
 
 const leftOut = z

@@ -54,7 +54,6 @@ export function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) =
   };
 }
 
-/** The fields of `threat.indicator`. */
 function indicatorOf(item: Item, facts: ItemFacts): Record<string, unknown> {
   const { firstSeen, lastSeen, asNumber, asName, observations } = facts;
   const system = asNumber !== null || asName !== null;

@@ -19,7 +19,6 @@ export interface ItemFacts {
 
 const readers = new Map(columns.map(({ name, value }) => [name, value]));
 
-/** Reads a row's facts through the column table. */
 export function itemFacts(enriched: EnrichedRow): ItemFacts {
   const read = (name: string): ColumnValue => readers.get(name)!(enriched);
   const counts = [read("honeypot_observations"), read("spamtrap_observations")].filter(

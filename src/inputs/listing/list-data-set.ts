@@ -3,7 +3,6 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { jsonFileFault } from "../../core/files/json-file.js";
 import { dataSetManifest } from "../../core/files/output-names.js";
 
-/** What a manifest tells of a data set. */
 interface DataSetRecord {
   readonly output?: { readonly format?: unknown; readonly parts?: unknown };
 }

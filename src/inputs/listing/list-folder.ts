@@ -7,7 +7,6 @@ import { isObjectAddress } from "../../s3/address.js";
 import { listDataSet } from "./list-data-set.js";
 import type { InputFolder, NamedInput, SeveralInputs, SkippedFile } from "../types.js";
 
-/** Which files of a folder are listed. */
 export interface FileChoice {
   /** Places of what the run writes. */
   readonly own: readonly string[];

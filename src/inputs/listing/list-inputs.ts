@@ -5,7 +5,6 @@ import { listFolder, placeOfFile } from "./list-folder.js";
 import { openFolder } from "./open-folder.js";
 import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "../types.js";
 
-/** How folders among the inputs are read. */
 export interface FolderSettings {
   /** Files that the run writes, which are left out. */
   readonly output?: string | undefined;
@@ -14,7 +13,6 @@ export interface FolderSettings {
   readonly recursive?: boolean | undefined;
 }
 
-/** Which files of folders are listed. */
 interface ListOptions extends FolderSettings {
   /** Any but hidden ones. @default those of known formats */
   readonly anyFile?: boolean;
@@ -61,7 +59,6 @@ export function recursiveNotices(
   return [`--recursive has no effect: no input is a folder${objects}`];
 }
 
-/** Names in a notice. */
 const mostNamed = 5;
 
 /** Tells which files of folders are not read: one line per folder and reason. */

@@ -20,7 +20,6 @@ export async function openFolder(name: string, recursive: boolean): Promise<Inpu
   return isAddress(name) || !(await isDirectory(name)) ? null : openLocal(name);
 }
 
-/** Whether a name is the address of an object or a table. */
 function isAddress(name: string): boolean {
   return isObjectAddress(name) || /^(?:duckdb|postgres(?:ql)?):/i.test(name);
 }

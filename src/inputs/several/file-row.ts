@@ -44,9 +44,10 @@ export class FileRow implements Row {
     this.file = name;
     if (row.column !== undefined || column !== "") this.column = row.column ?? column;
     if (row.continues === true) this.continues = true;
-    if (row.nulls !== undefined) this.nulls = placedNulls(row.nulls, places);
+    if (row.nulls !== undefined) this.nulls = placed(row.nulls, places, false);
     this.#columns = columns;
-    this.#flat = row.json === null ? { cells: placed(row.cells, places), extra: row.extra } : null;
+    this.#flat =
+      row.json === null ? { cells: placed(row.cells, places, ""), extra: row.extra } : null;
   }
 
   get cells(): readonly string[] {
@@ -64,13 +65,10 @@ export class FileRow implements Row {
   }
 }
 
-function placed(cells: readonly string[], places: readonly number[] | null): readonly string[] {
-  return places === null ? cells : places.map((index) => cells[index] ?? "");
-}
-
-function placedNulls(
-  nulls: readonly boolean[],
+function placed<Value>(
+  values: readonly Value[],
   places: readonly number[] | null,
-): readonly boolean[] {
-  return places === null ? nulls : places.map((index) => nulls[index] === true);
+  missing: Value,
+): readonly Value[] {
+  return places === null ? values : places.map((index) => values[index] ?? missing);
 }

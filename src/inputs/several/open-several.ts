@@ -24,9 +24,8 @@ export async function openSeveral(
       refuseMix(known);
     }
     const at = resume === null ? 0 : current(known, resume);
-    for (const [index, { position }] of known.entries()) {
-      const { path } = files[index]!;
-      if (index < at && path !== null) await mustBeAsRead(path, position);
+    for (const { path, position } of known.slice(0, at)) {
+      if (path !== null) await mustBeAsRead(path, position);
     }
     const readings = known.map(({ position }) => position.reading);
     return new SeveralSource(known, commonReading(readings), {
@@ -42,17 +41,15 @@ export async function openSeveral(
 
 /** Finds the layout of a file, unless an earlier session has. */
 async function settle(file: SourceFile, saved: FilePosition | null): Promise<KnownFile> {
-  const { name } = file;
-  const openFile = (resume: SourcePosition | null) => file.open(resume);
-  if (saved !== null) return { name, open: openFile, position: saved, opened: null };
+  if (saved !== null) return { ...file, position: saved, opened: null };
   const source = await file.open(null);
   const { columns, types, reading, kind, bytesTotal } = source;
   const known = { ...(kind !== undefined && { kind }), ...(types !== undefined && { types }) };
-  const facts = { name, columns, reading, bytesTotal, ...known };
+  const facts = { name: file.name, columns, reading, bytesTotal, ...known };
   const position = { ...facts, start: null, warnings: [] };
-  if (file.path === null) return { name, open: openFile, position, opened: source };
+  if (file.path === null) return { ...file, position, opened: source };
   await source.close();
-  return { name, open: openFile, position, opened: null };
+  return { ...file, position, opened: null };
 }
 
 /** The file in which an interrupted run stopped: the last one that begins before its row. */
@@ -104,7 +101,6 @@ function commonReading(readings: readonly InputReading[]): InputReading {
   };
 }
 
-/** Files named in a notice; more are counted. */
 const mostNamed = 3;
 
 /** Tells which column each of several files uses: one line per column, the most frequent first. */

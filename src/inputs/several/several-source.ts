@@ -11,11 +11,10 @@ export interface SourceFile {
   /** Path of a regular file, which can be opened again; null for a pipe. */
   readonly path: string | null;
   /** Opens it where an earlier session stopped, or at the start. */
-  open(resume: SourcePosition | null): Promise<OpenedSource>;
+  readonly open: (resume: SourcePosition | null) => Promise<OpenedSource>;
 }
 
-/** A file and the position known of it. */
-export interface KnownFile extends Omit<SourceFile, "path"> {
+export interface KnownFile extends SourceFile {
   readonly position: FilePosition;
   /** A pipe stays open from the time it was sampled. */
   readonly opened: OpenedSource | null;
@@ -29,7 +28,6 @@ export interface SeveralOptions {
   readonly notices: readonly string[];
 }
 
-/** Several inputs that are read in order as one. */
 export class SeveralSource implements OpenedSource {
   readonly columns: readonly string[];
   readonly types: readonly InputType[] | undefined;
@@ -155,7 +153,6 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** The columns of several inputs as one list. */
 interface ColumnUnion {
   /** All columns, in order of first appearance. */
   readonly columns: readonly string[];

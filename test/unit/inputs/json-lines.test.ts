@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { limits } from "../../../src/formats/reading/lines.js";
 import { jsonLines, startsDocument } from "../../../src/inputs/json-lines.js";
 
 async function converted(json: string, pieceBytes = json.length): Promise<string> {
@@ -71,10 +72,13 @@ describe("jsonLines", () => {
   });
 
   it("refuses a row with more lines than bytes allowed", async () => {
-    const json = `[{"a":1${"\n".repeat(2 ** 24 + 1)}}]`;
+    const limit = vi.spyOn(limits, "recordBytes", "get").mockReturnValue(1_000);
+    onTestFinished(() => limit.mockRestore());
+    const json = `[{"a":1${"\n".repeat(1_001)}}]`;
     await expect(converted(json)).rejects.toMatchObject({
       code: "input_json",
-      message: `line ${2 ** 24 + 1}, column 1 of in.json: the value that begins on line 1, column 2 has too many lines`,
+      message:
+        "line 1001, column 1 of in.json: the value that begins on line 1, column 2 has too many lines",
     });
   });
 

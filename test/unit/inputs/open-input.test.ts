@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type InputOptions, openInput } from "../../../src/inputs/open-input.js";
 import type { SourceInput } from "../../../src/inputs/types.js";
@@ -25,10 +24,6 @@ async function contentOf(input: SourceInput, options: Partial<InputOptions> = {}
 }
 
 describe("openInput", () => {
-  it("reads a file", async () => {
-    expect(await contentOf(await fileOf("a\nb\n"))).toBe("a\nb\n");
-  });
-
   it("reads a stream of strings", async () => {
     const stream = Readable.from(["ü\n", "", "b\n"]);
     expect(await contentOf({ stream, name: "stdin" })).toBe("ü\nb\n");
@@ -44,25 +39,8 @@ describe("openInput", () => {
     await bytes.close();
   });
 
-  it("detects gzip by its first bytes, whatever the name", async () => {
-    expect(await contentOf(await fileOf(gzipSync("a\n")))).toBe("a\n");
-  });
-
-  it("skips a byte order mark in gzip data", async () => {
-    expect(await contentOf(piped(gzipSync("\ufeffa\n"), 5), { gzip: true })).toBe("a\n");
-  });
-
   it("reads UTF-16 with a surrogate pair split between chunks", async () => {
     expect(await contentOf(piped(Buffer.from("\ufeffa😀\n", "utf16le"), 1))).toBe("a😀\n");
-  });
-
-  it.each([
-    ["a file", async () => fileOf("0123456789")],
-    ["a file with a byte order mark", async () => fileOf("\ufeff3456789")],
-    ["a gzipped file", async () => fileOf(gzipSync("0123456789"))],
-    ["a stream", async () => piped("0123456789", 3)],
-  ])("continues at an offset in %s", async (_, input) => {
-    expect(await contentOf(await input(), { offset: 4 })).toBe("456789");
   });
 
   it("counts stored bytes, including those before the offset of a file", async () => {
@@ -70,20 +48,6 @@ describe("openInput", () => {
     for await (const chunk of bytes.chunks) expect(chunk.length).toBe(6);
     expect([bytes.bytesRead(), bytes.bytesTotal]).toEqual([10, 10]);
     await bytes.close();
-  });
-
-  it("returns nothing if the offset is the end of the input", async () => {
-    expect(await contentOf(await fileOf("0123"), { offset: 4 })).toBe("");
-  });
-
-  it.each([
-    ["a file", async () => fileOf("0123")],
-    ["a stream", async () => piped("0123")],
-  ])("rejects an offset after the end of %s", async (_, input) => {
-    await expect(contentOf(await input(), { offset: 5 })).rejects.toMatchObject({
-      name: "FatalError",
-      code: "input_changed",
-    });
   });
 
   it("reports a missing file", async () => {

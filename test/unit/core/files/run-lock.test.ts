@@ -78,7 +78,7 @@ describe("takeLock", () => {
     const program = `${importLock}
       import { closeSync, openSync, rmSync } from "node:fs";
       const path = ${JSON.stringify(join(folder, "lock"))};
-      for (let taken = 0; taken < 200;) {
+      for (let taken = 0; taken < 50;) {
         const release = await takeLock(path).catch((error) => {
           if (error.code !== "output_locked") throw error;
         });

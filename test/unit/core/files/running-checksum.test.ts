@@ -63,19 +63,19 @@ describe("RunningChecksum", () => {
   it("keeps few marks for long files and still locates damage", () => {
     const checksum = new RunningChecksum();
     const block = Buffer.alloc(64 * 1024, 7);
-    for (let n = 0; n < 5_000; n++) checksum.update(block);
+    for (let n = 0; n < 500; n++) checksum.update(block);
     const state = checksum.state();
     expect(state.marks.length).toBeLessThanOrEqual(128);
     const again = new RunningChecksum(state);
     const damaged = Buffer.from(block);
     damaged[5] = 8;
     let damage: Damage | null = null;
-    for (let n = 0; n < 5_000 && damage === null; n++) {
-      damage = again.update(n === 2_500 ? damaged : block);
+    for (let n = 0; n < 500 && damage === null; n++) {
+      damage = again.update(n === 250 ? damaged : block);
     }
-    expect(damage!.from).toBeLessThanOrEqual(2_500 * block.length);
-    expect(damage!.to).toBeGreaterThan(2_500 * block.length);
-    expect(damage!.to - damage!.from).toBeLessThan((5_000 * block.length) / 30);
+    expect(damage!.from).toBeLessThanOrEqual(250 * block.length);
+    expect(damage!.to).toBeGreaterThan(250 * block.length);
+    expect(damage!.to - damage!.from).toBeLessThan((500 * block.length) / 30);
   });
 });
 

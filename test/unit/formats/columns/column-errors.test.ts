@@ -19,23 +19,14 @@ function sampled(
 }
 
 describe("unknownColumn", () => {
-  const error = unknownColumn("dump.csv", ["Indicator_type", " Data ", "Note"], {
-    flag: "--item-column",
-    wanted: "Dta",
-  });
-
-  it("has a stable code", () => {
-    expect(error.code).toBe("column_not_found");
-  });
-
-  it("names the input, the flag and all columns", () => {
-    expect(error.message).toBe(
-      'dump.csv has no column "Dta" (--item-column). Its columns are: "Indicator_type", "Data", "Note".',
-    );
-  });
-
-  it("suggests a similar column", () => {
-    expect(error.hint).toBe('Did you mean "Data"?');
+  it("names the input, the flag, all columns and a similar one", () => {
+    const flag = { flag: "--item-column", wanted: "Dta" } as const;
+    expect(unknownColumn("dump.csv", ["Indicator_type", " Data ", "Note"], flag)).toMatchObject({
+      code: "column_not_found",
+      message:
+        'dump.csv has no column "Dta" (--item-column). Its columns are: "Indicator_type", "Data", "Note".',
+      hint: 'Did you mean "Data"?',
+    });
   });
 
   it("repeats the flag if no column is similar", () => {

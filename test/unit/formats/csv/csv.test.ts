@@ -1,6 +1,7 @@
 import { rowWarnings } from "../../../../src/core/row.js";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { encodeText } from "../../../../src/core/bytes.js";
+import { limits } from "../../../../src/formats/reading/lines.js";
 import type { SourceOptions } from "../../../../src/inputs/types.js";
 import { openSource, piped, readingOf, readSource } from "../../../contract/sources-reading.js";
 
@@ -23,62 +24,35 @@ async function errorOf(
 }
 
 describe("csv header", () => {
-  it("keeps surrounding spaces in names", async () => {
-    const { source } = await readSource("csv", piped(" Item ,note \n"));
-    expect(source.columns).toEqual([" Item ", "note "]);
+  it.each([
+    ["surrounding spaces", " Item ,note \n", [" Item ", "note "]],
+    ["empty and repeated names", "item,,note,note,\n", ["item", "", "note", "note", ""]],
+    ["no byte order mark, but the quotes after it", '\ufeff"item","no""te"\n', ["item", 'no"te']],
+    ["its names without a line end", "item,note", ["item", "note"]],
+    ["no names in an empty input", "", []],
+    ["no names in an input of blank lines", "\n\r\n", []],
+    ["no names in an input with a byte order mark only", "\ufeff", []],
+    ["no names in an input with a comment only", "# nothing\n", []],
+  ])("has %s, and no row", async (_, content, columns) => {
+    const { source, rows } = await readSource("csv", piped(content), { comment: "#" });
+    expect([source.columns, rows]).toEqual([columns, []]);
   });
-
-  it("keeps empty and repeated names", async () => {
-    const { source } = await readSource("csv", piped("item,,note,note,\n"));
-    expect(source.columns).toEqual(["item", "", "note", "note", ""]);
-  });
-
-  it("drops the byte order mark and still parses the quotes after it", async () => {
-    const { source } = await readSource("csv", piped('\ufeff"item","no""te"\n'));
-    expect(source.columns).toEqual(["item", 'no"te']);
-  });
-
-  it("without rows is an empty input", async () => {
-    expect(await cellsOf("item,note\n")).toEqual([]);
-  });
-
-  it("without rows and line end is an empty input", async () => {
-    expect(await cellsOf("item,note")).toEqual([]);
-  });
-
-  it.each(["", "\n\r\n", "\ufeff", "# nothing\n"])(
-    "is missing in %j, which has no rows",
-    async (content) => {
-      const { source, rows } = await readSource("csv", piped(content), { comment: "#" });
-      expect([source.columns, rows]).toEqual([[], []]);
-    },
-  );
 });
 
 describe("csv cells", () => {
-  it("may contain doubled quotes and line ends inside quotes", async () => {
-    const content = 'item,note\n"192.0.2.1","a ""b"", c\r\nd"\n';
-    expect(await cellsOf(content)).toEqual([["192.0.2.1", 'a "b", c\r\nd']]);
-  });
-
-  it("keep a stray quote", async () => {
-    expect(await cellsOf('item,note\n192.0.2.1,5" disk\n')).toEqual([["192.0.2.1", '5" disk']]);
-  });
-
-  it("keep text after a closing quote", async () => {
-    expect(await cellsOf('item,note\n192.0.2.1,"a" b\n')).toEqual([["192.0.2.1", '"a" b']]);
-  });
-
-  it("keep surrounding spaces", async () => {
-    expect(await cellsOf("item,note\n 192.0.2.1 , a \n")).toEqual([[" 192.0.2.1 ", " a "]]);
-  });
-
-  it("keep a CR that doesn't end a line", async () => {
-    expect(await cellsOf("item,note\n192.0.2.1,a\rb\n")).toEqual([["192.0.2.1", "a\rb"]]);
-  });
-
-  it("keep NUL", async () => {
-    expect(await cellsOf("item,note\n192.0.2.1,a\0b\n")).toEqual([["192.0.2.1", "a\0b"]]);
+  it.each([
+    [
+      "may contain doubled quotes and line ends inside quotes",
+      '"a ""b"", c\r\nd"',
+      'a "b", c\r\nd',
+    ],
+    ["keep a stray quote", '5" disk', '5" disk'],
+    ["keep text after a closing quote", '"a" b', '"a" b'],
+    ["keep surrounding spaces", " a ", " a "],
+    ["keep a CR that doesn't end a line", "a\rb", "a\rb"],
+    ["keep NUL", "a\0b", "a\0b"],
+  ])("%s", async (_, written, cell) => {
+    expect(await cellsOf(`item,note\n 192.0.2.1 ,${written}\n`)).toEqual([[" 192.0.2.1 ", cell]]);
   });
 
   it("are padded in a short row", async () => {
@@ -106,21 +80,13 @@ describe("csv cells", () => {
 });
 
 describe("csv surplus cells", () => {
-  const extraOf = async (record: string): Promise<string | null | undefined> => {
+  it.each([
+    ["go to extra as a JSON array", '192.0.2.1,a,b,"c ""d"""', '["b","c \\"d\\""]'],
+    ["leave out empty ones", "192.0.2.1,a,,b,,c,", '["b","c"]'],
+    ["are dropped if all are empty", "192.0.2.1,a,,,", null],
+  ])("%s", async (_, record, extra) => {
     const { rows } = await readSource("csv", piped(`item,note\n${record}\n`));
-    return rows[0]?.extra;
-  };
-
-  it("go to extra as a JSON array", async () => {
-    expect(await extraOf('192.0.2.1,a,b,"c ""d"""')).toBe('["b","c \\"d\\""]');
-  });
-
-  it("leave out empty ones", async () => {
-    expect(await extraOf("192.0.2.1,a,,b,,c,")).toBe('["b","c"]');
-  });
-
-  it("are dropped if all are empty", async () => {
-    expect(await extraOf("192.0.2.1,a,,,")).toBeNull();
+    expect(rows[0]?.extra).toBe(extra);
   });
 
   it("are counted as a warning", async () => {
@@ -132,21 +98,16 @@ describe("csv surplus cells", () => {
 
 describe("csv lines", () => {
   it.each([
-    ["LF", "item\na\nb\n"],
-    ["CRLF", "item\r\na\r\nb\r\n"],
-    ["CR", "item\ra\rb\r"],
-    ["LF and CRLF mixed", "item\r\na\nb\r\n"],
-    ["LF without the last one", "item\na\nb"],
-  ])("end with %s", async (_, content) => {
-    expect(await cellsOf(content)).toEqual([["a"], ["b"]]);
-  });
-
-  it("are skipped if blank", async () => {
-    expect(await cellsOf("\n\nitem\n\na\n\r\n\nb\n\n")).toEqual([["a"], ["b"]]);
-  });
-
-  it("with only an empty quoted cell are rows", async () => {
-    expect(await cellsOf('item\n""\n')).toEqual([[""]]);
+    ["end with LF", "item\na\nb\n", ["a", "b"]],
+    ["end with CRLF", "item\r\na\r\nb\r\n", ["a", "b"]],
+    ["end with CR", "item\ra\rb\r", ["a", "b"]],
+    ["end with LF and CRLF mixed", "item\r\na\nb\r\n", ["a", "b"]],
+    ["end with LF without the last one", "item\na\nb", ["a", "b"]],
+    ["are skipped if blank", "\n\nitem\n\na\n\r\n\nb\n\n", ["a", "b"]],
+    ["with only an empty quoted cell are rows", 'item\n""\n', [""]],
+    ["that start with # are rows without a comment marker", "item\n#a\n", ["#a"]],
+  ])("%s", async (_, content, cells) => {
+    expect(await cellsOf(content)).toEqual(cells.map((cell) => [cell]));
   });
 
   it("with only commas are rows", async () => {
@@ -169,10 +130,6 @@ describe("csv lines", () => {
 
   it("may start with a non-ASCII comment marker", async () => {
     expect(await cellsOf("item\n§x\ny\n", { comment: "§" })).toEqual([["y"]]);
-  });
-
-  it("that start with # are rows without a comment marker", async () => {
-    expect(await cellsOf("item\n#a\n")).toEqual([["#a"]]);
   });
 
   it("are numbered by first and last line of a row", async () => {
@@ -203,10 +160,10 @@ describe("csv lines", () => {
     ]);
   });
 
-  it("may be blank by the million", async () => {
-    const content = `item\na\n${"\n".repeat(17 * 1024 * 1024)}b\n`;
-    const { rows } = await readSource("csv", piped(content));
-    expect(rows.map((row) => row.line)).toEqual([2, 3 + 17 * 1024 * 1024]);
+  it("may be blank for longer than a record", async () => {
+    const blank = limitRecords();
+    const { rows } = await readSource("csv", piped(`item\na\n${"\n".repeat(blank)}b\n`));
+    expect(rows.map((row) => row.line)).toEqual([2, 3 + blank]);
   });
 });
 
@@ -314,9 +271,8 @@ describe("csv quote that is never closed", () => {
 });
 
 describe("csv record over 16 MiB", () => {
-  const long = "x".repeat(17 * 1024 * 1024);
-
   it("ends the run with its line", async () => {
+    const long = "x".repeat(limitRecords());
     expect(await errorOf(`item\na\n\n${long}\n`)).toMatchObject({
       name: "FatalError",
       code: "input_record_too_long",
@@ -325,9 +281,17 @@ describe("csv record over 16 MiB", () => {
   });
 
   it("reports the line of an unclosed quote", async () => {
+    const long = "x".repeat(limitRecords());
     expect(await errorOf(`item,note\na,b\n\nc\n"d\ne","${long}`)).toMatchObject({
       code: "input_record_too_long",
       message: "line 6 of stdin: the quote opened here isn't closed within 16 MiB",
     });
   });
 });
+
+/** Lowers the limit of a record, for a fast test. Returns a length beyond it. */
+function limitRecords(): number {
+  const limit = vi.spyOn(limits, "recordBytes", "get").mockReturnValue(2 ** 18);
+  onTestFinished(() => limit.mockRestore());
+  return 2 ** 18 + 2 ** 16;
+}

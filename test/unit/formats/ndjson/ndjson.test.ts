@@ -210,21 +210,17 @@ describe("ndjson line over 16 MiB", () => {
   it.each([
     ["ended", "\n"],
     ["not ended", ""],
-  ])("stops the run and is told: %s", async (_, end) => {
-    expect(await errorOf(`{"item":"a"}\n\n${long}${end}`)).toMatchObject({
-      name: "FatalError",
-      code: "input_record_too_long",
-      message: "line 3 of stdin is longer than the limit of 16 MiB",
-    });
-  });
-
-  it("is reported after the rows before it", async () => {
-    const source = await openSource("ndjson", piped(`{"item":"a"}\n${long}`, 1024 * 1024));
+  ])("stops the run after the rows before it: %s", async (_, end) => {
+    const source = await openSource("ndjson", piped(`{"item":"a"}\n\n${long}${end}`));
     const items: string[] = [];
     const reading = (async () => {
       for await (const batch of source.rows) items.push(...batch.map((row) => row.itemText));
     })();
-    await expect(reading).rejects.toMatchObject({ code: "input_record_too_long" });
+    await expect(reading).rejects.toMatchObject({
+      name: "FatalError",
+      code: "input_record_too_long",
+      message: "line 3 of stdin is longer than the limit of 16 MiB",
+    });
     expect(items).toEqual(["a"]);
   });
 });
