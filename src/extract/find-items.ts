@@ -75,7 +75,8 @@ function findItems<T>(text: string, known: KnownWords<T>, onItem: OnItem<T>): nu
 const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 /** XML names what it is written in by a URL that nobody visits. */
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
-const parts = /[^;()[\]=]+/g;
+/** What stands between brackets and the like. The query of a URL without a scheme goes with it. */
+const parts = /(?:[\w-]+\u0001?\.)+[\w-]+(?::\d+)?\/[^;()[\]=?]*\?[^;()[\]]*|[^;()[\]=]+/g;
 
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
 function findInWord<T>(

@@ -111,7 +111,7 @@ const products: ReadonlySet<string> = new Set(["asp.net", "vb.net", "ado.net", "
 
 /** Top-level domains that are, in texts, rather extensions of files. */
 const extensions: ReadonlySet<string> = new Set(
-  "py sh md rs pl ps so zip mov mm ml cab cat cpa dot app do java".split(" "),
+  "py sh md rs pl ps so zip mov mm cab cat cpa dot app do java".split(" "),
 );
 
 /** Top-level domains that are, outside quotes, rather members of code. */

@@ -3,6 +3,7 @@ import type { CallOptions } from "../api/types.js";
 import type { ExportTagsOptions } from "../tags/types.js";
 import type { PrepareOptions } from "../webhooks/prepare.js";
 import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
+import { itemKinds } from "../core/item/item.js";
 import { redisAddress } from "../store/redis/redis-address.js";
 import { sourceOptions } from "../inputs/source-options.js";
 import { lookupOptions } from "../lookup/options.js";
@@ -191,6 +192,12 @@ class FileShape {
   /** Receives choices a person may want to check: the column with the items. Default: dropped. */
   readonly onNotice = having<NonNullable<EnrichJob["onNotice"]>>("call", "a function").optional();
 }
+
+/** Options of one lookup or one stream of lookups. JavaScript callers may give null for no kind. */
+export const lookupSchema = z.strictObject({
+  kind: z.enum(itemKinds).nullish(),
+  signal: having<AbortSignal>("throwIfAborted", "an AbortSignal").optional(),
+});
 
 export const fileSchema = z.strictObject(new FileShape()).extend({ ...ofRun, ...ofSink });
 

@@ -10,7 +10,7 @@ import type { ExportReport } from "../tags/types.js";
 import type { Webhook } from "../webhooks/configuration.js";
 import type { WebhookDelivery } from "../webhooks/send.js";
 import { enrichFile } from "./enrich-file.js";
-import { clientSettings } from "./settings.js";
+import { checkItems, clientSettings, lookupSettings } from "./settings.js";
 import { Services, stoppablePace } from "./services.js";
 import { lookUp, type LookupCall, type LookupResult } from "./result.js";
 import type { EnrichFileOptions, ReputeOptions, TagListOptions, WebhookCall } from "./options.js";
@@ -57,7 +57,8 @@ export class Repute implements AsyncDisposable {
    * `LookupResult`. Simultaneous lookups of one item share a request; later ones ask again, unless
    * there is a `cache`.
    */
-  async lookup(input: string, { kind, signal }: LookupCall = {}): Promise<LookupResult> {
+  async lookup(input: string, options: LookupCall = {}): Promise<LookupResult> {
+    const { kind, signal } = lookupSettings("lookup()", options);
     const stop = this.#signal(signal);
     this.#lookup ??= this.#services.lookup(0);
     this.#lookup.catch(() => (this.#lookup = null));
@@ -72,8 +73,10 @@ export class Repute implements AsyncDisposable {
    */
   async *lookupAll(
     inputs: Iterable<string> | AsyncIterable<string>,
-    { kind, signal }: LookupCall = {},
+    options: LookupCall = {},
   ): AsyncGenerator<LookupResult, void, undefined> {
+    const { kind, signal } = lookupSettings("lookupAll()", options);
+    checkItems(inputs);
     const own = new AbortController();
     const call = { kind, signal: this.#signal(signal, own.signal), aborts: this.#services.aborts };
     // Not awaited here: a readline interface loses lines that come before its iteration begins.

@@ -7,8 +7,10 @@ import {
   clientSchema,
   type EnrichFileOptions,
   fileSchema,
+  lookupSchema,
   type ReputeOptions,
 } from "./options.js";
+import type { LookupCall } from "./result.js";
 
 /** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
 export function clientSettings(options: ReputeOptions): ClientSettings {
@@ -50,6 +52,20 @@ export function clientSettings(options: ReputeOptions): ClientSettings {
 /** @throws UsageError `invalid_setting` that names each wrong option */
 export function fileSettings(options: EnrichFileOptions): z.output<typeof fileSchema> {
   return checked("enrichFile()", fileSchema, options);
+}
+
+/** @throws UsageError `invalid_setting` that names each wrong option */
+export function lookupSettings(call: string, options: LookupCall): z.output<typeof lookupSchema> {
+  return checked(call, lookupSchema, options);
+}
+
+/** @throws UsageError `invalid_setting` unless items can be taken from it one by one */
+export function checkItems(inputs: unknown): void {
+  const isObject = typeof inputs === "object" && inputs !== null;
+  if (isObject && (Symbol.asyncIterator in inputs || Symbol.iterator in inputs)) return;
+  throw new UsageError("invalid_setting", "lookupAll(): the items must be a list or a stream", {
+    hint: "for a single item, call lookup()",
+  });
 }
 
 function checked<Schema extends z.ZodObject>(

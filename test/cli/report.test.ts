@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/service/service.js";
@@ -34,6 +34,21 @@ test.each([
   const report = await printedReport(cwd, name);
   expect(report).toMatch(/^Of 40 rows, \d+ are malicious/);
   expect(report).toBe(await printedReport(cwd, "out.csv"));
+});
+
+test("a page that cannot be written costs no run, or is made of its rows", async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "taken.html"));
+  await writeFile(join(cwd, "in.csv"), input);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "-q", "--report"];
+  expect(await runRepute([...args, "none/page.html"], { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("/none does not exist\n") as string,
+  });
+  expect(await runRepute([...args, "taken.html"], { cwd })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("make the page: repute report out.csv -o taken.html") as string,
+  });
 });
 
 test("enrich --report writes the same page as report", async () => {

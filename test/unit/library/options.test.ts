@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { UsageError } from "../../../src/core/errors.js";
 import { repute } from "../../../src/library/repute.js";
 import type { ReputeOptions } from "../../../src/library/options.js";
+import type { LookupCall } from "../../../src/library/result.js";
 
 function faultOf(options: unknown): UsageError {
   try {
@@ -55,4 +56,21 @@ it.each([
   [null, "invalid_setting", "the options must be an object"],
 ])("says what to give instead of %o", (options, code, message) => {
   expect(faultOf(options)).toMatchObject({ code, message: expect.stringContaining(message) });
+});
+
+it.each([
+  [{ kind: "adress" }, "lookup(): kind must be one of"],
+  [{ kinds: "ip" }, "lookup(): there is no option kinds; did you mean kind?"],
+  [{ rate: "5/s" }, "lookup(): rate is an option of repute()"],
+  [{ signal: 5 }, "lookup(): signal must be an AbortSignal"],
+])("names the option of a lookup at fault: %o", async (options, message) => {
+  await using client = repute({ local: true });
+  const call = client.lookup("192.0.2.1", options as LookupCall);
+  await expect(call).rejects.toThrow(message);
+});
+
+it.each(["192.0.2.1", 5, null, {}])("takes no items from %o", async (items) => {
+  await using client = repute({ local: true });
+  const results = client.lookupAll(items as readonly string[]);
+  await expect(results.next()).rejects.toThrow("the items must be a list or a stream");
 });

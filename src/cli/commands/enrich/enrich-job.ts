@@ -67,7 +67,7 @@ async function runWith(
   }
   const hasReport = (settings.report ?? settings.against) !== undefined;
   const reports = hasReport ? await import("../results/make-report.js") : null;
-  reports?.checkRunReport(settings);
+  await reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
   let reported: Promise<void> | undefined;
   const job = jobOf(call, session, input);

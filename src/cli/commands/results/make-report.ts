@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { abortable } from "../../../core/abort.js";
-import { UsageError } from "../../../core/errors.js";
+import { FatalError, UsageError } from "../../../core/errors.js";
 import { checkRunWords, hasRunWords, namedAfter, startOf } from "../../../core/files/run-words.js";
 import { realPath } from "../../../core/files/real-path.js";
+import { shellWord } from "../../../core/text/quantity.js";
 import { replaceFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../outputs/output-fault.js";
 import { isObjectAddress } from "../../../s3/address.js";
 import { findWarehouse } from "../../../outputs/registry.js";
+import { checkFolder } from "../../../run/destination/check-paths.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { outputFiles } from "../../../earlier/output-files.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
@@ -109,9 +112,10 @@ export function checkReportName(path: string): void {
  * Checks before the run that its report can be made.
  *
  * @throws UsageError `against_needs_report`, `unknown_output`, `run_word`, `report_needs_file`,
- *   `report_cannot_read_shape`, `previous_unknown`, `against_is_output`, `input_not_found`
+ *   `report_cannot_read_shape`, `previous_unknown`, `against_is_output`, `input_not_found`,
+ *   `output_folder_missing`
  */
-export function checkRunReport(settings: RunReportSettings): void {
+export async function checkRunReport(settings: RunReportSettings): Promise<void> {
   const { report, output, to, columns, against } = settings;
   if (report === undefined) {
     throw new UsageError("against_needs_report", "--against compares the page of --report", {
@@ -130,6 +134,9 @@ export function checkRunReport(settings: RunReportSettings): void {
         hint: "write the rows to a file with -o OUT",
       },
     );
+  }
+  if (!isObjectAddress(report) && !hasRunWords(dirname(report))) {
+    await checkFolder(realPath(report));
   }
   if (findWarehouse(output) !== null) return;
   refuseUnreadable(output, to ?? outputFiles(output, null).format);
@@ -174,8 +181,17 @@ export async function reportRun(
   const { path } = manifest.output;
   const previous = { pattern: output, own: namedAfter(output, start) };
   const options = { reading, prefix, against, previous, stateDir, onNotice };
-  const made = await makeReport(path ?? previous.own, options);
-  await writeReportPage(namedAfter(report, start), made);
+  const rows = path ?? previous.own;
+  const page = namedAfter(report, start);
+  try {
+    await writeReportPage(page, await makeReport(rows, options));
+  } catch (error) {
+    if (!(error instanceof FatalError)) throw error;
+    const from = against === undefined ? "" : ` --against ${shellWord(against)}`;
+    const again = `repute report ${shellWord(rows)}${from} -o ${shellWord(page)}`;
+    const hint = `the rows are in ${rows}; once this is mended, make the page: ${again}`;
+    throw new FatalError(error.code, error.message, { cause: error, hint });
+  }
 }
 
 type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix" | "columns" | "stateDir"> & {
