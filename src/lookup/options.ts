@@ -72,7 +72,6 @@ function checkCacheAddress(text: string, context: z.RefinementCtx): void {
   for (const { message } of fault?.issues ?? []) context.addIssue({ code: "custom", message });
 }
 
-/** The options of lookups. */
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
     common: true,

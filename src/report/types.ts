@@ -90,7 +90,6 @@ export interface Changes {
   /** The earlier output as it was named. */
   readonly earlier: string;
   readonly counts: DiffCounts;
-  /** The worst changes. */
   readonly worst: readonly Change[];
 }
 

@@ -50,7 +50,6 @@ export function itemAnswers(
   };
 }
 
-/** Says that the item is not listed. */
 export function answerNotListed(item: Item): Omit<ListedItem, "item"> {
   return { result: notListed(item), answers: {}, partial: null };
 }

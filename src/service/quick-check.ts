@@ -4,7 +4,6 @@ import type {
   QuickCheckResult,
 } from "../api/schema/query-result.js";
 
-/** Derives a quick check result from a query result. */
 export function quickCheckOf(result: QueryResult): QuickCheckResult {
   const { item, type } = result;
   if (result.type === "IP_BOGON") {

@@ -9,7 +9,6 @@ import { seededHash } from "./seeded-hash.js";
 import { keyedEndpoints, type EndpointName, type RequestStats } from "./stats.js";
 import type { Rate } from "../core/options.js";
 
-/** The answer of a route. */
 interface RouteAnswer {
   readonly full: () => ServedAnswer;
   /** The answer with part of its data missing; null if the API has no partial answer here. */

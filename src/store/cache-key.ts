@@ -47,7 +47,6 @@ export function textHash(text: string, seed = 0x811c9dc5): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The row and column of a key. */
 export function splitKey(key: string): { readonly row: string; readonly column: number } {
   const space = key.indexOf(" ");
   const endpoint = key.slice(0, space);

@@ -96,12 +96,10 @@ function answersText(answers: Answers): string {
   return `{${text}}`;
 }
 
-/** Reads a record's head. */
 export function readHead(bytes: Buffer): RecordHead {
   return { previous: bytes.readUInt32LE(0), hash: bytes.readUInt32LE(4) };
 }
 
-/** Options for reading a finding back. */
 export interface ReadBackOptions {
   /** Return the text of each result as the service wrote it. @default false */
   readonly asReceived?: boolean | undefined;

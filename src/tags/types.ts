@@ -50,7 +50,6 @@ export interface ExportTagsOptions {
   readonly onWarning?: ((warning: string) => void) | undefined;
 }
 
-/** Progress of one tag. */
 export interface TagProgress {
   readonly tag: string;
   readonly state: "reading" | "writing" | "exported" | "unchanged" | "failed";
@@ -68,7 +67,6 @@ export interface TagProgress {
   } | null;
 }
 
-/** Result for one tag. */
 export interface TagResult {
   readonly name: string;
   readonly status: "exported" | "unchanged" | "failed";

@@ -36,9 +36,9 @@ async function query(service: Service, item: string) {
   return answer.result as { type: string; tags: readonly string[] | null; intent: string | null };
 }
 
-/** At most 300 entries, spread over the list. */
+/** At most 60 entries, spread over the list. */
 function someOf(list: readonly string[]): readonly string[] {
-  const step = Math.ceil(list.length / 300);
+  const step = Math.ceil(list.length / 60);
   return list.filter((_, index) => index % step === 0);
 }
 

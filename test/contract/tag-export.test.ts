@@ -143,12 +143,12 @@ describe("a second export", () => {
   });
 
   it("requests one page of a known snapshot", async () => {
-    const server = await startTagServer({ "a:b": served(addresses(25_000)) });
+    const server = await startTagServer({ "a:b": served(addresses(10_001)) });
     const { folder, run } = await exporterOf(server);
     await run();
     await run({ formats: ["txt", "cidr"] });
-    expect(server.pages.map(({ offset }) => offset)).toEqual([0, 10_000, 20_000, 0]);
-    expect(await linesOf(folder, "a--b.txt")).toHaveLength(25_000);
+    expect(server.pages.map(({ offset }) => offset)).toEqual([0, 10_000, 0]);
+    expect(await linesOf(folder, "a--b.txt")).toHaveLength(10_001);
   });
 
   it("reads a list again if its first page has other addresses under the same snapshot", async () => {

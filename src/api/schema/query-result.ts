@@ -15,14 +15,12 @@ const seen = {
 };
 const type = describedText("Type of activity");
 
-/** One observation of a honeypot. */
 const honeypotObservation = {
   ...seen,
   service: describedText("Honeypot service that was contacted"),
   type,
 };
 
-/** One observation of a spam trap. */
 const spamtrapObservation = { ...seen, type };
 
 /** Activity of an item seen by honeypots and spam traps. */

@@ -17,7 +17,6 @@ import {
   type UpkeepOptions,
 } from "./cache-stats.js";
 
-/** The upkeep of a cache in a folder. */
 export const folderUpkeep: CacheUpkeep = { stats, prune, clear };
 
 async function stats(folder: string, options: UpkeepOptions): Promise<CacheStats> {

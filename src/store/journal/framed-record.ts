@@ -51,7 +51,6 @@ export function frameRecord(to: Buffer, at: number, head: RecordHead, parts: Rec
   return next;
 }
 
-/** Reads the framed record at a position. */
 export function readFramed(bytes: Buffer, at: number): FramedRecord {
   const start = at + headBytes;
   if (start > bytes.length) return { record: undefined, needed: headBytes };

@@ -147,7 +147,6 @@ export function readQuotas(
   return read(inMemory(lostMs));
 }
 
-/** Folder of the quota counts in the state folder. */
 export function quotaFolder(stateFolder: string): string {
   return join(stateFolder, "quota");
 }

@@ -173,6 +173,7 @@ describe("400", () => {
       lookedUpAt: "2024-01-01T00:00:00.000Z",
       error: { code: "invalid_item", message: "Invalid IP address" },
     });
+    expect(judged(400, failure("no"), {}, "quick-check").status).toBe("invalid");
   });
 
   test("anything else is http_400, without a retry", () => {

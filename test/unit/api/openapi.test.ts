@@ -37,27 +37,6 @@ test("has no schema that nothing refers to", () => {
   expect(idle).toEqual([]);
 });
 
-test("requires the specified members in a full IP result", () => {
-  expect(at("components", "schemas", "IpResult", "required")).toEqual([
-    "item",
-    "serviceMailBlocklist",
-    "type",
-    "bogon",
-    "tags",
-    "firstSeen",
-    "lastSeen",
-    "intent",
-    "reverseDns",
-    "abuseContact",
-    "asn",
-    "observedActivity",
-  ]);
-});
-
-test("requires item and type in a partial IP result", () => {
-  expect(at("components", "schemas", "PartialIpResult", "required")).toEqual(["item", "type"]);
-});
-
 test("names known values without closing the enumeration", () => {
   expect(at("components", "schemas", "IpResult", "properties", "intent")).toMatchObject({
     type: ["string", "null"],

@@ -181,17 +181,17 @@ describe("a hostile context", () => {
   });
 
   it("that nests without end is an error when written into text", () => {
-    const deep = { s: JSON.parse(`${"[".repeat(200_000)}${"]".repeat(200_000)}`) as unknown };
+    const deep = { s: JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown };
     expect(errorOf("x {{ s }}", deep).code).toBe("too_large");
   });
 
   it("that nests without end does not prevent an unknown field from being named", () => {
-    const deep = { s: JSON.parse(`${'{"a":'.repeat(200_000)}1${"}".repeat(200_000)}`) as unknown };
+    const deep = { s: JSON.parse(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`) as unknown };
     expect(errorOf("{{ s.b }}", deep).code).toBe("unknown_field");
   });
 
-  it("with a text of ten megabytes is rendered", () => {
-    const huge = "x".repeat(10_000_000);
+  it("with a text of a megabyte is rendered", () => {
+    const huge = "x".repeat(1_000_000);
     expect(renderPayload("<{{ s }}>", { s: huge })).toHaveLength(huge.length + 2);
   });
 

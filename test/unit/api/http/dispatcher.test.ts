@@ -9,6 +9,7 @@ import {
   startScriptedServer,
   type Step,
 } from "../../../helpers/scripted-server.js";
+import { freePort } from "../../../helpers/free-port.js";
 import { ipResult, success } from "../answers.js";
 
 const connections = 1;
@@ -19,15 +20,22 @@ afterEach(async () => {
   proxy = null;
 });
 
-async function throughProxy(step: Step, baseUrl: string, apiKey?: string) {
-  proxy = await startScriptedServer([step]);
-  const env = { HTTP_PROXY: proxy.url, https_proxy: proxy.url };
+async function findingThrough(
+  env: Record<string, string>,
+  baseUrl = "http://intel.example.com/beta",
+  apiKey?: string,
+) {
   const dispatcher = createDispatcher(baseUrl, { connections, env });
   const intel = new IntelClient({ baseUrl, dispatcher, clock: new ManualClock(), apiKey });
   const { signal } = new AbortController();
   const finding = await intel.query({ kind: "ip", value: "192.0.2.7" }, { signal });
   await dispatcher.destroy();
   return finding;
+}
+
+async function throughProxy(step: Step, ...service: [baseUrl: string, apiKey?: string]) {
+  proxy = await startScriptedServer([step]);
+  return findingThrough({ HTTP_PROXY: proxy.url, https_proxy: proxy.url }, ...service);
 }
 
 test("is a pool without a proxy variable", () => {
@@ -130,20 +138,3 @@ describe.each(["http_proxy", "HTTPS_PROXY"])("%s", (name) => {
     );
   });
 });
-
-async function findingThrough(env: Record<string, string>) {
-  const baseUrl = "http://intel.example.com/beta";
-  const dispatcher = createDispatcher(baseUrl, { connections, env });
-  const intel = new IntelClient({ baseUrl, dispatcher, clock: new ManualClock() });
-  const { signal } = new AbortController();
-  const finding = await intel.query({ kind: "ip", value: "192.0.2.7" }, { signal });
-  await dispatcher.destroy();
-  return finding;
-}
-
-/** A port on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = await startScriptedServer([]);
-  await server.close();
-  return Number(new URL(server.url).port);
-}

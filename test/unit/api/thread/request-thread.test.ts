@@ -142,7 +142,7 @@ test("fails open and later requests when destroyed", async () => {
   await thread.destroy();
 });
 
-test("gives two clients a thread each, and ends both", async () => {
+test("gives two clients a thread each, and ends both, or none that started", async () => {
   const thread = new RequestThread(1, { entry });
   const one = thread.open({ baseUrl: await serve(echo) });
   const other = thread.open({ baseUrl: `${await serve(echo)}/other` });
@@ -152,11 +152,9 @@ test("gives two clients a thread each, and ends both", async () => {
     "/other/a undefined",
   ]);
   await thread.destroy();
-  await expect(get(one, "/b")).rejects.toMatchObject({ code: "connection_reset" });
-  await expect(get(other, "/b")).rejects.toMatchObject({ code: "connection_reset" });
-});
-
-test("destroys a thread that never started", async () => {
+  for (const closed of [one, other]) {
+    await expect(get(closed, "/b")).rejects.toMatchObject({ code: "connection_reset" });
+  }
   await expect(new RequestThread(1, { entry }).destroy()).resolves.toBeUndefined();
 });
 
@@ -206,22 +204,11 @@ test("reports an error, and closes, if neither a thread nor a fallback can start
   await expect(thread.destroy()).resolves.toBeUndefined();
 });
 
-test.each(["https://intel.example/beta?key=s3cret", "https://intel.example/beta#s3cret"])(
-  "rejects an address with more than a path, without showing the rest",
+test.each(["ftp://192.0.2.1/", "https://intel.example/beta?key=s3cret"])(
+  "rejects the address %s at once, without showing its query",
   (baseUrl) => {
-    expect(() => new RequestThread(1, { entry }).open({ baseUrl })).toThrow(
-      expect.objectContaining({
-        code: "invalid_address",
-        message: expect.stringMatching(
-          /^the address https:\/\/intel\.example\/beta must not have a (query|fragment) [^s]*$/,
-        ) as string,
-      }),
-    );
+    const open = () => new RequestThread(1, { entry }).open({ baseUrl });
+    expect(open).toThrow(expect.objectContaining({ code: "invalid_address" }));
+    expect(open).not.toThrow("s3cret");
   },
 );
-
-test("rejects an invalid address at once", () => {
-  expect(() => new RequestThread(1, { entry }).open({ baseUrl: "ftp://192.0.2.1/" })).toThrow(
-    expect.objectContaining({ code: "invalid_address" }),
-  );
-});

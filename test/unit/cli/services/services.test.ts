@@ -65,11 +65,7 @@ describe("the embedded service", () => {
 describe("a missing secret file", () => {
   test.each([
     ["query", "192.0.2.1", "--local", "--api-key-file"],
-    ["enrich", "samples/indicators.csv", "--local", "--api-key-file"],
-    ["tags", "list", "--local", "--api-key-file"],
     ["customers", "--local", "--access-token-file"],
-    ["case", "enrich", "case-2001", "--local", "--access-token-file"],
-    ["case", "context", "case-2001", "--local", "--case-api-key-file"],
     ["webhook", "check", "samples/webhooks/notify-crm.json", "--case-api-key-file"],
   ])("is an error when a flag names it: %s %s", async (...args) => {
     const { code, stdout, stderr } = await runInProcess([...args, "no-such-file"]);

@@ -18,16 +18,15 @@ const servers = {
   "a sliding window": () => slidingWindow(150),
 };
 
-test.each(Object.entries(servers))("%s of 150/s is found and used", async (_, server) => {
-  const seconds = await simulatePace(server(), 60);
-  expect(used(seconds, 150, 10, 60)).toBeGreaterThanOrEqual(0.85);
-});
-
-test.each(Object.entries(servers))("%s throttles few requests", async (_, server) => {
-  const seconds = await simulatePace(server(), 60);
-  expect(throttledShare(seconds)).toBeLessThanOrEqual(0.04);
-  expect(throttledShare(seconds.slice(20))).toBeLessThanOrEqual(0.02);
-});
+test.each(Object.entries(servers))(
+  "%s of 150/s is found and used, and throttles few requests",
+  async (_, server) => {
+    const seconds = await simulatePace(server(), 60);
+    expect(used(seconds, 150, 10, 60)).toBeGreaterThanOrEqual(0.85);
+    expect(throttledShare(seconds)).toBeLessThanOrEqual(0.04);
+    expect(throttledShare(seconds.slice(20))).toBeLessThanOrEqual(0.02);
+  },
+);
 
 test.each(Object.entries(servers))(
   "%s of 150/s that asks for a wait of a second is found and used",

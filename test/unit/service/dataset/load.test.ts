@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { QueryResult } from "../../../../src/api/schema/query-result.js";
 import {
   blocklistStatuses,
   caseStates,
   resultTypes,
 } from "../../../../src/api/schema/vocabulary.js";
 import { packagePath } from "../../../../src/core/program.js";
-import type { ListedItem } from "../../../../src/service/dataset/records.js";
 import { loadDataset, tagIpsName } from "../../../../src/service/dataset/load.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -37,30 +37,15 @@ const tag = { tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z" };
 const caseNew = { id: "case-1", state: "NEW" };
 const webhook = { name: "w", endpoint: "http://127.0.0.1:8025", method: "POST", payload: {} };
 
-test("the packaged dataset has every type of result", async () => {
-  const { items } = await loadDataset(packagePath("samples/dataset"));
-  const types = [...items.values()].flatMap((entry) =>
-    "result" in entry ? entry.result.type : [],
-  );
-  expect(new Set(types)).toEqual(new Set(resultTypes));
-});
-
-test("the packaged dataset has every blocklist status, and none", async () => {
-  const { items } = await loadDataset(packagePath("samples/dataset"));
-  const statuses = [...items.values()].map(
-    (entry) => (entry as Partial<ListedItem>).result?.["serviceMailBlocklist"],
+test("the packaged dataset has every type of result, every status and no status, and a case in every state", async () => {
+  const { cases, items } = await loadDataset(packagePath("samples/dataset"));
+  const results = [...items.values()].flatMap((entry) => ("result" in entry ? entry.result : []));
+  expect(new Set(results.map(({ type }) => type))).toEqual(new Set(resultTypes));
+  const statuses = results.map((result: Partial<QueryResult>) =>
+    "serviceMailBlocklist" in result ? result.serviceMailBlocklist : undefined,
   );
   expect(statuses).toEqual(expect.arrayContaining([...blocklistStatuses, null]));
-});
-
-test("the packaged dataset has a case in every state", async () => {
-  const { cases } = await loadDataset(packagePath("samples/dataset"));
-  const states = [...cases.values()].map((entry) => entry.state);
-  expect(new Set(states)).toEqual(new Set(caseStates));
-});
-
-test("every address of a case is an item of the packaged dataset", async () => {
-  const { cases, items } = await loadDataset(packagePath("samples/dataset"));
+  expect(new Set([...cases.values()].map(({ state }) => state))).toEqual(new Set(caseStates));
   const addresses = [...cases.values()].flatMap((entry) => entry.event_ips ?? []);
   expect(addresses.filter((address) => !items.has(address))).toEqual([]);
 });

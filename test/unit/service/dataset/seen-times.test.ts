@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
 import { datasetOf } from "../../../helpers/dataset-of.js";
-import { packagePath } from "../../../../src/core/program.js";
-import { loadDataset } from "../../../../src/service/dataset/load.js";
 
 interface Times {
   readonly firstSeen?: string | null;
@@ -95,8 +93,4 @@ test("refuses a case whose first event is after its last", () => {
   expect(() => datasetOf({ cases: [entry] })).toThrow(
     `cases[0]: first_event_date ${day2} is after last_event_date ${day1}`,
   );
-});
-
-test("the packaged dataset has no contradicting times", async () => {
-  await expect(loadDataset(packagePath("samples/dataset"))).resolves.toBeDefined();
 });
