@@ -12,12 +12,14 @@ import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import type { TextOutputTarget } from "../../src/run/destination/output-target.js";
 
-const variants = sinkFormats
-  // A bundle is made from staged rows.
-  .filter((format) => format !== "stix")
-  .flatMap((format) =>
-    [false, true].map((gzip) => ({ format, gzip, name: gzip ? `${format}.gz` : format })),
-  );
+const variants: readonly { readonly format: SinkFormat; readonly gzip: boolean; name: string }[] = [
+  ...sinkFormats
+    // A bundle is made from staged rows.
+    .filter((format) => format !== "stix")
+    .map((format) => ({ format, gzip: false, name: format })),
+  // Compression does not depend on the format.
+  { format: "csv", gzip: true, name: "csv.gz" },
+];
 
 describe.each(variants)("every file sink keeps the contract: $name", ({ format, gzip }) => {
   const perRow = format === "es-bulk" ? 2 : 1;
@@ -30,15 +32,9 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
     await sink.checkpoint();
     expect(existsSync(target)).toBe(false);
     const result = await sink.finish();
-    expect(result).toMatchObject({ path: target, rows: 3 });
+    const { length } = await readFile(target);
+    expect(result).toMatchObject({ path: target, rows: 3, bytes: length });
     expect(await textOf(target, gzip)).toHaveLength(lines(3));
-  });
-
-  it("returns the number of bytes from finish", async () => {
-    const { sink, target } = await open(format, gzip);
-    await sink.write(rows(1, 5));
-    const result = await sink.finish();
-    expect(result.bytes).toBe((await readFile(target)).length);
   });
 
   it("leaves nothing under the final name when abandoned", async () => {
@@ -85,11 +81,7 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
 describe("a stream as output", () => {
   it("writes rows as they come", async () => {
     const stream = new PassThrough();
-    const sink = await openSink(streamTarget, {
-      encoder,
-      stdout: stream,
-      resume: null,
-    });
+    const sink = await openStream(stream);
     await sink.write(rows(1, 2));
     expect(String(stream.read()).split("\n")).toHaveLength(4);
     await sink.finish();
@@ -97,11 +89,7 @@ describe("a stream as output", () => {
 
   it("waits for a slow reader", async () => {
     const stream = new PassThrough({ highWaterMark: 16 });
-    const sink = await openSink(streamTarget, {
-      encoder,
-      stdout: stream,
-      resume: null,
-    });
+    const sink = await openStream(stream);
     let taken = false;
     const writing = sink
       .write(rows(1, 50))
@@ -118,11 +106,7 @@ describe("a stream as output", () => {
 
   it("reports that the reader has closed it", async () => {
     const stream = new PassThrough();
-    const sink = await openSink(streamTarget, {
-      encoder,
-      stdout: stream,
-      resume: null,
-    });
+    const sink = await openStream(stream);
     stream.destroy();
     await expect(sink.write(rows(1, 1))).rejects.toMatchObject({ code: "output_closed" });
   });
@@ -138,6 +122,10 @@ const streamTarget: TextOutputTarget = {
   gzip: false,
   warehouse: null,
 };
+
+function openStream(stdout: PassThrough): Promise<Sink> {
+  return openSink(streamTarget, { encoder, stdout, resume: null });
+}
 
 async function open(
   format: SinkFormat,

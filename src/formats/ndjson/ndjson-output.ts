@@ -2,8 +2,8 @@ import type { Column } from "../../core/column.js";
 import { addedColumns, columns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/finding.js";
-import { asObject, memberTexts } from "../../core/json-members.js";
-import type { Row } from "../../core/row.js";
+import { asObject, memberTexts, objectText } from "../../core/json-members.js";
+import { itemRow } from "../../core/row.js";
 import { addedMemberName } from "../added-names.js";
 import { joinedEntries } from "../joined-entries.js";
 import { countRows } from "../count-rows.js";
@@ -106,18 +106,7 @@ function columnIn(rep: Readonly<Record<string, unknown>>, name: string): unknown
 }
 
 /** Results don't depend on the row. */
-const noRow: Row = {
-  number: 0,
-  line: 0,
-  cells: [],
-  extra: null,
-  json: null,
-  itemText: "",
-  kindText: "",
-  fault: null,
-  end: 0,
-  endLine: 0,
-};
+const noRow = itemRow("", { number: 0, line: 0, end: 0 });
 
 function readFlat(text: string, prefix: string, columns: readonly Column[]): EarlierRecord | null {
   const members = objectMembers(text);
@@ -163,8 +152,4 @@ function objectMembers(text: string): Map<string, string> | null {
   } catch {
     return null;
   }
-}
-
-function objectText(members: ReadonlyMap<string, string>): string {
-  return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
 }

@@ -1,6 +1,6 @@
 import type { FindingError, JsonObject } from "../../core/finding.js";
-import type { Row } from "../../core/row.js";
-import { cellText, memberTexts } from "../../core/json-members.js";
+import { itemRow, type Row } from "../../core/row.js";
+import { cellText, memberTexts, objectText } from "../../core/json-members.js";
 import type { Line } from "../reading/lines.js";
 
 /** A parsed line: an object, or the reason why it isn't one. */
@@ -92,16 +92,10 @@ export function faultyRow(
     message: `line ${line.number} is not a JSON object: ${reason}`,
   };
   return {
-    number,
-    line: line.number,
+    ...itemRow("", { number, line: line.number, end: line.end }),
     cells: columns.map(() => ""),
     extra: JSON.stringify(line.text),
-    json: null,
-    itemText: "",
-    kindText: "",
     fault,
-    end: line.end,
-    endLine: line.number,
   };
 }
 
@@ -119,9 +113,7 @@ export function flatten(json: string, columns: readonly string[]): Flat {
     cells.push(value === undefined ? "" : cellText(value));
     members.delete(column);
   }
-  if (members.size === 0) return { cells, extra: null };
-  const beyond = Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`);
-  return { cells, extra: `{${beyond.join(",")}}` };
+  return { cells, extra: members.size === 0 ? null : objectText(members) };
 }
 
 /**

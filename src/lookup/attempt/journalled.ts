@@ -10,7 +10,7 @@ import {
 import type { Item } from "../../core/item/item.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AttemptWrapper, LookupOptions } from "../types.js";
-import { memberTexts } from "../../core/json-members.js";
+import { memberTexts, objectText } from "../../core/json-members.js";
 import { attemptKey, itemKey } from "../lookup-key.js";
 
 export interface JournalledOptions {
@@ -130,7 +130,7 @@ function textWith(best: Finding, sources: ReadonlyMap<string, Finding>): string 
   for (const [name, source] of sources) {
     members.set(name, memberTexts(textOf(source) ?? "{}").get(name) ?? "null");
   }
-  return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
+  return objectText(members);
 }
 
 /** The names that a service may use for a member. */

@@ -13,40 +13,23 @@ describe("didYouMean", () => {
     expect(didYouMean(word, ["note", "indicator", "data"])).toBe(meant);
   });
 
-  it("prefers the nearest candidate", () => {
-    expect(didYouMean("indicatr", ["indicators", "indicator"])).toBe("indicator");
-  });
-
-  it("prefers the shortest candidate that begins with the word", () => {
-    expect(didYouMean("rat", ["raw", "rate-limit", "rate"])).toBe("rate");
-  });
-
-  it("finds the name with a letter in the wrong place", () => {
-    expect(didYouMean("chace", ["shape", "cache"])).toBe("cache");
-  });
-
-  it("prefers the first of equally near candidates", () => {
-    expect(didYouMean("item_a", ["item_b", "item_c"])).toBe("item_b");
-  });
-
-  it("returns the candidate as written, including spaces", () => {
-    expect(didYouMean("dta", [" Data "])).toBe(" Data ");
-  });
-
-  it("returns null if nothing is near", () => {
-    expect(didYouMean("hostname", ["note", "indicator", "data"])).toBeNull();
-  });
-
-  it("does not confuse single letters", () => {
-    expect(didYouMean("a", ["b", "c"])).toBeNull();
-  });
-
-  it("returns null without candidates", () => {
-    expect(didYouMean("item", [])).toBeNull();
-  });
-
-  it("ignores empty candidates", () => {
-    expect(didYouMean("a", ["", " "])).toBeNull();
+  it.each<[string, string, string[], string | null]>([
+    ["prefers the nearest candidate", "indicatr", ["indicators", "indicator"], "indicator"],
+    [
+      "prefers the shortest that begins with the word",
+      "rat",
+      ["raw", "rate-limit", "rate"],
+      "rate",
+    ],
+    ["finds a letter in the wrong place", "chace", ["shape", "cache"], "cache"],
+    ["prefers the first of equally near ones", "item_a", ["item_b", "item_c"], "item_b"],
+    ["returns the candidate as written, including spaces", "dta", [" Data "], " Data "],
+    ["returns null if nothing is near", "hostname", ["note", "indicator", "data"], null],
+    ["does not confuse single letters", "a", ["b", "c"], null],
+    ["returns null without candidates", "item", [], null],
+    ["ignores empty candidates", "a", ["", " "], null],
+  ])("%s", (_, word, candidates, meant) => {
+    expect(didYouMean(word, candidates)).toBe(meant);
   });
 });
 

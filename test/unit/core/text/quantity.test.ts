@@ -8,43 +8,28 @@ import {
 } from "../../../../src/core/text/quantity.js";
 
 test.each([
-  [0, "0"],
-  [999, "999"],
-  [1000, "1,000"],
-  [1234567, "1,234,567"],
-])("count %d", (count, text) => {
-  expect(formatCount(count)).toBe(text);
-});
-
-test.each([
-  [0, "0 B"],
-  [999, "999 B"],
-  [1000, "1.0 kB"],
-  [99_960, "100 kB"],
-  [999_600, "1.0 MB"],
-  [1.5e9, "1.5 GB"],
-])("%d bytes", (bytes, text) => {
-  expect(formatBytes(bytes)).toBe(text);
-});
-
-test.each([
-  [0, "0.0 s"],
-  [9.94, "9.9 s"],
-  [9.96, "10 s"],
-  [59.6, "1 min 0 s"],
-  [103, "1 min 43 s"],
-  [7500, "2 h 5 min"],
-])("%d seconds", (seconds, text) => {
-  expect(formatSeconds(seconds)).toBe(text);
-});
-
-test.each([
-  [0, "0.0"],
-  [9.94, "9.9"],
-  [99.5, "100"],
-  [12_345.6, "12,346"],
-])("%d a second", (speed, text) => {
-  expect(formatSpeed(speed)).toBe(text);
+  [formatCount, 0, "0"],
+  [formatCount, 999, "999"],
+  [formatCount, 1000, "1,000"],
+  [formatCount, 1234567, "1,234,567"],
+  [formatBytes, 0, "0 B"],
+  [formatBytes, 999, "999 B"],
+  [formatBytes, 1000, "1.0 kB"],
+  [formatBytes, 99_960, "100 kB"],
+  [formatBytes, 999_600, "1.0 MB"],
+  [formatBytes, 1.5e9, "1.5 GB"],
+  [formatSeconds, 0, "0.0 s"],
+  [formatSeconds, 9.94, "9.9 s"],
+  [formatSeconds, 9.96, "10 s"],
+  [formatSeconds, 59.6, "1 min 0 s"],
+  [formatSeconds, 103, "1 min 43 s"],
+  [formatSeconds, 7500, "2 h 5 min"],
+  [formatSpeed, 0, "0.0"],
+  [formatSpeed, 9.94, "9.9"],
+  [formatSpeed, 99.5, "100"],
+  [formatSpeed, 12_345.6, "12,346"],
+])("%o shows %d as %s", (format, quantity, text) => {
+  expect(format(quantity)).toBe(text);
 });
 
 test.each([

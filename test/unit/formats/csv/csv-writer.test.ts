@@ -22,19 +22,8 @@ describe("csvEncoder", () => {
     expect(header.trim().split(",")).toHaveLength(2 + columns.length);
   });
 
-  it("preserves every input cell for an RFC 4180 reader", () => {
-    fc.assert(
-      fc.property(anyText(), anyText(), (a, b) => {
-        const encoder = csvEncoder(",", base);
-        const text = encoder.header + encoder.encode([anEnrichedRow({ cells: [a, b] })]);
-        const rows: string[][] = parse(text, { relax_column_count: false });
-        expect(rows[1]?.slice(0, 2)).toEqual([a, b]);
-      }),
-    );
-  });
-
   it.each([",", "\t"] as const)(
-    "preserves the order of all kinds of rows, separated by %j",
+    "preserves cells and order of all kinds of rows for an RFC 4180 reader, separated by %j",
     (delimiter) => {
       const cell = fc.oneof(
         fc.string(),

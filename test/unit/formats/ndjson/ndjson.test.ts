@@ -20,24 +20,25 @@ async function errorOf(content: string, options: Partial<SourceOptions> = {}): P
 }
 
 describe("ndjson columns", () => {
-  it("are the members of the first object, in its order", async () => {
-    const { source } = await readSource("ndjson", piped('{"item":"a","2":1,"1":2}\n{"x":1}\n'));
-    expect(source.columns).toEqual(["item", "2", "1"]);
-  });
-
-  it("come from the first object, after lines that aren't objects", async () => {
-    const { source, rows } = await readSource("ndjson", piped('oops\n[1]\n{"item":"a"}\n'));
-    expect([source.columns, rows.map((row) => row.cells)]).toEqual([["item"], [[""], [""], ["a"]]]);
-  });
-
-  it("are empty in an empty input", async () => {
-    const { source, rows } = await readSource("ndjson", piped("\n"));
-    expect([source.columns, rows]).toEqual([[], []]);
-  });
-
-  it("are empty if no line is an object, and each line is a row", async () => {
-    const { source, rows } = await readSource("ndjson", piped("oops\n1\n"));
-    expect([source.columns, rows.length]).toEqual([[], 2]);
+  it.each([
+    [
+      "the members of the first object, in its order",
+      '{"item":"a","2":1,"1":2}\n{"x":1}\n',
+      ["item", "2", "1"],
+      2,
+    ],
+    [
+      "from the first object, after lines that aren't objects",
+      'oops\n[1]\n{"item":"a"}\n',
+      ["item"],
+      3,
+    ],
+    ["empty in an empty input", "\n", [], 0],
+    ["empty if no line is an object, and each line is a row", "oops\n1\n", [], 2],
+  ])("are %s", async (_, content, columns, count) => {
+    const { source, rows } = await readSource("ndjson", piped(content));
+    expect([source.columns, rows.length]).toEqual([columns, count]);
+    expect(rows.every(({ cells }) => cells.length === columns.length)).toBe(true);
   });
 
   it("are an error if ten thousand lines contain no object", async () => {
@@ -169,13 +170,6 @@ describe("ndjson item", () => {
     expect(await errorOf(content, { itemColumn: "src.ip" })).toMatchObject({
       code: "column_not_found",
       message: expect.stringContaining('"note"') as string,
-    });
-  });
-
-  it("gives an error that lists the columns if the named one is missing", async () => {
-    expect(await errorOf('{"data":"a","note":"b"}\n')).toMatchObject({
-      code: "column_not_found",
-      message: expect.stringContaining('"data", "note"') as string,
     });
   });
 
