@@ -13,10 +13,10 @@ let tests: ObjectTests;
 
 useObjectStore((given) => (tests = given));
 
-const rows = 6_500;
+const rows = 10_000;
 
 /** At most 4,096 rows wait to be written, so the first kill comes after a checkpoint. */
-const kills = [5_500, 500];
+const kills = [9_500, 200];
 
 test("a run from object to object that is killed repeatedly has each row once and shows no half object", async () => {
   const { store, cwd, key, repute } = tests;
