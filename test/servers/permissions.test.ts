@@ -82,10 +82,10 @@ test.each([
 ])("%s that cannot be written is refused before the first row", async (_, output) => {
   const folder = await prepared();
   const enrich = ["enrich", "in.csv", "--local", "-q", "--state-dir", "state"];
-  if (output.startsWith("duckdb:t.")) {
-    expect(await repute(folder, [...enrich, "-o", output])).toMatchObject({ code: 0 });
-    await chmod(join(folder, "t.duckdb"), 0o400);
-  }
+  const isThere = output.startsWith("duckdb:t.");
+  const first = isThere ? await repute(folder, [...enrich, "-o", output]) : null;
+  expect(first?.code ?? 0).toBe(0);
+  if (isThere) await chmod(join(folder, "t.duckdb"), 0o400);
   const to = output.endsWith("/") ? ["--to", "csv"] : [];
   const { code, stderr } = await repute(folder, [...enrich, ...to, "-o", output]);
   expect([code, stderr]).toEqual([1, expect.stringContaining("permission denied")]);
