@@ -46,8 +46,10 @@ export async function execute(given: EnrichJob, handling: RowHandling): Promise<
     ? chooseRun(given, handling)
     : names.choose(given, null));
   try {
-    if (job.settings.output.onlyNew !== false && (target.warehouse?.rows ?? null) === null) {
-      throw (await import("./rows/known-items.js")).needsTable(target.name);
+    const { onlyNew, mode } = job.settings.output;
+    const keepsRows = (target.warehouse?.rows ?? null) !== null && mode !== "replace";
+    if (onlyNew !== false && !keepsRows) {
+      throw (await import("./rows/known-items.js")).needsTable(target.name, mode);
     }
     return target.base === null
       ? await runToStream(job, handling, target)

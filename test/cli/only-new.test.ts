@@ -173,4 +173,13 @@ describe("--only-new", () => {
     });
     expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining("needs a table") });
   });
+
+  it("is refused where the rows of known items would not stay", async () => {
+    const { cwd, enrich } = await prepared();
+    await writeFile(join(cwd, "third.csv"), hosts(150, 400));
+    expect(await enrich("third.csv", "--only-new", "--mode", "replace")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("would remove the rows of all items it skips"),
+    });
+  });
 });

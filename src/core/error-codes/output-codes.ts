@@ -81,7 +81,10 @@ export const outputCodes = {
   ],
   report_needs_file: ["--report cannot read back what goes to stdout", "write to a file with -o"],
   retry_needs_file: ["retry reads an output, not a stream", "name the earlier output"],
-  only_new_needs_table: ["--only-new needs a table as output", "write to a table, or leave it out"],
+  only_new_needs_table: [
+    "--only-new needs a table that keeps its rows",
+    "write to a table without --mode replace, or leave it out",
+  ],
   run_of_table: ["--run applies only to tables", "leave out --run"],
   retry_keeps_format: ["retry would change the format", "name an output of the same format"],
   retry_cannot_read_shape: [

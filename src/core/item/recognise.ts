@@ -50,15 +50,20 @@ function withoutLabel(plain: string, kind: ItemKind | null): Recognition {
 
 /**
  * Recognises the item of a cell with several values (`sha256,md5,sha1`), each of which must be what
- * publishers list, or the name of a kind (`SHA1:`); null for any other text, such as prose.
+ * publishers list, the name of a kind (`SHA1:`) or, without spaces, a bare word (`192.0.2.1|8080`);
+ * null for any other text, such as prose.
  */
 function oneOfSeveral(plain: string, kind: ItemKind | null): Recognition | null {
   if (!separator.test(plain)) return null;
+  const hasSpace = space.test(plain);
   let found: Item | null = null;
   for (const piece of plain.split(separator, mostPieces)) {
     const part = strip(piece);
     if (part === "" || (part.endsWith(":") && isPublishedKind(part))) continue;
-    if (part.length < shortestHash && !marked.test(part)) return null;
+    if (part.length < shortestHash && !marked.test(part)) {
+      if (hasSpace) return null;
+      continue;
+    }
     const read = readItem(part, kind);
     const { item, reason } = read === null ? withoutLabel(part, kind) : sendable(read);
     if (item === null) {

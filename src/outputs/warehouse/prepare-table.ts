@@ -223,7 +223,7 @@ export function keyMissing(
     {
       hint:
         made === undefined
-          ? `add the key, or name another table:\nALTER TABLE ${quoteTable(dialect, table)} ADD PRIMARY KEY (${names});`
+          ? `if it was made with --mode merge --key, repeat these; else add the key, or name another table:\nALTER TABLE ${quoteTable(dialect, table)} ADD PRIMARY KEY (${names});`
           : `it was made for --mode ${made}: use that mode, or name another table`,
     },
   );

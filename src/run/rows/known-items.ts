@@ -119,8 +119,14 @@ export async function restoreKnownItems(folder: string): Promise<KnownItems> {
   return known;
 }
 
-/** The error for `--only-new` with another output. */
-export function needsTable(name: string): UsageError {
+/** The error for `--only-new` with another output, or where the table's rows would not stay. */
+export function needsTable(name: string, mode?: string): UsageError {
+  if (mode === "replace") {
+    const removes = "--only-new with --mode replace would remove the rows of all items it skips";
+    return new UsageError("only_new_needs_table", removes, {
+      hint: "leave out --only-new, or use --mode merge",
+    });
+  }
   const message = `--only-new needs a table as output, and ${name} is not one`;
   return new UsageError("only_new_needs_table", message, {
     hint: "write to duckdb:FILE?table=NAME or postgres://…?table=NAME",

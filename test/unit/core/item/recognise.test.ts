@@ -193,6 +193,9 @@ describe("a cell with several values", () => {
     [`MD5: ${md5}\nSHA1: ${sha1}`, sha1],
     [`setup.exe | ${sha1}`, sha1],
     ["192.0.2.1;192.0.2.1", "192.0.2.1"],
+    ["192.0.2.1|8080", "192.0.2.1"],
+    [`dropper|${sha1}`, sha1],
+    ["US;evil.example.com;n/a", "evil.example.com"],
   ])("is its only item: %j", (text, value) => {
     expect(recogniseItem(text).item?.value).toBe(value);
   });
