@@ -1,3 +1,5 @@
+import { onTestFinished, vi } from "vitest";
+import { limits } from "../../src/formats/reading/lines.js";
 import { Readable } from "node:stream";
 import type { Row } from "../../src/core/row.js";
 import { formats } from "../../src/formats/registry.js";
@@ -107,4 +109,11 @@ export function readingOf(
 export function delimiterOf(name: SourceFormat): string | null {
   const format: Partial<WritableFormat> = formats[name];
   return format.earlier?.delimiter ?? null;
+}
+
+/** Lowers the limit of a record, for a fast test. Returns a length beyond it. */
+export function limitRecords(): number {
+  const limit = vi.spyOn(limits, "recordBytes", "get").mockReturnValue(2 ** 18);
+  onTestFinished(() => limit.mockRestore());
+  return 2 ** 18 + 2 ** 16;
 }

@@ -20,7 +20,7 @@ export function formatCounts(
     .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   const shown = entries.slice(0, most).map(([name, n]) => `${name}${between}${formatCount(n)}`);
   const rest = entries.length - most;
-  return shown.join(", ") + (rest > 0 ? `, and ${formatCount(rest)} others` : "");
+  return shown.join(", ") + (rest > 0 ? `, and ${counted(rest, "other")}` : "");
 }
 
 /** A rate per second, with one decimal below ten. */

@@ -1,6 +1,6 @@
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { limits } from "../../../src/formats/reading/lines.js";
+import { describe, expect, it } from "vitest";
 import { jsonLines, startsDocument } from "../../../src/inputs/json-lines.js";
+import { limitRecords } from "../../contract/sources-reading.js";
 
 async function converted(json: string, pieceBytes = json.length): Promise<string> {
   const bytes = Buffer.from(json);
@@ -72,13 +72,12 @@ describe("jsonLines", () => {
   });
 
   it("refuses a row with more lines than bytes allowed", async () => {
-    const limit = vi.spyOn(limits, "recordBytes", "get").mockReturnValue(1_000);
-    onTestFinished(() => limit.mockRestore());
-    const json = `[{"a":1${"\n".repeat(1_001)}}]`;
+    const lines = limitRecords();
+    const json = `[{"a":1${"\n".repeat(lines)}}]`;
     await expect(converted(json)).rejects.toMatchObject({
       code: "input_json",
       message:
-        "line 1001, column 1 of in.json: the value that begins on line 1, column 2 has too many lines",
+        "line 262145, column 1 of in.json: the value that begins on line 1, column 2 has too many lines",
     });
   });
 

@@ -175,8 +175,10 @@ function retriedLines({ retried }: Manifest): readonly string[] {
     .reduce((sum, n) => sum + n, 0);
   const still = [failed.failed, failed.partial, partial.partial].map((n) => n ?? 0);
   const [stillFailed = 0, nowPartial = 0, stillPartial = 0] = still;
+  const heldBack = (failed.unsupported ?? 0) + (partial.unsupported ?? 0);
   const parts: readonly (readonly [count: number, what: string])[] = [
-    [total - stillFailed - nowPartial - stillPartial, "filled in"],
+    [total - stillFailed - nowPartial - stillPartial - heldBack, "filled in"],
+    [heldBack, "now unsupported"],
     [nowPartial, "failed before and now partial"],
     [stillPartial, "still partial"],
     [stillFailed, "still failed"],

@@ -1,9 +1,14 @@
 import { rowWarnings } from "../../../../src/core/row.js";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../../src/core/bytes.js";
-import { limits } from "../../../../src/formats/reading/lines.js";
 import type { SourceOptions } from "../../../../src/inputs/types.js";
-import { openSource, piped, readingOf, readSource } from "../../../contract/sources-reading.js";
+import {
+  limitRecords,
+  openSource,
+  piped,
+  readingOf,
+  readSource,
+} from "../../../contract/sources-reading.js";
 
 async function cellsOf(
   content: string | Buffer,
@@ -288,10 +293,3 @@ describe("csv record over 16 MiB", () => {
     });
   });
 });
-
-/** Lowers the limit of a record, for a fast test. Returns a length beyond it. */
-function limitRecords(): number {
-  const limit = vi.spyOn(limits, "recordBytes", "get").mockReturnValue(2 ** 18);
-  onTestFinished(() => limit.mockRestore());
-  return 2 ** 18 + 2 ** 16;
-}

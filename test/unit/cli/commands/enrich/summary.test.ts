@@ -104,11 +104,11 @@ test("an empty input has no speed and no share", () => {
 
 test("says what a retry improved", () => {
   const retried = {
-    failed: { complete: 7, partial: 2, failed: 3 },
+    failed: { complete: 7, partial: 2, failed: 3, unsupported: 2 },
     partial: { complete: 1, partial: 4 },
   };
-  expect(formatSummary({ ...manifest, retried }, 100)).toContain(
-    "\n  retried      8 filled in, 2 failed before and now partial, 4 still partial, 3 still failed\n",
+  expect(formatSummary({ ...manifest, retried }, 120)).toContain(
+    "\n  retried      8 filled in, 2 now unsupported, 2 failed before and now partial, 4 still partial, 3 still failed\n",
   );
   expect(formatSummary({ ...manifest, retried: {} }, 100)).toContain(
     "\n  retried      no row was failed or partial\n",
