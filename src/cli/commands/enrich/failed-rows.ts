@@ -9,7 +9,11 @@ import type { FlatSettings } from "../../../run/options.js";
 import { exitCodes } from "../../exit-code.js";
 
 /** One line about the rows that `--fail-on` counts: how many, the commonest code, what to do. */
-export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: string): string {
+export function countedRows(
+  manifest: Manifest,
+  { statuses }: FailOn,
+  settings: RetrySettings,
+): string {
   const found = statuses.filter((status) => manifest.statuses[status] > 0);
   const counts = found.map((status) => `${formatCount(manifest.statuses[status])} ${status}`);
   const of = `of ${counted(rowsCounted(manifest), "row")}`;
@@ -17,7 +21,7 @@ export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: st
   const often = commonest === null ? "" : `, most often ${commonest[0]} (${commonest[1]})`;
   const partial = "to complete partial rows, use repute retry";
   const remedy = commonest === null ? partial : remedyOf(commonest[0]);
-  return `${counts.join(", ")} ${of}${often}; ${retryFailedRows(manifest, prefix) ?? remedy}`;
+  return `${counts.join(", ")} ${of}${often}; ${retryFailedRows(manifest, settings) ?? remedy}`;
 }
 
 function commonestCode(
@@ -69,34 +73,44 @@ function kept({ output }: Manifest, settings: LimitSettings): string {
 
 function hintFor({ output }: Manifest, { output: target, prefix }: LimitSettings): string {
   const again = "run it again once the service works, or raise --max-failed";
-  if (output.path === null) return again;
-  return retryAdvice(output, target, prefix) ?? again;
+  // A table takes no rows of a file, which is then filled in itself.
+  const isFile = target !== null && !isTable(target);
+  return retryAdvice(output, [...(isFile ? ["-o", target] : []), ...prefixFlag(prefix)]) ?? again;
 }
 
-/**
- * How to retry the failed rows of a file; null if `retry` cannot read its format. A table takes no
- * rows of a file, which is then filled in itself.
- */
-function retryAdvice(
-  { path, format }: Manifest["output"],
-  target: string | null,
-  prefix: string,
-): string | null {
-  if (path === null || ![...earlierFormats, "parquet"].includes(format)) return null;
-  const isFile = target !== null && (findWarehouse(target)?.rows ?? null) === null;
-  const into = isFile ? ` -o ${shellWord(target)}` : "";
-  const flag = prefix === "rep_" ? "" : ` --prefix ${shellWord(prefix)}`;
-  return `to retry the failed rows: repute retry ${shellWord(path)}${into}${flag}`;
+interface RetrySettings {
+  readonly prefix: string;
+  readonly stateDir?: string | undefined;
 }
 
-/** The same for a finished run. Null also without failed rows, and for tables. */
+/** How to retry the failed rows of a finished run; null if there are none or `retry` can't read them. */
 export function retryFailedRows(
   { output, statuses, left_out, exit_code }: Manifest,
-  prefix: string,
+  { prefix, stateDir }: RetrySettings,
 ): string | null {
   const written = statuses.failed - (left_out?.statuses.failed ?? 0);
-  const hasFailed = written > 0 && exit_code === exitCodes.rowsFailed;
-  return hasFailed ? retryAdvice(output, null, prefix) : null;
+  if (written === 0 || exit_code !== exitCodes.rowsFailed) return null;
+  const state =
+    stateDir !== undefined && isTable(output.path ?? "") ? ["--state-dir", stateDir] : [];
+  return retryAdvice(output, [...prefixFlag(prefix), ...state]);
+}
+
+/** How to retry the failed rows of an output; null if `retry` cannot read its format. */
+function retryAdvice(
+  { path, format }: Manifest["output"],
+  flags: readonly string[],
+): string | null {
+  if (path === null) return null;
+  if (![...earlierFormats, "parquet"].includes(format) && !isTable(path)) return null;
+  return `to retry the failed rows: repute retry ${[path, ...flags].map(shellWord).join(" ")}`;
+}
+
+function isTable(output: string): boolean {
+  return (findWarehouse(output)?.rows ?? null) !== null;
+}
+
+function prefixFlag(prefix: string): readonly string[] {
+  return prefix === "rep_" ? [] : ["--prefix", prefix];
 }
 
 /** Rows that were looked up, and counted by status and verdict. */

@@ -48,9 +48,9 @@ export async function printSummary(
   manifest: Manifest,
   { settings, context }: Pick<CommandCall<PrintedSummary>, "settings" | "context">,
 ): Promise<void> {
-  const { json, quiet, color, failOn, prefix = defaultPrefix } = settings;
+  const { json, quiet, color, failOn, stateDir, prefix = defaultPrefix } = settings;
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
-    context.reporter.warning(countedRows(manifest, failOn, prefix));
+    context.reporter.warning(countedRows(manifest, failOn, { prefix, stateDir }));
   }
   if (isProse(manifest)) {
     const { path } = manifest.input;
@@ -82,7 +82,7 @@ export function formatSummary(
   { stateDir, prefix }: SummarySettings = {},
 ): string {
   const { input, output, seconds } = manifest;
-  const advice = prefix === undefined ? null : retryFailedRows(manifest, prefix);
+  const advice = prefix === undefined ? null : retryFailedRows(manifest, { prefix, stateDir });
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
     ["verdict", verdictLines(manifest)],

@@ -4,23 +4,22 @@ import { failOn } from "../../../../../src/run/failure-limits.js";
 import type { Manifest } from "../../../../../src/core/manifest/manifest.js";
 
 type Facts = Partial<Pick<Manifest, "errors" | "unsupported">> & {
-  readonly path?: string;
+  readonly format?: string;
   readonly statuses: Partial<Manifest["statuses"]>;
 };
 
-function line(level: string, { path = "out.csv", ...facts }: Facts): string {
+function line(level: string, { format = "csv", ...facts }: Facts): string {
   const statuses = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
-  const format = path.includes(":") ? "duckdb" : "csv";
   const manifest = {
     input: { rows: 1_200 },
-    output: { path, format, rows: 1_200 },
+    output: { path: "out.csv", format, rows: 1_200 },
     errors: {},
     unsupported: {},
     exit_code: 3,
     ...facts,
     statuses: { ...statuses, ...facts.statuses },
   } as unknown as Manifest;
-  return countedRows(manifest, failOn().parse(level), "rep_");
+  return countedRows(manifest, failOn().parse(level), { prefix: "rep_" });
 }
 
 test("names the rows, the commonest code and the command that retries them", () => {
@@ -31,7 +30,7 @@ test("names the rows, the commonest code and the command that retries them", () 
 });
 
 test("gives the remedy of the code where no file can be retried", () => {
-  const facts = { statuses: { failed: 3 }, errors: { timeout: 3 }, path: "duckdb:f?table=t" };
+  const facts = { statuses: { failed: 3 }, errors: { timeout: 3 }, format: "ecs" };
   expect(line("failed", facts)).toBe(
     "3 failed of 1,200 rows, most often timeout (3); raise --timeout or lower --concurrency",
   );

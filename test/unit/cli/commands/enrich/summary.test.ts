@@ -119,10 +119,12 @@ test.each([
   ["out.csv", "rep_", "repute retry out.csv"],
   ["set/", "rep_", "repute retry set/"],
   ["s3://bucket/out.csv", "rep_", "repute retry s3://bucket/out.csv"],
+  ["duckdb:x.duckdb?table=t", "rep_", "repute retry 'duckdb:x.duckdb?table=t' --state-dir state"],
   ["my out.ndjson.gz", "x_", "repute retry 'my out.ndjson.gz' --prefix x_"],
 ])("ends with the command that retries failed rows of %s", (path, prefix, command) => {
   const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
-  expect(formatSummary(failed, 60, { prefix }).split("\n").at(-1)).toBe(
+  const settings = { prefix, stateDir: "state" };
+  expect(formatSummary(failed, 60, settings).split("\n").at(-1)).toBe(
     `  to retry the failed rows: ${command}`,
   );
 });
@@ -130,7 +132,6 @@ test.each([
 test.each([
   ["rows failed but do not count", { path: "out.csv" }, 0],
   ["the output is stdout", { path: null }, 3],
-  ["the output is a table", { path: "duckdb:x.duckdb?table=t", format: "duckdb" }, 3],
   ["retry cannot read the format", { path: "out.ecs.ndjson", format: "ecs" }, 3],
 ])("proposes no retry if %s", (_, output, exit_code) => {
   const given = { ...manifest, output: { ...manifest.output, ...output }, exit_code };
