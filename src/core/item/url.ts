@@ -33,6 +33,8 @@ const scheme = /^(?:https?|ftp|wss?):/i;
 const severalUrls = /\s(?:https?|ftp|wss?|hxxps?):\/\//i;
 const afterAuthority = /[/?#]/;
 const space = /\s/;
+/** Stands between the values of a cell that has several. */
+const separator = /[,;|]/;
 const longestAddress = 48;
 /** One parse reaches a fixed point, unless its result contains a defanged token again. */
 const rounds = 4;
@@ -40,7 +42,7 @@ const rounds = 4;
 function isUrlWithoutScheme(text: string, labelled: boolean): boolean {
   const end = text.search(afterAuthority);
   if (end === 0 || (end < 0 && !labelled) || space.test(text)) return false;
-  if (!labelled && isNetwork(text)) return false;
+  if (!labelled && isNetwork(text.split(separator, 1)[0] ?? "")) return false;
   return isHostAndPort(end < 0 ? text : text.slice(0, end));
 }
 

@@ -196,6 +196,7 @@ describe("a cell with several values", () => {
     ["192.0.2.1|8080", "192.0.2.1"],
     [`dropper|${sha1}`, sha1],
     ["US;evil.example.com;n/a", "evil.example.com"],
+    ["192.0.2.0/24;evil.example.com", "evil.example.com"],
   ])("is its only item: %j", (text, value) => {
     expect(recogniseItem(text).item?.value).toBe(value);
   });

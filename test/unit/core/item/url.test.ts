@@ -49,6 +49,7 @@ describe("readUrl", () => {
     ["a bare address", "192.0.2.1"],
     ["a network", "192.0.2.0/24"],
     ["an IPv6 network", "2001:db8::/32"],
+    ["a network and a domain", "192.0.2.0/24;example.com"],
     ["an unknown suffix with a path", "server.local/a"],
     ["a path", "/a/b.php"],
     ["a relative path", "folder/a.exe"],
