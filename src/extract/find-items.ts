@@ -102,6 +102,8 @@ function findInWord<T>(
   for (let part = parts.exec(word); part !== null; part = parts.exec(word)) {
     const found = itemIn(part[0], text, start + part.index, known);
     if (found !== null) onItem(found, line);
+    // A query of no URL may have items, too.
+    else if (part[0].includes("=")) parts.lastIndex = part.index + part[0].indexOf("=") + 1;
   }
   return end;
 }

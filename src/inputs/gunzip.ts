@@ -4,7 +4,8 @@ import { FatalError, ReputeError } from "../core/errors.js";
 
 /**
  * Decompresses gzip data with any number of members (RFC 1952, section 2.2). Ignores zeros after the
- * last member, which pad files on tapes and block devices.
+ * last member, which pad files on tapes and block devices. Of the chunk with the fault, the data
+ * before it may not be returned.
  *
  * @throws FatalError `input_gzip` with a byte offset in the compressed input
  */
@@ -35,7 +36,7 @@ export async function* gunzip(
     inflater.destroy();
   }
   // zlib stops at the first zero after a member.
-  if (filled > inflater.bytesWritten) throw garbage(name, `from byte ${inflater.bytesWritten} on`);
+  if (filled > inflater.bytesWritten) throw garbage(name, `at byte ${inflater.bytesWritten}`);
 }
 
 export function notGzipError(name: string): FatalError {
@@ -52,13 +53,13 @@ function gzipError(name: string, fed: number, cause: NodeJS.ErrnoException): Fat
   }
   const message =
     cause.code === "Z_BUF_ERROR"
-      ? `${name} is truncated: its gzip data ends at byte ${fed}`
+      ? `${name} is truncated or has trailing garbage: it ends at byte ${fed}, within gzip data`
       : `${name} is damaged: invalid gzip data before byte ${fed} (${cause.message})`;
   return new FatalError("input_gzip", message, { cause, hint: repairHint });
 }
 
 function garbage(name: string, where: string, cause?: Error): FatalError {
-  const message = `${name} has trailing garbage: no gzip data ${where}`;
+  const message = `${name} has trailing garbage: its gzip data ends ${where}`;
   return new FatalError("input_gzip", message, { cause, hint: repairHint });
 }
 

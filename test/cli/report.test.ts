@@ -51,6 +51,15 @@ test("a page that cannot be written costs no run, or is made of its rows", async
   });
 });
 
+test("a page may be in the folder of a new data set", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), input);
+  const args = ["enrich", "in.csv", "-o", "set/", "--to", "csv", "--local", "-q"];
+  const run = await runRepute([...args, "--report", "set/page.html"], { cwd });
+  expect(run).toMatchObject({ code: 0, stderr: "" });
+  expect(await readFile(join(cwd, "set/page.html"), "utf8")).toContain("<html");
+});
+
 test("enrich --report writes the same page as report", async () => {
   const cwd = await enriched();
   const { code, stderr } = await runRepute(["report", "out.csv", "-o", "two.html"], { cwd });

@@ -62,6 +62,7 @@ it.each([
   ["a.example.net:8080/b?c=d&e=f", "http://a.example.net:8080/b?c=d&e=f"],
   ["url=a[.]example.net/b?c=d", "http://a.example.net/b?c=d"],
   ["/a.php?host=a.example.net", "a.example.net"],
+  ["path=index.php/redirect?url=a.example.net", "a.example.net"],
   ["seen at sidecar.ml", "sidecar.ml"],
   ["<a href='http://a.example.net/?b=1&amp;c=2'>", "http://a.example.net/?b=1&c=2"],
 ])("finds the item of %s", (text, expected) => {

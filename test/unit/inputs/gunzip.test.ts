@@ -65,7 +65,7 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
     await expect(unzipped(Buffer.concat([member, rest]), size)).rejects.toMatchObject({
       code: "input_gzip",
       message: expect.stringMatching(
-        /^dump\.csv\.gz has trailing garbage: no gzip data (?:from byte 26 on|before byte \d+)$/,
+        /^dump\.csv\.gz has trailing garbage: its gzip data ends (?:at byte 26|before byte \d+)$/,
       ) as string,
     });
   });
@@ -73,7 +73,8 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
   it("reports the offset where the data is truncated", async () => {
     await expect(unzipped(member.subarray(0, 20), size)).rejects.toMatchObject({
       code: "input_gzip",
-      message: "dump.csv.gz is truncated: its gzip data ends at byte 20",
+      message:
+        "dump.csv.gz is truncated or has trailing garbage: it ends at byte 20, within gzip data",
     });
   });
 

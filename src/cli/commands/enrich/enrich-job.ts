@@ -88,7 +88,7 @@ async function runWith(
     await reported;
   };
   if (manifest.exit_reason === "too_many_failed") {
-    const { tooManyFailedError } = await import("./failed-rows.js");
+    const { tooManyFailedError } = await import("../results/failed-rows.js");
     await printSummary(manifest, call);
     await over();
     const output = namedAfter(settings.output, startOf(manifest));

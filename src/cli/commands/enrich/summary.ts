@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { countedRows, retryFailedRows, rowsCounted } from "./failed-rows.js";
+import { countedRows, retryFailedRows, rowsCounted } from "../results/failed-rows.js";
 import { defaultPrefix } from "../../../outputs/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { exitCodes } from "../../exit-code.js";

@@ -11,6 +11,7 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import { checkFolder } from "../../../run/destination/check-paths.js";
 import type { FlatSettings } from "../../../run/options.js";
+import { readingFlags } from "./failed-rows.js";
 import { outputFiles } from "../../../earlier/output-files.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
 import {
@@ -135,7 +136,9 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
       },
     );
   }
-  if (!isObjectAddress(report) && !hasRunWords(dirname(report))) {
+  // A data set makes its own folder.
+  const isInSet = output.endsWith("/") && realPath(report).startsWith(`${realPath(output)}/`);
+  if (!isObjectAddress(report) && !hasRunWords(dirname(report)) && !isInSet) {
     await checkFolder(realPath(report));
   }
   if (findWarehouse(output) !== null) return;
@@ -188,7 +191,8 @@ export async function reportRun(
   } catch (error) {
     if (!(error instanceof FatalError)) throw error;
     const from = against === undefined ? "" : ` --against ${shellWord(against)}`;
-    const again = `repute report ${shellWord(rows)}${from} -o ${shellWord(page)}`;
+    const flags = readingFlags(rows, { prefix, stateDir }).map((flag) => ` ${shellWord(flag)}`);
+    const again = `repute report ${shellWord(rows)}${from}${flags.join("")} -o ${shellWord(page)}`;
     const hint = `the rows are in ${rows}; once this is mended, make the page: ${again}`;
     throw new FatalError(error.code, error.message, { cause: error, hint });
   }

@@ -76,7 +76,7 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   if (manifest.exit_reason !== "too_many_failed") {
     return exitCodeOfRun(settings.failOn, manifest.statuses);
   }
-  const { tooManyFailedError } = await import("../enrich/failed-rows.js");
+  const { tooManyFailedError } = await import("../results/failed-rows.js");
   const output = namedAfter(settings.output, startOf(manifest));
   throw tooManyFailedError(manifest, { ...settings, output, prefix, tagIps: undefined });
 }

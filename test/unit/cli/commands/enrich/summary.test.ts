@@ -119,7 +119,11 @@ test.each([
   ["out.csv", "rep_", "repute retry out.csv"],
   ["set/", "rep_", "repute retry set/"],
   ["s3://bucket/out.csv", "rep_", "repute retry s3://bucket/out.csv"],
-  ["duckdb:x.duckdb?table=t", "rep_", "repute retry 'duckdb:x.duckdb?table=t' --state-dir state"],
+  [
+    "duckdb:x.duckdb?table=t",
+    "rep_",
+    `repute retry 'duckdb:x.duckdb?table=t' --run ${manifest.run_id} --state-dir state`,
+  ],
   ["my out.ndjson.gz", "x_", "repute retry 'my out.ndjson.gz' --prefix x_"],
 ])("ends with the command that retries failed rows of %s", (path, prefix, command) => {
   const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countedRows } from "../../../../../src/cli/commands/enrich/failed-rows.js";
+import { countedRows } from "../../../../../src/cli/commands/results/failed-rows.js";
 import { failOn } from "../../../../../src/run/failure-limits.js";
 import type { Manifest } from "../../../../../src/core/manifest/manifest.js";
 

@@ -85,14 +85,23 @@ interface RetrySettings {
 
 /** How to retry the failed rows of a finished run; null if there are none or `retry` can't read them. */
 export function retryFailedRows(
-  { output, statuses, left_out, exit_code }: Manifest,
-  { prefix, stateDir }: RetrySettings,
+  { run_id, output, statuses, left_out, exit_code }: Manifest,
+  settings: RetrySettings,
 ): string | null {
   const written = statuses.failed - (left_out?.statuses.failed ?? 0);
   if (written === 0 || exit_code !== exitCodes.rowsFailed) return null;
-  const state =
-    stateDir !== undefined && isTable(output.path ?? "") ? ["--state-dir", stateDir] : [];
-  return retryAdvice(output, [...prefixFlag(prefix), ...state]);
+  // A later run may have been added by the time somebody reads this.
+  const run = isTable(output.path ?? "") ? ["--run", run_id] : [];
+  return retryAdvice(output, [...run, ...readingFlags(output.path, settings)]);
+}
+
+/** The flags with which other commands find the columns and the manifest of a run's output. */
+export function readingFlags(
+  output: string | null,
+  { prefix, stateDir }: RetrySettings,
+): readonly string[] {
+  const hasState = stateDir !== undefined && output !== null && isTable(output);
+  return [...prefixFlag(prefix), ...(hasState ? ["--state-dir", stateDir] : [])];
 }
 
 /** How to retry the failed rows of an output; null if `retry` cannot read its format. */
