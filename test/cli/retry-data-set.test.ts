@@ -1,24 +1,14 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
+import { describe, expect, it, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { readParquet } from "../contract/warehouse-readers.js";
-import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { queriedServer } from "../helpers/queried-server.js";
 import { withoutId } from "../helpers/part-name.js";
-import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { runRepute } from "../helpers/run-repute.js";
 import { copiedFolder } from "../helpers/temporary-folder.js";
 
-let server: AnsweringServer;
-
-beforeAll(async () => {
-  server = await startAnsweringServer();
-  return () => server.close();
-});
-
-function runIn(cwd: string, args: readonly string[]): Promise<RunReputeResult> {
-  const service = ["--intel-url", server.url, "--rate", "1000000/s", "--lookups", "query"];
-  return runRepute([...args, ...service], { cwd });
-}
+const asking = queriedServer();
 
 const sets = {
   parquet: copiedFolder((cwd) => enrichInto(cwd, "parquet")),
@@ -30,16 +20,16 @@ const sets = {
 async function enrichInto(cwd: string, ...to: readonly string[]): Promise<void> {
   const lines = Array.from({ length: 50 }, (_, n) => `${n + 1},host-${n + 1}.example.com\n`);
   await writeFile(join(cwd, "in.csv"), `n,item\n${lines.join("")}`);
-  for (const n of [11, 12, 50]) server.absent.add(`host-${n}.example.com`);
+  for (const n of [11, 12, 50]) asking.server.absent.add(`host-${n}.example.com`);
   const first = ["enrich", "in.csv", "-o", "set/", "--rows-per-file", "10", "--retries", "0"];
-  expect(await runIn(cwd, [...first, "--to", ...to])).toMatchObject({ code: 3 });
-  server.absent.clear();
+  expect(await asking.runIn(cwd, [...first, "--to", ...to])).toMatchObject({ code: 3 });
+  asking.server.absent.clear();
 }
 
 async function prepared(to: keyof typeof sets) {
   const cwd = await sets[to]();
-  onTestFinished(() => server.absent.clear());
-  return { cwd, run: (...args: readonly string[]) => runIn(cwd, args) };
+  onTestFinished(() => asking.server.absent.clear());
+  return { cwd, run: (...args: readonly string[]) => asking.runIn(cwd, args) };
 }
 
 async function manifestIn(folder: string): Promise<Manifest> {
@@ -62,10 +52,14 @@ describe.each([
   it("writes the files again in which rows improve, and keeps the others", async () => {
     const { cwd, run } = await prepared(to);
     const set = join(cwd, "set");
-    const [before, earlier, asked] = [await manifestIn(set), await contents(set), server.total];
+    const [before, earlier, asked] = [
+      await manifestIn(set),
+      await contents(set),
+      asking.server.total,
+    ];
     const retried = await run("retry", "set", "--json");
     expect([retried.code, retried.stderr]).toEqual([0, expect.not.stringContaining("warning")]);
-    expect(server.total - asked).toBe(3);
+    expect(asking.server.total - asked).toBe(3);
     const after = await manifestIn(set);
     expect(after).toMatchObject({
       run_id: before.run_id,
@@ -85,7 +79,7 @@ describe.each([
     expect(await runRepute(["verify", set])).toMatchObject({ code: 0 });
     const again = await run("retry", "set/");
     expect(again).toMatchObject({ code: 0 });
-    expect(server.total - asked).toBe(3);
+    expect(asking.server.total - asked).toBe(3);
     expect(await contents(set)).toEqual(now);
   });
 });
@@ -113,7 +107,7 @@ const plain = (_: string, value: unknown): unknown =>
 test.each(["parquet", "csv"] as const)("an interrupted retry of %s continues", async (to) => {
   const { cwd, run } = await prepared(to);
   const set = join(cwd, "set");
-  const [earlier, asked] = [await contents(set), server.total];
+  const [earlier, asked] = [await contents(set), asking.server.total];
   expect(await run("retry", "set", "--max-requests", "1")).toMatchObject({ code: 75 });
   expect(await contents(set)).toEqual(earlier);
   expect(await run("retry", "set")).toMatchObject({
@@ -121,7 +115,7 @@ test.each(["parquet", "csv"] as const)("an interrupted retry of %s continues", a
     stderr: expect.stringContaining("--resume"),
   });
   expect(await run("retry", "set", "--resume")).toMatchObject({ code: 0 });
-  expect(server.total - asked).toBe(3);
+  expect(asking.server.total - asked).toBe(3);
   expect((await manifestIn(set)).statuses.complete).toBe(50);
   expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set"]);
 });
@@ -137,7 +131,7 @@ it("writes another data set, and leaves the first one alone", async () => {
 
 it("is not limited by --max-failed, since no answer is lost", async () => {
   const { cwd, run } = await prepared("csv");
-  for (const n of [11, 12, 50]) server.absent.add(`host-${n}.example.com`);
+  for (const n of [11, 12, 50]) asking.server.absent.add(`host-${n}.example.com`);
   const flags = ["--retries", "0", "--max-failed", "0"];
   expect(await run("retry", "set", ...flags)).toMatchObject({ code: 3 });
   expect((await manifestIn(join(cwd, "set"))).statuses).toMatchObject({ complete: 47, failed: 3 });
@@ -146,10 +140,10 @@ it("is not limited by --max-failed, since no answer is lost", async () => {
 
 it("completes a data set with too many failures", async () => {
   const { cwd, run } = await prepared("csv");
-  server.absent.add("host-1.example.com");
+  asking.server.absent.add("host-1.example.com");
   const again = ["enrich", "in.csv", "-o", "set/", "--to", "csv", "--rows-per-file", "10"];
   expect(await run(...again, "--max-failed", "0")).toMatchObject({ code: 1 });
-  server.absent.clear();
+  asking.server.absent.clear();
   expect(await run("retry", "set.failed/", "-o", "set/")).toMatchObject({ code: 0 });
   expect((await manifestIn(join(cwd, "set"))).statuses.complete).toBe(50);
   expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set", "set.failed"]);

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { openParquetOutput } from "../../src/outputs/parquet/output-rows.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
-import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
-import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { queriedServer } from "../helpers/queried-server.js";
+import { runRepute } from "../helpers/run-repute.js";
 import { copiedFolder } from "../helpers/temporary-folder.js";
 
 /** A text that cannot be compressed: the file is then longer than what identifies it. */
@@ -16,17 +16,7 @@ const noteOf = (n: number): string =>
 const sha256 = (content: string | Buffer): string =>
   createHash("sha256").update(content).digest("hex");
 
-let server: AnsweringServer;
-
-beforeAll(async () => {
-  server = await startAnsweringServer();
-  return () => server.close();
-});
-
-function runIn(cwd: string, args: readonly string[]): Promise<RunReputeResult> {
-  const service = ["--intel-url", server.url, "--rate", "1000000/s", "--lookups", "query"];
-  return runRepute([...args, ...service], { cwd });
-}
+const asking = queriedServer();
 
 const enriched = copiedFolder(enrichInput);
 
@@ -36,17 +26,17 @@ async function enrichInput(cwd: string): Promise<void> {
     return `\uFEFF${n},host-${n}.example.com,,${noteOf(n)}\n`;
   });
   await writeFile(join(cwd, "in.csv"), `n,item,empty,note\n${lines.join("")}`);
-  for (let n = 0; n < 400; n += 4) server.absent.add(`host-${n}.example.com`);
+  for (let n = 0; n < 400; n += 4) asking.server.absent.add(`host-${n}.example.com`);
   const first = ["enrich", "in.csv", "-o", "out.parquet", "--retries", "0", "--raw"];
-  expect(await runIn(cwd, first)).toMatchObject({ code: 3 });
-  server.absent.clear();
+  expect(await asking.runIn(cwd, first)).toMatchObject({ code: 3 });
+  asking.server.absent.clear();
 }
 
 async function prepared() {
   const cwd = await enriched();
   const query = (sql: string) =>
     queryDuckdb(sql.replaceAll(/(\w+\.parquet)/g, (name) => `'${join(cwd, name)}'`));
-  return { cwd, run: (...args: readonly string[]) => runIn(cwd, args), query };
+  return { cwd, run: (...args: readonly string[]) => asking.runIn(cwd, args), query };
 }
 
 const statuses = (file: string): string =>
@@ -61,11 +51,11 @@ it("writes a new file, in which only the failed rows differ", async () => {
   const [before] = await query(sums("out.parquet"));
   expect(before).toMatchObject({ answers: 300n, errors: 100n });
   const hash = async () => sha256(await readFile(join(cwd, "out.parquet")));
-  const [earlier, asked] = [await hash(), server.total];
+  const [earlier, asked] = [await hash(), asking.server.total];
 
   const retried = await run("retry", "out.parquet", "-o", "again.parquet", "--json");
   expect(retried).toMatchObject({ code: 0 });
-  expect(server.total - asked).toBe(100);
+  expect(asking.server.total - asked).toBe(100);
   expect(await query(sums("again.parquet"))).toEqual([{ ...before, answers: 400n, errors: 0n }]);
   expect(await query(statuses("again.parquet"))).toEqual([
     { rep_status: "complete", n: 400n, keys: 400n },
@@ -82,11 +72,11 @@ it("writes a new file, in which only the failed rows differ", async () => {
 
 it("continues an interrupted retry", async () => {
   const { cwd, run, query } = await prepared();
-  const asked = server.total;
+  const asked = asking.server.total;
   const args = ["retry", "out.parquet", "-o", "again.parquet"];
   expect(await run(...args, "--max-requests", "30")).toMatchObject({ code: 75 });
   expect(await run(...args, "--resume")).toMatchObject({ code: 0 });
-  expect(server.total - asked).toBe(100);
+  expect(asking.server.total - asked).toBe(100);
   expect(await query(statuses("again.parquet"))).toMatchObject([{ n: 400n, keys: 400n }]);
   expect((await readdir(cwd)).filter((name) => name.startsWith("again"))).toEqual([
     "again.parquet",
