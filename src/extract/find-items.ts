@@ -75,7 +75,7 @@ function findItems<T>(text: string, known: KnownWords<T>, onItem: OnItem<T>): nu
 const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 /** XML names what it is written in by a URL that nobody visits. */
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
-/** What stands between brackets and the like. The query of a URL without a scheme goes with it. */
+/** A URL without a scheme, with its query; otherwise the text between brackets, `;` and `=`. */
 const parts = /(?:[\w-]+\u0001?\.)+[\w-]+(?::\d+)?\/[^;()[\]=?]*\?[^;()[\]]*|[^;()[\]=]+/g;
 
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
@@ -102,7 +102,7 @@ function findInWord<T>(
   for (let part = parts.exec(word); part !== null; part = parts.exec(word)) {
     const found = itemIn(part[0], text, start + part.index, known);
     if (found !== null) onItem(found, line);
-    // A query of no URL may have items, too.
+    // Even without a URL before it, a query may name items.
     else if (part[0].includes("=")) parts.lastIndex = part.index + part[0].indexOf("=") + 1;
   }
   return end;

@@ -4,8 +4,8 @@ import { FatalError, ReputeError } from "../core/errors.js";
 
 /**
  * Decompresses gzip data with any number of members (RFC 1952, section 2.2). Ignores zeros after the
- * last member, which pad files on tapes and block devices. Of the chunk with the fault, the data
- * before it may not be returned.
+ * last member, which pad files on tapes and block devices. After an error, the last data before it may
+ * be missing: zlib drops what it decompressed from the same chunk.
  *
  * @throws FatalError `input_gzip` with a byte offset in the compressed input
  */
@@ -25,7 +25,7 @@ export async function* gunzip(
       yield chunk;
     }
   }, inflater);
-  // Leaving the loop early is an error to it.
+  // It also fails when the reader stops early.
   feeding.catch(() => undefined);
   try {
     yield* inflater.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;

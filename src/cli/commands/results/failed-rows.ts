@@ -90,7 +90,7 @@ export function retryFailedRows(
 ): string | null {
   const written = statuses.failed - (left_out?.statuses.failed ?? 0);
   if (written === 0 || exit_code !== exitCodes.rowsFailed) return null;
-  // A later run may have been added by the time somebody reads this.
+  // By the time somebody reads this, a later run may be in the table.
   const run = isTable(output.path ?? "") ? ["--run", run_id] : [];
   return retryAdvice(output, [...run, ...readingFlags(output.path, settings)]);
 }

@@ -136,7 +136,7 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
       },
     );
   }
-  // A data set makes its own folder.
+  // The run creates the folder of a data set.
   const isInSet = output.endsWith("/") && realPath(report).startsWith(`${realPath(output)}/`);
   if (!isObjectAddress(report) && !hasRunWords(dirname(report)) && !isInSet) {
     await checkFolder(realPath(report));
