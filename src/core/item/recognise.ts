@@ -32,20 +32,25 @@ export function recogniseItem(text: string, kind: ItemKind | null = null): Recog
   if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
   if (control.test(bare))
     return oneOfSeveral(refang(bare), kind) ?? unsupported("control_character");
-  const plain = refang(bare);
-  const item = readItem(plain, kind);
-  if (item !== null) {
-    const isSplit = item.kind === "url" && space.test(plain);
-    return (isSplit ? oneOfSeveral(plain, kind) : null) ?? sendable(item);
-  }
-  return oneOfSeveral(plain, kind) ?? withoutLabel(plain, kind);
+  return recognisePlain(refang(bare), kind);
 }
 
-function withoutLabel(plain: string, kind: ItemKind | null): Recognition {
-  const value = behindLabel(plain);
-  if (value === null || value === "") return unsupported(explainUnsupported(plain));
-  const labelled = readItem(value, kind);
-  return labelled === null ? unsupported(explainUnsupported(value)) : sendable(labelled);
+function recognisePlain(plain: string, kind: ItemKind | null): Recognition {
+  const value = behindLabel(plain) ?? "";
+  return (
+    recogniseWhole(plain, kind) ??
+    recogniseWhole(value, kind) ??
+    oneOfSeveral(plain, kind) ??
+    unsupported(explainUnsupported(value === "" ? plain : value))
+  );
+}
+
+/** Recognises a text that is one item, or a URL that white space may divide; null for any other. */
+function recogniseWhole(plain: string, kind: ItemKind | null): Recognition | null {
+  const item = readItem(plain, kind);
+  if (item === null) return null;
+  const isSplit = item.kind === "url" && space.test(plain);
+  return (isSplit ? oneOfSeveral(plain, kind) : null) ?? sendable(item);
 }
 
 /**
@@ -64,8 +69,7 @@ function oneOfSeveral(plain: string, kind: ItemKind | null): Recognition | null 
       if (hasSpace) return null;
       continue;
     }
-    const read = readItem(part, kind);
-    const { item, reason } = read === null ? withoutLabel(part, kind) : sendable(read);
+    const { item, reason } = recognisePlain(part, kind);
     if (item === null) {
       if (!listed.has(reason.code) && reason.code !== "file_name") return null;
     } else if (found === null) found = item;

@@ -28,6 +28,7 @@ describe("recogniseItem", () => {
     ["domain", "hostname=example.com", "example.com"],
     ["url", "URL: hxxps://example[.]com/a", "https://example.com/a"],
     ["url", `? url:"hxxp://example[.]com/a"`, "http://example.com/a"],
+    ["url", "URL:http://example.com/,/", "http://example.com/,/"],
     ["sha1", `SHA1: ${sha1}`, sha1],
     ["sha1", `SHA-1 = ${sha1.toUpperCase()}`, sha1],
     ["email", "?user@example.com", "user@example.com"],
