@@ -27,6 +27,7 @@ export default defineConfig({
         resolve: builtSources.resolve,
         test: {
           ...builtSources.test,
+          setupFiles: [...builtSources.test.setupFiles, "test/helpers/property-seed.ts"],
           name: "tests",
           include: ["test/{unit,contract,property,fault,cli,samples,docs}/**/*.test.ts"],
           exclude: replacing,
