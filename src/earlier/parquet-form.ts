@@ -6,6 +6,7 @@ import { verifyInput } from "../inputs/verify-input.js";
 import {
   openParquetOutput,
   type OutputColumns,
+  outputCells,
   type ParquetOutput,
 } from "../outputs/parquet/output-rows.js";
 import {
@@ -16,7 +17,7 @@ import {
   type Place,
 } from "./earlier-row.js";
 import type { OutputFiles } from "./output-files.js";
-import { cellsReader } from "./typed-record.js";
+import { recordReader } from "./typed-record.js";
 
 /** How Parquet is read. @throws as `openParquetOutput` */
 export async function formOfParquet(
@@ -32,7 +33,7 @@ export async function formOfParquet(
     kind: "parquet",
     reading: outputReading(options.prefix),
     optional: first.optional,
-    runId: first.runId,
+    ...(first.runId !== undefined && { runId: first.runId }),
     settings: {},
     async open(file, { place, skip, before }) {
       const output = await openParquetOutput(file.path, options);
@@ -74,13 +75,16 @@ async function* rowsIn(
     prefix,
   }: { readonly place: Place; readonly skip: number; readonly prefix: string },
 ): AsyncGenerator<readonly EarlierRow[]> {
-  const recordOf = cellsReader(output.columns, prefix);
-  for await (const batch of output.cells(skip)) {
-    yield batch.map((saved) => {
+  const { columns } = output;
+  const recordOf = recordReader(columns, prefix);
+  const cellsOf = outputCells(path, columns);
+  for await (const batch of output.values(skip)) {
+    yield batch.map((values) => {
       const number = ++place.row;
+      const saved = cellsOf(values);
       place.end += sizeOf(saved);
       const at = { number, line: number, end: place.end, endLine: number, saved };
-      return earlierRow(recordOf(saved), at, `${path}, row ${number}`);
+      return earlierRow(recordOf(values), at, `${path}, row ${number}`);
     });
   }
 }

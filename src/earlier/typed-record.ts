@@ -29,22 +29,30 @@ function textOf(value: InputValue): string {
   return Array.isArray(value) ? value.map(textOf).join("|") : cellOf(value);
 }
 
-/** Returns a function that makes a record of a row's staged cells. @param columns of the cells */
-export function cellsReader(
+/** Returns a function that makes a record of a row's values. @param columns of the values */
+export function recordReader(
   columns: readonly TableColumn[],
   prefix: string,
-): (cells: readonly CellValue[]) => EarlierRecord {
+): (values: readonly InputValue[]) => EarlierRecord {
   const placesOf = (kind: string): readonly number[] =>
     columns.flatMap(({ from }, place) => (from.kind === kind ? [place] : []));
   const added = placesOf("added");
   const names = added.map((place) => (columns[place]?.name ?? "").slice(prefix.length));
-  const types = columns.map(stagedType);
   const places = [...added, ...placesOf("input")];
-  return (cells) =>
-    typedRecord(
-      names,
-      places.map((place) => inputValue(cells[place] ?? null, types[place] ?? "text")),
-    );
+  return (values) => {
+    const ordered = places.map((place) => values[place] ?? null);
+    return typedRecord(names, ordered);
+  };
+}
+
+/** The same of a row's staged cells. */
+export function cellsReader(
+  columns: readonly TableColumn[],
+  prefix: string,
+): (cells: readonly CellValue[]) => EarlierRecord {
+  const recordOf = recordReader(columns, prefix);
+  const types = columns.map(stagedType);
+  return (cells) => recordOf(cells.map((cell, index) => inputValue(cell, types[index] ?? "text")));
 }
 
 function inputValue(cell: CellValue, type: ColumnType): InputValue {

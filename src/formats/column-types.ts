@@ -24,8 +24,6 @@ export interface StoredTypeFacts {
 interface ColumnTypeFacts extends StoredTypeFacts {
   /** The cell of a value that is not null. @param text makes a text storable */
   toCell(value: NonNullable<ColumnValue>, text: (value: string) => string): CellValue;
-  /** The cell of a value read from Parquet; undefined if it has another type. */
-  cellIn(value: unknown): CellValue | undefined;
   /** The value of a cell that is not null. */
   toValue(cell: NonNullable<CellValue>): ColumnValue;
   /** Parses the text of a value, "" for null; the entries of a list are joined with `|`. */
@@ -46,7 +44,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     jsonSchema: { type: ["string", "null"] },
     cellOf: String,
     toCell: (value, storable) => storable(String(value)),
-    cellIn: (value) => (typeof value === "string" ? value : undefined),
     toValue: String,
     fromText: (value) => value || null,
   },
@@ -56,7 +53,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     jsonSchema: { type: ["boolean", "null"] },
     cellOf: (value) => booleans.get(value),
     toCell: (value) => value === true,
-    cellIn: (value) => (typeof value === "boolean" ? value : undefined),
     toValue: (cell) => cell === true,
     fromText: (value) => (value === "" ? null : value === "true"),
   },
@@ -66,7 +62,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     jsonSchema: { type: ["integer", "null"], minimum: 0 },
     cellOf: (value) => (/^-?\d{1,19}$/.test(value) ? in64Bits(BigInt(value)) : undefined),
     toCell: (value) => BigInt(Number(value)),
-    cellIn: integerIn,
     toValue: Number,
     fromText: numberFrom,
   },
@@ -76,7 +71,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     jsonSchema: { type: ["number", "null"] },
     cellOf: (value) => (number.test(value) ? Number(value) : undefined),
     toCell: Number,
-    cellIn: (value) => (typeof value === "number" ? value : undefined),
     toValue: Number,
     fromText: numberFrom,
   },
@@ -90,7 +84,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     jsonSchema: { type: ["string", "null"], format: "date-time" },
     cellOf: (value) => parseTimestamp(value) ?? undefined,
     toCell: (value) => parseTimestamp(String(value)),
-    cellIn: (value) => (typeof value === "number" ? undefined : integerIn(value)),
     toValue: (cell) => timeText(cell as bigint, 6),
     fromText: (value) => value || null,
   },
@@ -100,7 +93,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     jsonSchema: {},
     cellOf: jsonCell,
     toCell: (value, storable) => storable(String(value)),
-    cellIn: (value) => (typeof value === "string" ? value : undefined),
     toValue: String,
     fromText: (value) => value || null,
   },
@@ -110,7 +102,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     jsonSchema: { type: ["array", "null"], items: { type: "string" } },
     cellOf: () => undefined,
     toCell: (value, storable) => (Array.isArray(value) ? value.map(storable) : null),
-    cellIn: (value) => (isTexts(value) ? value : undefined),
     toValue: (cell) => (isTexts(cell) ? cell : null),
     fromText: (value) => (value === "" ? [] : value.split("|")),
   },
@@ -127,12 +118,6 @@ const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 export function in64Bits(value: bigint): bigint | undefined {
   return value >= least && value <= most ? value : undefined;
-}
-
-/** Parquet has integers of two sizes. */
-function integerIn(value: unknown): bigint | undefined {
-  if (typeof value === "bigint") return value;
-  return typeof value === "number" ? BigInt(value) : undefined;
 }
 
 function numberFrom(value: string): number | null {

@@ -110,7 +110,7 @@ it("ends when the file is replaced while it is read", async () => {
   const file = await openParquetOutput(path, { prefix: "rep_" });
   await writeFile(`${path}.new`, await readFile(path));
   await rename(`${path}.new`, path);
-  const reading = file.cells(0).next();
+  const reading = file.values(0).next();
   await expect(reading).rejects.toMatchObject({ code: "input_changed" });
 });
 

@@ -11,27 +11,19 @@ import { startOver } from "../../core/error-codes/remedies.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { CellValue, InputType } from "../../formats/typed-column.js";
 import type { StagedRow } from "../stage.js";
-import { cellOf as textOfValue } from "../tables/values.js";
+import { cellOf as textOfValue, type InputValue } from "../tables/values.js";
 import { leadingNames, stagedType, type TableColumn, tableSchema } from "../sql/table-schema.js";
 import { parquetType } from "./input-types.js";
-import { parquetValues } from "./input-values.js";
-import {
-  compressorsFor,
-  type OpenedFile,
-  openFile,
-  readRows,
-  slices,
-  textOf,
-  unreadable,
-} from "./parquet-file.js";
-import { exactParsers, withExactValues } from "./read-table.js";
+import { openFile, textOf } from "./parquet-file.js";
+import { exactParsers, parquetRows } from "./read-table.js";
 
 /** A Parquet file that a run has written. */
 export interface ParquetOutput {
-  readonly runId: string;
+  /** The run that wrote it, if the file tells. */
+  readonly runId: string | undefined;
   readonly rows: number;
   readonly bytes: number;
-  /** The columns that are read, in their order. The cells of the input's own ones are text. */
+  /** The columns that are read, in their order. */
   readonly columns: readonly TableColumn[];
   /** The input's own columns. */
   readonly own: readonly string[];
@@ -39,11 +31,11 @@ export interface ParquetOutput {
   readonly types: readonly InputType[];
   readonly optional: OptionalColumns;
   /**
-   * The cells of the rows from `first` (0-based) on.
+   * The values of the rows from `first` (0-based) on.
    *
-   * @throws FatalError `output_corrupt`, `input_changed`; UsageError `not_an_output`
+   * @throws FatalError `output_corrupt`, `input_changed`
    */
-  cells(first: number): AsyncGenerator<readonly StagedRow[]>;
+  values(first: number): AsyncGenerator<readonly (readonly InputValue[])[]>;
 }
 
 /** Which columns of an output are read. */
@@ -85,25 +77,37 @@ export async function openParquetOutput(
   const own = only === undefined ? names.filter((name) => !ours.has(name)) : [];
   const schema = tableSchema("parquet", { columns: own, prefix, optional });
   const columns = schema.columns.filter(({ name }) => only === undefined || ours.has(name));
+  const types = own.map((name) => ownType(path, tree, name));
   const mustBeUnchanged = async (): Promise<void> => {
     const now = await stat(path).catch(() => null);
-    const isSame = (["ino", "size", "mtimeMs"] as const).every(
-      (fact) => now?.[fact] === facts[fact],
-    );
-    if (!isSame) throw changed(path);
+    if (now?.ino === facts.ino && now.size === facts.size && now.mtimeMs === facts.mtimeMs) return;
+    throw new FatalError("input_changed", `${path} was changed while it was read`, {
+      hint: `restore it and continue with --resume, or ${startOver}`,
+    });
   };
-  const types = own.map((name) => ownType(path, tree, name));
-  const cells = (first: number) => cellsFrom(path, opened, columns, { first, mustBeUnchanged });
-  const runId = metadata.key_value_metadata?.find(({ key }) => key === "repute.run_id")?.value;
+  const reading = { name: path, columns: columns.map(({ name }) => name), parsers };
   return {
-    runId: runId ?? (await firstRunId(cells)) ?? "",
+    runId: metadata.key_value_metadata?.find(({ key }) => key === "repute.run_id")?.value,
     rows: Number(metadata.num_rows),
     bytes: facts.size,
     columns,
     own,
     types,
     optional,
-    cells,
+    async *values(first) {
+      try {
+        // The file is opened again for each slice.
+        for await (const rows of parquetRows(opened, { ...reading, first })) {
+          await mustBeUnchanged();
+          yield rows;
+        }
+      } catch (error) {
+        await mustBeUnchanged();
+        throw error instanceof FatalError && error.code === "parquet_unreadable"
+          ? corrupt(path, error)
+          : error;
+      }
+    },
   };
 }
 
@@ -120,97 +124,27 @@ function ownType(path: string, { children }: SchemaTree, name: string): InputTyp
   return type;
 }
 
-async function firstRunId(cells: ParquetOutput["cells"]): Promise<string | null> {
-  for await (const [row] of cells(0)) return String(row?.[0] ?? "");
-  return null;
-}
-
-interface CellsOptions {
-  /** Index of the first row. */
-  readonly first: number;
-  /** Checks that the file is still the one that was opened. It is opened again for each slice. */
-  readonly mustBeUnchanged: () => Promise<void>;
-}
-
-async function* cellsFrom(
+/** Returns a function that makes the staged cells of a row. @throws UsageError `not_an_output` */
+export function outputCells(
   path: string,
-  opened: OpenedFile,
   columns: readonly TableColumn[],
-  { first, mustBeUnchanged }: CellsOptions,
-): AsyncGenerator<readonly StagedRow[]> {
-  const { file, metadata } = opened;
-  const compressors = await compressorsFor(path, metadata);
-  const own = columns.filter(({ from }) => from.kind === "input").map(({ name }) => name);
-  const others = columns.map(({ name }) => name).filter((name) => !own.includes(name));
-  const cellOf = columns.map((column) => cellReader(path, opened, column));
-  const places = columns.map(({ name }) =>
-    own.includes(name) ? others.length + own.indexOf(name) : others.indexOf(name),
-  );
-  for (const { from, to } of slices(metadata)) {
-    if (to <= first) continue;
-    const rowStart = Math.max(from, first);
-    const what = `rows ${rowStart + 1} to ${to}`;
-    const read = async (names: readonly string[], exact: boolean) => {
-      if (names.length === 0) return [];
-      const rows = await readRows({
-        ...(exact
-          ? { metadata: withExactValues(metadata), parsers: exactParsers, utf8: false }
-          : { metadata, parsers }),
-        file,
-        compressors,
-        columns: [...names],
-        rowStart,
-        rowEnd: to,
-      }).catch(async (error: unknown) => {
-        await mustBeUnchanged();
-        throw corrupt(path, unreadable(path, `${what} cannot be read`, error));
-      });
-      if (rows.length === to - rowStart) return rows;
-      throw corrupt(path, new Error(`${what} are not all there`));
-    };
-    const added = await read(others, false);
-    const owned = await read(own, true);
-    await mustBeUnchanged();
-    yield added.map((row, number) => {
-      const values = [...row, ...(owned[number] ?? [])];
-      return cellOf.map((cell, index) => cell(values[places[index]!] ?? null));
-    });
-  }
-}
-
-/** Returns a function that makes the staged cell of a value. @throws UsageError `not_an_output` */
-function cellReader(
-  path: string,
-  { tree }: OpenedFile,
-  column: TableColumn,
-): (value: unknown) => CellValue {
-  const { name, from } = column;
-  const node = tree.children.find(({ element }) => element.name === name);
-  if (from.kind === "input" && node !== undefined) {
-    const valueOf = parquetValues(node);
-    return (value) => (value === null ? null : textOfValue(valueOf(value)));
-  }
-  const type = stagedType(column);
-  return (value) => {
-    const cell = value === null ? null : columnTypes[type].cellIn(value);
-    if (cell === undefined) throw notAnOutput(path, `has a column ${name} that is not ${type}`);
-    return cell;
+): (values: readonly InputValue[]) => StagedRow {
+  const types = columns.map(stagedType);
+  const cellOf = (value: InputValue, index: number): CellValue => {
+    const type = types[index]!;
+    if (value === null) return null;
+    if (type === "text[]" && Array.isArray(value)) return value.map(textOfValue);
+    const text = textOfValue(value);
+    if (type === "text" || type === "json") return text;
+    const cell = columnTypes[type].cellOf(text);
+    if (cell !== undefined) return cell;
+    throw notAnOutput(path, `has a column ${columns[index]?.name} that is not ${type}`);
   };
+  return (values) => values.map(cellOf);
 }
 
-/** Texts as they are, times as microseconds. */
-const parsers = {
-  stringFromBytes: textOf,
-  timestampFromMilliseconds: (units: bigint) => units * 1000n,
-  timestampFromMicroseconds: (units: bigint) => units,
-  timestampFromNanoseconds: (units: bigint) => units / 1000n,
-} as unknown as ParquetParsers;
-
-function changed(path: string): FatalError {
-  return new FatalError("input_changed", `${path} was changed while it was read`, {
-    hint: `restore it and continue with --resume, or ${startOver}`,
-  });
-}
+/** Results as received stay so. */
+const parsers: ParquetParsers = { ...exactParsers, jsonFromBytes: textOf };
 
 function notAnOutput(path: string, what: string): UsageError {
   return new UsageError("not_an_output", `${path} ${what}`, {

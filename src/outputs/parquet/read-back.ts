@@ -24,7 +24,7 @@ export async function readBack(
     output.columns.findIndex((column) => column.name === prefix + name),
   );
   const counter = new RowCounter();
-  for await (const rows of output.cells(0)) {
+  for await (const rows of output.values(0)) {
     for (const row of rows) {
       const fault = counter.count(row[status], verdict < 0 ? undefined : row[verdict]);
       if (fault === null) continue;

@@ -10,7 +10,15 @@ import { timeText } from "../../core/clock.js";
 import { type InputValue, JsonText } from "../tables/values.js";
 import { parquetType } from "./input-types.js";
 import { parquetValues } from "./input-values.js";
-import { compressorsFor, openFile, readRows, slices, textOf, unreadable } from "./parquet-file.js";
+import {
+  compressorsFor,
+  type OpenedFile,
+  openFile,
+  readRows,
+  slices,
+  textOf,
+  unreadable,
+} from "./parquet-file.js";
 
 /**
  * Reads a Parquet file, row group by row group.
@@ -29,30 +37,63 @@ export async function readParquetTable(
       hint: "check the path",
     });
   }
-  const { file, metadata, tree } = await openFile(path, name);
-  const columns = tree.children.map(({ element }) => element.name);
-  const compressors = await compressorsFor(name, metadata);
-  // Taken before the elements lose their types.
-  const valuesOf = tree.children.map(parquetValues);
-  const exact = withExactValues(metadata);
-  await receiver.begin(columns, tree.children.map(parquetType));
-  for (const { from, to } of slices(metadata)) {
+  const opened = await openFile(path, name);
+  const { children } = opened.tree;
+  await receiver.begin(
+    children.map(({ element }) => element.name),
+    children.map(parquetType),
+  );
+  for await (const rows of parquetRows(opened, { name })) {
     signal?.throwIfAborted();
+    await receiver.rows(rows);
+  }
+}
+
+interface ParquetReading {
+  /** Name of the file in messages. */
+  readonly name: string;
+  /** Index of the first row. @default 0 */
+  readonly first?: number;
+  /** Names of the columns to read, in this order. @default all */
+  readonly columns?: readonly string[];
+  /** @default those of inputs */
+  readonly parsers?: ParquetParsers;
+}
+
+/**
+ * The values of rows, slice by slice.
+ *
+ * @throws FatalError `parquet_unreadable`
+ */
+export async function* parquetRows(
+  { file, metadata, tree }: OpenedFile,
+  { name, first = 0, columns, parsers = exactParsers }: ParquetReading,
+): AsyncGenerator<readonly (readonly InputValue[])[]> {
+  const compressors = await compressorsFor(name, metadata);
+  const nodes =
+    columns?.map((wanted) => tree.children.find(({ element }) => element.name === wanted)!) ??
+    tree.children;
+  // Taken before the elements lose their types.
+  const valuesOf = nodes.map(parquetValues);
+  const exact = withExactValues(metadata);
+  for (const { from, to } of slices(metadata)) {
+    if (to <= first) continue;
+    const rowStart = Math.max(from, first);
+    const what = `rows ${rowStart + 1} to ${to}`;
     const rows = await readRows({
       file,
       metadata: exact,
       compressors,
-      parsers: exactParsers,
+      parsers,
       utf8: false,
-      rowStart: from,
+      ...(columns && { columns: [...columns] }),
+      rowStart,
       rowEnd: to,
     }).catch((error: unknown) => {
-      throw unreadable(name, `rows ${from + 1} to ${to} cannot be read`, error);
+      throw unreadable(name, `${what} cannot be read`, error);
     });
-    if (rows.length !== to - from) {
-      throw unreadable(name, `rows ${from + 1} to ${to} are not all there`);
-    }
-    await receiver.rows(rows.map((row) => valuesOf.map((valueOf, index) => valueOf(row[index]))));
+    if (rows.length !== to - rowStart) throw unreadable(name, `${what} are not all there`);
+    yield rows.map((row) => valuesOf.map((valueOf, index) => valueOf(row[index])));
   }
 }
 
@@ -63,7 +104,7 @@ const untyped: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL",
  * Without the types that hyparquet rounds or refuses. Their values are read as integers or bytes, which
  * are exact.
  */
-export function withExactValues(metadata: FileMetaData): FileMetaData {
+function withExactValues(metadata: FileMetaData): FileMetaData {
   const plain = (element: SchemaElement): SchemaElement => {
     if (!untyped.has(element.converted_type) && !untyped.has(element.logical_type?.type)) {
       return element;
