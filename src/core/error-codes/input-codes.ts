@@ -43,7 +43,7 @@ export const inputCodes = {
   ],
   input_row: ["the line is not a record; the row failed", "correct the line"],
   bad_table_input: ["the address of a table does not say what to read", "add ?table= or ?query="],
-  table_not_found: ["the database has no such table", "choose one that the message lists"],
+  table_not_found: ["the database has no such table", "check the name"],
   bad_query: ["the database refuses the input's query", "correct it; only a single SELECT is run"],
   parquet_unreadable: [
     "the Parquet file is damaged, or has a codec or type that repute cannot read",

@@ -107,10 +107,6 @@ export const warehouseCodes = {
   not_a_table: ["the name is that of a view or another object", "name a table"],
   schema_missing: ["the database has no such schema", "create it with CREATE SCHEMA"],
   table_lacks_columns: ["the table lacks columns", "run the statements in the hint"],
-  table_needs_column: [
-    "the table needs a value for a column that the rows lack",
-    "run the statements in the hint, or give the column a default",
-  ],
   mode_needs_table: ["--mode and --key are for tables", "write to a table, or leave them out"],
   key_needs_merge: ["--key is for --mode merge", "add --mode merge, or leave --key out"],
   key_unusable: ["a column of the key holds lists or JSON", "correct --key"],
@@ -127,7 +123,6 @@ export const warehouseCodes = {
   database_denied: ["the user lacks rights on the table or schema", "grant those in the hint"],
   database_login: ["the server refuses the login", "check PGPASSWORD or ~/.pgpass"],
   database_tls: ["the server does not offer TLS as asked", "correct or remove sslmode"],
-  database_encoding: ["the database's encoding cannot hold every text", "use a UTF8 database"],
   database_full: ["the server's disk is full", "make room, then continue with --resume"],
   database_unreachable: [
     "the server does not answer",

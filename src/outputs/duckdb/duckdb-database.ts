@@ -14,7 +14,7 @@ import type {
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
 import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
-import { appendRows, createStaging, limited, staging } from "./stage-rows.js";
+import { loadStaging, staging } from "./stage-rows.js";
 
 /**
  * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
@@ -103,25 +103,13 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     return { schema, name, notTable: found[0] === "VIEW" ? "is a view" : null };
   }
 
-  async schemaFor({ schema }: TableName): Promise<string | null | undefined> {
-    const found = await this.query(
-      "SELECT 1 FROM duckdb_schemas() WHERE database_name = current_database() AND lower(schema_name) = lower($1)",
-      [schema ?? "main"],
-    );
-    return found.length === 0 ? undefined : schema;
-  }
-
   async columnsOf({ schema, name }: TableName): Promise<readonly FoundColumn[]> {
     const rows = await this.query(
-      `SELECT column_name, data_type, NOT is_nullable AND column_default IS NULL FROM duckdb_columns() WHERE database_name = current_database()
+      `SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database()
        AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)`,
       [schema ?? "main", name],
     );
-    return rows.map(([column, type, isRequired]) => ({
-      name: String(column),
-      type: String(type),
-      isRequired: isRequired === true,
-    }));
+    return rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
   }
 
   async hasKey({ schema, name }: TableName, key: readonly string[]): Promise<boolean> {
@@ -138,40 +126,12 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   }
 
   async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
-    await this.#append(staging, columns, batches, () =>
-      createStaging(this.#file.connection, columns),
-    );
-    return staging;
-  }
-
-  async append(
-    table: TableName,
-    columns: readonly TypedColumn[],
-    batches: Batches,
-  ): Promise<boolean> {
-    // An appender needs every column, in table order.
-    const found = await this.columnsOf(table);
-    const same = ({ name }: FoundColumn, index: number): boolean =>
-      name.toLowerCase() === columns[index]?.name.toLowerCase();
-    if (found.length !== columns.length || !found.every(same)) return false;
-    await this.#append(table, columns, batches);
-    return true;
-  }
-
-  async #append(
-    { schema, name }: TableName,
-    columns: readonly TypedColumn[],
-    batches: Batches,
-    create?: () => Promise<void>,
-  ): Promise<void> {
-    const { connection } = this.#file;
     try {
-      await create?.();
-      const appender =
-        schema === staging.schema
-          ? await connection.createAppender(name, "main", schema)
-          : await connection.createAppender(name, schema);
-      await appendRows(this.#driver, appender, columns, limited(batches, this.#display));
+      await loadStaging(this.#driver, this.#file.connection, columns, {
+        batches,
+        display: this.#display,
+      });
+      return staging;
     } catch (error) {
       throw this.explain(error);
     }

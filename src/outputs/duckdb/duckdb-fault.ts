@@ -43,6 +43,18 @@ const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, 
     "check the owner and mode of the file and its folder",
   ],
   [
+    /schema with name .* does not exist/i,
+    "schema_missing",
+    "there is no such schema",
+    "create the schema first: CREATE SCHEMA …",
+  ],
+  [
+    /table with name .* does not exist/i,
+    "table_not_found",
+    "there is no such table",
+    "check the name",
+  ],
+  [
     /referenced column .* not found/i,
     "not_an_output",
     "the table lacks the columns of an output",
@@ -67,6 +79,8 @@ const usage: ReadonlySet<string> = new Set([
   "output_not_duckdb",
   "output_is_directory",
   "not_an_output",
+  "schema_missing",
+  "table_not_found",
 ]);
 
 /** Explains why a DuckDB file cannot be written or read and what to do. */

@@ -6,7 +6,7 @@ import { UsageError } from "../../core/errors.js";
 import { decimalType } from "../../formats/stored-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { loadDriver } from "../../core/load-driver.js";
-import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
+import { queryRefused, severalStatements } from "../tables/table-fault.js";
 import type { SelectionReading } from "../tables/types.js";
 import {
   floatText,
@@ -17,7 +17,7 @@ import {
   numberValue,
   objectValue,
 } from "../tables/values.js";
-import { quoteTable, type TableName } from "../sql/dialect.js";
+import { quoteTable } from "../sql/dialect.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
 import type { DuckdbDriver } from "./open-duckdb.js";
@@ -36,7 +36,9 @@ export async function readDuckdbTable(
   const database = await DuckdbDatabase.open(target, { access: "read" });
   try {
     const isQuery = "query" in selection;
-    const sql = isQuery ? selection.query : await selectAll(database, target, selection.table);
+    const sql = isQuery
+      ? selection.query
+      : `SELECT * FROM ${quoteTable("duckdb", selection.table)}`;
     const result = isQuery
       ? await checked(database, sql)
       : await database.start(sql).catch((error: unknown) => {
@@ -61,41 +63,20 @@ export async function readDuckdbTable(
   }
 }
 
-async function selectAll(
-  database: DuckdbDatabase,
-  { display }: DuckdbTarget,
-  table: TableName,
-): Promise<string> {
-  if ((await database.find(table)) !== null) return `SELECT * FROM ${quoteTable("duckdb", table)}`;
-  const found = await database.query(
-    `SELECT CASE WHEN table_schema = 'main' THEN '' ELSE table_schema || '.' END || table_name
-     FROM information_schema.tables WHERE table_catalog = current_database() ORDER BY 1`,
-  );
-  const names = found.map(([name]) => String(name));
-  throw tableNotFound(display.replace(/\?table=.*$/, ""), table, names);
-}
-
 /** Starts a query after checking that it is a single one that reads. */
 async function checked(database: DuckdbDatabase, sql: string): Promise<duckdb.DuckDBResult> {
   try {
     const { count, isSelect } = await database.statement(sql);
     if (count > 1) throw severalStatements();
-    if (!isSelect) throw queryRefused("it is not a SELECT", sql, null, undefined);
+    if (!isSelect) throw queryRefused("it is not a SELECT");
     return await database.start(sql);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const text = error instanceof Error ? error.message : String(error);
     const [first = ""] = text.split("\n\n", 1);
     const said = first.replace(/^Failed to [a-z ]+: /, "").replaceAll("\n", " ");
-    throw queryRefused(said, sql, positionIn(text), error);
+    throw queryRefused(said, error);
   }
-}
-
-/** DuckDB shows the line with the fault, and a caret below it. */
-function positionIn(message: string): number | null {
-  const shown = /^LINE (\d+): (.*)\n( *)\^/m.exec(message);
-  if (shown === null || shown[1] !== "1" || shown[2]?.startsWith("...")) return null;
-  return (shown[3]?.length ?? 0) - "LINE 1: ".length + 1;
 }
 
 /** Returns a function that makes a value independent of the driver. */

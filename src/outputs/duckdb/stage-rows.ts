@@ -1,4 +1,4 @@
-import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { FatalError } from "../../core/errors.js";
@@ -8,34 +8,30 @@ import { quoteIdentifier, sqlType, type TableName } from "../sql/dialect.js";
 import type { DuckdbDriver } from "./open-duckdb.js";
 
 /** Temporary table for loading, so that the target table can have other columns in any order. */
-const name = "repute_staging";
+export const staging = { schema: "temp", name: "repute_staging" } as const satisfies TableName;
 
-/** The same with its schema. */
-export const staging: TableName = { schema: "temp", name };
-
-/** Makes the temporary table. Errors are those of DuckDB. */
-export async function createStaging(
+/**
+ * Makes the temporary table of these rows. Errors are those of DuckDB.
+ *
+ * @param display name of the target in messages
+ */
+export async function loadStaging(
+  driver: DuckdbDriver,
   connection: DuckDBConnection,
   columns: readonly TypedColumn[],
+  { batches, display }: { readonly batches: Batches; readonly display: string },
 ): Promise<void> {
+  const { schema, name } = staging;
   const definitions = columns.map(
     (column) => `${quoteIdentifier("duckdb", column.name)} ${sqlType("duckdb", column.type)}`,
   );
   await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
-}
-
-/** Appends rows to a table that has exactly these columns. Errors are those of DuckDB. */
-export async function appendRows(
-  driver: DuckdbDriver,
-  appender: DuckDBAppender,
-  columns: readonly TypedColumn[],
-  batches: AsyncIterable<ColumnBatch>,
-): Promise<void> {
+  const appender = await connection.createAppender(name, "main", schema);
   const types = columns.map((_, index) => appender.columnType(index));
   // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected in
   // time.
   const chunk = driver.DuckDBDataChunk.create(types);
-  for await (const batch of batches) {
+  for await (const batch of limited(batches, display)) {
     chunk.reset();
     chunk.rowCount = batch.rows;
     columns.forEach(({ type }, index) => {
@@ -58,7 +54,7 @@ const vectorRows = 2_048;
 const largeVector = 32 * 1024 * 1024;
 
 /** Refuses batches that would make vectors that are too large. @throws FatalError `output_memory` */
-export async function* limited(batches: Batches, display: string): AsyncGenerator<ColumnBatch> {
+async function* limited(batches: Batches, display: string): AsyncGenerator<ColumnBatch> {
   let [rows, characters] = [0, 0];
   for await (const batch of batches) {
     if (rows + batch.rows > vectorRows) rows = characters = 0;

@@ -2,7 +2,7 @@ import type { TypedColumn } from "../../formats/typed-column.js";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
 import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
@@ -102,7 +102,6 @@ export class PostgresSession implements TableSession {
       client.connection.stream.destroy();
       throw error;
     }
-    await mustBeUtf8(client);
     const given = new URL(url).searchParams;
     const settings = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
     const statements = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
@@ -160,31 +159,13 @@ export class PostgresSession implements TableSession {
     return { schema: String(found[0]), name: table.name, notTable };
   }
 
-  /** The named schema, or the first one in the search path. */
-  async schemaFor({ schema }: TableName): Promise<string | undefined> {
-    const [found] = await this.query(
-      "SELECT coalesce((SELECT nspname FROM pg_namespace WHERE nspname = $1), CASE WHEN $1::name IS NULL THEN current_schema() END)",
-      [schema],
-    );
-    const name = found?.[0] ?? null;
-    return name === null ? undefined : String(name);
-  }
-
   async columnsOf(table: TableName): Promise<readonly FoundColumn[]> {
     const rows = await this.query(
-      // Defaults, identities, generated columns, domains and triggers fill a column, too.
-      `SELECT attname, format_type(atttypid, atttypmod), (attnotnull OR typnotnull) AND NOT atthasdef
-         AND attidentity = '' AND typdefault IS NULL AND NOT EXISTS (SELECT 1 FROM pg_trigger
-           WHERE tgrelid = attrelid AND NOT tgisinternal AND tgtype & 7 = 7)
-       FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+      `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
        WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
       [quoteTable("postgres", table)],
     );
-    return rows.map(([name, type, isRequired]) => ({
-      name: String(name),
-      type: String(type),
-      isRequired: isRequired === true,
-    }));
+    return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
   }
 
   async hasKey(table: TableName, key: readonly string[]): Promise<boolean> {
@@ -227,17 +208,4 @@ export class PostgresSession implements TableSession {
     // The socket must not keep the process alive.
     this.client.connection.stream.destroy();
   }
-}
-
-/** @throws UsageError `database_encoding` */
-async function mustBeUtf8(client: Client): Promise<void> {
-  const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
-  const encoding = rows[0]?.server_encoding;
-  if (encoding === "UTF8") return;
-  client.connection.stream.destroy();
-  throw new UsageError(
-    "database_encoding",
-    `the database's encoding is ${encoding}, which cannot store every text`,
-    { hint: "use a database with encoding UTF8" },
-  );
 }

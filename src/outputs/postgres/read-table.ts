@@ -1,9 +1,9 @@
 import type { FieldDef, QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../core/errors.js";
 import type { InputType } from "../../formats/typed-column.js";
-import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
+import { queryRefused, severalStatements } from "../tables/table-fault.js";
 import type { Selection, SelectionReading, TableReceiver } from "../tables/types.js";
-import { quoteTable, type TableName } from "../sql/dialect.js";
+import { quoteTable } from "../sql/dialect.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { columnReader, type ElementTypes, postgresType } from "./input-values.js";
 import { PostgresDatabase } from "./postgres-database.js";
@@ -28,9 +28,6 @@ const settings = [
 /** Timeout of pg for the rows of a cursor. Keepalives detect a dead server long before. */
 const query_timeout = 24 * 60 * 60_000;
 
-/** Precedes the query in the statement that the server sees. */
-const cursorPrefix = "DECLARE repute_input NO SCROLL CURSOR FOR ";
-
 /** Members that pg's types lack. */
 interface CursorQuery extends QueryConfig {
   readonly queryMode?: "extended";
@@ -49,10 +46,10 @@ export async function readPostgresTable(
   try {
     const read = async (session: PostgresSession): Promise<void> => {
       try {
-        await declare(session, target, selection);
+        await declare(session, selection);
         await fetchAll(session, receiver, options.signal);
       } catch (error) {
-        throw "query" in selection ? explained(error, selection.query) : error;
+        throw "query" in selection ? explained(error) : error;
       }
     };
     await database.transaction(read, "ROLLBACK", "snapshot");
@@ -61,39 +58,16 @@ export async function readPostgresTable(
   }
 }
 
-async function declare(
-  session: PostgresSession,
-  { display }: PostgresTarget,
-  selection: Selection,
-): Promise<void> {
+async function declare(session: PostgresSession, selection: Selection): Promise<void> {
   await session.client.query(settings.join("; "));
   const query =
-    "query" in selection ? selection.query : await selectAll(session, display, selection.table);
+    "query" in selection
+      ? selection.query
+      : `SELECT * FROM ${quoteTable("postgres", selection.table)}`;
   // The extended protocol refuses more than one query.
-  const text = cursorPrefix + query;
+  const text = `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`;
   const statement: CursorQuery = { text, queryMode: "extended", query_timeout };
   await session.client.query(statement);
-}
-
-async function selectAll(
-  session: PostgresSession,
-  display: string,
-  table: TableName,
-): Promise<string> {
-  const found = await session.find(table);
-  if (found !== null) return `SELECT * FROM ${quoteTable("postgres", found)}`;
-  const names = await session.query(
-    `SELECT CASE WHEN pg_table_is_visible(c.oid) THEN '' ELSE n.nspname || '.' END || c.relname
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-     AND n.nspname NOT LIKE 'pg_toast%' ORDER BY 1`,
-  );
-  const place = display.replace(/\?table=.*$/, "");
-  throw tableNotFound(
-    place,
-    table,
-    names.map(([name]) => String(name)),
-  );
 }
 
 async function fetchAll(
@@ -164,11 +138,10 @@ async function findTypes(
 /** SQLSTATEs of the server that concern the query: syntax, names, types, read-only transaction. */
 const ofQuery = /^(?:42(?!501)|22|25006|0A000|2F|3F|21)/;
 
-function explained(error: unknown, query: string): unknown {
+function explained(error: unknown): unknown {
   if (error instanceof ReputeError || !(error instanceof Error)) return error;
-  const { code = "", position } = error as { code?: string; position?: string };
+  const { code = "" } = error as { code?: string };
   if (!ofQuery.test(code)) return error;
   if (/multiple commands/.test(error.message)) return severalStatements();
-  const at = position === undefined ? null : Number(position) - cursorPrefix.length;
-  return queryRefused(error.message, query, at, error);
+  return queryRefused(error.message, error);
 }

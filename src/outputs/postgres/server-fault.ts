@@ -104,6 +104,7 @@ type ServerFault = readonly [
 const faults: Readonly<Record<string, ServerFault>> = {
   "3D000": [UsageError, "database_missing", "create the database first, or name another one"],
   "3F000": [UsageError, "schema_missing", "create the schema first: CREATE SCHEMA …"],
+  "42P01": [UsageError, "table_not_found", "check the name; it may need its schema"],
   "42703": [
     UsageError,
     "not_an_output",

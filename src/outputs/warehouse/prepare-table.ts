@@ -17,8 +17,8 @@ import { viewsOf } from "../sql/views.js";
 /**
  * Creates or checks the table. A new one also gets its views. Existing tables are never altered.
  * @returns the table with its schema, and what the rows become in it
- * @throws UsageError `schema_missing`, `not_a_table`, `table_lacks_columns`, `table_types_differ`,
- *   `table_lacks_key`; errors of the database
+ * @throws UsageError `not_a_table`, `table_lacks_columns`, `table_types_differ`, `table_lacks_key`;
+ *   errors of the database
  */
 export async function prepareTable(
   dialect: DialectName,
@@ -31,10 +31,7 @@ export async function prepareTable(
   const columns = await session.columnsOf(found);
   const fitted = { ...schema, columns: fittedTo(dialect, schema.columns, columns) };
   checkTable(dialect, found, fitted, columns);
-  if (!(await session.hasKey(found, schema.key))) {
-    throw keyMissing(dialect, found, schema.key, await modeOf(session, found, schema));
-  }
-  mustBeFilled(dialect, found, fitted.columns, columns);
+  if (!(await session.hasKey(found, schema.key))) throw keyMissing(dialect, found, schema.key);
   return { table: found, schema: fitted };
 }
 
@@ -44,10 +41,8 @@ async function createNew(
   wanted: TableName,
   schema: TableSchema,
 ): Promise<TableName> {
-  const place = await session.schemaFor(wanted);
-  if (place === undefined) throw schemaMissing(dialect, wanted);
-  const table = { ...wanted, schema: place };
-  await session.query(createTable(dialect, table, schema));
+  await session.query(createTable(dialect, wanted, schema));
+  const table = (await session.find(wanted)) ?? wanted;
   for (const { view, create } of viewsOf(dialect, table, schema)) {
     // An existing object of the view's name is left alone.
     if ((await session.find(view)) === null) await session.query(create);
@@ -73,19 +68,6 @@ export async function findOrLock(
   throw new UsageError("not_a_table", `${tableText(found)} ${found.notTable}`, {
     hint: "name another table",
   });
-}
-
-/** The other mode for which a table was made, by its key; undefined if that tells none. */
-async function modeOf(
-  session: TableSession,
-  table: TableName,
-  { prefix, rowKey, mode }: TableSchema,
-): Promise<string | undefined> {
-  const [key, name] =
-    mode === "merge"
-      ? [rowKey, "append or replace"]
-      : [[`${prefix}kind`, `${prefix}item`], "merge"];
-  return (await session.hasKey(table, key)) ? name : undefined;
 }
 
 /** The same columns, but text for input columns that the table has as text. */
@@ -153,32 +135,6 @@ export function checkTable(
   }
 }
 
-/**
- * Checks that the rows fill all columns that a row has to fill.
- *
- * @throws UsageError `table_needs_column`
- */
-export function mustBeFilled(
-  dialect: DialectName,
-  table: TableName,
-  columns: readonly TypedColumn[],
-  found: readonly FoundColumn[],
-): void {
-  const key = keyOf(dialect);
-  const filled = new Set(columns.map(({ name }) => key(name)));
-  const needed = found.filter(({ name, isRequired }) => isRequired && !filled.has(key(name)));
-  if (needed.length === 0) return;
-  const change = needed.map(
-    ({ name }) =>
-      `ALTER TABLE ${quoteTable(dialect, table)} ALTER COLUMN ${quoteIdentifier(dialect, name)} DROP NOT NULL;`,
-  );
-  throw new UsageError(
-    "table_needs_column",
-    `the table ${tableText(table)} needs a value for ${named(needed)}, which the rows lack`,
-    { hint: `give it a default or let it be null, or name another table:\n${change.join("\n")}` },
-  );
-}
-
 /** Replaces the view that would lack new columns. */
 function refreshedViews(
   dialect: DialectName,
@@ -197,34 +153,17 @@ function named(columns: readonly { readonly name: string }[]): string {
   return `${names.length === 1 ? "the column" : `${names.length} columns:`} ${names.join(", ")}`;
 }
 
-function schemaMissing(dialect: DialectName, { schema, name }: TableName): UsageError {
-  return schema === null
-    ? new UsageError("schema_missing", `the search path contains no schema for the table ${name}`, {
-        hint: "name a schema: table=SCHEMA.NAME",
-      })
-    : new UsageError(
-        "schema_missing",
-        `there is no schema ${schema} for ${tableText({ schema, name })}`,
-        { hint: `create it first: CREATE SCHEMA ${quoteIdentifier(dialect, schema)};` },
-      );
-}
-
-/** @param made the other mode for which the table was made */
 export function keyMissing(
   dialect: DialectName,
   table: TableName,
   key: readonly string[],
-  made?: string,
 ): UsageError {
   const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
   return new UsageError(
     "table_lacks_key",
     `the table ${tableText(table)} has no primary key on ${key.join(" and ")}`,
     {
-      hint:
-        made === undefined
-          ? `if it was made with --mode merge --key, repeat these; else add the key, or name another table:\nALTER TABLE ${quoteTable(dialect, table)} ADD PRIMARY KEY (${names});`
-          : `it was made for --mode ${made}: use that mode, or name another table`,
+      hint: `if it was made with another --mode or --key, use these; else add the key, or name another table:\nALTER TABLE ${quoteTable(dialect, table)} ADD PRIMARY KEY (${names});`,
     },
   );
 }

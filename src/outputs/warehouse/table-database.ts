@@ -29,20 +29,12 @@ export interface TableSession {
   lock?(name: string): Promise<void>;
   /** Finds a table, or another object of that name, with its schema; null if there is none. */
   find(table: TableName): Promise<FoundTable | null>;
-  /** The schema for a new table; undefined if there is none. */
-  schemaFor(table: TableName): Promise<string | null | undefined>;
   /** A table's columns, in table order. */
   columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
   /** Whether these columns are a unique key. */
   hasKey(table: TableName, key: readonly string[]): Promise<boolean>;
   /** Keeps others from writing to a table until the end of the transaction; for servers only. */
   lockTable?(table: TableName): Promise<void>;
-  /**
-   * Appends new rows without a temporary table, if the table has exactly these columns in this order.
-   *
-   * @returns whether it did; otherwise no row was read
-   */
-  append?(table: TableName, columns: readonly TypedColumn[], batches: Batches): Promise<boolean>;
   /** Makes a temporary table of these rows. @returns its name */
   loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName>;
 }
@@ -58,8 +50,6 @@ export interface FoundTable extends TableName {
 export interface FoundColumn {
   readonly name: string;
   readonly type: string;
-  /** Whether each new row needs a value: the column is NOT NULL, and nothing else fills it. */
-  readonly isRequired: boolean;
 }
 
 /** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */
