@@ -14,12 +14,18 @@ import { malformedFields, renderCollecting, contextValues, resolverDataPath } fr
  * @returns errors first, otherwise in the order of the webhook; empty if there are none
  */
 export function checkWebhook(webhook: Webhook, context?: JsonObject): readonly Problem[] {
-  const problems: Problem[] = [...addressProblems(webhook), ...bodyProblems(webhook)];
+  const problems: Problem[] = addressProblems(webhook);
   if (context) problems.push(...renderCollecting(webhook.payload, context).problems);
   const values = context ? subscriberValues(context) : [];
   problems.push(...staticAddress(webhook, values));
-  for (const { text, pointer, kind } of payloadTexts(webhook.payload, "/payload")) {
-    problems.push(...textProblems(text, pointer, kind, values, context === undefined));
+  for (const { text, pointer } of payloadTexts(webhook.payload, "/payload")) {
+    const parsed = parsePql(text);
+    // With a context, rendering has told them.
+    if (context === undefined) problems.push(...malformedFields(parsed, pointer));
+    const statics = parsed.parts.filter((part) => typeof part === "string").join("\u0000");
+    for (const { fields } of findSubscriberValues(statics, values)) {
+      problems.push(staticData(pointer, `write ${alternatives(fields)} instead`));
+    }
   }
   const errors = problems.filter((problem) => problem.level === "error");
   return [...errors, ...problems.filter((problem) => problem.level === "warning")];
@@ -28,46 +34,16 @@ export function checkWebhook(webhook: Webhook, context?: JsonObject): readonly P
 interface PayloadText {
   readonly text: string;
   readonly pointer: string;
-  readonly kind: "text" | "number" | "member name";
 }
 
 function* payloadTexts(payload: unknown, pointer: string, depth = 0): Generator<PayloadText> {
-  if (typeof payload === "string") yield { text: payload, pointer, kind: "text" };
-  if (typeof payload === "number") yield { text: String(payload), pointer, kind: "number" };
+  if (typeof payload === "string" || typeof payload === "number") {
+    yield { text: String(payload), pointer };
+  }
   if (typeof payload !== "object" || payload === null || depth > 100) return;
   for (const [member, value] of Object.entries(payload)) {
-    const inner = childPointer(pointer, member);
-    if (!Array.isArray(payload)) yield { text: member, pointer: inner, kind: "member name" };
-    yield* payloadTexts(value, inner, depth + 1);
+    yield* payloadTexts(value, childPointer(pointer, member), depth + 1);
   }
-}
-
-function textProblems(
-  text: string,
-  pointer: string,
-  kind: PayloadText["kind"],
-  values: readonly SubscriberValue[],
-  tellMalformed: boolean,
-): Problem[] {
-  if (kind === "member name") {
-    if (!text.includes("{{")) return [];
-    const message = "PQL fields in member names are not filled in; use them in values only";
-    return [warningAt(pointer, "field_in_member_name", message)];
-  }
-  const parsed = parsePql(text);
-  const problems = tellMalformed ? malformedFields(parsed, pointer) : [];
-  const statics = parsed.parts.filter((part) => typeof part === "string").join("\u0000");
-  const bare = /(?<![\p{L}\p{N}_$.])s\.resolver_data(?:\.[\p{L}_$][\p{L}\p{N}_$-]*)*/u.exec(
-    statics,
-  );
-  if (bare && parsed.faults.length === 0) {
-    const message = `a PQL field needs double braces: write {{ ${bare[0]} }}`;
-    problems.push(warningAt(pointer, "bare_field", message));
-  }
-  for (const { fields } of findSubscriberValues(statics, values)) {
-    problems.push(staticData(pointer, `write ${alternatives(fields)} instead`));
-  }
-  return problems;
 }
 
 /** Warns about values in an address, where fields cannot replace them. */
@@ -97,21 +73,6 @@ function alternatives(fields: readonly string[]): string {
     .slice(0, 3)
     .map((field) => `{{ ${field} }}`)
     .join(" or ");
-}
-
-function bodyProblems({ method, payload }: Webhook): Problem[] {
-  const problems: Problem[] = [];
-  if (method === "GET" && payload !== null) {
-    const message =
-      "the body of a GET has no defined meaning (RFC 9110 section 9.3.1), and many servers ignore it; use POST";
-    problems.push(warningAt("/payload", "payload_with_get", message));
-  }
-  if (typeof payload === "string" && /^\s*(?:\{(?!\{)|\[)/.test(payload)) {
-    const message =
-      "this string looks like JSON, but is sent as plain text without escaping its fields; write the payload as a JSON value, without quotes around it";
-    problems.push(warningAt("/payload", "json_as_text", message));
-  }
-  return problems;
 }
 
 function decoded(text: string): string {

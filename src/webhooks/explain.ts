@@ -9,7 +9,6 @@ export interface Reply {
   readonly status: number;
   readonly headers: Answer["headers"];
   readonly location: string | null;
-  readonly allow: string | null;
   /** The start of the body. An echoed API key is masked. */
   readonly body: string;
   /** True if the body was longer or broke off. */
@@ -37,8 +36,7 @@ export function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
     const message = `${what}, a redirect${target}. Redirects are not followed: write the final address into endpoint and path.`;
     return { code: "redirect", message };
   }
-  const advice =
-    status === 405 ? notAllowed(call, answer) : (adviceFor.get(status) ?? generic(status));
+  const advice = adviceFor.get(status) ?? generic(status);
   return { code: `http_${status}`, message: `${what}: ${advice}${said}` };
 }
 
@@ -63,12 +61,6 @@ function authentication({ url, apiKey }: PreparedCall): string {
 const adviceFor: ReadonlyMap<number, string> = new Map([
   [400, "the receiver did not understand the payload; compare it with what it expects."],
   [404, "nothing exists at this address; check endpoint and path."],
-  [408, "the receiver timed out waiting for the request; send it again."],
-  [
-    409,
-    "the receiver reports a conflict, perhaps with an earlier call that had the same idempotency key.",
-  ],
-  [410, "this address is no longer in use; check endpoint and path."],
   [413, "the payload is too large for the receiver; send single fields instead of whole objects."],
   [
     415,
@@ -85,11 +77,6 @@ function generic(status: number): string {
   return status >= 500
     ? "the receiver failed; send it again later."
     : "the receiver did not accept the call, and repeating it would not help.";
-}
-
-function notAllowed(call: PreparedCall, { allow }: Reply): string {
-  const instead = allow === null || allow.trim() === "" ? "" : `, only ${quote(allow, 100)}`;
-  return `the receiver does not allow ${call.shown.method} here${instead}; check method and path.`;
 }
 
 function withoutQuery(location: string): string {

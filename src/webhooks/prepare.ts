@@ -4,7 +4,7 @@ import type { JsonObject } from "../core/finding.js";
 import type { ExclusionList } from "../core/exclusions/exclusion-list.js";
 import { addressProblems, shownUrl, webhookUrl } from "./address.js";
 import type { Webhook } from "./configuration.js";
-import { errorAt, throwErrors, WebhookError, childPointer, type Problem } from "./problem.js";
+import { errorAt, throwErrors, childPointer, type Problem } from "./problem.js";
 import { renderCollecting, contextValues } from "./render.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
@@ -71,7 +71,7 @@ export function prepareCall(
   const excluded = excludedValues(rendering.value, exclusions);
   throwErrors([...addressProblems(webhook), ...rendering.problems, ...excluded], webhook.name);
   const url = webhookUrl(webhook);
-  const { body, contentType } = encode(rendering.value, webhook.name);
+  const { body, contentType } = encode(rendering.value);
   const apiKey = keyFor(url.origin, apiKeys);
   if (!/^[\u0021-\u007e]{1,255}$/.test(idempotencyKey)) {
     throw new UsageError(
@@ -91,22 +91,14 @@ export function prepareCall(
 }
 
 /** Encodes a payload: a string as text, null as no body, everything else as JSON. */
-function encode(
-  payload: unknown,
-  name: string,
-): { body: string | null; contentType: string | null } {
+function encode(payload: unknown): {
+  readonly body: string | null;
+  readonly contentType: string | null;
+} {
   if (payload === null || payload === undefined) return { body: null, contentType: null };
-  if (typeof payload === "string") {
-    return { body: payload, contentType: "text/plain; charset=utf-8" };
-  }
-  try {
-    return { body: JSON.stringify(payload), contentType: "application/json" };
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    const message =
-      "the rendered payload is nested too deeply or too large to send; use single fields instead of whole objects";
-    throw new WebhookError([errorAt("/payload", "too_large", message)], name);
-  }
+  return typeof payload === "string"
+    ? { body: payload, contentType: "text/plain; charset=utf-8" }
+    : { body: JSON.stringify(payload), contentType: "application/json" };
 }
 
 function keyFor(origin: string, apiKeys: readonly ApiKey[]): string | null {

@@ -3,9 +3,6 @@ import { parsePql, readField, type PqlText, formatPath, type PqlField } from "./
 import { childPointer, errorAt, type Problem, warningAt, quote } from "./problem.js";
 import { didYouMean, nearestFirst } from "../core/text/did-you-mean.js";
 
-/** Maximum nesting depth. Beyond it, recursion over the value might overflow the stack. */
-const maxDepth = 100;
-
 /** The result of rendering. Use the value only if no problem is an error. */
 interface Rendering {
   readonly value: unknown;
@@ -28,24 +25,17 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
   const problems: Problem[] = [];
   const missing: MissingField[] = [];
 
-  const render = (value: unknown, pointer: string, depth: number): unknown => {
+  const render = (value: unknown, pointer: string): unknown => {
     if (typeof value === "string") return renderText(value, pointer);
     if (typeof value !== "object" || value === null) return value;
-    if (depth === maxDepth) {
-      const message = `nested deeper than ${maxDepth} levels; send single fields instead of whole objects`;
-      problems.push(errorAt(pointer, "too_deep", message));
-      return null;
-    }
     if (Array.isArray(value)) {
-      return value.map((element, index) =>
-        render(element, childPointer(pointer, index), depth + 1),
-      );
+      return value.map((element, index) => render(element, childPointer(pointer, index)));
     }
     // `fromEntries` defines own members, even one named __proto__.
     return Object.fromEntries(
       Object.entries(value).map(([member, inner]) => [
         member,
-        render(inner, childPointer(pointer, member), depth + 1),
+        render(inner, childPointer(pointer, member)),
       ]),
     );
   };
@@ -62,10 +52,19 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
       else if (found.value === null && !alone) problems.push(nullInText(pointer));
       return found?.value;
     });
-    return alone ? values[0] : joined(values, pointer, problems);
+    return alone ? values[0] : values.map(asText).join("");
   };
 
-  const value = render(payload, "/payload", 0);
+  let value: unknown = null;
+  try {
+    value = render(payload, "/payload");
+    JSON.stringify(value);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const message =
+      "with its fields filled in, it is nested too deeply or too large; use single fields instead of whole objects";
+    problems.push(errorAt("/payload", "too_large", message));
+  }
   return { value, problems: [...problems, ...unknownFields(missing, context)] };
 }
 
@@ -78,18 +77,6 @@ export function malformedFields(text: PqlText, pointer: string): Problem[] {
 function nullInText(pointer: string): Problem {
   const message = "a field in this string is null in the context and is left out";
   return warningAt(pointer, "null_in_text", message);
-}
-
-function joined(values: readonly unknown[], pointer: string, problems: Problem[]): string {
-  try {
-    return values.map(asText).join("");
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    const message =
-      "with its fields filled in, this string is nested too deeply or too large; use single fields instead of whole objects";
-    problems.push(errorAt(pointer, "too_large", message));
-    return "";
-  }
 }
 
 function asText(value: unknown): string {

@@ -101,15 +101,11 @@ async function attemptCall(
   const request = { url, method, headers, body, authorization, timeoutMs, keptBytes };
   const answer = await sendOnce(request, signal);
   const mask = apiKey === null ? null : new CredentialMask(apiKey);
-  const header = (name: string): string | null => {
-    const value = [answer.headers[name]].flat()[0];
-    return value === undefined ? null : (mask?.inText(value) ?? value);
-  };
+  const location = [answer.headers["location"]].flat()[0] ?? null;
   return {
     status: answer.status,
     headers: answer.headers,
-    location: header("location"),
-    allow: header("allow"),
+    location: location === null ? null : (mask?.inText(location) ?? location),
     body: answer.body.toString("utf8").slice(0, keptBodyBytes),
     truncated: answer.truncated === true || answer.body.length > keptBodyBytes,
   };
