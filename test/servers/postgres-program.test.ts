@@ -11,7 +11,7 @@ import { type AnsweringServer, startAnsweringServer } from "../helpers/answering
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { passwordWarned, PostgresCluster } from "../helpers/postgres-cluster.js";
-import { runRepute, type RunReputeResult, startRepute } from "../helpers/run-repute.js";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { jobHere } from "../helpers/job-here.js";
@@ -71,15 +71,6 @@ describe("enrich into a table", () => {
     for (const secret of [...secrets, "wr0ng-secret"]) expect(said).not.toContain(secret);
   });
 
-  it("explains a rejected login", async () => {
-    const { cwd, output } = await prepared("refused", 5);
-    const wrong = output.replace(/:[^:@/]+@/, ":wr0ng@");
-    const { code, stderr } = await runRepute(["enrich", "in.csv", "-o", wrong, "--local"], { cwd });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/rejected the login[^]*PGPASSWORD or ~\/\.pgpass/);
-    expect(await readdir(cwd)).toEqual(["in.csv"]);
-  });
-
   it("shows nothing of a killed run, and keeps the rows of one that stopped early", async () => {
     const { cwd, output, server } = await prepared("restarted", 12_000);
     const args = ["in.csv", "-o", output];
@@ -117,25 +108,6 @@ describe("enrich into a table", () => {
     expect(whole).toEqual({ code: 0, seen: ["3000", "6000"] });
   });
 
-  it("takes over the answers of a killed run whose dump was replaced", async () => {
-    const { cwd, output, server } = await prepared("replaced", 2_000);
-    const args = ["in.csv", "-o", output, "--resume"];
-    const half = await enrichKilled({ server, cwd, args, kill: { requests: 1_000, ms: 0 } });
-    expect(half.signal).toBe("SIGKILL");
-    const lines = (await readFile(join(cwd, "in.csv"), "utf8")).trimEnd().split("\n");
-    const [header = "", ...rows] = lines;
-    await writeFile(
-      join(cwd, "in.csv"),
-      `${[header, ...rows.toReversed().slice(0, 1_900)].join("\n")}\n`,
-    );
-    expect(await enrichKilled({ server, cwd, args, kill: null })).toMatchObject({ code: 0 });
-    const runs = await cluster.query("SELECT count(*) AS n FROM replaced GROUP BY rep_run_id");
-    expect(runs).toEqual([{ n: "1900" }]);
-    expect((await manifestOf(output)).took_over).toBeGreaterThan(0);
-    const repeated = [...server.asked.values()].filter((times) => times > 1);
-    expect(repeated.length).toBeLessThanOrEqual(mostRepeated);
-  });
-
   it("stores hostile names and values, replaced where necessary", async () => {
     const { cwd, output, server } = await prepared("hostile", 0);
     const names = [
@@ -167,17 +139,6 @@ describe("enrich into a table", () => {
     );
     expect(large).toEqual({ n: 1024 * 1024, rep_status: "unsupported" });
   });
-
-  it("lists the statements for missing columns and changes nothing", async () => {
-    const { cwd, output } = await prepared("narrow", 3);
-    await cluster.query("CREATE TABLE narrow (n text, domain text)");
-    const { code, stderr } = await runRepute(["enrich", "in.csv", "-o", output, "--local"], {
-      cwd,
-    });
-    expect(code).toBe(2);
-    expect(stderr).toContain('ALTER TABLE "public"."narrow" ADD COLUMN "rep_run_id" text');
-    expect(await readdir(cwd)).toEqual(["in.csv"]);
-  });
 });
 
 describe("a disturbed run into a table", () => {
@@ -201,55 +162,6 @@ describe("a disturbed run into a table", () => {
     expect(await countsOf("killed")).toEqual({ rows: "6000", keys: "6000", last: "6000" });
     expect(server.total - 5_400).toBeLessThanOrEqual(killed * mostRepeated);
     expect((await readFile(join(cwd, "left.csv"), "utf8")).split("\n")).toHaveLength(62);
-  });
-
-  it("continues over a new connection after the server was killed and restarted", async () => {
-    const { cwd, output, server } = await prepared("server_killed", 10_000);
-    const random = seeded(3);
-    const { child, result } = startRepute(
-      ["enrich", "in.csv", "-o", output, "--quiet", ...serviceOf(server)],
-      { cwd },
-    );
-    let kills = 0;
-    await asked(server, 500);
-    while (child.exitCode === null && kills < 4) {
-      await cluster.kill();
-      await cluster.startServer();
-      kills++;
-      await delay(Math.floor(random() * 900));
-    }
-    expect(await result).toMatchObject({ code: 0, stderr: passwordWarned });
-    expect(kills).toBeGreaterThan(0);
-    expect(await countsOf("server_killed")).toEqual({
-      rows: "10000",
-      keys: "10000",
-      last: "10000",
-    });
-  });
-
-  it("has each row once when program and server are killed together", async () => {
-    const { cwd, output, server } = await prepared("together", 8_000);
-    const random = seeded(4);
-    const refusals: string[] = [];
-    let killed = 0;
-    let run: RunReputeResult;
-    do {
-      const kill = killed < 3 ? { requests: 1 + Math.floor(random() * 2_500), ms: 0 } : null;
-      const args = ["in.csv", "-o", output, "--resume"];
-      const running = enrichKilled({ server, cwd, args, kill });
-      await delay(Math.floor(300 + random() * 1_200));
-      await cluster.kill();
-      await cluster.startServer();
-      run = await running;
-      if (run.code === null) killed++;
-      if (run.code === 1) refusals.push(run.stderr);
-    } while (run.code === 1 || (run.code === null && hasState(output)));
-    expect([0, null]).toContain(run.code);
-    expect(run.stderr).toBe(passwordWarned);
-    // A server that is down at the start is an error, so the run is started again.
-    expect(refusals.filter((text) => !text.includes("cannot reach postgres:"))).toEqual([]);
-    expect(killed).toBeGreaterThan(1);
-    expect(await countsOf("together")).toEqual({ rows: "8000", keys: "8000", last: "8000" });
   });
 
   it("ends with 1, resumable, if the server stays down", async () => {
@@ -283,27 +195,6 @@ describe("a disturbed run into a table", () => {
     expect(manifest).toMatchObject({ output: { rows: 12_000 }, resumed: 1 });
     expect(await countsOf("lost")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
   });
-
-  it("stops at once on SIGINT while the server is down", async () => {
-    const { cwd, output, server } = await prepared("stopped", 12_000);
-    const { child, result } = startRepute(
-      ["enrich", "in.csv", "-o", output, "--quiet", ...serviceOf(server)],
-      { cwd },
-    );
-    await asked(server, 6_000);
-    await cluster.kill();
-    await delay(1_500);
-    child.kill("SIGINT");
-    expect(await result).toMatchObject({
-      code: 130,
-      stderr: expect.stringContaining("to continue, repeat the command with --resume"),
-    });
-    await cluster.startServer();
-    const args = ["in.csv", "-o", output, "--resume"];
-    const run = await enrichKilled({ server, cwd, args, kill: null });
-    expect(run).toMatchObject({ code: 0, stderr: passwordWarned });
-    expect(await countsOf("stopped")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
-  });
 });
 
 /**
@@ -330,10 +221,6 @@ async function prepared(table: string, rows: number): Promise<Prepared> {
   });
   await writeFile(join(cwd, "in.csv"), `n,domain\n${lines.join("")}`);
   return { cwd, server, output: cluster.url({ parameters: { table } }) };
-}
-
-function serviceOf({ url }: AnsweringServer): readonly string[] {
-  return ["--intel-url", url, "--lookups", "query", "--rate", "1000000/s"];
 }
 
 /** Resolves after this many requests to the service. */

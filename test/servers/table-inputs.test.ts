@@ -1,16 +1,13 @@
-import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { outputBase } from "../../src/run/destination/check-paths.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { mostRepeated } from "../helpers/killed-run.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
-import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 let cluster: PostgresCluster;
@@ -157,28 +154,6 @@ describe("a PostgreSQL table as input", () => {
       rows: 1_500,
     });
     expect(text).not.toContain(encodeURIComponent(cluster.password));
-  });
-
-  it("goes back into the same database once per row, however often it is killed", async () => {
-    const { cwd, server } = await prepared();
-    await dumpTable("dump", 2_000);
-    const input = queryOf("SELECT n, item FROM dump WHERE n % 10 <> 3 ORDER BY n");
-    const output = cluster.url({ parameters: { table: "results" } });
-    const random = seeded(7);
-    let killed = 0;
-    let run: RunReputeResult;
-    do {
-      const early = { requests: 1 + Math.floor(random() * 400), ms: 0 };
-      const kill = killed < 3 ? early : null;
-      run = await enrichKilled({ server, cwd, args: [input, "-o", output, "--resume"], kill });
-      if (run.code === null) killed++;
-    } while (run.code === null && existsSync(`${outputBase(output)}.state`));
-    expect(run.code).toBe(0);
-    expect(killed).toBe(3);
-    const [counts] = await cluster.query(
-      "SELECT count(*) AS rows, count(DISTINCT n) AS distinct, count(DISTINCT rep_run_id) AS runs FROM results",
-    );
-    expect(counts).toEqual({ rows: "1800", distinct: "1800", runs: "1" });
   });
 });
 
