@@ -1,4 +1,3 @@
-import { didYouMean } from "../core/text/did-you-mean.js";
 import { UsageError } from "../core/errors.js";
 import { parseDataSetTarget } from "./data-set/data-set.js";
 import { localPath } from "./object-files.js";
@@ -105,10 +104,8 @@ export function findWarehouse(output: string): Warehouse | null {
   }
   const scheme = addressScheme(path);
   if (scheme === null) return null;
-  const meant = didYouMean(scheme, ["duckdb", "postgres", "postgresql"]);
-  const near = meant === null ? "" : ` (did you mean ${meant}:?)`;
   // Don't print the address: it may contain a password.
-  throw new UsageError("unknown_output", `cannot write to ${scheme}: addresses${near}`, {
+  throw new UsageError("unknown_output", `cannot write to ${scheme}: addresses`, {
     hint: "write to a file, FILE.parquet, s3://BUCKET/KEY, duckdb:FILE?table=NAME or postgres://…?table=NAME; to use a file name with a colon, write ./NAME",
   });
 }

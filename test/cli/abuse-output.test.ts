@@ -60,7 +60,7 @@ describe("reports an impossible output before it requests or overwrites anything
       "an unknown parameter of an address",
       ["-o", "duckdb:w.db?tabel=night"],
       2,
-      /unknown parameter "tabel" \(did you mean table\?\)/,
+      /unknown parameter "tabel"\n {2}write duckdb:FILE\?table=NAME/,
     ],
     [
       "rejects in a format that is none",

@@ -114,23 +114,20 @@ const [longestSuffix = ""] = Object.values(viewSuffixes).toSorted((a, b) => b.le
  */
 export function parsePostgresTable(text: string): TableName {
   const table = parseTableName(text);
-  const { schema, name } = table;
-  const maxLength = maxPostgresName - longestSuffix.length;
-  if (schema !== null && Buffer.byteLength(schema) > maxPostgresName) {
-    throw new UsageError(
-      "name_too_long",
-      `the schema name ${schema} has ${Buffer.byteLength(schema)} bytes; PostgreSQL allows ${maxPostgresName}`,
-      { hint: `choose a schema with a name of at most ${maxPostgresName} bytes` },
-    );
-  }
-  if (Buffer.byteLength(name) > maxLength) {
-    throw new UsageError(
-      "name_too_long",
-      `the table name ${name} has ${Buffer.byteLength(name)} bytes; PostgreSQL allows ${maxPostgresName}, including the suffix ${longestSuffix} of a view beside the table`,
-      { hint: `choose a name of at most ${maxLength} bytes` },
-    );
-  }
+  mustFit("the schema name", table.schema ?? "", maxPostgresName);
+  const suffix = `, including the suffix ${longestSuffix} of a view beside the table`;
+  mustFit("the table name", table.name, maxPostgresName - longestSuffix.length, suffix);
   return table;
+}
+
+function mustFit(what: string, name: string, longest: number, more = ""): void {
+  const length = Buffer.byteLength(name);
+  if (length <= longest) return;
+  throw new UsageError(
+    "name_too_long",
+    `${what} ${name} has ${length} bytes; PostgreSQL allows ${maxPostgresName}${more}`,
+    { hint: `choose a name of at most ${longest} bytes` },
+  );
 }
 
 export function tableText({ schema, name }: TableName): string {

@@ -9,7 +9,6 @@ import {
   type TableName,
   tableText,
 } from "../sql/dialect.js";
-import { didYouMean } from "../../core/text/did-you-mean.js";
 import { withoutFailed } from "../../core/files/output-names.js";
 
 export interface WarehouseTarget {
@@ -68,10 +67,8 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
       hint: `write duckdb:${output}?table=${defaultTable}`,
     });
   }
-  const rest = output.slice("duckdb:".length);
-  const mark = rest.indexOf("?");
-  const path = mark < 0 ? rest : rest.slice(0, mark);
-  const options = new URLSearchParams(mark < 0 ? "" : rest.slice(mark + 1));
+  const [path = "", query] = output.slice("duckdb:".length).split(/\?(.*)/s);
+  const options = new URLSearchParams(query);
   const hint = "write duckdb:FILE?table=NAME";
   if (path === "" || path === ":memory:") {
     throw new UsageError("bad_output", `${output} does not name a DuckDB file`, { hint });
@@ -84,7 +81,12 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
     file,
     table,
     display: `duckdb:${path}?table=${tableText(table)}`,
-    base: `${file}.${fileWord(duckdbKey(table))}`,
+    // One base per table: names ignore case, and `main` is the default schema.
+    base: `${file}.${fileWord(
+      tableText(table)
+        .toLowerCase()
+        .replace(/^main\.(?=.)/, ""),
+    )}`,
   };
 }
 
@@ -131,33 +133,18 @@ export function addressScheme(output: string): string | null {
   return /^([a-z][a-z0-9+.-]+):/i.exec(output)?.[1]?.toLowerCase() ?? null;
 }
 
-/** One key per DuckDB table: names ignore case, and `main` is the default schema. */
-function duckdbKey(table: TableName): string {
-  return tableText(table)
-    .toLowerCase()
-    .replace(/^main\.(?=.)/, "");
-}
-
 /** Never show the address: a password may be anywhere in it. */
 function readUrl(output: string): URL {
   const hint =
     "write postgres://USER@HOST/DATABASE?table=NAME and percent-encode special characters";
-  let url: URL;
-  try {
-    url = new URL(output);
-  } catch {
-    // Without the cause, which would show the address.
-    throw new UsageError("bad_output", "the PostgreSQL address is not a valid URL", {
-      hint,
-    });
-  }
+  const refused = (what: string): UsageError =>
+    new UsageError("bad_output", `the PostgreSQL address ${what}`, { hint });
+  // Without the cause, which would show the address.
+  if (!URL.canParse(output)) throw refused("is not a valid URL");
+  const url = new URL(output);
   // An unencoded # or / in a password ends the host early, so the rest must stay hidden too.
   if (url.hash !== "" || url.pathname.includes("@") || url.search.includes("@")) {
-    throw new UsageError(
-      "bad_output",
-      "the PostgreSQL address has an unexpected part after the host",
-      { hint },
-    );
+    throw refused("has an unexpected part after the host");
   }
   return url;
 }
@@ -169,7 +156,6 @@ function fileWord(text: string): string {
   return `${word}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
 }
 
-/** Rules for the parameters of an output's address. */
 interface ParameterRules {
   readonly known: readonly string[];
   /** Name of the address for messages, without a password. */
@@ -177,30 +163,17 @@ interface ParameterRules {
   readonly hint: string;
 }
 
-/**
- * Rejects unknown and repeated parameters. Values are never shown.
- * @throws UsageError `bad_output`
- */
+/** @throws UsageError `bad_output` for unknown parameters, whose values are never shown */
 function checkParameters(
   parameters: URLSearchParams,
   { known, display, hint }: ParameterRules,
 ): void {
   const names = [...parameters.keys()];
   const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    const meant = didYouMean(unknown, known);
-    // After an unencoded password, a parameter name may be part of it.
-    const isSafe = meant !== null || !names.some((name) => name.endsWith("password"));
-    const name = isSafe ? ` ${JSON.stringify(unknown)}` : "";
-    const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-    throw new UsageError("bad_output", `${display} has an unknown parameter${name}${near}`, {
-      hint,
-    });
-  }
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) {
-    throw new UsageError("bad_output", `${display} has the parameter ${twice} twice`, { hint });
-  }
+  if (unknown === undefined) return;
+  // After an unencoded password, the name may be part of it.
+  const name = names.some((each) => each.endsWith("password")) ? "" : ` ${JSON.stringify(unknown)}`;
+  throw new UsageError("bad_output", `${display} has an unknown parameter${name}`, { hint });
 }
 
 /** Parameters of a PostgreSQL address that reach the server or the driver. */
