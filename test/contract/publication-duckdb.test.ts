@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openStage } from "../../src/outputs/publish/staged-sink.js";
@@ -21,18 +21,6 @@ describe("large rows", () => {
       anEnrichedRow({ number: from + index, cells: ["x".repeat(1024 * 1024)] }),
     );
 
-  it("are stored among others", async () => {
-    const place = await aPlace();
-    await load(place, { runId: "night 1" }, 300);
-    const rows = [...large(1, 20), ...someRows(21, 40)];
-    await publishRows(place.output, place.folder, rows, { runId: "large" });
-    const counts = "SELECT rep_run_id AS run, count(*) AS n FROM enriched GROUP BY 1 ORDER BY 1";
-    expect(await query(place, counts)).toEqual([
-      { run: "large", n: 40n },
-      { run: "night 1", n: 300n },
-    ]);
-  });
-
   it("are refused if DuckDB could not hold them in memory, and nothing is stored", async () => {
     const place = await aPlace();
     await load(place, { runId: "night 1" }, 3);
@@ -48,18 +36,6 @@ describe("large rows", () => {
 });
 
 describe("the rows of a run", () => {
-  it("are committed again without changing those that are there", async () => {
-    const place = await aPlace();
-    const { sink } = await openRun(place.output, place.folder);
-    await sink.write(someRows(1, 3));
-    await sink.publishSoFar();
-    await query(place, "UPDATE enriched SET ip = 'mine' WHERE rep_row = 2");
-    await query(place, "DELETE FROM enriched WHERE rep_row = 3");
-    await sink.finish();
-    const stored = await query(place, "SELECT ip FROM enriched ORDER BY rep_row");
-    expect(stored.map((row) => row["ip"])).toEqual(["cell 1", "mine", "cell 3"]);
-  });
-
   it("are refused beside others with its ID", async () => {
     const place = await aPlace();
     const { sink } = await openRun(place.output, place.folder);
@@ -191,12 +167,6 @@ describe("an unusable file", () => {
       const find = findWarehouse(each.output)!.rows!.find({ prefix: "rep_", runId: null });
       await expect(find).rejects.toMatchObject({ code: "output_not_duckdb" });
     }
-  });
-
-  it("is a directory", async () => {
-    const place = await aPlace();
-    await mkdir(place.file);
-    await expect(open(place)).rejects.toMatchObject({ code: "output_is_directory" });
   });
 
   it("is in a missing folder", async () => {

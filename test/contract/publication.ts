@@ -196,12 +196,6 @@ export function describeTypedColumns(place: PublicationPlace): void {
       expect(values).toHaveLength(first + columns.length + addedColumns.length);
     });
 
-    it("rejects an input column that would be added", async () => {
-      await expect(publish([], { columns: ["ip", "Rep_Item"] })).rejects.toMatchObject({
-        code: "column_clash",
-      });
-    });
-
     it("stores hostile values as far as possible and counts the changed ones", async () => {
       const { rows, warnings } = await publish(
         hostileValues.map(([value], index) => anEnrichedRow({ number: index + 1, cells: [value] })),

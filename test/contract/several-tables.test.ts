@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, it } from "vitest";
@@ -105,18 +105,6 @@ it("resumes in any of them, after the tables are gone", async () => {
   expect(plain(await rowsOf(cwd, "out.csv"))).toEqual(plain(await rowsOf(cwd, "whole.csv")));
 });
 
-it("refuses to replace one of them, and options for text without text", async () => {
-  const cwd = await prepared();
-  expect(await enrich(cwd, "a.csv", "b.parquet", "-o", "b.parquet")).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("would overwrite"),
-  });
-  expect(await enrich(cwd, "b.parquet", inputs[2]!, "--from", "csv", "-o", "x.csv")).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--from applies only to text"),
-  });
-});
-
 it("reads the parts of a data set that its manifest names", async () => {
   const cwd = await prepared();
   const lines = Array.from({ length: 25 }, (_, n) => `192.0.2.${n},${n}\n`).join("");
@@ -144,18 +132,4 @@ it("reads the parts of a data set that its manifest names", async () => {
     code: 2,
     stderr: expect.stringContaining("are es-bulk, which repute cannot read"),
   });
-});
-
-it("reads the Parquet files in a folder", async () => {
-  const cwd = await prepared();
-  await mkdir(join(cwd, "more"));
-  await queryDuckdb(`COPY (SELECT '192.0.2.1' AS ip) TO '${join(cwd, "more", "z.parquet")}'`);
-  await writeFile(join(cwd, "more", "_manifest.json"), "{}");
-  await writeFile(join(cwd, "more", "y.csv"), "ip\n192.0.2.2\n");
-  const { code, stderr } = await enrich(cwd, "more", "-o", "all.csv");
-  expect([code, stderr]).toEqual([0, expect.stringContaining("skipping _manifest.json in more")]);
-  expect((await rowsOf(cwd, "all.csv")).map((row) => row["rep_file"])).toEqual([
-    "more/y.csv",
-    "more/z.parquet",
-  ]);
 });

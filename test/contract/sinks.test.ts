@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
@@ -35,13 +35,6 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
     const { length } = await readFile(target);
     expect(result).toMatchObject({ path: target, rows: 3, bytes: length });
     expect(await textOf(target, gzip)).toHaveLength(lines(3));
-  });
-
-  it("leaves nothing under the final name when abandoned", async () => {
-    const { sink, target } = await open(format, gzip);
-    await sink.write(rows(1, 3));
-    await sink.abandon();
-    expect(existsSync(target)).toBe(false);
   });
 
   it("truncates to a checkpoint and continues with the same rows", async () => {
@@ -162,16 +155,3 @@ async function textOf(path: string, gzip: boolean): Promise<string[]> {
   const text = (gzip ? gunzipSync(bytes) : bytes).toString();
   return text.split("\n").slice(0, -1);
 }
-
-// A sink never reads the file under the final name: an older output stays until the new one is
-// complete.
-it("keeps the previous output until the new one is complete", async () => {
-  const target = join(await temporaryFolder(), "out.csv");
-  await writeFile(target, "old");
-  const { sink } = await open("csv", false, null, target);
-  await sink.write(rows(1, 1));
-  await sink.checkpoint();
-  expect(await readFile(target, "utf8")).toBe("old");
-  await sink.finish();
-  expect(await readFile(target, "utf8")).not.toBe("old");
-});

@@ -134,13 +134,6 @@ describe("tables and Parquet files as input", () => {
     expect(counts).toEqual({ n: 6n, runs: 2n, before: 3n });
   });
 
-  it("plans like it enriches", async () => {
-    const cwd = await folderWith();
-    const args = ["plan", "duckdb:in.duckdb?table=iocs", "--json", "--local"];
-    const { stdout } = await runRepute(args, { cwd });
-    expect(JSON.parse(stdout)).toMatchObject({ rows: 3, kinds: { ip: 1, domain: 1 } });
-  });
-
   it("continues from its copy, and notices a damaged one", async () => {
     const cwd = await folderWith(
       "CREATE TABLE many AS SELECT 'host-' || n || '.example.com' AS item FROM range(300) t(n)",

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
-import { openRun, someOptions } from "./publishing.js";
+import { openRun } from "./publishing.js";
 
 /** A database with the table `enriched`, and how a test asks it without repute. */
 export interface TablePlace {
@@ -114,27 +114,6 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       expect(await items(folder)).toEqual(["192.0.2.1 3 1"]);
       await publish(folder, { ...merge, runId: "5", rows: [answer(1, "192.0.2.1", 5)] });
       expect(await items(folder)).toEqual(["192.0.2.1 5 1"]);
-    });
-
-    it("replaces every column of a row", async () => {
-      const folder = await temporaryFolder();
-      await publish(folder, {
-        mode: "merge",
-        runId: "1",
-        rows: [answer(1, "192.0.2.1", 1, "malicious")],
-      });
-      await publish(folder, {
-        mode: "merge",
-        runId: "2",
-        hour: 5,
-        rows: [answer(1, "192.0.2.1", 2, "none")],
-      });
-      const [row] = await sql(
-        folder,
-        (table) =>
-          `SELECT rep_intent AS intent, rep_verdict AS verdict, CAST(count(*) OVER () AS text) AS rows FROM ${table} WHERE rep_loaded_at = '2026-01-05 05:00:00Z'`,
-      );
-      expect(row).toEqual({ intent: "none", verdict: "none", rows: "1" });
     });
 
     it("counts rows without an item and does not store them", async () => {
@@ -288,26 +267,6 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         { ...night, run_id: "1", complete: "1", hour: "0" },
         { ...night, run_id: "2", complete: "2", hour: "3" },
       ]);
-    });
-
-    it("refuses a view in the place of the table of runs", async () => {
-      const folder = await temporaryFolder();
-      await publish(folder, { runId: "1", rows: [] });
-      await sql(folder, (table) => `DROP TABLE ${table}_runs`);
-      await sql(folder, (table) => `CREATE VIEW ${table}_runs AS SELECT 1 AS one`);
-      const next = openRun(output(folder), folder, await someOptions(folder, { runId: "2" }));
-      await expect(next).rejects.toMatchObject({ code: "not_a_table" });
-    });
-
-    it("refuses a table of runs that lacks columns", async () => {
-      const folder = await temporaryFolder();
-      await publish(folder, { runId: "1", rows: [] });
-      await sql(folder, (table) => `ALTER TABLE ${table}_runs DROP COLUMN manifest`);
-      const next = openRun(output(folder), folder, await someOptions(folder, { runId: "2" }));
-      await expect(next).rejects.toMatchObject({
-        code: "table_lacks_columns",
-        hint: expect.stringMatching(/ALTER TABLE .*enriched_runs" ADD COLUMN "manifest"/),
-      });
     });
   });
 }

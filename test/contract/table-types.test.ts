@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
@@ -77,18 +77,6 @@ describe("types of input columns", () => {
     expect(await enrichKilled({ server, cwd, args: resumed, kill: null })).toMatchObject({
       code: 0,
     });
-    await expectKept(cwd, "found.t");
-  });
-
-  it("stay over chunks", async () => {
-    const cwd = await typedInputs();
-    const shared = ["--to", "parquet", "--lookups", "query", "--item-column", "item"];
-    await repute(cwd, "split", "in.parquet", "-o", "work", "--rows-per-chunk", "80", ...shared);
-    for (const chunk of ["1", "0", "2"]) {
-      await repute(cwd, "enrich", "work", "--chunk", chunk, "--local");
-    }
-    const target = "duckdb:out.duckdb?table=t";
-    expect((await repute(cwd, "merge", "work", "-o", target)).stderr).not.toMatch(/warning/);
     await expectKept(cwd, "found.t");
   });
 
@@ -190,23 +178,6 @@ describe("types of input columns", () => {
     );
     expect(stored).toEqual({ days: 3, late: 0, a: "\uFFFD" });
   });
-
-  it("key a merged table, which lacks rows without a value", async () => {
-    const cwd = await typedInputs();
-    const target = "duckdb:out.duckdb?table=t";
-    const args = ["in.parquet", "-o", target, "--mode", "merge", "--key", "big"];
-    for (let night = 0; night < 2; night++) await enrich(cwd, ...args);
-    await imported(cwd, "found.t");
-    expect(await typesOf(cwd, "found")).toEqual(storedTypes);
-    const file = join(cwd, "in.duckdb");
-    const keyed = "(FROM original WHERE big IS NOT NULL)";
-    expect(await differences("found", file, keyed)).toEqual([]);
-    const [counts] = await queryDuckdb(
-      `SELECT count(*)::INT AS rows, (SELECT count(*) FROM ${keyed})::INT AS keyed FROM found`,
-      file,
-    );
-    expect(counts).toEqual({ rows: 202, keyed: 202 });
-  });
 });
 
 describe("types of several inputs", () => {
@@ -239,18 +210,6 @@ describe("types of several inputs", () => {
       { n: 1n, m: "2", d: "2024-01-02", extra: null, types },
       { n: 2n, m: "2.5", d: null, extra: true, types },
     ]);
-  });
-
-  it("are text where a text file has the column", async () => {
-    const cwd = await typedInputs();
-    await writeFile(join(cwd, "t.csv"), "item,big\nt.example.com,x\n");
-    const query = "duckdb:in.duckdb?query=SELECT item, big, day FROM original LIMIT 2";
-    const { stderr } = await enrich(cwd, "t.csv", query, "-o", "out.parquet");
-    expect(stderr).not.toMatch(/warning/);
-    const rows = await queryDuckdb(
-      `SELECT DISTINCT typeof(big) AS big, typeof(day) AS day FROM '${cwd}/out.parquet'`,
-    );
-    expect(rows).toEqual([{ big: "VARCHAR", day: "DATE" }]);
   });
 });
 

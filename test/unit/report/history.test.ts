@@ -49,17 +49,6 @@ describe("historyOf", () => {
     const failed = { statuses: { complete: 900, failed: 100 } };
     expect(names([...usual, night(6, failed)])).toEqual(["complete", "failed"]);
   });
-
-  it("leaves out what was zero every night, except for the rows", () => {
-    const zeros = { statuses: { complete: 0, failed: 0 }, verdicts: { none: 0 }, requests: 0 };
-    const series = historyOf([night(0, { ...zeros, rows: 0 }), night(1, { ...zeros, rows: 0 })]);
-    expect(series.map(({ name }) => name)).toEqual(["rows", "duration"]);
-  });
-
-  it("shows the newest sixty nights", () => {
-    const nights = Array.from({ length: 70 }, (_, day) => night(day, { rows: day }));
-    expect(historyOf(nights)[0]?.values).toEqual(Array.from({ length: 60 }, (_, at) => at + 10));
-  });
 });
 
 describe("isOutlier", () => {

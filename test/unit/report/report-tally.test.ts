@@ -67,17 +67,6 @@ test("counts networks and countries of rows with a verdict only", async () => {
   expect(countries.entries).toEqual([{ name: "DE", count: 1 }]);
 });
 
-test("counts a tag once for each row that carries it", async () => {
-  const { tags } = await reportOf([
-    ip("192.0.2.1", "malicious", { tags: "a:b|a:b|c:d" }),
-    ip("192.0.2.2", "malicious", { tags: "c:d" }),
-  ]);
-  expect(tags.entries).toEqual([
-    { name: "c:d", count: 2 },
-    { name: "a:b", count: 1 },
-  ]);
-});
-
 test("lists the worst items first: verdict, observations, last seen", async () => {
   const { offenders } = await reportOf([
     ip("192.0.2.1", "listed", { honeypot_observations: "900" }),
@@ -129,12 +118,6 @@ test("lists the first tags of an item and counts the others", async () => {
     [...many.slice(0, 8), "and 9,992 more"],
     [`${"x".repeat(120)}… (10,000 characters)`, "a:b"],
   ]);
-});
-
-test("tells items apart by their whole length", async () => {
-  const long = (end: string) => ip(`http://example.com/${"a".repeat(10_000)}${end}`, "malicious");
-  const { offenders } = await reportOf([long("1"), long("2"), long("1")]);
-  expect([offenders.items, ...offenders.worst.map(({ rows }) => rows)]).toEqual([2, 2, 1]);
 });
 
 test("keeps a bounded list of items, exact in what it keeps", async () => {

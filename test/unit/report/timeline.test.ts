@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Days, bucketName, timelineOf } from "../../../src/report/timeline.js";
+import { Days, timelineOf } from "../../../src/report/timeline.js";
 
 function daysOf(...times: readonly string[]): Days {
   const days = new Days();
@@ -44,11 +44,4 @@ test("ignores text that is no time", () => {
     "1999-12-31",
   );
   expect(days.total).toBe(0);
-});
-
-test("names a bucket by its unit", () => {
-  const start = Date.UTC(2026, 2, 5);
-  expect([bucketName("day", start), bucketName("month", start), bucketName("year", start)]).toEqual(
-    ["2026-03-05", "2026-03", "2026"],
-  );
 });

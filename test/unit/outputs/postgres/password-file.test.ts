@@ -5,32 +5,18 @@ import { readPasswordFile } from "../../../../src/outputs/postgres/login-address
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const wanted = { host: "db.example.com", port: 5432, database: "intel", user: "loader" };
+const socket = { ...wanted, host: "/var/run/postgresql" };
 
-it("returns the first matching line", async () => {
-  const file = "other.example.com:5432:intel:loader:a\n*:5432:*:loader:b\n*:*:*:*:c\n";
-  expect(await read(file)).toBe("b");
-});
-
-it("returns null if no line matches", async () => {
-  expect(await read("db.example.com:5433:intel:loader:a\n")).toBeNull();
-});
-
-it("unescapes colons and backslashes and allows colons in the password", async () => {
-  expect(await read("*:*:*:*:a\\:b\\\\c:d\n")).toBe("a:b\\c:d");
-});
-
-it("skips comments and invalid lines", async () => {
-  expect(await read("#*:*:*:*:a\n*:*:b\n\r\n*:*:*:*:c\r\n")).toBe("c");
-});
-
-it("matches a socket folder as localhost", async () => {
-  const socket = { ...wanted, host: "/var/run/postgresql" };
-  expect(await read("localhost:5432:intel:loader:a\n", socket)).toBe("a");
-});
-
-it("returns null if there is no file", async () => {
-  const environment = { HOME: await temporaryFolder() };
-  expect(await readPasswordFile(wanted, environment, () => undefined)).toBeNull();
+it.each([
+  ["the first matching line", "other:5432:intel:loader:a\n*:5432:*:loader:b\n*:*:*:*:c\n", "b"],
+  ["no line that does not match", "db.example.com:5433:intel:loader:a\n", null],
+  ["escapes, and colons in the password", "*:*:*:*:a\\:b\\\\c:d\n", "a:b\\c:d"],
+  ["no comments and invalid lines", "#*:*:*:*:a\n*:*:b\n\r\n*:*:*:*:c\r\n", "c"],
+  ["localhost for a socket", "localhost:5432:intel:loader:a\n", "a", socket],
+])("takes %s", async (_, content, password, who = wanted) => {
+  const home = await temporaryFolder();
+  await writeFile(join(home, ".pgpass"), content, { mode: 0o600 });
+  expect(await readPasswordFile(who, { HOME: home }, () => undefined)).toBe(password);
 });
 
 it("ignores a file that other users can read, with a warning", async () => {
@@ -40,14 +26,6 @@ it("ignores a file that other users can read, with a warning", async () => {
   const warnings: string[] = [];
   const environment = { PGPASSFILE: path };
   const found = await readPasswordFile(wanted, environment, (text) => warnings.push(text));
-  expect({ found, warnings }).toEqual({
-    found: null,
-    warnings: [`ignored ${path} because other users can read it; run chmod 600 ${path}`],
-  });
+  const warning = `ignored ${path} because other users can read it; run chmod 600 ${path}`;
+  expect({ found, warnings }).toEqual({ found: null, warnings: [warning] });
 });
-
-async function read(content: string, who = wanted): Promise<string | null> {
-  const home = await temporaryFolder();
-  await writeFile(join(home, ".pgpass"), content, { mode: 0o600 });
-  return readPasswordFile(who, { HOME: home }, () => undefined);
-}

@@ -13,10 +13,6 @@ describe.each(schemaFormats)("the schema as %s", (format) => {
     }
   });
 
-  it("ends with a line feed", () => {
-    expect(schemaText(format, options)).toMatch(/[^\n]\n$/);
-  });
-
   it("rejects an input column that would be added", () => {
     const columns = ["rep_item"];
     expect(() => schemaText(format, { ...options, columns })).toThrow(
@@ -99,68 +95,12 @@ it("rejects more columns than the database allows", () => {
   expect(() => schemaText("duckdb", { ...options, columns })).not.toThrow();
 });
 
-it("creates a table and a view of each item's newest row in DuckDB", async () => {
-  const instance = await DuckDBInstance.create(":memory:");
-  const connection = await instance.connect();
-  await connection.run(`CREATE SCHEMA intel; ${schemaText("duckdb", options)}`);
-  await connection.run(
-    `INSERT INTO intel.hits (rep_run_id, rep_row, rep_kind, rep_item, rep_looked_up_at) VALUES
-     ('a', 1, 'ip', '192.0.2.1', '2026-01-01T00:00:00Z'),
-     ('a', 2, 'ip', '192.0.2.2', '2026-01-03T00:00:00Z'),
-     ('a', 3, 'ip', '192.0.2.2', '2026-01-03T00:00:00Z'),
-     ('a', 4, NULL, NULL, NULL),
-     ('b', 1, 'ip', '192.0.2.1', '2026-01-02T00:00:00Z'),
-     ('b', 2, 'ip', '192.0.2.2', NULL)`,
-  );
-  const result = await connection.runAndReadAll(
-    "SELECT rep_item, rep_run_id, rep_row FROM intel.hits_newest ORDER BY rep_item",
-  );
-  expect(result.getRows()).toEqual([
-    ["192.0.2.1", "b", 1n],
-    ["192.0.2.2", "a", 3n],
-  ]);
-  connection.closeSync();
-  instance.closeSync();
-});
-
 /** Gives rows the members that their verdicts are from. */
 const setDecisive = `UPDATE hits SET
   rep_intent = CASE WHEN rep_status = 'complete' THEN replace(rep_verdict, 'listed', 'none') END,
   rep_mail_blocklist = CASE rep_verdict WHEN 'listed' THEN 'ACTIVE' ELSE 'NOT_LISTED' END`;
 
 describe("the view of changes", () => {
-  it("shows each item whose verdict, tags, network or contact changed from run to run", async () => {
-    const instance = await DuckDBInstance.create(":memory:");
-    const connection = await instance.connect();
-    await connection.run(schemaText("duckdb", { columns: [], prefix: "rep_", table: "hits" }));
-    await connection.run(`INSERT INTO hits
-        (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at,
-         rep_status, rep_type, rep_missing)
-      VALUES
-        ('1', 1, 'ip', '192.0.2.1', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
-        ('1', 2, 'ip', '192.0.2.2', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
-        ('1', 3, 'ip', '192.0.2.3', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
-        ('1', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
-        ('2', 1, 'ip', '192.0.2.1', 'listed', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
-        ('2', 2, 'ip', '192.0.2.2', NULL, NULL, NULL, '2026-01-02T00:00:00Z', 'failed', NULL, []),
-        ('2', 3, 'ip', '192.0.2.3', 'none', ['a:b', 'c:d'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
-        ('2', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
-        ('2', 5, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z', 'complete', 'IP', []),
-        ('3', 1, 'ip', '192.0.2.2', 'listed', ['a:b'], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', [])`);
-    await connection.run(setDecisive);
-    const found = await connection.runAndReadAll(
-      `SELECT rep_change, rep_item, rep_earlier_verdict, rep_verdict, rep_earlier_run_id, rep_run_id
-       FROM hits_changes ORDER BY rep_item`,
-    );
-    expect(found.getRows()).toEqual([
-      ["worse", "192.0.2.1", "none", "listed", "1", "2"],
-      ["better", "192.0.2.2", "malicious", "listed", "1", "3"],
-      ["changed", "192.0.2.3", "none", "none", "1", "2"],
-    ]);
-    connection.closeSync();
-    instance.closeSync();
-  });
-
   it("compares only what both runs know", async () => {
     const instance = await DuckDBInstance.create(":memory:");
     const connection = await instance.connect();

@@ -31,21 +31,6 @@ const check = (
     found.map(([name, type]) => ({ name, type, isRequired: false })),
   );
 
-it("lists missing columns and the statements that add them", () => {
-  const kept = ["rep_kind", "rep_item", "rep_looked_up_at"].map((name) => [name, "X"] as const);
-  expect(() => check("duckdb", ["Note", "VARCHAR"], ...kept)).toThrow(
-    expect.objectContaining({
-      code: "table_lacks_columns",
-      message: 'the table intel.odd"name lacks 2 columns: rep_run_id, rep_tags',
-      hint: expect.stringContaining(
-        '\nALTER TABLE "intel"."odd""name" ADD COLUMN "rep_run_id" VARCHAR;' +
-          '\nALTER TABLE "intel"."odd""name" ADD COLUMN "rep_tags" VARCHAR[];' +
-          '\nCREATE OR REPLACE VIEW "intel"."odd""name_newest" AS\nSELECT *\n',
-      ),
-    }),
-  );
-});
-
 it("distinguishes names by case only in PostgreSQL", () => {
   const found: [string, string][] = [
     ["rep_run_id", "varchar"],
