@@ -9,7 +9,7 @@ import { redactAddress } from "../../core/redaction/redact-address.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
 import type { GivenSetting } from "../options/settings.js";
 import { runGroups } from "./enrich/job-options.js";
-import { dataOutput, writeOut } from "../terminal/data-output.js";
+import { printRecords, writeOut } from "../terminal/data-output.js";
 
 const { opsUrl, accessTokenFile } = opsOptions.shape;
 const { caseUrl, caseApiKeyFile } = caseOptions.shape;
@@ -99,9 +99,7 @@ async function showConfig(call: Call): Promise<number> {
   const columns = ["setting", "value", "from"].map(
     (title, at) => [title, (cells: readonly string[]) => cells[at] ?? ""] as const,
   );
-  const output = dataOutput(call, columns, { toLine: (cells) => cells.join("\t") });
-  for (const cells of rows) await output.add(cells);
-  await output.end();
+  await printRecords(call, rows, columns, { toLine: (cells) => cells.join("\t") });
   return exitCodes.done;
 }
 

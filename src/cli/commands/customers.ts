@@ -3,7 +3,7 @@ import { ServiceError } from "../../api/status-fault.js";
 import { FatalError } from "../../core/errors.js";
 import { opsCallGroups } from "../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { dataOutput } from "../terminal/data-output.js";
+import { printRecords } from "../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../exit-code.js";
 import { askService } from "../services/services.js";
 
@@ -32,26 +32,26 @@ export const customersCommand = defineCommand({
 
 async function listCustomers(call: CommandCall<SettingsOf<typeof opsCallGroups>>): Promise<number> {
   const { signal } = call.context;
-  const output = dataOutput<Customer>(call, [
-    ["customer", ({ customer_id }) => customer_id],
-    ["tenant", ({ tenant_id }) => tenant_id ?? ""],
-  ]);
   let printed = 0;
+  async function* counted(customers: AsyncIterable<Customer>) {
+    for await (const customer of customers) {
+      yield customer;
+      printed++;
+    }
+  }
   try {
-    await askService("ops", call, async (client) => {
-      for await (const customer of client.customers({ signal })) {
-        await output.add(customer);
-        printed++;
-      }
-    });
+    await askService("ops", call, (client) =>
+      printRecords<Customer>(call, counted(client.customers({ signal })), [
+        ["customer", ({ customer_id }) => customer_id],
+        ["tenant", ({ tenant_id }) => tenant_id ?? ""],
+      ]),
+    );
   } catch (error) {
     if (printed === 0 || !(error instanceof ServiceError)) throw error;
-    await output.end();
     throw new FatalError(error.code, error.message, {
       cause: error,
       hint: `the printed list (${printed} customers) may be incomplete`,
     });
   }
-  await output.end();
   return exitCodes.done;
 }

@@ -4,21 +4,14 @@ import { type CardField, printCard } from "./terminal-card.js";
 import { once } from "node:events";
 import type { CliContext } from "./cli-context.js";
 import { type ColorChoice, paintFor } from "./colors.js";
-import { TerminalTable } from "./terminal-table.js";
-
-/** Prints records in the order they are added. */
-export interface DataOutput<T> {
-  add(record: T): Promise<void>;
-  /** Prints buffered records. */
-  end(): Promise<void>;
-}
+import { printTable } from "./terminal-table.js";
 
 /** Columns of a table: title and cell. */
-type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
+export type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
 
 /** Whether to print JSON lines: with `--json`, or if stdout is not a terminal. */
-export function wantsLines(json: boolean, { stdout }: Pick<CliContext, "stdout">): boolean {
-  return json || stdout.isTTY !== true;
+export function wantsLines({ settings, context }: OutputCall): boolean {
+  return settings.json || context.stdout.isTTY !== true;
 }
 
 /** The part of a call that says where and how to print data. */
@@ -33,29 +26,24 @@ interface DataForm<T> {
   readonly prose?: boolean;
 }
 
-/** Prints records as JSON lines, or as a table on a terminal. */
-export function dataOutput<T>(
+/** Prints records as JSON lines, each as it comes, or as a table on a terminal. */
+export async function printRecords<T>(
   call: OutputCall,
+  records: Iterable<T> | AsyncIterable<T>,
   columns: DataColumns<T>,
   { toLine = JSON.stringify, prose = false }: DataForm<T> = {},
-): DataOutput<T> {
-  const { settings, context } = call;
-  if (wantsLines(settings.json, context)) {
-    return {
-      add: (record) => writeOut(context, `${toLine(record)}\n`),
-      end: () => Promise.resolve(),
-    };
+): Promise<void> {
+  const isLines = wantsLines(call);
+  const rows: (readonly string[])[] = [];
+  try {
+    for await (const record of records) {
+      if (isLines) await writeOut(call.context, `${toLine(record)}\n`);
+      else rows.push(columns.map(([, cell]) => cell(record)));
+    }
+  } finally {
+    const titles = columns.map(([title]) => title);
+    printTable(call.context.stdout, { titles, rows, prose }, paintFor(call));
   }
-  const table = new TerminalTable(
-    context.stdout,
-    columns.map(([title]) => title),
-    paintFor(call),
-    prose,
-  );
-  return {
-    add: async (record) => table.add(columns.map(([, cell]) => cell(record))),
-    end: async () => table.end(),
-  };
 }
 
 /** Prints sentences, wrapped between words on a terminal. */
@@ -87,15 +75,16 @@ export async function writeOut(
 
 /** Prints a record as one line of JSON, or one field per line on a terminal. */
 export async function showRecord(call: OutputCall, record: object): Promise<void> {
-  const { settings, context } = call;
-  if (wantsLines(settings.json, context)) await writeOut(context, `${JSON.stringify(record)}\n`);
-  else showFields(call, record);
+  if (wantsLines(call)) return writeOut(call.context, `${JSON.stringify(record)}\n`);
+  const fields = [...fieldsOf(record)];
+  const shown = fields.slice(0, mostShown);
+  if (fields.length > mostShown) shown.push(["…", "more with --json"]);
+  printCard(call.context.stdout, [{ title: "", fields: shown }], paintFor(call));
 }
 
 /** The same for counts, with units on a terminal. */
-export async function showCounts(call: OutputCall, record: object): Promise<void> {
-  const shown = wantsLines(call.settings.json, call.context) ? record : withUnits(record);
-  await showRecord(call, shown);
+export function showCounts(call: OutputCall, record: object): Promise<void> {
+  return showRecord(call, wantsLines(call) ? record : withUnits(record));
 }
 
 function withUnits(record: object): object {
@@ -111,45 +100,23 @@ function withUnits(record: object): object {
 /** Maximum number of fields to print on a terminal. */
 const mostShown = 1000;
 
-/**
- * Prints a record on a terminal, one field per line: its path in PQL syntax and its value. A list of
- * plain values is one field.
- */
-function showFields(call: OutputCall, record: object): void {
-  const fields: CardField[] = [];
-  for (const { path, text } of fieldsOf(record)) {
-    if (fields.length === mostShown) {
-      fields.push(["…", "more with --json"]);
-      break;
-    }
-    fields.push([formatPath(path), text]);
-  }
-  printCard(call.context.stdout, [{ title: "", fields }], paintFor(call));
-}
-
-interface Field {
-  readonly path: readonly (string | number)[];
-  readonly text: string;
-}
-
-/** The leaf fields of a record, in order. */
-function* fieldsOf(record: object, path: Field["path"] = []): Generator<Field, void, undefined> {
+/** The leaf fields of a record, in order: path in PQL syntax and value. A list of plain values is one field. */
+function* fieldsOf(
+  record: object,
+  path: readonly (string | number)[] = [],
+): Generator<CardField, void, undefined> {
   const steps = Array.isArray(record) ? record.entries() : Object.entries(record);
   for (const [step, value] of steps) {
     const text = textOf(value);
     if (text === null) yield* fieldsOf(value as object, [...path, step]);
-    else yield { path: [...path, step], text };
+    else yield [formatPath([...path, step]), text];
   }
 }
 
 /** Text of a leaf value; null for a value with fields. */
 function textOf(value: unknown): string | null {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (values.every(isPlain)) return values.map((each) => String(each ?? "")).join(", ");
+  const isPlain = values.every((each) => typeof each !== "object" || each === null);
+  if (isPlain) return values.map((each) => String(each ?? "")).join(", ");
   return Object.keys(value as object).length === 0 ? "" : null;
-}
-
-/** Whether the value is a JSON scalar. */
-function isPlain(value: unknown): value is string | number | boolean | null | undefined {
-  return typeof value !== "object" || value === null;
 }

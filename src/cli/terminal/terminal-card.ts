@@ -26,49 +26,41 @@ export function printCard(
   paint: Paint,
 ): void {
   const room = stdout.columns || 80;
-  const filled = sections.filter(({ fields }) => fields.length > 0);
-  const column = valueColumn(filled, room);
-  const blocks = filled.map(({ title, fields }) => {
-    const margin = title === "" ? "" : indent;
-    const heading = title === "" ? "" : `${paint.title(title)}\n`;
-    const lines = fields.flatMap((field) => fieldLines(field, margin, column, room, paint));
-    return `${heading}${lines.join("\n")}\n`;
+  const filled = sections
+    .filter(({ fields }) => fields.length > 0)
+    .map(({ title, fields }) => {
+      const margin = title === "" ? "" : indent;
+      const heads = fields.map(([label]) => margin + printable(cutLong(label)));
+      return { title, heads, texts: fields.map(([, text]) => text) };
+    });
+  const ends = filled.flatMap(({ heads }) => heads.map((head) => stringWidth(head) + gap));
+  const near = ends.filter((end) => end <= room - narrowest);
+  const column = near.length === 0 ? 2 * indent.length : Math.max(...near);
+  const blocks = filled.map(({ title, heads, texts }) => {
+    const heading = title === "" ? [] : [paint.title(title)];
+    const lines = texts.flatMap((text, at) => fieldLines(heads[at]!, text, column, room, paint));
+    return [...heading, ...lines].map((line) => `${line}\n`).join("");
   });
   writePainted(stdout, blocks.join("\n"));
 }
 
-/** Where values begin: right of every label that leaves them enough room. */
-function valueColumn(sections: readonly CardSection[], room: number): number {
-  const ends = sections.flatMap(({ title, fields }) =>
-    fields.map(
-      ([label]) =>
-        (title === "" ? 0 : indent.length) + stringWidth(printable(cutLong(label))) + gap,
-    ),
-  );
-  const near = ends.filter((end) => end <= room - narrowest);
-  return near.length === 0 ? 2 * indent.length : Math.max(...near);
-}
-
+/** A label and its value, from `column` on; below a label that is too long. */
 function fieldLines(
-  [label, text]: CardField,
-  margin: string,
+  head: string,
+  text: string,
   column: number,
   room: number,
   paint: Paint,
 ): readonly string[] {
-  const labelLines = wrapWords(printable(cutLong(label)), Math.max(room - margin.length, 1)).map(
-    (line) => margin + line,
-  );
-  const lines = cutLong(text)
+  const space = " ".repeat(column);
+  const [first = "", ...rest] = cutLong(text)
     .split("\n")
     .flatMap((line) => wrapWords(printable(line), Math.max(room - column, 1)))
-    .map((line) => (line === "" ? "" : " ".repeat(column) + paint.cell(line, text)));
-  const [head = ""] = labelLines;
-  const [first = "", ...rest] = lines;
-  if (labelLines.length > 1 || stringWidth(head) + gap > column) {
-    return [...labelLines, ...lines.filter((line) => line !== "")];
-  }
-  return [first === "" ? head : head + first.slice(stringWidth(head)), ...rest];
+    .map((line) => (line === "" ? "" : space + paint.cell(line, text)));
+  const end = stringWidth(head);
+  if (first !== "" && end + gap <= column) return [head + first.slice(end), ...rest];
+  const heads = end > room ? wrapWords(head, room) : [head];
+  return [...heads, ...(first === "" ? [] : [first]), ...rest];
 }
 
 /** Maximum text of a value on a terminal, in UTF-16 code units. `--json` has all of it. */

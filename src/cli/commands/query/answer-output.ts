@@ -1,13 +1,7 @@
 import { counted } from "../../../core/text/quantity.js";
 import { printable } from "../../../core/text/printable.js";
 import { paintFor } from "../../terminal/colors.js";
-import {
-  type DataOutput,
-  dataOutput,
-  type OutputCall,
-  wantsLines,
-  writeOut,
-} from "../../terminal/data-output.js";
+import { type OutputCall, printRecords, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { printCard, wrapWords } from "../../terminal/terminal-card.js";
 import { answerCard, answerCell, type AnsweredItem, answerLine } from "./answer-card.js";
 
@@ -21,46 +15,38 @@ const firstColumns = ["item", "kind", "status", "verdict"].map((name) => [name, 
  *
  * @param own columns of the table besides item, kind, status, verdict and error
  */
-export function answerOutput(call: OutputCall, own: AnswerColumns): DataOutput<AnsweredItem> {
-  const columns: AnswerColumns = [...firstColumns, ...own, ["error", "error_code"]];
-  const cells = columns.map(
+export async function printAnswers(
+  call: OutputCall,
+  answers: AsyncIterable<AnsweredItem>,
+  own: AnswerColumns,
+): Promise<void> {
+  const columns = [...firstColumns, ...own, ["error", "error_code"] as const].map(
     ([title, name]) => [title, (answer: AnsweredItem) => answerCell(answer, name)] as const,
   );
-  const output = dataOutput(call, cells, { toLine: answerLine });
-  if (wantsLines(call.settings.json, call.context)) return output;
-  const errors = new Map<string, number>();
-  let first: AnsweredItem | null = null;
-  let count = 0;
-  return {
-    add: async (answer) => {
-      count++;
-      const { error } = answer.finding;
-      if (error !== null) {
-        const text = `${error.code}: ${error.message}`;
-        errors.set(text, (errors.get(text) ?? 0) + 1);
-      }
-      if (count === 1) {
-        first = answer;
-        return;
-      }
-      if (first !== null) await output.add(first);
-      first = null;
-      await output.add(answer);
-    },
-    end: async () => {
-      if (first !== null) printCard(call.context.stdout, answerCard(first), paintFor(call));
-      await output.end();
-      if (count > 1 && errors.size > 0) await writeOut(call.context, errorLines(call, errors));
-    },
-  };
+  if (wantsLines(call)) return printRecords(call, answers, columns, { toLine: answerLine });
+  const { context } = call;
+  const all: AnsweredItem[] = [];
+  for await (const answer of answers) all.push(answer);
+  const [first, ...others] = all;
+  if (first !== undefined && others.length === 0) {
+    printCard(context.stdout, answerCard(first), paintFor(call));
+    return;
+  }
+  await printRecords(call, all, columns);
+  const lines = errorLines(all, context.stdout.columns || 80);
+  if (lines.length > 0) await writeOut(context, `\n${lines.join("\n")}\n`);
 }
 
 /** Each error below the table: its code and message are too long for a column. */
-function errorLines({ context }: OutputCall, errors: ReadonlyMap<string, number>): string {
-  const width = context.stdout.columns || 80;
-  const lines = [...errors].flatMap(([text, count]) => {
+function errorLines(answers: readonly AnsweredItem[], width: number): readonly string[] {
+  const errors = new Map<string, number>();
+  for (const { finding } of answers) {
+    if (finding.error === null) continue;
+    const text = `${finding.error.code}: ${finding.error.message}`;
+    errors.set(text, (errors.get(text) ?? 0) + 1);
+  }
+  return [...errors].flatMap(([text, count]) => {
     const times = count > 1 ? ` (${counted(count, "item")})` : "";
     return wrapWords(printable(text.replaceAll("\n", " ")) + times, width - 2);
   });
-  return `\n${lines.join("\n")}\n`;
 }

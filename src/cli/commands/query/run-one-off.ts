@@ -9,7 +9,7 @@ import { inOrder } from "../../../lookup/in-order.js";
 import type { Lookup } from "../../../lookup/types.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { MemoryStore } from "../../../store/memory-store.js";
-import { type AnswerColumns, answerOutput } from "./answer-output.js";
+import { type AnswerColumns, printAnswers } from "./answer-output.js";
 import type { AnsweredItem } from "./answer-card.js";
 import type { CommandCall } from "../../command.js";
 import { exitCodeOfRun } from "../../exit-code.js";
@@ -44,7 +44,6 @@ export async function runOneOff(
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
   const items = oneOffItems(call.operands, context, signal);
-  const output = answerOutput(call, columns);
   const counts = Object.fromEntries(findingStatuses.map((status) => [status, 0])) as Record<
     FindingStatus,
     number
@@ -58,17 +57,19 @@ export async function runOneOff(
       requests: context.signal,
     });
     const work = answerWith(lookup, signal, stop);
-    // In the order of the items: each once it and all before it are answered.
-    for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
-      counts[answer.finding.status]++;
-      await output.add(answer);
+    async function* answers(): AsyncGenerator<AnsweredItem, void, undefined> {
+      // In the order of the items: each once it and all before it are answered.
+      for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
+        counts[answer.finding.status]++;
+        yield answer;
+      }
     }
+    await printAnswers(call, answers(), columns);
     for (const message of address.warnings()) context.reporter.warning(message);
   };
   await withServices(["intel"], call, ({ intel }) =>
     withSession(intel, call, lookAllUp, { onEarlyEnd: (error) => stop.abort(error) }),
   );
-  await output.end();
   return exitCodeOfRun(settings.failOn, counts);
 }
 

@@ -16,7 +16,7 @@ import { realPath } from "../../../core/files/real-path.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
 import { paintFor } from "../../terminal/colors.js";
 import { writeProse, writeOut } from "../../terminal/data-output.js";
-import { TerminalTable } from "../../terminal/terminal-table.js";
+import { printTable } from "../../terminal/terminal-table.js";
 
 const { json, color, quiet, config, profile } = cliOptions.shape;
 
@@ -138,14 +138,13 @@ async function show(
   await writeProse(context, `${changeCounts(counts)}\n`);
   if (!withChanges || total === 0) return;
   await writeOut(context, "\n");
-  const table = new TerminalTable(context.stdout, titles, paintFor(call), true);
-  let shown = 0;
+  const rows: string[][] = [];
   for (const change of changes()) {
-    if (shown++ === mostShown) break;
+    if (rows.length === mostShown) break;
     const item = defang(change.item, change.kind);
-    table.add([change.change, change.kind, item, changePhrase(change)]);
+    rows.push([change.change, change.kind, item, changePhrase(change)]);
   }
-  table.end();
+  printTable(context.stdout, { titles, rows, prose: true }, paintFor(call));
   if (total > mostShown) {
     const more = formatCount(total - mostShown);
     await writeProse(context, `\n${more} more changes; write them all with -o changes.csv\n`);

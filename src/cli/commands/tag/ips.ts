@@ -68,7 +68,7 @@ export const tagsIpsCommand = defineCommand({
 async function printIps(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { settings, context, operand: name } = call;
   const { offset, limit, snapshot } = settings;
-  const text = wantsLines(settings.json, context) ? linesOf : plainOf;
+  const text = wantsLines(call) ? linesOf : plainOf;
   const one = offset !== undefined || limit !== undefined || snapshot !== undefined;
   await askService("intel", call, async (client) => {
     const { signal } = context;

@@ -3,7 +3,7 @@ import type { TagSummary } from "../../../api/schema/tag.js";
 import { option } from "../../../core/options.js";
 import { intelCallGroups } from "../../services/call-options.js";
 import { defineCommand } from "../../command.js";
-import { dataOutput, showRecord } from "../../terminal/data-output.js";
+import { printRecords, showRecord } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { askService } from "../../services/services.js";
 import { assertTag } from "../../../tags/read-tag.js";
@@ -46,14 +46,12 @@ export const tagsListCommand = defineCommand({
     const tags = await askService("intel", call, (client) =>
       client.tags({ includeDescriptions: settings.descriptions, signal: context.signal }),
     );
-    const output = dataOutput<TagSummary>(call, [
+    await printRecords<TagSummary>(call, tags, [
       ["name", ({ name }) => name],
       ["intent", ({ intent }) => intent ?? ""],
       ["category", ({ category }) => category ?? ""],
       ["description", ({ description }) => description ?? ""],
     ]);
-    for (const tag of tags) await output.add(tag);
-    await output.end();
     return exitCodes.done;
   },
 });

@@ -2,7 +2,7 @@ import type { CaseContext } from "../../../api/schema/operations.js";
 import type { Problem } from "../../../webhooks/problem.js";
 import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { dataOutput, wantsLines } from "../../terminal/data-output.js";
+import { printRecords, wantsLines } from "../../terminal/data-output.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
 import { counted } from "../../../core/text/quantity.js";
 import {
@@ -51,7 +51,7 @@ interface FoundProblem extends Problem {
 }
 
 async function checkWebhooks(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const { settings, context } = call;
+  const { context } = call;
   const { checkWebhook } = await import("../../../webhooks/check.js");
   const webhooks = await chosenWebhooks(call);
   const caseContext = (await chosenContext(call)) ?? undefined;
@@ -64,8 +64,9 @@ async function checkWebhooks(call: CommandCall<SettingsOf<typeof groups>>): Prom
       message,
     })),
   );
-  const output = dataOutput<FoundProblem>(
+  await printRecords<FoundProblem>(
     call,
+    problems,
     [
       ["webhook", ({ webhook }) => webhook],
       ["level", ({ level }) => level],
@@ -74,12 +75,10 @@ async function checkWebhooks(call: CommandCall<SettingsOf<typeof groups>>): Prom
     ],
     { prose: true },
   );
-  for (const problem of problems) await output.add(problem);
-  await output.end();
   const note = notCompared(caseContext);
   if (note !== null) context.reporter.print(`repute: note: ${note}`);
   const errors = problems.filter(({ level }) => level === "error").length;
-  if (!wantsLines(settings.json, context)) {
+  if (!wantsLines(call)) {
     const parts = [
       counted(webhooks.length, "webhook"),
       counted(errors, "error"),

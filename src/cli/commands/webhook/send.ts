@@ -100,7 +100,7 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
   const { prepareCall } = await import("../../../webhooks/prepare.js");
   const { shown: request } = prepareCall(webhook, caseContext, rules);
-  if (wantsLines(settings.json, context)) {
+  if (wantsLines(call)) {
     await showRecord(call, { webhook: webhook.name, ...request });
   } else await writeOut(context, printable(httpText(request)));
   return exitCodes.done;

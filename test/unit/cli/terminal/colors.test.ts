@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { paintFor, paintSummary, usesColor } from "../../../../src/cli/terminal/colors.js";
 import { TerminalOutput } from "../../../../src/cli/terminal/terminal-output.js";
-import { TerminalTable } from "../../../../src/cli/terminal/terminal-table.js";
-import { fakeContext, FakeStream } from "../fake-context.js";
+import { printTable } from "../../../../src/cli/terminal/terminal-table.js";
+import { FakeStream } from "../fake-context.js";
 
 const terminal = new FakeStream(80);
 const pipe = new FakeStream();
@@ -22,21 +22,16 @@ test.each([
   expect(usesColor(choice, env, stream)).toBe(expected);
 });
 
-test("colours titles and verdicts of a table and escapes colour codes in its data", async () => {
+test("colours titles and verdicts of a table and escapes colour codes in its data", () => {
   const screen = new FakeStream(80);
   const stdout = new TerminalOutput(screen);
   const paint = paintFor({ settings: { color: "always" }, context: { stdout, env: {} } });
-  const table = new TerminalTable(stdout, ["verdict", "note"], paint);
-  for (const verdict of ["malicious", "suspicious", "listed", "none"]) {
-    table.add([verdict, "\u001B[31mx"]);
-  }
-  table.end();
+  const rows = ["malicious", "none"].map((verdict) => [verdict, "\u001B[31mx"]);
+  printTable(stdout, { titles: ["verdict", "note"], rows }, paint);
   expect(screen.text.replaceAll("\u001B", "^").split("\n")).toEqual([
-    "^[1mverdict^[0m     ^[1mnote^[0m",
-    "^[31mmalicious^[0m   <U+001B>[31mx",
-    "^[33msuspicious^[0m  <U+001B>[31mx",
-    "^[34mlisted^[0m      <U+001B>[31mx",
-    "none        <U+001B>[31mx",
+    "^[1mverdict^[0m    ^[1mnote^[0m",
+    "^[31mmalicious^[0m  <U+001B>[31mx",
+    "none       <U+001B>[31mx",
     "",
   ]);
 });
@@ -52,12 +47,4 @@ test("colours only the verdicts of a summary", () => {
     "             ^[34mlisted^[0m       1   <0.1%",
     other,
   ]);
-});
-
-test("JSON in a pipe has no colour even with --color always", async () => {
-  const context = fakeContext();
-  const { dataOutput } = await import("../../../../src/cli/terminal/data-output.js");
-  const output = dataOutput<object>({ settings: { json: false, color: "always" }, context }, []);
-  await output.add({ verdict: "malicious" });
-  expect(context.stdout.text).toBe('{"verdict":"malicious"}\n');
 });

@@ -1,44 +1,44 @@
 import { expect, test } from "vitest";
-import { answerOutput } from "../../../../../src/cli/commands/query/answer-output.js";
-import { answerLine } from "../../../../../src/cli/commands/query/answer-card.js";
+import { printAnswers } from "../../../../../src/cli/commands/query/answer-output.js";
+import {
+  type AnsweredItem,
+  answerLine,
+} from "../../../../../src/cli/commands/query/answer-card.js";
 import { aFinding, anItem, fullIpResult } from "../../../../helpers/enriched-rows.js";
 import { fakeContext } from "../../fake-context.js";
 
 const answer = { text: "192.0.2.1", item: anItem, finding: aFinding({ query: fullIpResult }) };
-const columns = [["blocklist", "mail_blocklist"]] as const;
 
-test("writes each line as its answer arrives", async () => {
-  const context = fakeContext();
-  await answerOutput({ settings: { json: false }, context }, columns).add(answer);
-  expect(JSON.parse(context.stdout.text)).toMatchObject({ item: "192.0.2.1", kind: "ip" });
-});
+/** What is printed for some answers. */
+async function printed(answers: readonly AnsweredItem[], columns?: number, json = false) {
+  const context = fakeContext(columns === undefined ? {} : { columns });
+  async function* each() {
+    yield* answers;
+  }
+  const own = [["blocklist", "mail_blocklist"]] as const;
+  await printAnswers({ settings: { json }, context }, each(), own);
+  return context.stdout.text;
+}
 
-test("--json writes lines on a terminal too", async () => {
-  const context = fakeContext({ columns: 80 });
-  await answerOutput({ settings: { json: true }, context }, columns).add(answer);
-  expect(JSON.parse(context.stdout.text)).toMatchObject({ item: "192.0.2.1" });
+test.each([
+  ["to a pipe", undefined, false],
+  ["with --json", 80, true],
+])("prints a line of JSON %s", async (_, columns, json) => {
+  const text = await printed([answer], columns, json);
+  expect(JSON.parse(text)).toMatchObject({ item: "192.0.2.1", kind: "ip" });
 });
 
 test("prints one answer on a terminal as a card with every member of its JSON", async () => {
-  const context = fakeContext({ columns: 80 });
-  const output = answerOutput({ settings: { json: false }, context }, columns);
-  await output.add(answer);
-  const early = context.stdout.text;
-  await output.end();
-  const { text } = context.stdout;
-  expect([early, text.split("\n")[0]]).toEqual(["", "verdict                  malicious"]);
+  const text = await printed([answer], 80);
+  expect(text.split("\n")[0]).toBe("verdict                  malicious");
   const shown = text.replaceAll(/\s+/g, " ");
   for (const value of leaves(JSON.parse(answerLine(answer)))) expect(shown).toContain(value);
 });
 
 test("prints several answers on a terminal as a table with errors below", async () => {
-  const context = fakeContext({ columns: 80 });
-  const output = answerOutput({ settings: { json: false }, context }, columns);
   const error = { code: "http_404", message: "nothing at this address" } as const;
   const failed = { ...answer, finding: aFinding({ status: "failed", error }) };
-  for (const each of [answer, failed, failed]) await output.add(each);
-  await output.end();
-  expect(context.stdout.text.split("\n")).toEqual([
+  expect((await printed([answer, failed, failed], 80)).split("\n")).toEqual([
     "item       kind  status    verdict    blocklist  error",
     "192.0.2.1  ip    complete  malicious  ACTIVE",
     "192.0.2.1  ip    failed                          http_404",
