@@ -6,7 +6,6 @@ import type { CliContext } from "../terminal/cli-context.js";
 import { endingOfError, exitCodeOfError } from "../exit-code.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { passwordWarning, shownCommand } from "../options/redact.js";
-import { checkSecretFiles } from "../options/secrets.js";
 import type { LogFormat } from "../terminal/reporter.js";
 import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
 import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
@@ -80,7 +79,6 @@ async function runLine(
   const { command, flags, operands } = parsed;
   const warning = passwordWarning(args);
   if (warning !== null) context.reporter.warning(warning);
-  await checkSecretFiles(flags);
   const loaded = await readSettings(command, flags, context);
   await startWatch(loaded.settings, context, watch);
   checkOperands(command, operands);

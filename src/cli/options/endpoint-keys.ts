@@ -4,7 +4,6 @@ import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { ApiKey } from "../../webhooks/prepare.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import { fileFault } from "../terminal/reporter.js";
 import { keyFault, readKeyFile } from "./secrets.js";
 
 /** The file with API keys of webhook endpoints. */
@@ -29,19 +28,7 @@ export async function readEndpointKeys(
   context: Pick<CliContext, "reporter" | "signal">,
 ): Promise<readonly ApiKey[]> {
   if (path === undefined) return [];
-  const bytes = await readKeyFile(path, longestFile, context).catch((error: unknown) => {
-    context.signal.throwIfAborted();
-    throw new UsageError(
-      "secret_unreadable",
-      `cannot read ${path}, the endpoint keys file: ${fileFault(error)}`,
-      { cause: error },
-    );
-  });
-  if (bytes === null) {
-    throw new UsageError("secret_malformed", `${path} is larger than ${longestFile} bytes`, {
-      hint: "name the JSON file with the API keys of endpoints",
-    });
-  }
+  const bytes = await readKeyFile(path, "the endpoint keys file", longestFile, context);
   const { value, fault } = readJson(bytes);
   const parsed = keysSchema.safeParse(value);
   if (fault !== null || !parsed.success) {

@@ -1,12 +1,11 @@
-import { constants, type Stats } from "node:fs";
-import { access, open, stat } from "node:fs/promises";
+import { createReadStream, type Stats } from "node:fs";
+import { stat } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import { UsageError } from "../../core/errors.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import { flagName } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
-import { Socket } from "node:net";
-import type { Readable } from "node:stream";
 import { shellWord } from "../../core/text/quantity.js";
 
 /** A secret and its sources: a variable or a file, never a flag or a config file. */
@@ -60,21 +59,6 @@ export function secretHint(why: string, { variable, fileKey }: Secret): string {
 }
 
 /**
- * Checks that every secret file named by a flag is readable, even if this command does not need it.
- *
- * @throws UsageError for the first unreadable file
- */
-export async function checkSecretFiles(flags: GivenSettings): Promise<void> {
-  for (const secret of Object.values(secrets)) {
-    const file = flags.get(secret.fileKey);
-    if (file === undefined) continue;
-    await access(String(file.value), constants.R_OK).catch((error: unknown) => {
-      throw unreadable(secret, file, error);
-    });
-  }
-}
-
-/**
  * The secret, or null if none is configured. A file named by a flag overrides the variable, which
  * overrides a file named by another variable or the config file.
  *
@@ -91,12 +75,8 @@ export async function readSecret(
     return checked(secret, context.env[secret.variable] ?? "", secret.variable);
   }
   const path = String(file.value);
-  const bytes = await readKeyFile(path, longestKeyFile, context).catch((error: unknown) => {
-    context.signal.throwIfAborted();
-    throw unreadable(secret, file, error);
-  });
-  if (bytes !== null) return checked(secret, bytes.toString(), path);
-  throw malformed(secret, path, `it is longer than ${longestKeyFile} bytes`);
+  const what = `the ${secret.name} file (${file.name})`;
+  return checked(secret, (await readKeyFile(path, what, longestKeyFile, context)).toString(), path);
 }
 
 /** The setting that names the secret's file, or `variable`; null when neither is given. */
@@ -109,27 +89,12 @@ export function secretOrigin(
   return (env[variable] ?? "") !== "" && file?.level !== "flag" ? "variable" : file;
 }
 
-function checked(secret: Secret, text: string, place: string): string {
+/** @param place as messages name it */
+function checked({ name }: Secret, text: string, place: string): string {
   const value = text.replace(/^\uFEFF/, "").trim();
   const fault = keyFault(value);
   if (fault === null) return value;
-  throw malformed(secret, place, fault);
-}
-
-function unreadable(
-  { name }: Secret,
-  { value, name: place }: GivenSetting,
-  error: unknown,
-): UsageError {
-  return new UsageError(
-    "secret_unreadable",
-    `cannot read ${String(value)}, the ${name} file (${place}): ${fileFault(error)}`,
-    { cause: error },
-  );
-}
-
-function malformed({ name }: Secret, place: string, fault: string): UsageError {
-  return new UsageError("secret_malformed", `${place} contains no ${name}: ${fault}`, {
+  throw new UsageError("secret_malformed", `${place} contains no ${name}: ${fault}`, {
     hint: "expected one line of ASCII without spaces",
   });
 }
@@ -139,8 +104,6 @@ const longestKey = 16 * 1024;
 
 /** Maximum size of a key file in bytes, with room for white space. */
 const longestKeyFile = longestKey + 1024;
-
-type KeyFileContext = Pick<CliContext, "reporter" | "signal">;
 
 /**
  * Whether a user other than the owner and this one can read or change a file. A file that belongs to
@@ -152,37 +115,32 @@ function isOpenToOthers({ mode, uid }: Stats): boolean {
 }
 
 /**
- * Reads a file of secrets and warns if other users can read it. Named pipes, process substitution
- * and devices work too.
+ * Reads at most `limit` bytes of a file of secrets, and warns if other users can read it. Process
+ * substitution and devices work too.
  *
- * @returns the bytes, or null if there are more than `limit`
- * @throws the signal's reason if it aborts first; file system errors
+ * @param what the file as messages name it
+ * @throws UsageError `secret_unreadable`; the signal's reason if it aborts first
  */
 export async function readKeyFile(
   path: string,
+  what: string,
   limit: number,
-  { reporter, signal }: KeyFileContext,
-): Promise<Buffer | null> {
-  const stats = await stat(path);
-  if (stats.isFile() && process.platform !== "win32" && isOpenToOthers(stats)) {
-    const mode = (stats.mode & 0o777).toString(8).padStart(3, "0");
-    reporter.warning(
-      `other users can read or change the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,
-    );
-  }
-  // A blocking open of a named pipe without a writer would block a thread, and so the exit.
-  const blocking = stats.isFIFO() ? constants.O_NONBLOCK : 0;
-  const file = await open(path, constants.O_RDONLY | blocking);
+  { reporter, signal }: Pick<CliContext, "reporter" | "signal">,
+): Promise<Buffer> {
   try {
-    const stream: Readable = stats.isFIFO()
-      ? new Socket({ fd: file.fd, readable: true, writable: false, signal })
-      : file.createReadStream({ end: limit, autoClose: false, signal });
-    return await bytesOf(stream, limit);
+    const stats = await stat(path);
+    if (stats.isFile() && process.platform !== "win32" && isOpenToOthers(stats)) {
+      const mode = (stats.mode & 0o777).toString(8).padStart(3, "0");
+      reporter.warning(
+        `other users can read or change the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,
+      );
+    }
+    return await buffer(createReadStream(path, { end: limit - 1, signal }));
   } catch (error) {
     signal.throwIfAborted();
-    throw error;
-  } finally {
-    await file.close().catch(() => undefined); // the socket has closed it
+    throw new UsageError("secret_unreadable", `cannot read ${path}, ${what}: ${fileFault(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -190,20 +148,6 @@ export async function readKeyFile(
 export function keyFault(text: string): string | null {
   if (text === "") return "it is empty";
   if (text.length > longestKey) return `it is longer than ${longestKey} characters`;
-  if (/[\r\n]/.test(text)) return "it contains a line break";
-  if (/\s/.test(text)) return "it contains a space";
-  if (!/^[\u0021-\u007E]+$/.test(text))
-    return "it contains characters that are not allowed in an HTTP header";
-  return null;
-}
-
-async function bytesOf(stream: Readable, limit: number): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > limit) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  if (/^[\u0021-\u007E]+$/.test(text)) return null;
+  return "it contains a space, a line break or another character that is not allowed in an HTTP header";
 }

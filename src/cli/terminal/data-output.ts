@@ -116,7 +116,11 @@ function* fieldsOf(
 /** Text of a leaf value; null for a value with fields. */
 function textOf(value: unknown): string | null {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const isPlain = values.every((each) => typeof each !== "object" || each === null);
-  if (isPlain) return values.map((each) => String(each ?? "")).join(", ");
+  if (values.every(isPlain)) return values.map((each) => String(each ?? "")).join(", ");
   return Object.keys(value as object).length === 0 ? "" : null;
+}
+
+/** Whether the value is a JSON scalar. */
+function isPlain(value: unknown): value is string | number | boolean | null | undefined {
+  return typeof value !== "object" || value === null;
 }

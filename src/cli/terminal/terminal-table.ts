@@ -44,7 +44,7 @@ export function printTable(stdout: TerminalStream, table: Table, paint: Paint): 
   const lines = rows.flatMap((cells) => {
     const [first = "", ...rest] = isProse ? wrapWords(cells.at(-1)!, widths.at(-1)!) : [];
     const indent = " ".repeat(sum(widths.slice(0, -1)) + gap.length * (kept.length - 1));
-    const placed = isProse ? cells.with(-1, first) : cells;
+    const placed = isProse ? [...cells.slice(0, -1), first] : cells;
     return [joined(placed, widths, (text) => paint.cell(text, text))].concat(
       rest.map((line) => indent + line),
     );

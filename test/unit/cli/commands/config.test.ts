@@ -118,7 +118,7 @@ test("warns about a key file that cannot be used", async () => {
   const env = { REPUTE_API_KEY_FILE: keyFile };
   const { stdout, stderr } = await runInProcess(["config"], { env });
   expect(stdout).toContain(`API key\tnot usable\t${keyFile} (REPUTE_API_KEY_FILE)\n`);
-  expect(stderr).toContain("it contains a space");
+  expect(stderr).toContain("it contains a space,");
   expect(stdout + stderr).not.toContain("two words");
 });
 

@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { appendFile, chmod, stat, writeFile } from "node:fs/promises";
+import { chmod, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { readSecret, secretNamed, secrets } from "../../../../src/cli/options/secrets.js";
@@ -53,38 +52,21 @@ test("names a missing file and its source", async () => {
   );
 });
 
-test("refuses an empty file", async () => {
-  const given = fileGiven(await keyFile("\n"), "flag");
-  await expect(readKey(given)).rejects.toThrow(/contains no API key: it is empty$/);
-});
-
-test("refuses an invalid key and does not show it", async () => {
-  const given = fileGiven(await keyFile("first-line\nsecond-line"), "flag");
-  const error: unknown = await readKey(given).catch((error: unknown) => error);
-  expect(error).toMatchObject({ code: "secret_malformed" });
-  expect(String(error)).not.toContain("first-line");
-});
+const character = "it contains a space, a line break or another character that is not allowed";
 
 test.each([
-  ["a line break inside", "first-line\nsecond-line", "it contains a line break"],
-  ["a space inside", "Bearer secret", "it contains a space"],
-  [
-    "a letter beyond ASCII",
-    "secrét",
-    "it contains characters that are not allowed in an HTTP header",
-  ],
-  [
-    "a control character",
-    "sec\u0000ret",
-    "it contains characters that are not allowed in an HTTP header",
-  ],
+  ["an empty file", "\n", "it is empty"],
+  ["a line break inside", "first-line\nsecond-line", character],
+  ["a letter beyond ASCII", "secrét", character],
   ["16 KiB and one character", "k".repeat(16_385), "it is longer than 16384 characters"],
-  ["two megabytes", "k".repeat(2_000_000), "it is longer than 17408 bytes"],
-])("refuses a key with %s and says why", async (_, text, reason) => {
+])("refuses %s, says why and does not show it", async (_, text, reason) => {
   const path = await keyFile(text);
-  await expect(readKey(fileGiven(path, "flag"))).rejects.toThrow(
-    `${path} contains no API key: ${reason}`,
-  );
+  const error: unknown = await readKey(fileGiven(path, "flag")).catch((error: unknown) => error);
+  expect(error).toMatchObject({
+    code: "secret_malformed",
+    message: expect.stringContaining(`${path} contains no API key: ${reason}`) as unknown,
+  });
+  expect(String(error)).not.toMatch(/first-line|secr|kkk/);
 });
 
 test("reads a key of 16 KiB", async () => {
@@ -94,61 +76,34 @@ test("reads a key of 16 KiB", async () => {
 
 test("checks a variable like a file", async () => {
   await expect(readKey(none, { REPUTE_API_KEY: "a\nb" })).rejects.toThrow(
-    "REPUTE_API_KEY contains no API key: it contains a line break",
+    "REPUTE_API_KEY contains no API key: it contains a space",
   );
 });
 
-describe.skipIf(process.platform === "win32")("special files", () => {
-  test("refuses an endless device", async () => {
-    await expect(readKey(fileGiven("/dev/zero", "flag"))).rejects.toThrow(
-      "/dev/zero contains no API key: it is longer than",
-    );
-  });
-
-  async function namedPipe(): Promise<string> {
-    const path = join(await temporaryFolder(), "pipe");
-    execFileSync("mkfifo", ["-m", "644", path]);
-    return path;
-  }
-
-  test("reads a named pipe to its end, without a warning", async () => {
-    const path = await namedPipe();
-    const context = fakeContext();
-    const reading = readSecret(secrets.intel, fileGiven(path, "flag"), context);
-    await appendFile(path, "k-4\n");
-    expect([await reading, context.stderr.text]).toEqual(["k-4", ""]);
-  });
-
-  test("stops waiting for a named pipe without a writer when the run is stopped", async () => {
-    const context = fakeContext();
-    const reading = readSecret(secrets.intel, fileGiven(await namedPipe(), "flag"), context);
-    context.controller.abort(new Error("stopped"));
-    await expect(reading).rejects.toThrow("stopped");
-  });
+test.skipIf(process.platform === "win32")("refuses an endless device", async () => {
+  await expect(readKey(fileGiven("/dev/zero", "flag"))).rejects.toThrow(
+    "/dev/zero contains no API key: it is longer than",
+  );
 });
 
 describe.skipIf(process.platform === "win32")("a file that others can read", () => {
   test.each([
-    [0o666, "666"],
-    [0o644, "644"],
-    [0o640, "640"],
-    [0o602, "602"],
-  ])("of mode %o is read with a warning", async (mode, shown) => {
+    [0o644, true],
+    [0o640, true],
+    [0o602, true],
+    [0o600, false],
+    [0o700, false],
+  ])("of mode %o is read; with a warning: %s", async (mode, warned) => {
     const path = await keyFile("k-5");
     await chmod(path, mode);
     const context = fakeContext();
     expect(await readSecret(secrets.intel, fileGiven(path, "flag"), context)).toBe("k-5");
+    const shown = mode.toString(8);
     expect(context.stderr.text).toBe(
-      `repute: warning: other users can read or change the secret in ${path} (mode ${shown}): run chmod 600 ${path}\n`,
+      warned
+        ? `repute: warning: other users can read or change the secret in ${path} (mode ${shown}): run chmod 600 ${path}\n`
+        : "",
     );
-  });
-
-  test.each([0o600, 0o400, 0o700])("of mode %o is read without a warning", async (mode) => {
-    const path = await keyFile("k-6");
-    await chmod(path, mode);
-    const context = fakeContext();
-    await readSecret(secrets.intel, fileGiven(path, "flag"), context);
-    expect(context.stderr.text).toBe("");
   });
 
   test.each([
@@ -165,14 +120,6 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     const context = fakeContext();
     await readSecret(secrets.intel, fileGiven(path, "flag"), context);
     expect(context.stderr.text.includes("other users can read")).toBe(warned);
-  });
-
-  test("quotes the command in the warning for a shell", async () => {
-    const path = join(await temporaryFolder(), "my key");
-    await writeFile(path, "k-7", { mode: 0o644 });
-    const context = fakeContext();
-    await readSecret(secrets.intel, fileGiven(path, "flag"), context);
-    expect(context.stderr.text).toContain(`: run chmod 600 '${path}'\n`);
   });
 });
 

@@ -66,7 +66,6 @@ describe("a missing secret file", () => {
   test.each([
     ["query", "192.0.2.1", "--local", "--api-key-file"],
     ["customers", "--local", "--access-token-file"],
-    ["webhook", "check", "samples/webhooks/notify-crm.json", "--case-api-key-file"],
   ])("is an error when a flag names it: %s %s", async (...args) => {
     const { code, stdout, stderr } = await runInProcess([...args, "no-such-file"]);
     expect([code, stdout]).toEqual([2, ""]);
