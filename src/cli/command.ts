@@ -36,12 +36,8 @@ export interface Command {
   readonly description: readonly string[];
   /** Operands with their meaning. If empty, the command rejects operands. */
   readonly operands: readonly (readonly [placeholder: string, meaning: string])[];
-  /** Describes the operand of a command that takes exactly one, or at most one, e.g. "the name of a tag". */
-  readonly onlyOperand?: {
-    readonly what: string;
-    readonly hint?: string;
-    readonly isOptional?: true;
-  };
+  /** How many of them it takes. @default any number */
+  readonly operandCount?: "one" | "at most one";
   /** The allowed values of that operand, where they are few. */
   readonly operandChoices?: readonly string[];
   /** A job that reports its end to machines. It has `--json` and the unattended options. */
@@ -121,30 +117,27 @@ export function defineCommand<Groups extends OptionGroups>(
   };
 }
 
-/** @throws UsageError if the number of operands is wrong */
-export function checkOperands(command: Command, operands: readonly string[]): void {
-  const { name, onlyOperand } = command;
-  if (command.operands.length === 0) noOperands(name, operands);
-  if (onlyOperand === undefined) return;
-  const { what, hint, isOptional = false } = onlyOperand;
-  if ((operands[0] ?? "").trim() === "" && !isOptional) {
-    const options = hint === undefined ? {} : { hint };
-    throw new UsageError("argument_missing", `${name} needs ${what}`, options);
+/** @throws UsageError if the number of operands is wrong, or one is none of the allowed */
+export function checkOperands(
+  { name, operands: [expected], operandCount, operandChoices = [] }: Command,
+  operands: readonly string[],
+): void {
+  if (expected === undefined) return noOperands(name, operands);
+  if (operandCount === undefined) return;
+  const [placeholder, meaning] = expected;
+  const [first = ""] = operands;
+  if (operandCount === "one" && first.trim() === "") {
+    throw new UsageError("argument_missing", `${name} needs ${placeholder}: ${meaning}`);
   }
-  const { operandChoices } = command;
-  if (operandChoices && !operandChoices.includes(operands[0] ?? "")) {
-    throw new UsageError(
-      "invalid_setting",
-      `${name} needs ${what}: ${operandChoices.join(", ")}; got ${operands[0]}`,
-    );
+  if (operandChoices.length > 0 && !operandChoices.includes(first)) {
+    throw new UsageError("invalid_setting", `${name} needs ${placeholder}; got ${first}`);
   }
-  if (operands.length > 1) {
-    throw new UsageError(
-      "too_many_arguments",
-      `${name} takes ${what} and no other argument; got ${operands.join(" ")}`,
-      { hint: "quote an argument that contains spaces" },
-    );
-  }
+  if (operands.length === 1 || first === "") return;
+  throw new UsageError(
+    "too_many_arguments",
+    `${name} takes no argument but ${placeholder}; got ${operands.join(" ")}`,
+    { hint: "quote an argument that contains spaces" },
+  );
 }
 
 /** @throws UsageError if there are operands */

@@ -15,7 +15,7 @@ const json = option(cliOptions.shape.json, { description: "Print JSON on a termi
 const ofCache = {
   usage: "CACHE [flags]",
   operands: [["CACHE", "folder or redis:// address passed to runs with --cache"]],
-  onlyOperand: { what: "the folder or address of a cache" },
+  operandCount: "one",
 } as const;
 
 export const cacheStatsCommand = defineCommand({
@@ -30,8 +30,6 @@ export const cacheStatsCommand = defineCommand({
     "repute cache stats ~/.cache/repute": "count its answers",
     "repute cache stats ~/.cache/repute --cache-ttl 7d":
       "count as fresh what a run with this TTL would use",
-    "repute cache stats ~/.cache/repute --json": "print JSON on a terminal too",
-    "repute cache stats ~/.cache/repute | jq .fresh": "print the number of fresh answers",
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
@@ -53,8 +51,6 @@ export const cachePruneCommand = defineCommand({
     "repute cache prune ~/.cache/repute":
       "delete answers older than a day, and partial answers older than an hour",
     "repute cache prune ~/.cache/repute --cache-ttl 7d": "keep what a run with this TTL would use",
-    "repute cache prune ~/.cache/repute --json": "print JSON on a terminal too",
-    "repute cache prune ~/.cache/repute | jq .removed": "print the number of deleted answers",
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
@@ -74,8 +70,6 @@ export const cacheClearCommand = defineCommand({
   groups: { Options: { json, color, config, profile } },
   examples: {
     "repute cache clear ~/.cache/repute": "free its disk space",
-    "repute cache clear ~/.cache/repute --json": "print JSON on a terminal too",
-    "repute cache clear ~/.cache/repute | jq .bytes": "print the number of bytes freed",
     "repute cache clear ~/.cache/repute && repute enrich dump.csv -o enriched.csv":
       "enrich with an empty cache",
   },

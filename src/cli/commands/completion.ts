@@ -44,11 +44,10 @@ export const completionCommand = defineCommand({
     "Prints a script for bash, zsh or fish. Once the shell has read it, the Tab key completes commands, flags, the values of flags with a fixed choice, and file names.",
   ],
   operands: [["bash|zsh|fish", "shell to print the script for"]],
-  onlyOperand: { what: "the name of a shell", hint: "one of bash, zsh, fish" },
+  operandCount: "one",
   operandChoices: [...scripts.keys()],
   groups: {},
   examples: {
-    "source <(repute completion bash)": "complete in this bash",
     "echo 'source <(repute completion bash)' >> ~/.bashrc": "complete in every new bash",
     "echo 'source <(repute completion zsh)' >> ~/.zshrc":
       "complete in every new zsh; the line belongs after compinit",

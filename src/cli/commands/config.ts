@@ -40,7 +40,6 @@ export const configCommand = defineCommand({
   examples: {
     "repute config": "show the settings in force",
     "repute config --profile nightly": "show them with a profile",
-    "repute config | grep rate": "show where the rate comes from",
     "repute config --json | jq -r .config_file": "print the path of the config file",
   },
   exitCodes: [commonExitCodes[0], ["2", "wrong usage or configuration"]],

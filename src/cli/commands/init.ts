@@ -1,5 +1,5 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname, extname, join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
@@ -14,7 +14,7 @@ import { shellWord, wrapLines } from "../../core/text/quantity.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes, interruptedExitCodes } from "../exit-code.js";
-import { findConfigFile, isFoundBeside } from "../options/settings.js";
+import { findConfigFile } from "../options/settings.js";
 import { flagName } from "../options/option-spec.js";
 import { fileFault } from "../terminal/reporter.js";
 
@@ -57,17 +57,16 @@ export const initCommand = defineCommand({
   operands: [
     [
       "FILE",
-      "where to write: .yaml or .yml [default $XDG_CONFIG_HOME/repute/config.yaml, or ~/.config/repute/config.yaml]",
+      "where to write [default $XDG_CONFIG_HOME/repute/config.yaml, or ~/.config/repute/config.yaml]",
     ],
   ],
-  onlyOperand: { what: "one file", isOptional: true },
+  operandCount: "at most one",
   groups,
   examples: {
     "repute init": "answer questions, and write ~/.config/repute/config.yaml",
     "repute init --yes --intel-url https://intel.example/beta": "ask nothing, as in a script",
     "repute init ./repute.yaml --yes --intel-url https://intel.example/beta --rate 50/s":
       "write a file for --config",
-    "repute init --force": "replace the config file",
   },
   exitCodes: [
     ["0", "written"],
@@ -79,12 +78,13 @@ export const initCommand = defineCommand({
 });
 
 type InitCall = CommandCall<SettingsOf<typeof groups>>;
-type Answers = Record<string, string | number>;
+type Key = keyof typeof groups.Answers;
+type Answers = Readonly<Record<string, string | number>>;
 
 /** Collects the answers and writes the config file, for its owner alone. */
 async function writeFirstConfig(call: InitCall): Promise<number> {
   const { reporter, stderr, env } = call.context;
-  const path = targetOf(call, findConfigFile(env));
+  const path = targetOf(call);
   const answers = await askForAnswers(call);
   try {
     makeFolder(dirname(path), 0o700);
@@ -108,10 +108,10 @@ async function writeFirstConfig(call: InitCall): Promise<number> {
   return exitCodes.done;
 }
 
-/** @param found the config file in use; null for none */
-function targetOf({ operand, settings, context }: InitCall, found: string | null): string {
+/** The file to write: that of the operand, else the one in use, else the usual one. */
+function targetOf({ operand, settings, context }: InitCall): string {
   const folder = userConfigFolder(context.env);
-  const usual = found ?? (folder && join(folder, "config.yaml"));
+  const usual = findConfigFile(context.env) ?? (folder && join(folder, "config.yaml"));
   const path = operand === "" ? usual : resolve(operand);
   if (path === null) {
     throw new UsageError("config_place_unknown", "neither XDG_CONFIG_HOME nor HOME is set", {
@@ -121,16 +121,6 @@ function targetOf({ operand, settings, context }: InitCall, found: string | null
   if (existsSync(path) && !settings.force) {
     throw new UsageError("config_exists", `${path} exists`, {
       hint: "--force replaces it; repute config shows what it sets",
-    });
-  }
-  if (found !== null && path !== found && isFoundBeside(path, found)) {
-    throw new UsageError("two_configs", `${path} would stand beside ${found}`, {
-      hint: "to replace that one: repute init --force",
-    });
-  }
-  if (![".yaml", ".yml"].includes(extname(path))) {
-    throw new UsageError("config_format_unknown", `init writes YAML, but not to ${path}`, {
-      hint: "name a file that ends in .yaml",
     });
   }
   return path;
@@ -156,8 +146,6 @@ function configText(answers: Answers, path: string): string {
   ].join("\n");
 }
 
-type Key = keyof typeof groups.Answers;
-
 const questions: Readonly<Record<Key, string>> = {
   intelUrl: "Address of the service, such as https://intel.example/beta",
   apiKeyFile: "File that holds the API key (empty: none, or the variable REPUTE_API_KEY)",
@@ -167,42 +155,47 @@ const questions: Readonly<Record<Key, string>> = {
 };
 
 /** Answers every question: from flags, at the terminal, or with defaults. */
-async function askForAnswers(call: InitCall): Promise<Answers> {
-  const { settings, given, context } = call;
-  const prompt = !settings.yes && context.stdin().isTTY === true ? openPrompt(call) : null;
-  const cache = userCacheFolder(context.env) ?? "none";
+async function askForAnswers({ settings, given, context }: InitCall): Promise<Answers> {
+  const { stdin, signal, env } = context;
+  const asks = !settings.yes && stdin().isTTY === true;
+  // No line editing by Node.js: the terminal does it, and control characters stay visible.
+  const lines = asks ? createInterface({ input: stdin(), terminal: false, signal }) : null;
+  const typed = lines?.[Symbol.asyncIterator]();
+  const cache = userCacheFolder(env) ?? "none";
   const fallbacks = { intelUrl: "", apiKeyFile: "", rate: "100/s", concurrency: "32", cache };
-  const answers: Answers = {};
-  try {
-    for (const key of Object.keys(questions) as Key[]) {
-      const known = given.get(key);
-      const suggested = known === undefined ? fallbacks[key] : String(known.value);
-      const isAsked = prompt !== null && known?.level !== "flag";
-      const answer = isAsked ? await prompt.ask(key, suggested) : suggested;
-      const fault = faultOf(key, answer);
-      if (fault !== null && suggested === "") {
-        const hint = "or run it at a terminal without --yes, and it asks";
-        throw new UsageError("answer_missing", `init needs --${flagName(key)}`, { hint });
-      }
-      if (fault !== null) throw new UsageError("invalid_setting", `${known?.name ?? key} ${fault}`);
-      const value = stored(key, answer);
-      if (value !== null) answers[flagName(key)] = value;
+  const answers: Record<string, string | number> = {};
+  for (const key of Object.keys(questions) as Key[]) {
+    const known = given.get(key);
+    const suggested = known === undefined ? fallbacks[key] : String(known.value);
+    const isAsked = typed !== undefined && known?.level !== "flag";
+    const answer = isAsked ? await ask(key, suggested, typed, context) : suggested;
+    const fault = faultOf(key, answer);
+    if (fault !== null && suggested === "") {
+      const hint = "or run it at a terminal without --yes, and it asks";
+      throw new UsageError("answer_missing", `init needs --${flagName(key)}`, { hint });
     }
-  } finally {
-    prompt?.close();
+    if (fault !== null) throw new UsageError("invalid_setting", `${known?.name ?? key} ${fault}`);
+    if (answer === "" || (key === "cache" && answer === "none")) continue;
+    const isPath = key === "apiKeyFile" || (key === "cache" && !answer.includes("://"));
+    const stored = isPath ? resolve(answer) : answer;
+    answers[flagName(key)] = key === "concurrency" ? Number(answer) : stored;
   }
+  lines?.close();
   return answers;
 }
 
-function openPrompt({ context: { stdin, stderr, signal } }: InitCall) {
-  // No line editing by Node.js: the terminal does it, and control characters stay visible.
-  const lines = createInterface({ input: stdin(), terminal: false, signal });
-  const iterator = lines[Symbol.asyncIterator]();
+/** Asks until the answer is one. */
+async function ask(
+  key: Key,
+  suggested: string,
+  typed: AsyncIterator<string>,
+  { stderr, signal }: InitCall["context"],
+): Promise<string> {
   const width = stderr.isTTY === true ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
-  const ask = async (key: Key, suggested: string): Promise<string> => {
-    const question = suggested === "" ? questions[key] : `${questions[key]} [${suggested}]`;
+  const question = suggested === "" ? questions[key] : `${questions[key]} [${suggested}]`;
+  for (;;) {
     stderr.write(wrapLines(`${question}: `, width));
-    const { value, done } = await iterator.next();
+    const { value, done } = await typed.next();
     signal.throwIfAborted();
     if (done === true) {
       stderr.write("\n");
@@ -213,37 +206,18 @@ function openPrompt({ context: { stdin, stderr, signal } }: InitCall) {
     const fault = faultOf(key, answer);
     if (fault === null) return answer;
     stderr.write(`${wrapLines(`  it ${fault}`, width)}\n`);
-    return ask(key, suggested);
-  };
-  return { ask, close: () => lines.close() };
+  }
 }
 
 /** What is wrong with an answer; null for nothing. Never repeats it, since it may be a key. */
 function faultOf(key: Key, answer: string): string | null {
   if (key === "apiKeyFile") {
-    if (answer === "" || isReadable(answer)) return null;
-    return "must be the path of a file that you can read, never the key itself";
+    if (answer === "" || statSync(answer, { throwIfNoEntry: false })?.isFile()) return null;
+    return "must be the path of a file, never the key itself";
   }
   const issue = groups.Answers[key].safeParse(answer).error?.issues[0];
   if (issue !== undefined) return explainIssue(issue);
   if (key !== "intelUrl") return null;
   const { username, password } = new URL(answer);
   return username + password === "" ? null : "must not hold a user name or password";
-}
-
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return !statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-/** An answer as the file holds it; null leaves the setting out. */
-function stored(key: Key, answer: string): string | number | null {
-  if (key === "concurrency") return Number(answer);
-  if (answer === "" || (key === "cache" && answer === "none")) return null;
-  const isPath = key === "apiKeyFile" || (key === "cache" && !answer.includes("://"));
-  return isPath ? resolve(answer) : answer;
 }

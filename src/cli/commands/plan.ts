@@ -90,12 +90,8 @@ export const planCommand = defineCommand({
       "count the requests, and see when the daily quota would run out",
     "repute plan hits.ndjson.gz --item-column source.ip --lookups triage":
       "count the quick checks, and the queries at most",
-    "zcat feed.tsv.gz | repute plan --from tsv --no-header":
-      "read from a pipe; input flags are those of enrich",
     "repute plan dump.csv --cache ~/.cache/repute":
       "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
-    "repute plan dump.csv --exclude corp.txt --json":
-      "print JSON, and count the rows that a list holds back",
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: runPlan,

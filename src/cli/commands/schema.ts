@@ -72,8 +72,6 @@ export const schemaCommand = defineCommand({
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
       "create the table for the rows of dump.csv, and its views",
     "repute schema --format json-schema > row.schema.json": "save the JSON Schema of NDJSON rows",
-    "repute schema dump.csv --format bigquery --table project.intel.enriched":
-      "print the statements for BigQuery",
     "repute schema --format openapi | jq '.paths | keys'": "list the endpoints of the API",
   },
   exitCodes: [

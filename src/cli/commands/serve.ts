@@ -53,12 +53,8 @@ export const serveCommand = defineCommand({
       "serve the sample dataset; then, in another terminal: repute query login.example.com --intel-url http://127.0.0.1:8080/beta",
     "repute serve --port 8080 --partial-rate 0.05 --unavailable-rate 0.03 --reset-rate 0.01":
       "rehearse a bad day, the same every time; --seed 2 gives another one",
-    "repute serve --port 8080 --rate-limit 50/s --latency 20ms-80ms":
-      "answer slowly, and with 429 and Retry-After beyond 50 requests per second",
     "repute serve --port 8080 --synthetic 1":
       "answers for every item, with invented verdicts, tags and networks",
-    "repute serve --port 8080 --dataset my-dataset":
-      "serve another dataset, a folder like samples/dataset",
     "repute serve --port 8080 --api-key rehearsal-key --blocklist-field abusixMailBlocklist":
       "behave like the deployed service: require the key, and use its name for the blocklist member",
   },

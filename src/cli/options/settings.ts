@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import type { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { userConfigFolder } from "../../core/files/user-folders.js";
@@ -118,9 +118,4 @@ export function findConfigFile(env: Readonly<Record<string, string | undefined>>
   throw new UsageError("two_configs", `there are two config files, ${found} and ${second}`, {
     hint: "remove one, or name one with --config FILE",
   });
-}
-
-/** Whether a file beside the config file would be found like it. */
-export function isFoundBeside(path: string, found: string): boolean {
-  return dirname(path) === dirname(found) && configFileNames.includes(basename(path));
 }

@@ -31,7 +31,7 @@ export const webhookOptions = {
 /** Shared by the webhook commands. */
 export const ofWebhooks = {
   operands: [["FILE", "YAML or JSON file with name, endpoint, method, path and payload"]],
-  onlyOperand: { what: "a file" },
+  operandCount: "one",
 } as const;
 
 type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;

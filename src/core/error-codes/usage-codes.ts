@@ -35,10 +35,6 @@ export const usageCodes = {
   profile_unknown: ["the config file has no such profile", "use a name from the hint"],
   config_exists: ["init would replace a config file", "give --force, or another path"],
   config_place_unknown: ["there is no home folder for a config file", "name a file"],
-  config_format_unknown: [
-    "the extension is not that of a config file",
-    "write YAML to a .yaml file",
-  ],
   config_unwritable: ["the config file cannot be written", "check path and permissions"],
   answer_missing: ["init lacks an answer and cannot ask", "give the flag that is named"],
   profile_without_config: ["a profile is selected without a config file", "run repute init"],

@@ -28,8 +28,6 @@ export const caseEnrichCommand = defineCommand({
       "try it with the embedded service, writing CSV to stdout",
     "repute case enrich 4711 -o case.csv --ops-url https://ops.example --intel-url https://intel.example/beta":
       "read the case from one service and look up its addresses with the other",
-    "repute case enrich 4711 -o case.ndjson --lookups query":
-      "do only the query; REPUTE_OPS_URL and REPUTE_INTEL_URL hold the addresses",
     "repute case enrich 4711 -o case.csv --resume":
       "continue an interrupted run, if the case has not changed",
   },

@@ -10,7 +10,7 @@ import { showRecord } from "../../terminal/data-output.js";
 /** Shared by the commands that take a case. */
 export const ofCase = {
   operands: [["ID", "identifier of the case"]],
-  onlyOperand: { what: "the identifier of a case" },
+  operandCount: "one",
 } as const;
 
 export const caseShowCommand = defineCommand({
@@ -26,8 +26,6 @@ export const caseShowCommand = defineCommand({
   examples: {
     "repute case show case-2001 --local": "show a case of the embedded service",
     "repute case show 4711 --ops-url https://ops.example": "query the operations interface",
-    "repute case show 4711 --json":
-      "print JSON on a terminal too; REPUTE_OPS_URL holds the address",
     "repute case show 4711 | jq -r '.event_ips[]'": "print the IP addresses of its events",
   },
   exitCodes: callExitCodes,
@@ -53,8 +51,6 @@ export const caseContextCommand = defineCommand({
     "repute case context case-2001 --local": "show a context of the embedded service",
     "repute case context 4711 --case-url https://cases.example --case-api-key-file ~/.repute/case-key":
       "query the case management instance",
-    "repute case context 4711 | jq .s.resolver_data":
-      "print the subscriber data; REPUTE_CASE_URL and REPUTE_CASE_API_KEY hold address and key",
     "repute case context 4711 > context.json":
       "save it for repute webhook check --context context.json",
   },

@@ -47,7 +47,6 @@ export const doctorCommand = defineCommand({
   groups,
   examples: {
     "repute doctor": "check the service and this machine",
-    "repute doctor --local": "check this machine with the embedded service",
     "repute doctor --profile nightly -o /data/enriched.csv": "check what a nightly run would use",
     "repute doctor --json | jq '.checks[] | select(.status != \"ok\")'":
       "list what needs attention",

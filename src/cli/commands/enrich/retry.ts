@@ -63,17 +63,15 @@ export const retryCommand = defineCommand({
       "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected; a data set: DIR/; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
     ],
   ],
-  onlyOperand: { what: "an earlier output" },
+  operandCount: "one",
   groups,
   examples: {
     "repute retry enriched.csv": "retry in the morning what failed at night",
     "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
       "retry only the query, and write what still fails to a separate file",
-    "repute retry enriched.csv -o enriched.2.csv": "write a new file, and keep the earlier one",
     "repute retry enriched/": "retry a data set",
     "repute retry 'duckdb:intel.duckdb?table=enriched'":
       "fill in the rows of a table where they are",
-    "repute retry enriched.csv --resume": "continue an interrupted retry",
   },
   exitCodes: jobExitCodes(),
   run: retry,

@@ -55,8 +55,6 @@ export const queryCommand = defineCommand({
   examples: {
     "repute query 192.0.2.1 example.com --local":
       "look up an address and a domain with the embedded service",
-    "repute query 'hxxps[:]//example[.]com/a' --intel-url https://intel.example/beta":
-      "look up a defanged URL",
     "repute query --json login.example.com | jq .query.tags":
       "extract the tags; REPUTE_INTEL_URL holds the service's address",
     "cut -f1 suspects.tsv | repute query - > answers.ndjson":
@@ -84,10 +82,6 @@ export const quickCheckCommand = defineCommand({
     "repute quick-check 192.0.2.1 2001:db8::1 --local":
       "check two addresses with the embedded service",
     "repute quick-check example.com --intel-url https://intel.example/beta": "check a domain",
-    "repute quick-check user@example.com --json":
-      "print JSON on a terminal too; REPUTE_INTEL_URL holds the service's address",
-    "grep -o '[0-9.]*' auth.log | sort -u | repute quick-check -":
-      "read items from a pipe, one per line",
   },
   run: async (call) => {
     const { runOneOff } = await import("./run-one-off.js");

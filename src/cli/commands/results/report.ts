@@ -47,16 +47,14 @@ export const reportCommand = defineCommand({
   operands: [
     ["OUT", "output of an earlier run: CSV, TSV, NDJSON, Parquet or a table; gzip is detected"],
   ],
-  onlyOperand: { what: "an output" },
+  operandCount: "one",
   groups,
   examples: {
     "repute report enriched.csv -o report.html": "write a page to open in a browser or to mail",
-    "repute report enriched.csv": "print the report",
     "repute report enriched.csv --against monday.csv --history nights -o report.html":
       "add what changed since Monday, and the course of the nights",
     "repute report nights/2026-01-02.csv --against previous":
       "add what changed since the newest earlier night in the same folder",
-    "repute report enriched.ndjson.gz --prefix x_": "read an output with another prefix",
     "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
       "report on the last run in a table",
   },

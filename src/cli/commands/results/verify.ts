@@ -24,15 +24,13 @@ export const verifyCommand = defineCommand({
     "Reads the whole output and compares it with OUT.manifest.json: bytes, SHA-256, rows, and rows by status and verdict. In a STIX bundle it counts indicators, in a database table the rows of the manifest's run. No request is sent and nothing is changed.",
   ],
   operands: [["OUT", "output of an earlier run, with its manifest beside it"]],
-  onlyOperand: { what: "an output" },
+  operandCount: "one",
   groups,
   examples: {
     "repute verify enriched.csv": "print its counts, or how it differs from its manifest",
-    "repute verify enriched.ndjson.gz --json": "print the result as one JSON object",
     "repute verify enriched.csv --quiet && load enriched.csv": "load a file only if it is intact",
     "repute verify 'duckdb:intel.duckdb?table=enriched'":
       "check the rows of the last run in a database",
-    "repute verify enriched.csv --prefix x_": "check an output with the prefix x_",
   },
   exitCodes: [commonExitCodes[0], ["1", "the output differs"], commonExitCodes[2]],
   run: verify,

@@ -54,12 +54,10 @@ export const tagsIpsCommand = defineCommand({
   ],
   groups,
   examples: {
-    "repute tags ips credentials:brute-force --local": "print a list of the embedded service",
     "repute tags ips credentials:brute-force --intel-url https://intel.example/beta":
       "query the service, 10,000 addresses per page",
     "repute tags ips credentials:brute-force | jq -r .ip | sort -u > ips.txt":
       "write the addresses to a file; REPUTE_INTEL_URL holds the service's address",
-    "repute tags ips credentials:brute-force --offset 100 --limit 50": "print one page",
   },
   exitCodes: callExitCodes,
   run: printIps,

@@ -12,7 +12,7 @@ import { assertTag } from "../../../tags/read-tag.js";
 export const ofTag = {
   usage: "NAME [flags]",
   operands: [["NAME", "name of the tag, <group>:<name>"]],
-  onlyOperand: { what: "the name of a tag", hint: "to see all tags: repute tags list" },
+  operandCount: "one",
 } as const;
 
 export const tagsListCommand = defineCommand({
@@ -34,9 +34,6 @@ export const tagsListCommand = defineCommand({
   },
   examples: {
     "repute tags list --local": "list the tags of the embedded service",
-    "repute tags list --intel-url https://intel.example/beta": "query the service",
-    "repute tags list --descriptions --json":
-      "print JSON with descriptions; REPUTE_INTEL_URL holds the service's address",
     "repute tags list | jq -r 'select(.intent == \"malicious\").name'":
       "print the names of malicious tags",
   },
@@ -66,10 +63,6 @@ export const tagsShowCommand = defineCommand({
   groups: intelCallGroups,
   examples: {
     "repute tags show credentials:brute-force --local": "show a tag of the embedded service",
-    "repute tags show credentials:brute-force --intel-url https://intel.example/beta":
-      "query the service",
-    "repute tags show credentials:brute-force --json":
-      "print JSON on a terminal too; REPUTE_INTEL_URL holds the service's address",
     "repute tags show credentials:brute-force | jq -r '.references[].url'":
       "print the URLs of its references",
   },

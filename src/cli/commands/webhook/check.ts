@@ -33,8 +33,6 @@ export const webhookCheckCommand = defineCommand({
       "check the fields against a saved context",
     "repute webhook check notify.json --case 4711 --case-url https://cases.example":
       "check against the context of a case; REPUTE_CASE_API_KEY holds the key",
-    "repute case context 4711 | repute webhook check notify.json --context -":
-      "read the context from a pipe",
   },
   exitCodes: [
     ["0", "valid, possibly with warnings"],

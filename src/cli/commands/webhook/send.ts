@@ -69,8 +69,6 @@ export const webhookSendCommand = defineCommand({
       "print the request for a sample context; nothing leaves this machine",
     "repute webhook send notify.json --case 4711 --case-url https://cases.example":
       "send it; REPUTE_CASE_API_KEY holds the key",
-    "repute webhook send hooks.json --name 'Notify CRM' --case 4711":
-      "send one of several; REPUTE_CASE_URL holds the address",
     "repute webhook send notify.json --case 4711 --endpoint-keys-file ~/.repute/endpoint-keys.json":
       "send it with the endpoint's own API key",
   },

@@ -37,15 +37,12 @@ export const mergeCommand = defineCommand({
     "Checks that every chunk of the plan is done and that its rows and checksum are right, then writes one output with one manifest, as a single run would have. If chunks are missing or damaged, it names them and writes nothing. WORK stays as it is.",
   ],
   operands: [["WORK", "folder made by repute split"]],
-  onlyOperand: { what: "a work folder" },
+  operandCount: "one",
   groups,
   examples: {
     "repute merge work -o enriched.csv": "write the output and its manifest",
-    "repute merge work -o enriched.csv.gz --rejects left.csv":
-      "compress it, and write the rows without an answer to a separate file",
     "repute merge work -o enriched.parquet":
       "publish the chunks of repute split --to parquet; a table works, too",
-    "repute merge work | head": "write the rows to stdout",
   },
   exitCodes: jobExitCodes().filter(([code]) => code !== "75"),
   run: merge,

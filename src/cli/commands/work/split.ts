@@ -56,8 +56,6 @@ export const splitCommand = defineCommand({
     "repute split dump.csv -o work": "divide a file into chunks of 100,000 rows",
     "repute split hits.ndjson.gz -o /shared/work --item-column source.ip":
       "name the column once, for all chunks; gzip is decompressed into the folder",
-    "zcat feed.tsv.gz | repute split --from tsv -o work --lookups quick-check":
-      "split piped input; each chunk runs only the quick check",
     "repute split dump.csv.gz -o work --rows-per-chunk 20000 --to parquet":
       "choose the size of a chunk and the format of the output",
   },

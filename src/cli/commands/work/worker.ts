@@ -49,17 +49,13 @@ export const workerCommand = defineCommand({
     "SIGTERM and Ctrl-C hand the chunk in progress back, with what it has reached. Start one worker for each processor, on as many machines as you like.",
   ],
   operands: [["redis://HOST[:PORT]/DB", "the queue, as in enrich --workers; rediss:// for TLS"]],
-  onlyOperand: { what: "the address of a queue", hint: "repute worker redis://HOST[:PORT]/DB" },
+  operandCount: "one",
   groups,
   examples: {
     "repute worker redis://redis.example/0 --intel-url https://intel.example/beta":
       "do chunks until stopped; the key is in REPUTE_API_KEY",
     "repute worker rediss://redis.example/0 --api-key-file /run/secrets/key --lock 1m":
       "connect with TLS, read the key from a file, and be patient with a slow network",
-    "repute worker redis://redis.example/1 --profile team-b":
-      "ask the service of a section of the config file, for runs in a queue of its own",
-    "repute worker redis://redis.example/0 --config /etc/repute.yaml --quiet":
-      "as a service of the system, which logs warnings and errors alone",
   },
   exitCodes: [...commonExitCodes],
   variables: [["REDISCLI_AUTH", "password of Redis"]],

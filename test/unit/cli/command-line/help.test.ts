@@ -105,11 +105,11 @@ describe.each(commands.map((command) => [command.name, command] as const))(
       expect(optionSpecs(command.options).filter((spec) => spec.description === "")).toEqual([]);
     });
 
-    test("has four to six examples of the command itself", () => {
+    test("has two to six examples of the command itself", () => {
       const examples = Object.keys(command.examples);
       const own = examples.filter((line) => line.includes(`repute ${command.name}`));
       expect(own.length).toBe(examples.length);
-      expect([4, 5, 6]).toContain(own.length);
+      expect([2, 3, 4, 5, 6]).toContain(own.length);
     });
 
     test.each([40, 80, 100])("prose fits a width of %i", (width) => {

@@ -59,7 +59,7 @@ test("writes a crontab line, whose command runs", async () => {
   expect(names.toSorted()).toEqual([".csv", ".csv.manifest.json", ".html"]);
 });
 
-test.each([[[]], [["repute.yaml"]], [["a folder/my config.yaml"]]])(
+test.each([[[]], [["a folder/my config.yaml"]]])(
   "ends with a command to run next, which runs as printed after init %j",
   async (operands) => {
     const { HOME } = await home();
@@ -91,22 +91,15 @@ test("takes the default for an empty answer", async () => {
 
 test("asks again after a wrong answer and says what is wrong", async () => {
   const { env, path } = await home();
-  const typed = ["intel.example", "", url, "", "fast", "9/s", "0", "1", "none"];
+  const typed = ["intel.example", "", url, "k-s3cret", "", "fast", "9/s", "0", "1", "none"];
   const { code, stderr } = await runInProcess(["init"], { env, typed });
   expect(code).toBe(0);
   expect(stderr).toContain("it must be an http:// or https:// address");
   expect(stderr).toContain("it must be a count and a window");
   expect(stderr).toContain("it must be at least 1");
-  expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "9/s", concurrency: "1" });
-});
-
-test("neither stores nor repeats a key given in place of its file", async () => {
-  const { env, path } = await home();
-  const typed = [url, "k-s3cret", "", "", "", ""];
-  const { code, stderr } = await runInProcess(["init"], { env, typed });
-  expect(code).toBe(0);
   expect(stderr).toContain("never the key itself");
   expect(stderr + (await readFile(path, "utf8"))).not.toContain("s3cret");
+  expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "9/s", concurrency: "1" });
 });
 
 test("does not ask what a flag answers", async () => {
@@ -116,14 +109,6 @@ test("does not ask what a flag answers", async () => {
   expect(code).toBe(0);
   expect(stderr).not.toContain("Address");
   expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "7/s", concurrency: "2" });
-});
-
-test("offers a variable's value as the default", async () => {
-  const { env, path } = await home();
-  const both = { ...env, REPUTE_INTEL_URL: url };
-  const { stderr } = await runInProcess(["init"], { env: both, typed: ["", "", "", "", "none"] });
-  expect(stderr).toContain(`[${url}]: `);
-  expect(await settingsOf(path)).toMatchObject({ "intel-url": url });
 });
 
 test("writes nothing when the input ends early", async () => {
@@ -168,15 +153,6 @@ test.skipIf(process.platform === "win32")("writes a file for its owner alone", a
   expect(((await stat(path)).mode & 0o777).toString(8)).toBe("600");
 });
 
-test.each(["repute.yaml", "repute.yml"])("writes %s", async (name) => {
-  const path = join(await temporaryFolder(), name);
-  const args = ["init", path, "--yes", "--intel-url", url, "--cache", "none"];
-  const { code, stderr } = await runInProcess(args, { stdin: "" });
-  expect(code).toBe(0);
-  expect(stderr).toMatch(/\n {4}repute doctor --config \S+\n$/);
-  expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "100/s", concurrency: "32" });
-});
-
 describe("an existing config file", () => {
   const again = ["init", "--yes", "--intel-url", "https://other.example/beta"];
 
@@ -198,24 +174,6 @@ describe("an existing config file", () => {
     expect([code, existsSync(path)]).toEqual([0, false]);
     expect(await settingsOf(yml)).toMatchObject({ "intel-url": "https://other.example/beta" });
   });
-});
-
-test("writes no second config file beside the one in use", async () => {
-  const { env, HOME, path } = await home();
-  const yml = join(HOME, ".config", "repute", "config.yml");
-  await mkdir(join(HOME, ".config", "repute"), { recursive: true });
-  await writeFile(yml, "rate: 5/s\n");
-  const args = ["init", path, "--yes", "--intel-url", url];
-  const { code, stderr } = await runInProcess(args, { env, stdin: "" });
-  expect([code, existsSync(path)]).toEqual([2, false]);
-  expect(stderr).toContain(`${path} would stand beside ${yml}`);
-  expect(stderr).toContain("repute init --force");
-});
-
-test.each(["repute.json", "repute.toml"])("writes no %s", async (name) => {
-  const { code, stderr } = await runInProcess(["init", name, "--yes"], { stdin: "" });
-  expect(code).toBe(2);
-  expect(stderr).toContain("name a file that ends in .yaml");
 });
 
 test("needs a path if there is no home folder", async () => {
