@@ -140,10 +140,11 @@ async function redis(address: string, use: "cache" | "pace"): Promise<Found> {
   try {
     const finding = `${link.address.shown}, answers`;
     const info = await link.ask((server) => server.info());
-    const has = (line: string): boolean => info.includes(`\n${line}\r`);
-    if (has("role:slave")) return ["fail", `${finding}, but is a replica`, "name the primary"];
-    const isKept = has("maxmemory_policy:noeviction") || has("maxmemory:0");
-    if (use === "cache" || (isKept && has("aof_enabled:1"))) return ["ok", finding];
+    if (/^role:slave\r$/m.test(info)) {
+      return ["fail", `${finding}, but is a replica`, "name the primary"];
+    }
+    const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(info);
+    if (use === "cache" || (isKept && /^aof_enabled:1\r$/m.test(info))) return ["ok", finding];
     const remedy = "set maxmemory-policy noeviction and appendonly yes";
     return ["warn", `${finding}, but may lose rates and quotas`, remedy];
   } catch (error) {

@@ -1,14 +1,12 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
 import { isLoopback } from "../../../api/http/proxy.js";
 import type { AttemptReport } from "../../../api/types.js";
 import { serviceCodes, transportCodes } from "../../../core/error-codes/service-codes.js";
 import { EarlyEndError, ReputeError } from "../../../core/errors.js";
+import type { FindingError } from "../../../core/finding.js";
 import type { ServiceAccess } from "../../../session/types.js";
 import { secretOrigin, secrets } from "../../options/secrets.js";
 import { withSession } from "../../services/services.js";
-import { type Checks, type DoctorCall, failed, type Found } from "./check-machine.js";
+import { type Check, type Checks, type DoctorCall, failed, type Found } from "./check-machine.js";
 
 /**
  * Makes one request as a run does: address, certificate, service or connection, key and clock.
@@ -20,37 +18,25 @@ export async function* checkService(
   service: ServiceAccess,
   isPaceUp: boolean,
 ): Checks {
-  const { clock } = call.context;
   yield ["address", ...addressFinding(service)];
   if (!isPaceUp) {
     yield ["service", "warn", "not asked: requests wait for the Redis of --pace", "see pace"];
     return;
   }
-  const { validTo, report, error } = await ask(call, service);
+  const { report, error } = await ask(call, service);
+  const fault = error === null ? null : faultOf(error);
   const { protocol, hostname } = new URL(service.url);
-  if (validTo !== null) yield ["certificate", ...certificate(validTo, clock.now())];
+  if (protocol === "https:" && report?.headers != null) yield ["certificate", "ok", "trusted"];
   else if (protocol === "http:" && !isLoopback(hostname)) {
     const remedy = "use https://, or others can read the API key";
     yield ["certificate", "warn", "http:// is not encrypted", remedy];
   }
-  const check = checkOf(error?.code ?? "");
-  if (error === null || check === "key") {
+  if (fault === null || fault[0] === "key") {
     yield ["service", "ok", `answered in ${Math.round(report?.ms ?? 0)} ms`];
   }
-  if (error === null) yield ["key", ...keyFinding(call, service)];
-  else if (error instanceof EarlyEndError) {
-    const finding = `not asked: ${error.message}`;
-    yield ["service", "warn", finding, "run doctor again after that time"];
-  } else if (error instanceof ReputeError) yield failed(check, error);
-  else {
-    const { code, message } = error;
-    const other = code === "http_404" ? "check the address" : "lower --rate, or run again later";
-    const remedy = serviceCodes[code as keyof typeof serviceCodes]?.[1] ?? other;
-    const isBusy = code === "http_429" || code === "http_503";
-    yield [check, isBusy ? "warn" : "fail", message, remedy];
-  }
+  yield fault ?? ["key", ...keyFinding(call, service)];
   const servedMs = Date.parse(String(report?.headers?.["date"]));
-  if (!Number.isNaN(servedMs)) yield ["clock", ...time(servedMs, clock.now())];
+  if (!Number.isNaN(servedMs)) yield ["clock", ...time(servedMs, call.context.clock.now())];
 }
 
 function addressFinding({ url, embedded }: ServiceAccess): Found {
@@ -59,25 +45,11 @@ function addressFinding({ url, embedded }: ServiceAccess): Found {
   return ["warn", `${url} does not end in /beta`, `try ${url.replace(/\/+$/, "")}/beta`];
 }
 
-/** The check that an error belongs to. */
-function checkOf(code: string): string {
-  if (["unauthorized", "forbidden", "authentication_failed"].includes(code)) return "key";
-  if (code === "certificate_rejected") return "certificate";
-  return code in transportCodes ? "connection" : "service";
-}
-
 /** Makes one request, within the pace and the quotas of every other command. */
-async function ask(call: DoctorCall, service: ServiceAccess) {
-  const { context, settings } = call;
+async function ask({ context, settings }: DoctorCall, service: ServiceAccess) {
   const usedUp = new AbortController();
   const signal = AbortSignal.any([context.signal, usedUp.signal]);
-  let validTo = null as string | null;
   let report = null as AttemptReport | null;
-  const onConnected = (event: unknown): void => {
-    const { socket } = event as { readonly socket: Socket };
-    if (socket instanceof TLSSocket) validTo = socket.getPeerCertificate().valid_to ?? null;
-  };
-  subscribe("undici:client:connected", onConnected);
   const error = await withSession(
     service,
     { context, settings: { ...settings, retries: 0 } },
@@ -96,15 +68,26 @@ async function ask(call: DoctorCall, service: ServiceAccess) {
     if (error instanceof ReputeError) return error;
     throw error;
   });
-  unsubscribe("undici:client:connected", onConnected);
-  return { validTo, report, error };
+  return { report, error };
 }
 
-/** @param validTo the end of a trusted certificate, as Node.js has it */
-export function certificate(validTo: string, nowMs: number): Found {
-  const days = Math.floor((Date.parse(validTo) - nowMs) / 86_400_000);
-  const finding = `valid until ${new Date(validTo).toISOString().slice(0, 10)}, ${days} days left`;
-  return days >= 14 ? ["ok", finding] : ["warn", finding, "ask the service's operator to renew it"];
+/** The check that an error fails. */
+function faultOf(error: FindingError | ReputeError): Check {
+  const { code, message } = error;
+  if (error instanceof EarlyEndError) {
+    return ["service", "warn", `not asked: ${message}`, "run doctor again after that time"];
+  }
+  const check = checkOf(code);
+  if (error instanceof ReputeError) return failed(check, error);
+  const other = code === "http_404" ? "check the address" : "lower --rate, or run again later";
+  const remedy = serviceCodes[code as keyof typeof serviceCodes]?.[1] ?? other;
+  return [check, code === "http_429" || code === "http_503" ? "warn" : "fail", message, remedy];
+}
+
+function checkOf(code: string): string {
+  if (["unauthorized", "forbidden", "authentication_failed"].includes(code)) return "key";
+  if (code === "certificate_rejected") return "certificate";
+  return code in transportCodes ? "connection" : "service";
 }
 
 function keyFinding({ given, context }: DoctorCall, { credential }: ServiceAccess): Found {

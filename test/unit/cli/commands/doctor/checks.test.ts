@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { space } from "../../../../../src/cli/commands/doctor/check-machine.js";
-import { certificate, time } from "../../../../../src/cli/commands/doctor/check-service.js";
+import { time } from "../../../../../src/cli/commands/doctor/check-service.js";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
@@ -18,11 +18,4 @@ test.each([
   [now - 600_000, "warn", "10 min ahead of the service"],
 ])("a clock, with the service at %d, is %s", (servedMs, status, finding) => {
   expect(time(servedMs, now).slice(0, 2)).toEqual([status, finding]);
-});
-
-test.each([
-  ["Mar  1 00:00:00 2026 GMT", "ok", "valid until 2026-03-01, 59 days left"],
-  ["Jan 11 12:00:00 2026 GMT", "warn", "valid until 2026-01-11, 10 days left"],
-])("a certificate until %s is %s", (validTo, status, finding) => {
-  expect(certificate(validTo, now).slice(0, 2)).toEqual([status, finding]);
 });
