@@ -2,13 +2,22 @@ import { z } from "zod";
 import { type Duration, duration, option } from "../core/options.js";
 import { UsageError } from "../core/errors.js";
 
-/** A base address. Paths are appended to it, so it cannot have a query or fragment. */
+/**
+ * A base address. Paths are appended to it, so it cannot have a query or fragment. Errors and manifests
+ * show it, so it cannot have a password.
+ */
 const address = z
   .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
   .superRefine((text, context) => {
+    const refuse = (message: string, params = {}): void =>
+      context.addIssue({ code: "custom", message: `must not have a ${message}`, params });
     const part = partBehindPath(text);
-    if (part === null) return;
-    context.addIssue({ code: "custom", message: `must not have a ${part}; end it with the path` });
+    if (part !== null) refuse(`${part}; end it with the path`);
+    const { username, password } = URL.canParse(text) ? new URL(text) : {};
+    if (username || password) {
+      const hint = "keep keys and tokens out of addresses: give them in their own setting";
+      refuse("user name or password", { hint });
+    }
   });
 
 /** Address, key and timeout of the intelligence interface. */

@@ -16,18 +16,6 @@ import type { LookupCall } from "./result.js";
 export function clientSettings(options: ReputeOptions): ClientSettings {
   const settings = checked("repute()", clientSchema, options);
   const { url, opsUrl, caseUrl, local } = settings;
-  for (const [name, address] of Object.entries({ url, opsUrl, caseUrl })) {
-    if (address === undefined) continue;
-    const { username, password } = new URL(address);
-    if (username === "" && password === "") continue;
-    throw new UsageError(
-      "credential_in_address",
-      `repute(): ${name} must not hold a user name or password`,
-      {
-        hint: "errors and manifests show addresses; give apiKey, accessToken or caseApiKey",
-      },
-    );
-  }
   const addresses = [url, opsUrl, caseUrl].filter((address) => address !== undefined);
   if (local && addresses.length > 0) {
     throw new UsageError(

@@ -216,8 +216,5 @@ function faultOf(key: Key, answer: string): string | null {
     return "must be the path of a file, never the key itself";
   }
   const issue = groups.Answers[key].safeParse(answer).error?.issues[0];
-  if (issue !== undefined) return explainIssue(issue);
-  if (key !== "intelUrl") return null;
-  const { username, password } = new URL(answer);
-  return username + password === "" ? null : "must not hold a user name or password";
+  return issue === undefined ? null : explainIssue(issue);
 }

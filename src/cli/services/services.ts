@@ -189,8 +189,7 @@ const services = {
  * flag overrides a variable.
  *
  * @returns the address, or null for the embedded service
- * @throws UsageError if neither is set, if both are set at the same level, or if the address has a
- * password, a query or a fragment
+ * @throws UsageError if neither is set, or if both are set at the same level
  */
 export function chooseAddress(
   service: ServiceName,
@@ -206,24 +205,6 @@ export function chooseAddress(
         `set its address, such as ${shape}, with --${flagName(key)} URL, ${variableName(key)}, ` +
         `or "${flagName(key)}" in the config file (--config; repute init writes one); or try repute with --local`,
     });
-  }
-  const { username, password } = new URL(address);
-  if (username !== "" || password !== "") {
-    const { name, variable, fileKey } = secrets[service];
-    throw new UsageError(
-      "credential_in_address",
-      `${given.get(key)?.name ?? "the address"} must not contain a user name or password`,
-      {
-        hint: `it would be visible and stored; set the ${name} with ${variable} or --${flagName(fileKey)}`,
-      },
-    );
-  }
-  if (/[?#]/.test(address)) {
-    throw new UsageError(
-      `${service}_url_query`,
-      `${given.get(key)?.name ?? "the address"} must not have a query or fragment`,
-      { hint: `end the address before the ? or #, as in ${shape}` },
-    );
   }
   if (!choice.local) return address;
   const [localAt, urlAt] = [strength(given, "local"), strength(given, key)];

@@ -142,7 +142,7 @@ describe("without questions", () => {
     const args = ["init", "--yes", "--intel-url", "https://me:s3cret@intel.example/beta"];
     const { code, stderr } = await runInProcess(args, { env, stdin: "" });
     expect(code).toBe(2);
-    expect(stderr).toContain("--intel-url must not hold a user name or password");
+    expect(stderr).toContain("--intel-url must not have a user name or password");
     expect(stderr).not.toContain("s3cret");
   });
 });
