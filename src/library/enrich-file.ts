@@ -1,9 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
-import { isFolder } from "../core/files/make-folder.js";
-import { type FolderSettings, recursiveNotices } from "../inputs/listing/list-inputs.js";
+import type { FolderSettings } from "../inputs/listing/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
-import { isObjectPrefix } from "../s3/address.js";
 import { inGroups } from "../run/options.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import { type ClientSettings, defaultFailOn, type EnrichFileOptions } from "./options.js";
@@ -41,7 +39,7 @@ export async function enrichFile(
     input: await runInput(
       input,
       { ...file, output: toFile ? output : undefined },
-      onNotice,
+      onNotice ?? (() => undefined),
       services.onWarning,
     ),
     stdout: toFile ? process.stdout : output,
@@ -60,13 +58,9 @@ export async function enrichFile(
 async function runInput(
   input: string | readonly string[] | Readable,
   settings: ReadingSettings & FolderSettings,
-  onNotice: EnrichFileOptions["onNotice"],
+  onNotice: (message: string) => void,
   onWarning: (message: string) => void,
 ): Promise<RunInput> {
-  const given = [input].flat().filter((name) => typeof name === "string");
-  for (const notice of recursiveNotices(given, settings)) onNotice?.(notice);
-  if (typeof input === "string" && !isFolder(input) && !isObjectPrefix(input))
-    return { path: input };
   if (typeof input !== "string" && !isList(input)) return { stream: input, name: "the stream" };
   const names = typeof input === "string" ? [input] : input;
   if (names.length === 0) {
@@ -74,12 +68,9 @@ async function runInput(
       hint: "name at least one file",
     });
   }
-  const { chooseInputs } = await import("../run/choose-inputs.js");
+  const { inputNamed } = await import("../run/choose-inputs.js");
   const stdin = () => ({ stream: process.stdin, name: "stdin" });
-  const { input: chosen, notices, warnings } = await chooseInputs(names, stdin, settings);
-  for (const notice of notices) onNotice?.(notice);
-  for (const warning of warnings) onWarning(warning);
-  return chosen;
+  return inputNamed(names, stdin, settings, { onNotice, onWarning });
 }
 
 function isList(input: readonly string[] | Readable): input is readonly string[] {

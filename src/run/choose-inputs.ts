@@ -3,8 +3,21 @@ import { ReputeError, UsageError } from "../core/errors.js";
 import { columnShare } from "../formats/columns/choose-column.js";
 import { minShare } from "../formats/columns/find-column.js";
 import { limits } from "../formats/reading/lines.js";
-import { listInputs, skippedNotices, type FolderSettings } from "../inputs/listing/list-inputs.js";
-import type { NamedInput, SeveralInputs, SkippedFile, SourceInput } from "../inputs/types.js";
+import {
+  type FolderSettings,
+  listInputs,
+  recursiveNotices,
+  skippedNotices,
+} from "../inputs/listing/list-inputs.js";
+import type {
+  NamedInput,
+  RunInput,
+  SeveralInputs,
+  SkippedFile,
+  SourceInput,
+} from "../inputs/types.js";
+import { isFolder } from "../core/files/make-folder.js";
+import { isObjectPrefix } from "../s3/address.js";
 import { findTableInput } from "./copy/find-table-input.js";
 import { openWithFlags } from "./rows/read-several.js";
 import { readingOf } from "./rows/reading.js";
@@ -19,6 +32,36 @@ interface ChosenInputs {
   readonly warnings: readonly string[];
 }
 
+type InputStream = Extract<SourceInput, { readonly stream: unknown }>;
+
+/** Receives what a person should know about the inputs. */
+interface InputListener {
+  readonly onNotice: (message: string) => void;
+  readonly onWarning: (message: string) => void;
+}
+
+/**
+ * The input that names stand for: a file, `-` for the stream, or several files and folders.
+ *
+ * @throws as `chooseInputs`
+ */
+export async function inputNamed(
+  names: readonly string[],
+  stream: () => InputStream,
+  settings: ReadingSettings & FolderSettings,
+  { onNotice, onWarning }: InputListener,
+): Promise<RunInput> {
+  const [path = "-"] = names;
+  for (const notice of recursiveNotices(names, settings)) onNotice(notice);
+  if (names.length <= 1 && !isFolder(path) && !isObjectPrefix(path)) {
+    return path === "-" ? stream() : { path };
+  }
+  const { input, notices, warnings } = await chooseInputs(names, stream, settings);
+  for (const notice of notices) onNotice(notice);
+  for (const warning of warnings) onWarning(warning);
+  return input;
+}
+
 /**
  * Lists the files that names stand for. Files of a folder that hold no indicators, or objects among
  * rows, are skipped. A file that is named itself is not: here or when it is opened, it is an error.
@@ -27,7 +70,7 @@ interface ChosenInputs {
  */
 export async function chooseInputs(
   names: readonly string[],
-  stream: () => Extract<SourceInput, { readonly stream: unknown }>,
+  stream: () => InputStream,
   settings: ReadingSettings & FolderSettings,
 ): Promise<ChosenInputs> {
   const { inputs, skipped } = await listInputs(names, stream, settings);

@@ -69,7 +69,7 @@ describe("a usage error exits with 2 and names", () => {
     ],
     [
       ["tags", "show", "--local"],
-      "repute: tags show needs the name of a tag\n  to see all tags: repute tags list\n  see: repute tags show --help\n",
+      "repute: tags show needs NAME: name of the tag, <group>:<name>\n  see: repute tags show --help\n",
     ],
     [
       ["retry", "-", "--local"],

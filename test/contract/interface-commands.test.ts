@@ -99,12 +99,9 @@ describe("tags", () => {
   });
 
   test.each([
-    [["show"], "tags show needs the name of a tag"],
-    [["ips"], "tags ips needs the name of a tag"],
-    [
-      ["show", "a:b", "c:d"],
-      "tags show takes the name of a tag and no other argument; got a:b c:d",
-    ],
+    [["show"], "tags show needs NAME: name of the tag, <group>:<name>"],
+    [["ips"], "tags ips needs NAME: name of the tag, <group>:<name>"],
+    [["show", "a:b", "c:d"], "tags show takes no argument but NAME; got a:b c:d"],
     [["list", "a:b"], "tags list takes no arguments; got a:b"],
   ])("%j is refused", async (args, message) => {
     const { code, stderr } = await runInProcess(["tags", ...args, "--local"]);

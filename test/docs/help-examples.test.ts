@@ -65,11 +65,10 @@ function adapted(example: string, folder: string, runId: string): string {
     .replaceAll("https://cases.example", session.origin)
     .replaceAll("https://ops.example", session.origin)
     .replaceAll(/\b4711\b/g, "case-2001")
-    .replaceAll("--dataset my", `--dataset ${folder}/my`)
     .replaceAll(" /data/", " ./")
     .replaceAll(" /shared/", " ./")
     .replaceAll("run=ID", `run=${runId}`);
-  const asked = text.replace(/^(?=repute init(?: --force)?$)/, "printf '\\n\\n\\n\\n\\n\\n' | ");
+  const asked = text.replace(/^(?=repute init$)/, "printf '\\n\\n\\n\\n\\n\\n' | ");
   if (asked.startsWith("source ")) return `! command -v bash || bash -c '${asked}'`;
   return asked.startsWith("repute ") && !/[|&]/.test(asked)
     ? asked

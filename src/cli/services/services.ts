@@ -28,7 +28,7 @@ export async function withServices<Name extends ServiceName, T>(
   { settings, given, context }: ServiceCall,
   use: (services: Readonly<Record<Name, ServiceAccess>>) => Promise<T>,
 ): Promise<T> {
-  const chosen = new Map<Name, ServiceAccess | null>();
+  const remote: Partial<Record<ServiceName, ServiceAccess>> = {};
   const own: EmbeddedCredentials = {};
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
@@ -39,21 +39,16 @@ export async function withServices<Name extends ServiceName, T>(
     const named = given.get(secret.fileKey)?.level === "flag";
     const credential = url === null && !named ? null : await readSecret(secret, given, context);
     if (url === null) own[name] = credential;
-    chosen.set(name, url === null ? null : remote(url, credential));
+    else remote[name] = { url, name: url, credential, embedded: false, isSynthetic: false };
   }
-  const embedded = [...chosen.values()].includes(null)
-    ? await startEmbedded(own, settings.synthetic)
-    : null;
+  const all = (services: typeof remote) => services as Readonly<Record<Name, ServiceAccess>>;
+  if (names.every((name) => name in remote)) return use(all(remote));
+  const embedded = await startEmbedded(own, settings.synthetic);
   try {
-    const services = [...chosen].map(([name, access]) => [name, access ?? embedded?.access[name]]);
-    return await use(Object.fromEntries(services) as Record<Name, ServiceAccess>);
+    return await use(all({ ...embedded.access, ...remote }));
   } finally {
-    await embedded?.close();
+    await embedded.close();
   }
-}
-
-function remote(url: string, credential: string | null): ServiceAccess {
-  return { url, name: url, credential, embedded: false, isSynthetic: false };
 }
 
 /** Credentials that the embedded service accepts instead of its own. */
@@ -70,18 +65,15 @@ async function startEmbedded(
   const caseApiKey = caseKey ?? sampleCaseApiKey;
   const service = await startService({ apiKey, accessToken, caseApiKey, synthetic });
   const { intelUrl, opsUrl, caseUrl } = service;
-  const isSynthetic = synthetic !== undefined;
-  const of = (url: string, credential: string | null): ServiceAccess => ({
-    url,
+  const shared = {
     name: embeddedServiceName(synthetic),
-    credential,
     embedded: true,
-    isSynthetic,
-  });
+    isSynthetic: synthetic !== undefined,
+  };
   const access: Readonly<Record<ServiceName, ServiceAccess>> = {
-    intel: of(intelUrl, apiKey ?? null),
-    ops: of(opsUrl, accessToken),
-    case: of(caseUrl, caseApiKey),
+    intel: { ...shared, url: intelUrl, credential: apiKey ?? null },
+    ops: { ...shared, url: opsUrl, credential: accessToken },
+    case: { ...shared, url: caseUrl, credential: caseApiKey },
   };
   return { access, close: () => service.close() };
 }

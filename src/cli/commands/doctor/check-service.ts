@@ -26,7 +26,8 @@ export async function* checkService(
   const { report, error } = await ask(call, service);
   const fault = error === null ? null : faultOf(error);
   const { protocol, hostname } = new URL(service.url);
-  if (protocol === "https:" && report?.headers != null) yield ["certificate", "ok", "trusted"];
+  if (protocol === "https:" && (report?.headers ?? null) !== null)
+    yield ["certificate", "ok", "trusted"];
   else if (protocol === "http:" && !isLoopback(hostname)) {
     const remedy = "use https://, or others can read the API key";
     yield ["certificate", "warn", "http:// is not encrypted", remedy];

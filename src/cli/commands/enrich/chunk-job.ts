@@ -42,31 +42,20 @@ export async function runChunkJob(call: ChunkCall, chunk: number): Promise<numbe
   );
 }
 
-const toSplit = "give it to repute split, for all chunks";
-const toMerge = "give it to repute merge, for all chunks";
-const tooWhole = "run enrich on the whole input for it";
-
 /** Options that a chunk does not have, and what to do instead. */
-const refused: Readonly<Record<string, string>> = {
-  from: toSplit,
-  itemColumn: toSplit,
-  kindColumn: toSplit,
-  header: toSplit,
-  comment: toSplit,
-  encoding: toSplit,
-  sheet: toSplit,
-  rowsPerChunk: toSplit,
-  output: toMerge,
-  rejects: toMerge,
-  maxFailed: toMerge,
-  tagIps: "once the chunks are merged: repute tags export --seen-in OUT -o DIR",
-  report: "once the chunks are merged: repute report OUT -o REPORT.html",
-  gzip: "a name that ends in .gz compresses the output of repute merge",
-  rowsPerFile: `repute merge writes no data set; ${tooWhole}`,
-  recursive: "a chunk is a part of one file: leave it out",
-  raw: `chunks have the columns of every run; ${tooWhole}`,
-  limit: `a chunk has the rows of the plan; ${tooWhole}`,
-};
+const refused: readonly (readonly [hint: string, keys: readonly string[]])[] = [
+  [
+    "give it to repute split, for all chunks",
+    ["from", "itemColumn", "kindColumn", "header", "comment", "encoding", "sheet", "rowsPerChunk"],
+  ],
+  ["give it to repute merge, for all chunks", ["output", "rejects", "maxFailed", "gzip"]],
+  ["once the chunks are merged: repute tags export --seen-in OUT -o DIR", ["tagIps"]],
+  ["once the chunks are merged: repute report OUT -o REPORT.html", ["report"]],
+  [
+    "a chunk is a part of one input: run enrich on the whole input for it",
+    ["rowsPerFile", "recursive", "raw", "limit"],
+  ],
+];
 
 /** Settings that are the same for all chunks. */
 const plannedKeys: readonly (keyof PlannedSettings)[] = [
@@ -88,11 +77,13 @@ const plannedKeys: readonly (keyof PlannedSettings)[] = [
 /** Refuses options that would make this chunk differ from the others, or that do nothing here. */
 function checkOptions({ given, settings }: ChunkCall, plan: WorkPlan): void {
   const own: Readonly<Record<string, unknown>> = settings;
-  for (const [key, hint] of Object.entries(refused)) {
-    const isGiven = given.get(key)?.level === "flag";
-    const changesRows = (key === "raw" || key === "limit") && Boolean(own[key]);
-    if (!isGiven && !changesRows) continue;
-    throw new UsageError("chunk_option", `--${flagName(key)} does not go with --chunk`, { hint });
+  for (const [hint, keys] of refused) {
+    const found = keys.find((key) => {
+      const changesRows = (key === "raw" || key === "limit") && Boolean(own[key]);
+      return changesRows || given.get(key)?.level === "flag";
+    });
+    if (found === undefined) continue;
+    throw new UsageError("chunk_option", `--${flagName(found)} does not go with --chunk`, { hint });
   }
   for (const key of plannedKeys) {
     const value = plan.settings[key];

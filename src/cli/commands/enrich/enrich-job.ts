@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { namedAfter, startOf } from "../../../core/files/run-words.js";
-import { isFolder } from "../../../core/files/make-folder.js";
 import { inGroups } from "../../../run/options.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../../run/types.js";
@@ -11,9 +10,8 @@ import { withSession } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
-import { type FolderSettings, recursiveNotices } from "../../../inputs/listing/list-inputs.js";
+import type { FolderSettings } from "../../../inputs/listing/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
-import { isObjectPrefix } from "../../../s3/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
 import type { sourceOptions } from "../../../inputs/source-options.js";
@@ -211,32 +209,32 @@ function stateFolderOf({
 /**
  * The input named by the operands: a file, stdin, or several files and folders.
  *
- * @throws UsageError for none if stdin is a terminal; as `chooseInputs`
+ * @throws UsageError for none if stdin is a terminal; as `inputNamed`
  */
 export async function enrichInput(
   operands: readonly string[],
   context: CliContext,
   settings: ReadingSettings & FolderSettings & { readonly quiet?: boolean } = {},
 ): Promise<RunInput> {
-  const [path = "-", ...more] = operands;
-  const stream = () => ({ stream: context.stdin(), name: "stdin" });
-  const tell = (notices: readonly string[]): void => {
-    for (const notice of settings.quiet ? [] : notices) context.reporter.print(`repute: ${notice}`);
-  };
-  tell(recursiveNotices(operands, settings));
-  if (more.length > 0 || isFolder(path) || isObjectPrefix(path)) {
-    const { chooseInputs } = await import("../../../run/choose-inputs.js");
-    const { input, notices, warnings } = await chooseInputs(operands, stream, settings);
-    tell(notices);
-    for (const warning of warnings) context.reporter.warning(warning);
-    return input;
-  }
-  if (path !== "-") return { path };
-  const stdin = stream();
-  if (operands.length === 0 && stdin.stream.isTTY === true) {
-    throw new UsageError("input_missing", "no input", {
-      hint: "name a file or pipe rows in; to type them, use -",
-    });
-  }
-  return stdin;
+  const { reporter } = context;
+  if (operands.length === 0) refuseTerminal(context, "rows");
+  const { inputNamed } = await import("../../../run/choose-inputs.js");
+  return inputNamed(operands, () => stdinOf(context), settings, {
+    onNotice: (notice) => {
+      if (!settings.quiet) reporter.print(`repute: ${notice}`);
+    },
+    onWarning: (warning) => reporter.warning(warning),
+  });
+}
+
+export function stdinOf({ stdin }: CliContext) {
+  return { stream: stdin(), name: "stdin" };
+}
+
+/** @param what is piped in. @throws UsageError `input_missing` if stdin is a terminal */
+export function refuseTerminal({ stdin }: CliContext, what: string): void {
+  if (stdin().isTTY !== true) return;
+  throw new UsageError("input_missing", "no input", {
+    hint: `name a file or pipe ${what} in; to type it, use -`,
+  });
 }
