@@ -68,7 +68,7 @@ export async function inputNamed(
  *
  * @throws UsageError `input_folder_empty`, `column_not_found`; as `listInputs` and as opening a file
  */
-export async function chooseInputs(
+async function chooseInputs(
   names: readonly string[],
   stream: () => InputStream,
   settings: ReadingSettings & FolderSettings,

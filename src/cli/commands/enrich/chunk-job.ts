@@ -48,7 +48,8 @@ const refused: readonly (readonly [hint: string, keys: readonly string[]])[] = [
     "give it to repute split, for all chunks",
     ["from", "itemColumn", "kindColumn", "header", "comment", "encoding", "sheet", "rowsPerChunk"],
   ],
-  ["give it to repute merge, for all chunks", ["output", "rejects", "maxFailed", "gzip"]],
+  ["give it to repute merge, for all chunks", ["output", "rejects", "maxFailed"]],
+  ["a name that ends in .gz compresses the output of repute merge", ["gzip"]],
   ["once the chunks are merged: repute tags export --seen-in OUT -o DIR", ["tagIps"]],
   ["once the chunks are merged: repute report OUT -o REPORT.html", ["report"]],
   [

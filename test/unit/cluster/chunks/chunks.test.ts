@@ -242,13 +242,10 @@ describe("a divided run", () => {
     for (const [flags, code] of [
       [["--chunk", "3"], "has no chunk 3"],
       [["--chunk", "0", "-o", "x.csv"], "--output does not go with --chunk"],
-      [["--chunk", "0", "--encoding", "latin1"], "--encoding does not go with --chunk"],
-      [["--chunk", "0", "--sheet", "S"], "--sheet does not go with --chunk"],
       [["--chunk", "0", "--rejects", "r.csv"], "give it to repute merge"],
       [["--chunk", "0", "--tag-ips", "tags"], "repute tags export --seen-in OUT -o DIR"],
       [["--chunk", "0", "--report", "r.html"], "repute report OUT -o REPORT.html"],
       [["--chunk", "0", "--gzip"], "ends in .gz compresses the output of repute merge"],
-      [["--chunk", "0", "--rows-per-file", "5"], "repute merge writes no data set"],
       [["--chunk", "0", "--raw"], "run enrich on the whole input"],
       [["--chunk", "0", "--recursive"], "--recursive does not go with --chunk"],
       [["--chunk", "0", "--lookups", "query"], "--lookups differs from the plan"],
