@@ -20,10 +20,10 @@ import { countNdjson, earlierNdjson } from "./ndjson-output.js";
 import {
   faultyRow,
   itemTextOf,
-  MemberPath,
-  NdjsonRow,
+  objectRow,
   type ParsedLine,
   parseLine,
+  valuesAt,
 } from "./ndjson-row.js";
 import { ndjsonEncoder, ndjsonRejects } from "./ndjson-writer.js";
 import { UsageError } from "../../core/errors.js";
@@ -66,36 +66,27 @@ async function read(
 
 const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none" } as const;
 
-/** The rows of a line: one, or one for each item column and element of its list. */
+/** The rows of a line: one for each item column and element of its list. */
 function rowMaker(
   columns: readonly string[],
   { items, kind }: Pick<InputReading, "items" | "kind">,
   rowsBefore: number,
 ): (line: ParsedLine) => readonly Row[] {
-  const paths = items.map(({ name }) => new MemberPath(name));
-  const kindPath = kind === null ? null : new MemberPath(kind.name);
-  const [only, ...others] = paths;
-  const isOne = others.length === 0 && only?.isList === false;
   let number = rowsBefore;
   return (line) => {
     const { object } = line;
     if (object === null) return [faultyRow(line, ++number, columns)];
-    const word = itemTextOf(kindPath?.valueIn(object)) ?? "";
+    const word = kind === null ? "" : (itemTextOf(valuesAt(kind.name, object)[0]) ?? "");
     const kindText = kind?.by === "neighbour" ? recognisedKind(word) : word;
-    if (isOne) {
-      const item = itemTextOf(only.valueIn(object));
-      return [new NdjsonRow(line, ++number, columns, item, kindText)];
-    }
-    const values = paths.flatMap((path) => {
-      const found = path.valuesIn(object);
+    const values = items.flatMap(({ name }) => {
+      const column = items.length > 1 ? name : undefined;
+      const found = valuesAt(name, object);
       // A record without a value has a row, too.
-      return (found.length === 0 ? [""] : found).map((value) => ({ value, path }));
+      return (found.length === 0 ? [""] : found).map((value) => ({ value, column, kindText }));
     });
-    return values.map(({ value, path }, index) => {
-      const continues = index < values.length - 1;
-      const place = { continues, ...(others.length === 0 ? {} : { column: path.name }) };
-      return new NdjsonRow(line, ++number, columns, itemTextOf(value), kindText, place);
-    });
+    return values.map((value, index) =>
+      objectRow(line, ++number, columns, value, index < values.length - 1),
+    );
   };
 }
 
@@ -116,15 +107,11 @@ async function findLayout(
 ): Promise<NdjsonLayout> {
   const objects = (): readonly JsonObject[] =>
     lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
-  const readObjects = async (count: number, enoughInPause?: () => boolean): Promise<void> => {
-    await lines.until(
-      () => !mayBeNdjson(lines.read) || objects().length >= count || isLong(lines.read),
-      enoughInPause,
-    );
-    if (!mayBeNdjson(lines.read)) throw notNdjson(input, lines.read);
-  };
-  await readObjects(1);
+  const isEnough = (count: number): boolean =>
+    objects().length >= count || lines.read.length > limits.linesBeforeObject || isLong(lines.read);
+  await lines.until(() => isEnough(1));
   const first = lines.read.find(({ object }) => object !== null);
+  if (first === undefined && !lines.ended) throw notNdjson(input, lines.read.at(-1)!.line.number);
   const columns = first === undefined ? [] : [...memberTexts(first.json).keys()];
 
   const found = await findColumns(
@@ -137,16 +124,16 @@ async function findLayout(
         const column = matchColumn(columns, flag.wanted);
         if (column !== null) return { name: column.name, index: 0 };
         // A list may be empty.
-        const path = new MemberPath(flag.wanted.replace(/\[\]$/, ""));
+        const path = flag.wanted.replace(/\[\]$/, "");
         const isThere = (): boolean =>
           objects()
             .slice(0, limits.objectsSearched)
-            .some((object) => path.valuesIn(object).length > 0);
-        if (first !== undefined && !isThere()) await readObjects(limits.objectsSearched);
+            .some((object) => valuesAt(path, object).length > 0);
+        await lines.until(() => isThere() || isEnough(limits.objectsSearched));
         if (first !== undefined && !isThere()) throw unknownColumn(input, columns, flag);
         return { name: flag.wanted, index: 0 };
       },
-      sample: (clear) => readObjects(limits.sampleRecords, clear),
+      sample: (clear) => lines.until(() => isEnough(limits.sampleRecords), clear),
       // Without any object there is no item to find, and nothing to look up.
       withoutRecords: () =>
         first === undefined ? { name: "item", index: 0, by: "name", sample: null } : null,
@@ -156,31 +143,18 @@ async function findLayout(
   return { columns, ...found };
 }
 
-/** Whether the first lines of an input may be those of NDJSON, with some broken ones among them. */
-function mayBeNdjson(lines: readonly ParsedLine[]): boolean {
-  return lastWithoutObject(lines) === undefined;
-}
-
 /** Whether these lines are as long as one may be. */
 function isLong(lines: readonly ParsedLine[]): boolean {
   const [first, last] = [lines[0], lines.at(-1)];
   return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;
 }
 
-function notNdjson(input: string, lines: readonly ParsedLine[]): UsageError {
-  const last = lastWithoutObject(lines)!.line.number;
+function notNdjson(input: string, line: number): UsageError {
   return new UsageError(
     "input_not_ndjson",
-    `${input} doesn't look like NDJSON: no JSON object up to line ${last}`,
+    `${input} doesn't look like NDJSON: no JSON object up to line ${line}`,
     { hint: "set the format: --from csv|tsv|text" },
   );
-}
-
-/** The line up to which an object should have come; undefined if one has, or still may. */
-function lastWithoutObject(lines: readonly ParsedLine[]): ParsedLine | undefined {
-  const object = lines.findIndex((line) => line.object !== null);
-  const before = object === -1 ? lines : lines.slice(0, object);
-  return isLong(before) ? before.at(-1) : before[limits.linesBeforeObject];
 }
 
 /** All paths to values in the first objects, in order of appearance. */

@@ -1,5 +1,5 @@
 import type { Row } from "../../core/row.js";
-import { type Flat, flatten } from "../../formats/ndjson/ndjson-row.js";
+import { flatten } from "../../formats/ndjson/ndjson-row.js";
 
 /** Where a row of one file stands among several. */
 export interface FilePlace {
@@ -14,61 +14,19 @@ export interface FilePlace {
 }
 
 /** A row of one of several files: counted across them, with a cell for every column. */
-export class FileRow implements Row {
-  readonly number: number;
-  readonly end: number;
-  readonly line: number;
-  readonly endLine: number;
-  readonly json: string | null;
-  readonly itemText: string;
-  readonly itemNotText: boolean;
-  readonly kindText: string;
-  readonly fault: Row["fault"];
-  readonly file: string;
-  readonly column?: string;
-  readonly continues?: boolean;
-  readonly nulls?: readonly boolean[];
-  readonly #columns: readonly string[];
-  #flat: Flat | null;
-
-  constructor(row: Row, { name, column = "", start, columns, places }: FilePlace) {
-    this.number = start.row + row.number;
-    this.end = start.offset + row.end;
-    this.line = row.line;
-    this.endLine = row.endLine;
-    this.json = row.json;
-    this.itemText = row.itemText;
-    this.itemNotText = row.itemNotText === true;
-    this.kindText = row.kindText;
-    this.fault = row.fault;
-    this.file = name;
-    if (row.column !== undefined || column !== "") this.column = row.column ?? column;
-    if (row.continues === true) this.continues = true;
-    if (row.nulls !== undefined) this.nulls = placed(row.nulls, places, false);
-    this.#columns = columns;
-    this.#flat =
-      row.json === null ? { cells: placed(row.cells, places, ""), extra: row.extra } : null;
-  }
-
-  get cells(): readonly string[] {
-    return this.#members().cells;
-  }
-
-  get extra(): string | null {
-    return this.#members().extra;
-  }
-
-  /** The members of an object become cells on first use, which nested output never needs. */
-  #members(): Flat {
-    this.#flat ??= flatten(this.json ?? "{}", this.#columns);
-    return this.#flat;
-  }
-}
-
-function placed<Value>(
-  values: readonly Value[],
-  places: readonly number[] | null,
-  missing: Value,
-): readonly Value[] {
-  return places === null ? values : places.map((index) => values[index] ?? missing);
+export function fileRow(row: Row, { name, column, start, columns, places }: FilePlace): Row {
+  const placed = <Value>(values: readonly Value[], missing: Value): readonly Value[] =>
+    places === null ? values : places.map((index) => values[index] ?? missing);
+  const ownColumn = row.column ?? column;
+  return {
+    ...row,
+    number: start.row + row.number,
+    end: start.offset + row.end,
+    file: name,
+    ...(ownColumn !== undefined && { column: ownColumn }),
+    ...(row.nulls !== undefined && { nulls: placed(row.nulls, false) }),
+    ...(row.json !== null && places !== null
+      ? flatten(row.json, columns)
+      : { cells: placed(row.cells, "") }),
+  };
 }

@@ -3,7 +3,7 @@ import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { columnName } from "../../formats/columns/find-column.js";
-import { type FilePlace, FileRow } from "./file-row.js";
+import { type FilePlace, fileRow } from "./file-row.js";
 
 /** One of several inputs, not opened yet. */
 export interface SourceFile {
@@ -117,7 +117,7 @@ export class SeveralSource implements OpenedSource {
         places: this.#union.places[this.#at] ?? null,
       };
       for await (const batch of source.rows) {
-        const rows = batch.map((row) => new FileRow(row, place));
+        const rows = batch.map((row) => fileRow(row, place));
         const last = rows.at(-1);
         if (last !== undefined) reached = { offset: last.end, row: last.number };
         yield rows;

@@ -48,7 +48,7 @@ describe("ndjson columns", () => {
   });
 
   it("are an error if ten thousand lines contain no object", async () => {
-    expect(await errorOf(`${"oops\n".repeat(10_001)}{"item":"a"}\n`)).toMatchObject({
+    expect(await errorOf("oops\n".repeat(10_001))).toMatchObject({
       code: "input_not_ndjson",
     });
   });
