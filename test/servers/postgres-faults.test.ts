@@ -133,8 +133,6 @@ describe("a lost connection", () => {
   });
 });
 
-describe("readers of a table", () => {});
-
 describe("a server that does not store all rows", () => {
   it("is reported with its reason, and nothing is stored", async () => {
     await publish("refusing", []);
