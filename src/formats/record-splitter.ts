@@ -1,26 +1,18 @@
+const lineFeed = 0x0a;
 const quote = 0x22;
 
 /**
- * Splits bytes into records, each including its line end. With `quoting`, line ends inside quotes
+ * Splits bytes into records, each including its line end. With `quoting`, line feeds inside quotes
  * belong to the record (RFC 4180, section 2, rule 6).
  */
 export class RecordSplitter {
   readonly #quoting: boolean;
-  readonly #lineEnd: number;
   #rest: Buffer[] = [];
   #restLength = 0;
   #quoted = false;
 
-  /** @param options.lineEnd the last character of a record. @default line feed */
-  constructor({
-    quoting,
-    lineEnd = "\n",
-  }: {
-    readonly quoting: boolean;
-    readonly lineEnd?: string;
-  }) {
+  constructor({ quoting }: { readonly quoting: boolean }) {
     this.#quoting = quoting;
-    this.#lineEnd = lineEnd.charCodeAt(0);
   }
 
   get pending(): number {
@@ -37,8 +29,7 @@ export class RecordSplitter {
         this.#quoted = !this.#quoted;
       }
     };
-    const lineEnd = this.#lineEnd;
-    for (let end = chunk.indexOf(lineEnd); end !== -1; end = chunk.indexOf(lineEnd, end + 1)) {
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, end + 1)) {
       passQuotes(end);
       if (this.#quoted) continue;
       const piece = chunk.subarray(start, end + 1);

@@ -37,6 +37,7 @@ export const inputCodes = {
     "convert it: jq -c . FILE; or name its format with --from",
   ],
   input_quote: ["a quote opens and never closes", "close the quote on the line named"],
+  input_record: ["the input cannot be split into records", "check --from and the line named"],
   input_record_too_long: [
     "a record is longer than repute reads",
     "check --from; remove the line or close its quote",

@@ -194,14 +194,14 @@ function separates(lines: readonly string[], delimiter: Delimiter): boolean {
 /** A list of items may have a comma after each. */
 function isOneCell(line: string, delimiter: Delimiter): boolean {
   return scanCells(line, { delimiter, spaced: true })
-    .slice(1)
+    .cells.slice(1)
     .every((cell) => cell.trim() === "");
 }
 
 const nearlyAll = 0.8;
 
 function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean {
-  const records = lines.map((line) => scanCells(line, { delimiter, spaced: true }));
+  const records = lines.map((line) => scanCells(line, { delimiter, spaced: true }).cells);
   const width = Math.max(...records.map((cells) => cells.length));
   for (let index = 0; index < width; index++) {
     const share = columnShare(records.map((cells) => cells[index] ?? ""));

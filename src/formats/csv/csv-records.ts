@@ -1,10 +1,15 @@
+import { isAscii } from "node:buffer";
+import { Parser } from "csv-parse";
+import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
-import { type Line, limits, readLines, type TextBytes } from "../reading/lines.js";
-import { type CellDialect, type ScannedCells, scanLine } from "../reading/scan-cells.js";
+import { countLineEnds } from "../reading/sample.js";
+import { type LineEnd, limits, type TextBytes } from "../reading/lines.js";
+import { type Delimiter, scanCells } from "../reading/scan-cells.js";
+import type { InputReading } from "../types.js";
 
-export interface CsvDialect extends CellDialect {
-  /** Lines that start with this text are skipped; null for none. */
-  readonly comment: string | null;
+export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
+  readonly delimiter: Delimiter;
+  readonly lineEnd: LineEnd;
 }
 
 export interface CsvRecord {
@@ -15,55 +20,219 @@ export interface CsvRecord {
   readonly end: number;
 }
 
-/** A record with a quote that is not closed yet. */
-interface OpenRecord extends ScannedCells {
-  readonly line: number;
-  /** Offset of the record. */
-  readonly start: number;
-  /** Line of the quote. */
-  readonly quote: number;
-}
-
 /**
  * Reads the records of a CSV input except blank and comment lines, in one batch per chunk.
  * @param linesBefore number of lines before the first byte, when resuming
- * @throws FatalError `input_quote`, `input_record_too_long`, with the line number
+ * @throws FatalError `input_quote`, `input_record`, `input_record_too_long`, with the line number
  */
 export async function* readRecords(
   input: TextBytes,
-  { comment, ...dialect }: CsvDialect,
+  dialect: CsvDialect,
   linesBefore: number,
 ): AsyncGenerator<readonly CsvRecord[]> {
-  let before: OpenRecord | null = null;
-  let reached = input.start;
-  const recordOf = ({ text, ending, number, end }: Line): CsvRecord | null => {
-    const start = reached;
-    reached = end;
-    if (before === null && (text === "" || (comment !== null && text.startsWith(comment))))
-      return null;
-    const first = before ?? { line: number, start };
-    const width = before?.cells.length;
-    const { cells, open } = scanLine(text, dialect, before ?? undefined);
-    if (open === null) {
-      before = null;
-      return { cells, line: first.line, endLine: number, end };
-    }
-    const quote = before !== null && width === cells.length ? before.quote : number;
-    before = { cells, open: open + ending, line: first.line, start: first.start, quote };
-    if (end - first.start > limits.recordBytes) throw openQuote(input.name, quote, true);
-    return null;
-  };
-  for await (const lines of readLines(input, linesBefore)) {
-    const records = lines.map(recordOf).filter((record) => record !== null);
+  const reader = new RecordReader(input, dialect, linesBefore);
+  for await (const chunk of input.chunks) {
+    const records = await reader.read(chunk);
     if (records.length > 0) yield records;
+    reader.check();
   }
-  if (before !== null) throw openQuote(input.name, (before as OpenRecord).quote, false);
+  const last = await reader.read(null);
+  if (last.length > 0) yield last;
+  reader.check();
 }
 
-function openQuote(name: string, line: number, isTooLong: boolean): FatalError {
-  const message = `line ${line} of ${name}: the quote opened here is`;
-  const hint = 'close the quote; double a literal quote inside a quoted cell: "a 5"" disk"';
-  return isTooLong
-    ? new FatalError("input_record_too_long", `${message}n't closed within 16 MiB`, { hint })
-    : new FatalError("input_quote", `${message} never closed`, { hint });
+class RecordReader {
+  readonly #input: TextBytes;
+  readonly #dialect: CsvDialect;
+  readonly #parser: RecordParser;
+  /** Bytes after the last complete record, in pieces. */
+  #pending: Buffer[] = [];
+  #pendingLength = 0;
+  /** Offset and line after the last complete record. */
+  #end: number;
+  #line: number;
+  #error: Error | null = null;
+
+  constructor(input: TextBytes, dialect: CsvDialect, linesBefore: number) {
+    this.#input = input;
+    this.#dialect = dialect;
+    this.#end = input.start;
+    this.#line = linesBefore;
+    this.#parser = new RecordParser(dialect);
+  }
+
+  async read(chunk: Buffer | null): Promise<CsvRecord[]> {
+    if (chunk !== null) {
+      this.#pending.push(chunk);
+      this.#pendingLength += chunk.length;
+    }
+    this.#error = await this.#parser.feed(chunk);
+    const parsed = this.#parser.takeRecords();
+    if (parsed.length === 0) return [];
+    const bytes = this.#takePending();
+    const from = this.#end;
+    const ascii = isAscii(bytes);
+    const records = parsed.map(({ cells, end }): CsvRecord => {
+      const start = this.#end - from;
+      this.#end = this.#input.start + end;
+      const line = this.#line + 1;
+      this.#line += this.#linesIn(bytes, start, this.#end - from);
+      // More than one line: some were skipped, or cells contain line ends.
+      const within = this.#line === line ? 0 : this.#lineEndsIn(cells);
+      if (!ascii) decodeCells(cells);
+      return { cells, line: this.#line - within, endLine: this.#line, end: this.#end };
+    });
+    this.#pending = [bytes.subarray(this.#end - from)];
+    this.#pendingLength = bytes.length - (this.#end - from);
+    return records;
+  }
+
+  /** Throws if the parser failed or the unfinished record has become too long. */
+  check(): void {
+    if (this.#error === null && this.#pendingLength <= limits.recordBytes) return;
+    const pending = this.#takePending();
+    let text = pending.toString("latin1");
+    for (let skipped = this.#ignoredLine(text); skipped > 0; skipped = this.#ignoredLine(text)) {
+      text = text.slice(skipped);
+      this.#line += 1;
+    }
+    this.#end += pending.length - text.length;
+    this.#pending = [pending.subarray(pending.length - text.length)];
+    this.#pendingLength = text.length;
+    if (this.#error === null && text.length <= limits.recordBytes) return;
+
+    const line = this.#line + 1;
+    const { openQuote } = scanCells(text, this.#dialect);
+    const before = openQuote === null ? "" : text.slice(0, openQuote);
+    const quoteLine =
+      openQuote === null ? null : line + countLineEnds(before, this.#dialect.lineEnd);
+    throw this.#error === null
+      ? recordTooLong(this.#input.name, line, quoteLine)
+      : parserFailed(this.#input.name, line, quoteLine, this.#error);
+  }
+
+  #takePending(): Buffer {
+    const [first] = this.#pending;
+    return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
+  }
+
+  /**
+   * Length of the blank or comment line at the start of a text, including its line end; 0 for none.
+   */
+  #ignoredLine(text: string): number {
+    const { comment, lineEnd } = this.#dialect;
+    const end = lineEnd === "cr" ? text.search(/[\r\n]/) : text.indexOf("\n");
+    if (end === -1) return 0;
+    const isBlank = end === 0 || text.startsWith("\r\n");
+    if (!isBlank && (comment === null || !text.startsWith(comment))) return 0;
+    return end + (text.startsWith("\r\n", end) ? 2 : 1);
+  }
+
+  #lineEndsIn(cells: readonly string[]): number {
+    const { lineEnd } = this.#dialect;
+    return cells.reduce((count, cell) => count + countLineEnds(cell, lineEnd), 0);
+  }
+
+  /** Counts lines, including a last one without a line end. */
+  #linesIn(bytes: Buffer, start: number, end: number): number {
+    const isCr = this.#dialect.lineEnd === "cr";
+    let lines = 0;
+    let isEnded = true;
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at];
+      isEnded =
+        byte === lineFeed || (isCr && byte === carriageReturn && bytes[at + 1] !== lineFeed);
+      if (isEnded) lines += 1;
+    }
+    return isEnded ? lines : lines + 1;
+  }
 }
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved. */
+function decodeCells(cells: string[]): void {
+  for (const [index, cell] of cells.entries()) {
+    if (notAscii.test(cell)) cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
+  }
+}
+
+const notAscii = /[^\u0000-\u007f]/;
+
+interface ParsedRecord {
+  readonly cells: string[];
+  readonly end: number;
+}
+
+/**
+ * csv-parse with records taken before the stream queues them. The queue costs one promise per
+ * record, and `info` no longer tells where a record ended by the time it is read from there.
+ */
+class RecordParser extends Parser {
+  #records: ParsedRecord[] = [];
+
+  constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
+    super({
+      delimiter,
+      comment: comment === null ? null : Buffer.from(comment, "utf8").toString("latin1"),
+      comment_no_infix: true,
+      encoding: "latin1",
+      ltrim: spaced,
+      record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+    });
+    // Errors arrive through the callbacks below, but the event must have a listener.
+    this.on("error", () => {});
+  }
+
+  override push(cells: string[] | null): boolean {
+    if (cells === null) return super.push(null);
+    this.#records.push({ cells, end: this.info.bytes });
+    // csv-parse compares each record's length with the first one's. For every difference it creates
+    // an error with a stack (25 µs) and then ignores it. Resetting the count makes every record the
+    // first.
+    (this.info as { records: number }).records = 0;
+    return true;
+  }
+
+  feed(chunk: Buffer | null): Promise<Error | null> {
+    return new Promise((resolve) => {
+      const done = (error?: Error | null): void => resolve(error ?? null);
+      if (chunk === null) this.end(done);
+      else this.write(chunk, done);
+    });
+  }
+
+  takeRecords(): ParsedRecord[] {
+    return this.#records.splice(0);
+  }
+}
+
+function recordTooLong(name: string, line: number, quoteLine: number | null): FatalError {
+  const message =
+    quoteLine === null
+      ? `the record on line ${line} of ${name} is longer than the limit of 16 MiB`
+      : `line ${quoteLine} of ${name}: the quote opened here isn't closed within 16 MiB`;
+  return new FatalError("input_record_too_long", message, {
+    hint: quoteLine === null ? "check that --from matches the input's format" : quoteHint,
+  });
+}
+
+function parserFailed(
+  name: string,
+  line: number,
+  quoteLine: number | null,
+  cause: Error,
+): FatalError {
+  if (quoteLine === null) {
+    const message = `line ${line} of ${name}: cannot read the record: ${cause.message}`;
+    return new FatalError("input_record", message, { cause });
+  }
+  const message = `line ${quoteLine} of ${name}: the quote opened here is never closed`;
+  return new FatalError("input_quote", message, { cause, hint: quoteHint });
+}
+
+const quoteHint = 'close the quote; double a literal quote inside a quoted cell: "a 5"" disk"';

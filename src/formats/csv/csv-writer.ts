@@ -126,7 +126,7 @@ export function countCsv(
     }
     const wanted = Math.max(status, verdict) + 1;
     const line = wanted === names.length ? withoutLineEnd(text) : text;
-    const cells = scanCells(line, { delimiter }, wanted);
+    const { cells } = scanCells(line, { delimiter }, wanted);
     return {
       status: cells[status],
       verdict: verdict < 0 ? undefined : cells[verdict] || null,
@@ -185,7 +185,7 @@ function endsWith(names: readonly string[], added: readonly string[], prefix: st
 }
 
 function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
-  return scanCells(withoutLineEnd(record), { delimiter });
+  return scanCells(withoutLineEnd(record), { delimiter }).cells;
 }
 
 function withoutLineEnd(record: string): string {

@@ -90,10 +90,10 @@ async function settle(
   const { content, skippedLines, skippedText } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
-  const dialect = { delimiter, comment, spaced };
+  const dialect = { delimiter, comment, spaced, lineEnd };
   const text = await withoutLines({ ...bytes, chunks }, skippedLines);
   const sample = new Sample(readRecords(text, dialect, skippedLines), pauses);
-  const cells = scanCells(comments.at(-1) ?? "", { delimiter, spaced: true });
+  const { cells } = scanCells(comments.at(-1) ?? "", { delimiter, spaced: true });
   const names = cells.map((name) => name.trim());
   const skipped = skippedLines === 0 ? {} : { skippedLines, skippedText };
   const { columns, ...layout } = await findLayout(bytes.name, sample, names, options);
@@ -106,7 +106,7 @@ async function settle(
 
 async function* readSettled({ bytes, before }: Reading, reading: InputReading): RecordLists {
   const { comment, spaced, header, skippedLines = 0 } = reading;
-  const dialect = { delimiter: reading.delimiter ?? ",", comment, spaced };
+  const dialect = { delimiter: reading.delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
   const text = before === null ? await withoutLines(bytes, skippedLines) : bytes;
   const lists = readRecords(text, dialect, before?.line ?? skippedLines);
   if (before === null && header === "record") {

@@ -84,7 +84,7 @@ function firstRecord(
 const rule = /^\s*(?:[-=_*#~+]{3,}|sep=.)\s*$/i;
 
 function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
-  const cells = scanCells(line, { delimiter, spaced: true });
+  const { cells } = scanCells(line, { delimiter, spaced: true });
   return cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== "") + 1);
 }
 

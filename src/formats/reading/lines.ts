@@ -1,6 +1,6 @@
 import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
-import { RecordSplitter } from "../record-splitter.js";
+import { splitLines } from "../record-splitter.js";
 
 /** Line ends of an input: `lf` for LF, CRLF or a mix; `cr` for classic Mac OS files. */
 export type LineEnd = "lf" | "cr";
@@ -16,54 +16,45 @@ export interface TextBytes {
 
 export interface Line {
   readonly text: string;
-  /** Its line end; "" if the input ends without one. */
-  readonly ending: string;
   readonly number: number;
   /** Byte offset after the line end. */
   readonly end: number;
 }
 
 /**
- * Reads the lines of an input, in one batch per chunk.
- * @param linesBefore number of lines before the first byte, when resuming
+ * Reads the lines of an input except blank and comment lines, in one non-empty batch per chunk. The
+ * last line needs no line end.
  * @throws FatalError `input_record_too_long` with the line number
  */
-export async function* readLines(
-  input: TextBytes,
-  linesBefore: number,
-): AsyncGenerator<readonly Line[]> {
-  const isMac = input.lineEnd === "cr";
-  const splitter = new RecordSplitter({ quoting: false, lineEnd: isMac ? "\r" : "\n" });
-  let number = linesBefore;
-  let end = input.start;
-  const lineOf = (record: Buffer): Line => {
-    number += 1;
-    end += record.length;
-    if (record.length > longestLine()) throw tooLong(input.name, number);
-    const whole = decodeBytes(record);
-    const ending = endingOf(whole);
-    // A classic Mac OS file may go on with CRLF.
-    const start = isMac && whole.startsWith("\n") ? 1 : 0;
-    return { text: whole.slice(start, whole.length - ending.length), ending, number, end };
-  };
-  for await (const chunk of input.chunks) {
-    yield splitter.push(chunk).map(lineOf);
-    if (splitter.pending > longestLine()) throw tooLong(input.name, number + 1);
-  }
-  const rest = splitter.end();
-  if (rest !== null) yield [lineOf(rest)];
-}
-
-/** Reads the lines of an input except blank and comment lines, in one non-empty batch per chunk. */
 export async function* contentLines(
   input: TextBytes,
   linesBefore: number,
   isComment: (text: string) => boolean,
 ): AsyncGenerator<readonly Line[]> {
-  for await (const lines of readLines(input, linesBefore)) {
-    const content = lines.filter(({ text }) => !isBlank(text) && !isComment(text));
-    if (content.length > 0) yield content;
+  const splitter = splitLines();
+  let number = linesBefore;
+  let end = input.start;
+  const linesOf = (records: readonly Buffer[]): Line[] => {
+    const lines: Line[] = [];
+    for (const record of records) {
+      number += 1;
+      end += record.length;
+      const content = withoutLineEnd(record);
+      if (content.length > limits.recordBytes) throw tooLong(input.name, number);
+      const text = decodeBytes(content);
+      if (!isBlank(text) && !isComment(text)) lines.push({ text, number, end });
+    }
+    return lines;
+  };
+  for await (const chunk of input.chunks) {
+    const lines = linesOf(splitter.push(input.lineEnd === "cr" ? withLineFeeds(chunk) : chunk));
+    if (lines.length > 0) yield lines;
+    // One extra byte for a carriage return.
+    if (splitter.pending > limits.recordBytes + 1) throw tooLong(input.name, number + 1);
   }
+  const rest = splitter.end();
+  const last = rest === null ? [] : linesOf([rest]);
+  if (last.length > 0) yield last;
 }
 
 export async function* mapLists<T, R>(
@@ -80,16 +71,25 @@ export async function* flatMapLists<T, R>(
   for await (const list of lists) yield list.flatMap((entry) => expand(entry));
 }
 
-function endingOf(line: string): string {
-  if (line.endsWith("\r\n")) return "\r\n";
-  if (line.endsWith("\n")) return "\n";
-  return line.endsWith("\r") ? "\r" : "";
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+function withoutLineEnd(record: Buffer): Buffer {
+  let end = record.length;
+  if (record[end - 1] === lineFeed) end -= 1;
+  if (record[end - 1] === carriageReturn) end -= 1;
+  return record.subarray(0, end);
 }
 
 function isBlank(text: string): boolean {
   const first = text.charCodeAt(0);
   // Most lines start with a printable ASCII character, which is the fast path.
   return !(first > 0x20 && first < 0x7f) && text.trim() === "";
+}
+
+/** Replaces CR line ends with LF; length and offsets stay the same. */
+function withLineFeeds(chunk: Buffer): Buffer {
+  return Buffer.from(chunk.map((byte) => (byte === carriageReturn ? lineFeed : byte)));
 }
 
 function tooLong(name: string, line: number): FatalError {
@@ -121,9 +121,6 @@ export const limits = {
   pauseMs: 1000,
   sampleMs: 5000,
 } as const;
-
-/** With CRLF. */
-const longestLine = (): number => limits.recordBytes + 2;
 
 /** Counts warnings, in order of first occurrence. */
 export class Warnings {

@@ -190,5 +190,16 @@ export function lineEndOf(head: Buffer): LineEnd {
   return looked.includes(carriageReturn) && !looked.includes(lineFeed) ? "cr" : "lf";
 }
 
+/** Counts line ends. With `cr`, LF and CRLF count as well. */
+export function countLineEnds(text: string, lineEnd: LineEnd): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
+  if (lineEnd === "lf") return count;
+  for (let at = text.indexOf("\r"); at !== -1; at = text.indexOf("\r", at + 1)) {
+    if (text[at + 1] !== "\n") count += 1;
+  }
+  return count;
+}
+
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;

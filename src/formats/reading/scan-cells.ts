@@ -3,66 +3,46 @@ export type Delimiter = string;
 
 export const delimiters: readonly Delimiter[] = ["\t", ";", ","];
 
-export interface CellDialect {
-  readonly delimiter: Delimiter;
-  /** Ignore spaces before a cell. @default false */
-  readonly spaced?: boolean;
-}
-
+/** The cells of a record, and the position of a quote that is never closed; null for none. */
 export interface ScannedCells {
-  readonly cells: string[];
-  /** The start of a quoted cell that is not closed yet; null for none. */
-  readonly open: string | null;
+  readonly cells: readonly string[];
+  readonly openQuote: number | null;
 }
 
 /**
- * Splits a line of CSV. A quote opens only at the start of a cell; a quoted cell with text after it
- * keeps its quotes.
- *
- * @param line without line end
- * @param before what the lines before it left open, with their line end; its list grows
+ * Splits one CSV record the way csv-parse does with `relax_quotes`: a quote opens only at the start
+ * of a cell, and text after the closing quote belongs to the cell.
+ * @param record without line end
  * @param most stop after this many cells
  */
-export function scanLine(
-  line: string,
-  { delimiter, spaced = false }: CellDialect,
-  before: ScannedCells = { cells: [], open: null },
+export function scanCells(
+  record: string,
+  { delimiter, spaced = false }: { readonly delimiter: string; readonly spaced?: boolean },
   most = Number.POSITIVE_INFINITY,
 ): ScannedCells {
-  const { cells } = before;
-  let quoted = before.open;
+  const cells: string[] = [];
   let at = 0;
   while (cells.length < most) {
-    if (spaced && quoted === null) while (line[at] === " ") at += 1;
-    if (quoted === null && line[at] === '"') {
-      quoted = "";
-      at += 1;
-    }
-    if (quoted !== null) {
-      const close = closingQuote(line, at);
-      quoted += line.slice(at, close === -1 ? undefined : close).replaceAll('""', '"');
-      if (close === -1) return { cells, open: quoted };
+    let cell = "";
+    if (spaced) while (record[at] === " ") at += 1;
+    if (record[at] === '"') {
+      const close = closingQuote(record, at + 1);
+      const end = close === -1 ? record.length : close;
+      cell = record.slice(at + 1, end).replaceAll('""', '"');
+      if (close === -1) return { cells: [...cells, cell], openQuote: at };
       at = close + 1;
     }
-    const end = line.indexOf(delimiter, at);
-    const rest = line.slice(at, end === -1 ? undefined : end);
-    cells.push(quoted === null ? rest : rest === "" ? quoted : `"${quoted}"${rest}`);
+    const end = record.indexOf(delimiter, at);
+    cells.push(cell + record.slice(at, end === -1 ? undefined : end));
     if (end === -1) break;
-    quoted = null;
     at = end + 1;
   }
-  return { cells, open: null };
-}
-
-/** The cells of a whole record. A quote that is never closed ends with it. */
-export function scanCells(record: string, dialect: CellDialect, most?: number): readonly string[] {
-  const { cells, open } = scanLine(record, dialect, undefined, most);
-  return open === null ? cells : [...cells, open];
+  return { cells, openQuote: null };
 }
 
 /** Counts delimiters outside quotes. Quotes may follow a space. */
 export function countDelimiters(line: string, delimiter: Delimiter): number {
-  return scanCells(line, { delimiter, spaced: true }).length - 1;
+  return scanCells(line, { delimiter, spaced: true }).cells.length - 1;
 }
 
 function closingQuote(text: string, from: number): number {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
+import { stringify } from "csv-stringify/sync";
 import type { RepShareCase } from "../../../api/schema/operations.js";
-import { recordWriter, withoutFormula } from "../../../formats/csv/csv-writer.js";
+import { withoutFormula } from "../../../formats/csv/csv-writer.js";
 import type { SourceInput } from "../../../inputs/types.js";
 
 /** The column that holds the item. */
@@ -42,9 +43,8 @@ function csvLines(found: RepShareCase, shown: (cell: string) => string): string[
     const value = found[member] ?? "";
     return shown(Array.isArray(value) ? value.join("|") : String(value));
   });
-  const write = recordWriter(",");
-  const rows = (found.event_ips ?? []).map((ip) => write([shown(ip), ...beside]));
-  return [write([caseItemColumn, ...members]), ...rows];
+  const rows = (found.event_ips ?? []).map((ip) => stringify([[shown(ip), ...beside]]));
+  return [stringify([[caseItemColumn, ...members]]), ...rows];
 }
 
 function ndjsonLines(found: RepShareCase, format: CaseRowsFormat): string[] {

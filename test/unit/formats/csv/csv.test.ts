@@ -281,13 +281,13 @@ describe("csv record over 16 MiB", () => {
     expect(await errorOf(`item\na\n\n${long}\n`)).toMatchObject({
       name: "FatalError",
       code: "input_record_too_long",
-      message: "line 4 of stdin is longer than the limit of 16 MiB",
+      message: "the record on line 4 of stdin is longer than the limit of 16 MiB",
     });
   });
 
   it("reports the line of an unclosed quote", async () => {
-    const lines = "x\n".repeat(limitRecords());
-    expect(await errorOf(`item,note\na,b\n\nc\n"d\ne","${lines}`)).toMatchObject({
+    const long = "x".repeat(limitRecords());
+    expect(await errorOf(`item,note\na,b\n\nc\n"d\ne","${long}`)).toMatchObject({
       code: "input_record_too_long",
       message: "line 6 of stdin: the quote opened here isn't closed within 16 MiB",
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lineEndOf, showsLineEnd } from "../../../../src/formats/reading/sample.js";
+import { countLineEnds, lineEndOf, showsLineEnd } from "../../../../src/formats/reading/sample.js";
 
 describe("lineEndOf", () => {
   it.each([
@@ -26,5 +26,17 @@ describe("showsLineEnd", () => {
     ["a".repeat(65_536), true],
   ])("tells of %j whether it is enough", (head, enough) => {
     expect(showsLineEnd(Buffer.from(head))).toBe(enough);
+  });
+});
+
+describe("countLineEnds", () => {
+  const text = "a\nb\r\nc\rd\r\r\n";
+
+  it("counts LF, with or without CR", () => {
+    expect(countLineEnds(text, "lf")).toBe(3);
+  });
+
+  it('counts CR, LF and CRLF with "cr"', () => {
+    expect(countLineEnds(text, "cr")).toBe(5);
   });
 });
