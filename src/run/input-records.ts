@@ -31,7 +31,9 @@ export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
 }
 
 /** Files of folders that were not read; absent for none. */
-export function skippedInputs(input: RunInput): Pick<Manifest, "skipped_inputs"> {
+export function skippedInputs(
+  input: RunInput | { readonly stream: null },
+): Pick<Manifest, "skipped_inputs"> {
   const skipped = "inputs" in input ? (input.skipped ?? []) : [];
   if (skipped.length === 0) return {};
   return { skipped_inputs: skipped.map(({ path, reason }) => ({ path, reason })) };

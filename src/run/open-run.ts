@@ -81,7 +81,7 @@ export async function openRun(
   stack.use(source);
   const tally = new Tally(before?.tally);
   if (session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
-  tally.exclusions.add((await session.withheld(settings.lookup)).lists);
+  tally.exclusions.name((await session.withheld(settings.lookup)).lists);
   announceReading(job, source);
   if (before !== null) {
     job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);

@@ -8,6 +8,7 @@ import { shownColumns } from "../formats/columns/find-column.js";
 import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
 import type { OpenedSource } from "../inputs/types.js";
+import type { SinkSettings } from "../outputs/options.js";
 import { manifestSoFar } from "./finish/manifest.js";
 import { publish } from "./finish/publish.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
@@ -146,14 +147,18 @@ const noIndicator: readonly UnsupportedCode[] = [
 ];
 
 /** Warning for a run without rows. */
-export const noRows = "the input has no rows";
+const noRows = "the input has no rows";
 
 const surplusDropped =
   "cells of rows with more cells than columns are not in the output; add extra to --columns to keep them";
 
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
-function closingWarnings(
-  job: Pick<EnrichJob, "onWarning" | "chunk" | "settings">,
+export function closingWarnings(
+  job: {
+    readonly chunk?: boolean;
+    readonly onWarning?: ((message: string) => void) | undefined;
+    readonly settings: { readonly output: Pick<SinkSettings, "columns"> };
+  },
   source: Pick<OpenedSource, "warnings" | "reading" | "notices">,
   addressWarnings: readonly string[],
   tally: Tally,
@@ -178,7 +183,7 @@ function closingWarnings(
 }
 
 /** Warning for a run with almost nothing to look up, which probably read the wrong column. */
-export function unlikelyColumn(
+function unlikelyColumn(
   { reading: { format, items }, notices }: Pick<OpenedSource, "reading" | "notices">,
   { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
 ): string | null {

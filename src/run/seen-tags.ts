@@ -3,7 +3,7 @@ import { isObjectAddress } from "../s3/address.js";
 import { readManifest } from "./finish/manifest.js";
 import { outputBase } from "./destination/check-paths.js";
 import { manifestPath } from "../core/files/output-names.js";
-import { otherNames } from "./tally.js";
+import { otherNames } from "./counters.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 
 /**

@@ -1,115 +1,123 @@
-import type { ExclusionRecord, LeftOutCounts, RetriedRows } from "../core/manifest/manifest.js";
-import type { LookupRecord } from "../core/attempt.js";
+import type { LeftOutCounts, Manifest } from "../core/manifest/manifest.js";
 import { hasOtherTime } from "../core/columns.js";
 import {
   countedVerdicts,
   type Finding,
-  type FindingSource,
   type FindingStatus,
   findingStatuses,
   lookupEndpoints,
   type VerdictCounts,
   verdictOf,
 } from "../core/finding.js";
-import { type ItemKind, itemKinds } from "../core/item/item.js";
-import { type EnrichedRow, type LeftOutReason, type Row, rowWarnings, zeros } from "../core/row.js";
-import { ExclusionCounts } from "./exclusion-counts.js";
+import { itemKinds } from "../core/item/item.js";
+import {
+  type EnrichedRow,
+  type LeftOutReason,
+  leftOutReasons,
+  type Row,
+  rowWarnings,
+  zeros,
+} from "../core/row.js";
 import { otherTimes } from "./counted-warning.js";
-import { LeftOutCounter } from "./left-out-counts.js";
+import {
+  addCount,
+  addCounts,
+  type Counts,
+  ExclusionCounts,
+  mostFrequentFirst,
+} from "./counters.js";
+import { type RequestSnapshot, RequestTally } from "./request-tally.js";
 
-/** Maximum number of distinct names per counter; further ones are counted under `otherNames`. */
-const maxNames = 10_000;
+/** What is counted by a name that the data brings. */
+const named = ["unsupported", "errors", "tags", "warnings"] as const;
 
-type Counts = Map<string, number>;
+function eachNamed<T>(of: (name: (typeof named)[number]) => T) {
+  return Object.fromEntries(named.map((name) => [name, of(name)])) as Record<
+    (typeof named)[number],
+    T
+  >;
+}
 
-/** Name under which a counter sums up the names beyond its maximum. */
-export const otherNames = "(others)";
+/** The counts of a run, as its manifest has them. */
+type RunCounts = Pick<
+  Manifest,
+  | (typeof named)[number]
+  | "statuses"
+  | "verdicts"
+  | "kinds"
+  | "sources"
+  | "requests"
+  | "drift"
+  | "retried"
+  | "took_over"
+  | "exclusions"
+  | "warned_rows"
+  | "synthetic"
+>;
 
 /** The counts of a run as plain JSON, stored in checkpoints. */
-export interface TallySnapshot {
+export interface TallySnapshot extends RunCounts, Pick<RequestSnapshot, "unjournalled"> {
   readonly rows: number;
+  /** Rows that are counted and not written. */
+  readonly left_out: LeftOutCounts;
   /** Rows that were read and not written; absent for none. */
   readonly skipped?: number;
-  readonly left_out?: LeftOutCounts;
-  readonly statuses: Record<FindingStatus, number>;
-  readonly verdicts: VerdictCounts;
-  readonly kinds: Record<ItemKind, number>;
-  readonly sources: Record<FindingSource, number>;
-  readonly requests: Record<string, { total: number; outcomes: Record<string, number> }>;
-  /**
-   * Requests of lookups that ended without a finding in the journal, as of the last orderly stop. A
-   * resumed run starts from these and adds the requests recorded in the journal.
-   */
-  readonly unjournalled: Record<string, Record<string, number>>;
-  readonly unsupported: Record<string, number>;
-  readonly errors: Record<string, number>;
-  readonly exclusions?: readonly ExclusionRecord[];
-  readonly tags: Record<string, number>;
-  readonly drift: Record<string, number>;
-  readonly warnings: Record<string, number>;
-  /** Message of a warning about rows → the first of them. */
-  readonly warned_rows: Record<string, number>;
-  /** Set for a retry. */
-  readonly retried?: RetriedRows;
-  /** Answers taken over from an interrupted run. Set if there was one. */
-  readonly tookOver?: number;
-  readonly synthetic?: true;
 }
 
 /** Counts rows as they are written and requests as they end. */
-export class Tally {
+export class Tally extends RequestTally {
   rows = 0;
   /** Rows that were read and not written. */
   skipped = 0;
-  requestTotal = 0;
-  /** True once the service has answered, whatever the status. */
-  answered = false;
-  /** Requests that were answered with 429. */
-  throttled = 0;
   synthetic = false;
+  /** Answers taken over from an interrupted run; null if there was none. */
   tookOver: number | null = null;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(countedVerdicts);
-  /** Lookups with a final record in the journal, by endpoint, and the requests they took. */
-  readonly settled = new Map<string, number>();
-  settledRequests = 0;
+  /** Rows that are counted and not written. */
+  readonly leftOut = {
+    reasons: zeros(leftOutReasons),
+    statuses: zeros(findingStatuses),
+    verdicts: zeros(countedVerdicts),
+  };
+  readonly exclusions = new ExclusionCounts();
   readonly #kinds = zeros(itemKinds);
   readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
-  readonly #requests = new Map<string, Counts>();
-  readonly #journalled = new Map<string, Counts>();
-  #unjournalled: TallySnapshot["unjournalled"] = {};
-  readonly #unsupported: Counts;
-  readonly #errors: Counts;
-  readonly exclusions: ExclusionCounts;
-  readonly #tags: Counts;
-  readonly #drift: Counts = new Map();
-  readonly #warnings: Counts;
-  readonly #warnedRows: Counts;
-  #retried: RetriedRows | undefined;
-  readonly leftOut: LeftOutCounter;
+  readonly #named = eachNamed((): Counts => new Map());
+  readonly #warnedRows: Counts = new Map();
+  #retried: Manifest["retried"];
 
+  /** @param from the counts of the run so far. Its journal has the other requests, and the drift */
   constructor(from?: TallySnapshot) {
-    this.#unsupported = countsFrom(from?.unsupported);
-    this.#errors = countsFrom(from?.errors);
-    this.exclusions = new ExclusionCounts(from?.exclusions);
-    this.#tags = countsFrom(from?.tags);
-    this.#warnings = countsFrom(from?.warnings);
-    this.#warnedRows = countsFrom(from?.warned_rows);
-    this.#retried = from?.retried;
-    this.leftOut = new LeftOutCounter(from?.left_out);
-    if (from === undefined) return;
-    this.rows = from.rows;
-    this.synthetic = from.synthetic === true;
-    this.skipped = from.skipped ?? 0;
-    this.tookOver = from.tookOver ?? null;
-    Object.assign(this.statuses, from.statuses);
-    Object.assign(this.verdicts, from.verdicts);
-    Object.assign(this.#kinds, from.kinds);
-    Object.assign(this.#sources, from.sources);
-    this.#unjournalled = from.unjournalled;
-    for (const [endpoint, outcomes] of Object.entries(from.unjournalled)) {
-      for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
+    super(from?.unjournalled);
+    if (from !== undefined) this.add({ ...from, requests: {}, drift: {} });
+  }
+
+  /** Adds the counts of a part of the run. */
+  add(part: RunCounts & Pick<Manifest, "left_out" | "skipped"> & { readonly rows: number }): void {
+    this.rows += part.rows;
+    this.skipped += part.skipped ?? 0;
+    this.synthetic ||= part.synthetic === true;
+    if (part.took_over !== undefined) this.tookOver = (this.tookOver ?? 0) + part.took_over;
+    this.#retried = part.retried ?? this.#retried;
+    addCounts(this.statuses, part.statuses);
+    addCounts(this.verdicts, part.verdicts);
+    addCounts(this.#kinds, part.kinds);
+    addCounts(this.#sources, part.sources);
+    if (part.left_out !== undefined) {
+      addCounts(this.leftOut.reasons, part.left_out);
+      addCounts(this.leftOut.statuses, part.left_out.statuses);
+      addCounts(this.leftOut.verdicts, part.left_out.verdicts);
     }
+    this.exclusions.add(part.exclusions);
+    for (const [value, n] of Object.entries(part.drift)) addCount(this.drift, value, n);
+    for (const [endpoint, { outcomes }] of Object.entries(part.requests)) {
+      this.requestsTo(endpoint, outcomes);
+    }
+    for (const each of named) {
+      for (const [name, n] of Object.entries(part[each])) addCount(this.#named[each], name, n);
+    }
+    for (const [message, row] of Object.entries(part.warned_rows)) this.#warnedAt(message, row);
   }
 
   /** Counts a row. @param reason why it is not written */
@@ -122,26 +130,43 @@ export class Tally {
     if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
     const verdict = verdictOf(finding) ?? "unknown";
     this.verdicts[verdict]++;
-    if (reason !== null) this.leftOut.row(reason, finding.status, verdict);
+    if (reason !== null) this.leave(reason, finding.status, verdict);
     if (item !== null) {
       this.#kinds[item.kind]++;
       this.#sources[finding.source]++;
     }
     if (finding.error !== null) {
-      add(finding.status === "unsupported" ? this.#unsupported : this.#errors, finding.error.code);
+      const { code, message } = finding.error;
+      addCount(this.#named[finding.status === "unsupported" ? "unsupported" : "errors"], code);
+      if (code === "excluded") this.exclusions.row(message);
     }
-    if (finding.error?.code === "excluded") this.exclusions.row(finding.error.message);
     if (isInvented(finding)) this.synthetic = true;
     const tags = finding.answers.query?.result["tags"];
     if (Array.isArray(tags)) {
-      for (const tag of tags) if (typeof tag === "string") add(this.#tags, tag);
+      for (const tag of tags) if (typeof tag === "string") addCount(this.#named.tags, tag);
     }
+  }
+
+  /** Counts a row, counted already, as one that is not written. */
+  leave(reason: LeftOutReason, status: FindingStatus, verdict: keyof VerdictCounts): void {
+    this.leftOut.reasons[reason]++;
+    this.leftOut.statuses[status]++;
+    this.leftOut.verdicts[verdict]++;
+  }
+
+  /** Rows that are in the output. */
+  get written(): number {
+    const { distinct, only } = this.leftOut.reasons;
+    return this.rows - distinct - only;
   }
 
   #warn(message: string, { number, savedNumber = number }: Row): void {
     this.warning(message);
-    const first = this.#warnedRows.get(message) ?? savedNumber;
-    this.#warnedRows.set(message, Math.min(first, savedNumber));
+    this.#warnedAt(message, savedNumber);
+  }
+
+  #warnedAt(message: string, row: number): void {
+    this.#warnedRows.set(message, Math.min(row, this.#warnedRows.get(message) ?? row));
   }
 
   #retry(before: FindingStatus, now: FindingStatus): void {
@@ -151,70 +176,27 @@ export class Tally {
     this.#retried = { ...this.#retried, [before]: { ...counts, [now]: (counts?.[now] ?? 0) + 1 } };
   }
 
-  /** Counts a finished request by HTTP status or transport fault code. */
-  request(endpoint: string, outcome: string, n = 1): void {
-    add(outcomesOf(this.#requests, endpoint), outcome, n);
-    this.requestTotal += n;
-    // Called for every request, so test only until the first answer: a number is an HTTP status.
-    if (!this.answered) this.answered = /^\d+$/.test(outcome);
-    if (outcome === "429") this.throttled += n;
-  }
-
-  /** Counts a record that is written to the journal, or replayed from it. */
-  journalled(endpoint: string, { origin, drift, again, finding }: LookupRecord): void {
-    if (again === null) {
-      add(this.settled, endpoint);
-      this.settledRequests += finding.attempts;
-    }
-    for (const outcome of origin?.outcomes ?? []) {
-      add(outcomesOf(this.#journalled, endpoint), outcome);
-    }
-    for (const value of drift) add(this.#drift, value);
-  }
-
-  /**
-   * Call once every lookup has ended: requests that are not in the journal by now never will be.
-   */
-  settle(): void {
-    const rest: Record<string, Record<string, number>> = {};
-    for (const [endpoint, outcomes] of this.#requests) {
-      for (const [outcome, n] of outcomes) {
-        const missing = n - (this.#journalled.get(endpoint)?.get(outcome) ?? 0);
-        if (missing > 0) (rest[endpoint] ??= {})[outcome] = missing;
-      }
-    }
-    this.#unjournalled = rest;
-  }
-
   warning(message: string, n = 1): void {
-    add(this.#warnings, message, n);
+    addCount(this.#named.warnings, message, n);
   }
 
   snapshot(): TallySnapshot {
+    const { reasons, statuses, verdicts } = this.leftOut;
+    const leftOut = { ...reasons, statuses: { ...statuses }, verdicts: { ...verdicts } };
     return {
       rows: this.rows,
       ...(this.skipped === 0 ? {} : { skipped: this.skipped }),
-      ...(this.leftOut.rows === 0 ? {} : { left_out: this.leftOut.counts() }),
+      left_out: leftOut,
       statuses: { ...this.statuses },
       verdicts: { ...this.verdicts },
       kinds: { ...this.#kinds },
       sources: { ...this.#sources },
-      requests: Object.fromEntries(
-        // Sort by name: the order of first answers differs from run to run.
-        [...this.#requests]
-          .sort(([one], [other]) => (one < other ? -1 : 1))
-          .map(([endpoint, outcomes]) => [endpoint, requestCounts(outcomes)]),
-      ),
-      unsupported: mostFrequentFirst(this.#unsupported),
-      errors: mostFrequentFirst(this.#errors),
+      ...this.requestCounts(),
+      ...eachNamed((name) => mostFrequentFirst(this.#named[name])),
       ...this.exclusions.snapshot(),
-      unjournalled: this.#unjournalled,
-      tags: mostFrequentFirst(this.#tags),
-      drift: mostFrequentFirst(this.#drift),
-      warnings: mostFrequentFirst(this.#warnings),
       warned_rows: Object.fromEntries(this.#warnedRows),
       ...(this.#retried === undefined ? {} : { retried: this.#retried }),
-      ...(this.tookOver === null ? {} : { tookOver: this.tookOver }),
+      ...(this.tookOver === null ? {} : { took_over: this.tookOver }),
       ...(this.synthetic ? { synthetic: true } : {}),
     };
   }
@@ -222,29 +204,4 @@ export class Tally {
 
 function isInvented({ answers }: Finding): boolean {
   return lookupEndpoints.some((endpoint) => answers[endpoint]?.synthetic === true);
-}
-
-function outcomesOf(requests: Map<string, Counts>, endpoint: string): Counts {
-  const outcomes: Counts = requests.get(endpoint) ?? new Map();
-  requests.set(endpoint, outcomes);
-  return outcomes;
-}
-
-function add(counts: Counts, name: string, n = 1): void {
-  const counted = counts.size < maxNames || counts.has(name) ? name : otherNames;
-  counts.set(counted, (counts.get(counted) ?? 0) + n);
-}
-
-function countsFrom(from: Readonly<Record<string, number>> = {}): Counts {
-  return new Map(Object.entries(from));
-}
-
-/** Most frequent first. `fromEntries` makes a name such as `__proto__` an ordinary member. */
-export function mostFrequentFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
-  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
-}
-
-function requestCounts(counts: Counts): TallySnapshot["requests"][string] {
-  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
-  return { total, outcomes: mostFrequentFirst(counts) };
 }

@@ -196,7 +196,7 @@ export class RunWatch {
   #nothing(): AnyRecord {
     const { output } = this.#settings;
     const now = this.#context.clock.now();
-    const { rows, unjournalled: _, ...counts } = new Tally().snapshot();
+    const { rows, unjournalled: _, left_out: __, ...counts } = new Tally().snapshot();
     return {
       schema_version: schemaVersion,
       program: programInfo(),

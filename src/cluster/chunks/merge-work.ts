@@ -1,6 +1,4 @@
-import { systemClock } from "../../core/clock.js";
-import { UsageError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/files/output-names.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/real-path.js";
 import { checkRunWords } from "../../core/files/run-words.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
@@ -10,23 +8,21 @@ import type { Publication } from "../../outputs/publication.js";
 import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { findWarehouse } from "../../outputs/registry.js";
 import type { Stage } from "../../outputs/stage.js";
-import type { Destination } from "../../outputs/types.js";
-import { timeWarning } from "../../run/counted-warning.js";
+import type { Audit, Destination, SinkPosition } from "../../outputs/types.js";
 import { chooseOutput } from "../../run/destination/choose-output.js";
 import { namedSink } from "../../run/destination/choose-run.js";
 import { localSettings, type OutputTarget } from "../../run/destination/output-target.js";
-import { endingOfRows } from "../../run/exit-reason.js";
-import { tooManyFailed } from "../../run/failure-limits.js";
 import { saveRecord } from "../../run/finish/finished-run.js";
-import { notedPrefix, outputPlace, type RunEnd } from "../../run/finish/manifest.js";
-import { endingOfTooMany, keepEarlier } from "../../run/finish/publish.js";
+import { manifestOf, type StartedRun } from "../../run/finish/manifest.js";
+import { endOfRows, keepEarlier } from "../../run/finish/publish.js";
+import { countFaults } from "../../run/finish/wrong-counts.js";
+import { closingWarnings } from "../../run/run-rows.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
+import type { Tally } from "../../run/tally.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { allResults, type ChunkResult } from "./chunk-result.js";
-import { runWarnings, startOfChunks, sumChunks, type SummedChunks } from "./merge-manifest.js";
 import {
   auditMerged,
-  checkCounts,
   joinFiles,
   type MergeJob,
   openJoined,
@@ -35,6 +31,7 @@ import {
   rowsHeader,
 } from "./merged-output.js";
 import { mergedRows } from "./merged-rows.js";
+import { plannedJob, runOfChunks, startOfChunks } from "./merged-run.js";
 import type { WorkPlan } from "./work-plan.js";
 
 /**
@@ -125,9 +122,11 @@ async function join(
     const publication = await openMerged(job, target, stateFolder);
     const output = await openJoined(job, target, stateFolder);
     opened.push(output);
+    const manifests = results.map(({ manifest }) => manifest);
+    const run = runOfChunks(plan, manifests, target, job.resumed);
     const header = rowsHeader(plan, target);
-    const rows = mergedRows(plan, header);
-    const whole = { destination: output, gzip: target.gzip, edit: rows?.edit };
+    const edit = mergedRows(plan, header, run.tally);
+    const whole = { destination: output, gzip: target.gzip, edit };
     await joinFiles(job, results, "output", { ...whole, header: header ?? "" });
     if (rejects !== null) {
       const destination = await openFileDestination(rejects, null);
@@ -135,16 +134,14 @@ async function join(
       const { gzip } = detectSinkFormat(rejects);
       await joinFiles(job, results, "rejects", { destination, gzip, header: rejectsHeader(plan) });
     }
+    const warned = { onWarning, settings: { output: { columns: undefined } } };
+    const source = { reading: plan.reading, warnings: new Map(Object.entries(plan.warnings)) };
     const stored = publication?.warnings ?? [];
-    const manifests = results.map(({ manifest }) => manifest);
-    const summed = sumChunks(plan, manifests, job.resumed, { stored, leftOut: rows?.leftOut });
-    const stage = publication && (await stageOf(publication, stateFolder, output, summed));
-    const staged = publication && stage && { publication, stage };
-    const manifest = await publish(job, target, summed, { output, opened, staged });
-    const times = timeWarning(summed);
-    const found = runWarnings(plan, summed.unsupported);
-    for (const message of [...stored, ...found, times ?? []].flat()) onWarning?.(message);
-    return manifest;
+    const warnings = closingWarnings(warned, source, stored, run.tally);
+    for (const [message, count] of warnings) run.tally.warning(message, count);
+    const stage =
+      publication && stageUpTo(publication, stateFolder, await positionOf(output, run.tally));
+    return await publish(job, run, { output, opened, staged: stage && { publication, stage } });
   } catch (error) {
     for (const each of opened) await each.abandon();
     for (const path of [target.file, rejects]) if (path !== null) await removePart(path);
@@ -152,20 +149,10 @@ async function join(
   }
 }
 
-async function stageOf(
-  publication: Publication,
-  stateFolder: string,
-  joined: Destination,
-  summed: SummedChunks,
-): Promise<Stage> {
+async function positionOf(joined: Destination, { written: rows }: Tally): Promise<SinkPosition> {
   await joined.sync();
   const checksum = joined.checksum();
-  const position = { length: joined.length, rows: writtenRows(summed) };
-  return stageUpTo(publication, stateFolder, { ...position, ...(checksum && { checksum }) });
-}
-
-function writtenRows({ input: { rows }, left_out }: SummedChunks): number {
-  return rows - (left_out === undefined ? 0 : left_out.distinct + left_out.only);
+  return { length: joined.length, rows, ...(checksum && { checksum }) };
 }
 
 /** The joined rows of all chunks. */
@@ -180,19 +167,26 @@ interface JoinedRows {
 /** Gives the files their names, publishes staged rows, and writes the manifest beside the output. */
 async function publish(
   job: MergeJob,
-  target: OutputTarget,
-  summed: SummedChunks,
+  run: StartedRun,
   { output, opened, staged }: JoinedRows,
 ): Promise<Manifest> {
-  const { plan, settings, signal, onWarning } = job;
-  const suffix = tooManyFailed(settings.maxFailed, summed) ? failedSuffix : "";
+  const { plan, settings, signal, command, clock, onWarning } = job;
+  const { target, tally } = run;
+  const { suffix, ending } = endOfRows(settings, tally);
   const audit =
     staged === null
       ? await auditMerged(target, output)
       : await staged.publication.prepare(staged.stage, suffix);
-  checkCounts(target.name, summed, audit);
-  await keepEarlier(target, staged?.publication ?? null, summed.input.rows);
-  const manifest = manifestOf(job, target, summed, { suffix, audit, bytes: output.length });
+  checkCounts(plan, run, audit);
+  await keepEarlier(target, staged?.publication ?? null, tally.rows);
+  const planned = plannedJob(plan);
+  const bytes = output.length;
+  const manifest = manifestOf({ ...planned, command, clock }, run, {
+    bytes,
+    suffix,
+    audit,
+    ending,
+  });
   for (const each of opened) if (staged === null || each !== output) await each.finish(suffix);
   if (staged !== null) {
     await staged.publication.commit(staged.stage, suffix, manifest);
@@ -205,29 +199,12 @@ async function publish(
   return manifest;
 }
 
-function manifestOf(
-  { command, plan, settings, clock = systemClock }: MergeJob,
-  target: OutputTarget,
-  summed: SummedChunks,
-  { suffix, audit, bytes }: Pick<RunEnd, "suffix" | "audit" | "bytes">,
-): Manifest {
-  const { schema_version, program, run_id, input, ...counts } = summed;
-  return {
-    schema_version,
-    program,
-    run_id,
-    command,
-    input,
-    output: {
-      ...outputPlace(target, suffix),
-      bytes: audit === null ? bytes : audit.bytes,
-      rows: audit?.rows ?? writtenRows(summed),
-      sha256: audit?.sha256 ?? null,
-      ...(audit?.withoutKey === undefined ? {} : { without_key: audit.withoutKey }),
-      ...notedPrefix(plan.settings.prefix),
-    },
-    ...counts,
-    ended_at: new Date(clock.now()).toISOString(),
-    ...(suffix === "" ? endingOfRows(settings.failOn, summed.statuses) : endingOfTooMany),
-  };
+/** Rows planned = rows of all chunks = rows in the output, by status and verdict. */
+function checkCounts(plan: WorkPlan, { target, tally }: StartedRun, audit: Audit | null): void {
+  const faults = countFaults(plan.input.rows, tally.snapshot(), audit);
+  if (faults.length === 0) return;
+  const what = `row counts of ${target.name} do not match: ${faults.join("; ")}`;
+  throw new FatalError("rows_lost", what, {
+    hint: "the chunks are intact; please report this as a bug",
+  });
 }

@@ -12,13 +12,10 @@ import type { Publication } from "../../outputs/publication.js";
 import { stagePath } from "../../outputs/stage.js";
 import type { TableMode } from "../../outputs/table-mode.js";
 import type { Audit, Destination } from "../../outputs/types.js";
-import { encoderOptions } from "../../run/destination/open-output.js";
-import { openStream } from "../../run/destination/open-output.js";
+import { encoderOptions, openStream } from "../../run/destination/open-output.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
 import type { FailOn, MaxFailed } from "../../run/failure-limits.js";
-import { countFaults } from "../../run/finish/wrong-counts.js";
 import { checkFile, type ChunkFault, type ChunkResult, refuseFaults } from "./chunk-result.js";
-import type { SummedChunks } from "./merge-manifest.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
 
@@ -102,9 +99,6 @@ function optionalOf({ reading, settings }: WorkPlan): OptionalColumns {
 
 const compress = promisify(gzip);
 
-/** Bytes of a compressed member, as in the output of a run. */
-const memberBytes = 1024 * 1024;
-
 /** A file into which those of all chunks are joined. */
 interface JoinedFile {
   readonly destination: Destination;
@@ -112,7 +106,7 @@ interface JoinedFile {
   readonly header: string;
   readonly gzip: boolean;
   /** Edits the rows on their way. @default they stay as they are */
-  readonly edit?: ((rows: Buffer) => Buffer) | undefined;
+  readonly edit?: ((rows: Buffer) => Buffer) | null;
 }
 
 /** Joins one file of each result. @throws FatalError `chunks_missing`, naming the damaged ones */
@@ -123,8 +117,11 @@ export async function joinFiles(
   { destination, header: text, gzip: isCompressed, edit }: JoinedFile,
 ): Promise<void> {
   const header = Buffer.from(text, "utf8");
-  const { write, end } = isCompressed ? membersOf(destination) : destinationOf(destination);
+  // A gzip file is a sequence of members (RFC 1952, section 2.2): one for each part.
+  const write = async (bytes: Buffer): Promise<void> =>
+    destination.write(isCompressed ? await compress(bytes) : bytes);
   const faults: ChunkFault[] = [];
+  // Even where it is empty: a compressed file has at least one member.
   await write(header);
   for (const { chunk, [which]: file } of results) {
     signal.throwIfAborted();
@@ -140,38 +137,6 @@ export async function joinFiles(
     else if (!head.equals(header)) faults.push({ chunk, what: `${file.file} has another header` });
   }
   refuseFaults(work, plan, faults);
-  await end();
-}
-
-interface BytesWriter {
-  readonly write: (bytes: Buffer) => Promise<void>;
-  readonly end: () => Promise<void>;
-}
-
-function destinationOf(destination: Destination): BytesWriter {
-  return { write: (bytes) => destination.write(bytes), end: () => Promise.resolve() };
-}
-
-function membersOf(destination: Destination): BytesWriter {
-  let pending: Buffer[] = [];
-  let pendingBytes = 0;
-  const flush = async (): Promise<void> => {
-    const bytes = Buffer.concat(pending);
-    pending = [];
-    pendingBytes = 0;
-    await destination.write(await compress(bytes));
-  };
-  return {
-    async write(bytes) {
-      pending.push(bytes);
-      pendingBytes += bytes.length;
-      if (pendingBytes >= memberBytes) await flush();
-    },
-    async end() {
-      // An empty file is not valid gzip (RFC 1952, section 2.2); an empty member is.
-      if (pendingBytes > 0 || destination.length === 0) await flush();
-    },
-  };
 }
 
 /**
@@ -195,15 +160,5 @@ export async function auditMerged(
   }
   throw new FatalError("rows_lost", `${name} does not hold what was written to it`, {
     hint: "check the disk, then merge again: the chunks are intact",
-  });
-}
-
-/** Rows planned = rows of all chunks = rows in the output, by status and verdict. */
-export function checkCounts(name: string, summed: SummedChunks, audit: Audit | null): void {
-  const { rows } = summed.input;
-  const faults = countFaults("planned", { ...summed, rows }, summed.left_out, audit);
-  if (faults.length === 0) return;
-  throw new FatalError("rows_lost", `row counts of ${name} do not match: ${faults.join("; ")}`, {
-    hint: "the chunks are intact; please report this as a bug",
   });
 }

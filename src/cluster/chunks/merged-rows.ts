@@ -2,10 +2,9 @@ import { decodeBytes } from "../../core/bytes.js";
 import { addedColumns } from "../../core/columns.js";
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
-import type { LeftOutCounts } from "../../core/manifest/manifest.js";
 import { formats } from "../../formats/registry.js";
 import { splitLines } from "../../formats/record-splitter.js";
-import { LeftOutCounter } from "../../run/left-out-counts.js";
+import type { Tally } from "../../run/tally.js";
 import { leadingNames } from "../../outputs/sql/table-schema.js";
 import { KnownItems } from "../../run/rows/known-items.js";
 import type { WorkPlan } from "./work-plan.js";
@@ -13,42 +12,32 @@ import type { WorkPlan } from "./work-plan.js";
 /** What a row says of itself, by the name of the column. */
 type TextOf = (column: string) => string;
 
-/** Edits the rows of chunks on their way into one output. */
-export interface MergedRows {
-  /** Edits part of a file, which may end within a row. A file ends with a whole one. */
-  readonly edit: (bytes: Buffer) => Buffer;
-  /** Rows of the chunks that are not in the output. */
-  readonly leftOut: LeftOutCounts;
-}
+/** Edits part of a file of rows, which may end within a row. A file ends with a whole one. */
+type EditRows = (bytes: Buffer) => Buffer;
 
 /**
  * Numbers the staged rows of all chunks, and with `--distinct` drops items that an earlier chunk has.
  * Null if the files of the chunks can be joined as they are.
  *
  * @param header of the files of text; null for staged rows
+ * @param tally counts the rows that are dropped
  */
-export function mergedRows(plan: WorkPlan, header: string | null): MergedRows | null {
+export function mergedRows(plan: WorkPlan, header: string | null, tally: Tally): EditRows | null {
   const { distinct = false, only } = plan.settings;
   if (!distinct && (header !== null || only === undefined)) return null;
   const seen = new KnownItems();
-  const leftOut = new LeftOutCounter();
   const repeats = (text: TextOf): boolean => {
     const kind = itemKinds.find((known) => known === text("kind"));
     if (!distinct || kind === undefined || seen.add({ kind, value: text("item") })) return false;
     const status = findingStatuses.find((known) => known === text("status"));
     const verdict = countedVerdicts.find((known) => known === text("verdict"));
-    leftOut.row("distinct", status ?? "failed", verdict ?? "unknown");
+    tally.leave("distinct", status ?? "failed", verdict ?? "unknown");
     return true;
   };
   const { split, edit } =
     header === null ? stagedRows(plan, repeats) : textRows(plan, header, repeats);
   const splitter = split();
-  return {
-    edit: (bytes) => Buffer.concat(splitter.push(bytes).flatMap((record) => edit(record) ?? [])),
-    get leftOut() {
-      return leftOut.counts();
-    },
-  };
+  return (bytes) => Buffer.concat(splitter.push(bytes).flatMap((record) => edit(record) ?? []));
 }
 
 function stagedRows({ columns, settings }: WorkPlan, repeats: (text: TextOf) => boolean) {

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../../core/abort.js";
 import { FatalError } from "../../core/errors.js";
-import { countedVerdicts, findingStatuses } from "../../core/finding.js";
-import type { Manifest, RequestCounts } from "../../core/manifest/manifest.js";
-import { zeros } from "../../core/row.js";
-import { unknownEnding } from "../../run/exit-reason.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
+import { addCounts } from "../../run/counters.js";
+import type { OutputTarget } from "../../run/destination/output-target.js";
+import { manifestSoFar, type StartedRun } from "../../run/finish/manifest.js";
 import type { EnrichJob, RunProgress } from "../../run/types.js";
 import { perSecond } from "../../session/connections.js";
 import { type ChunkResult, isFault, readChunkResult } from "../chunks/chunk-result.js";
-import { sumChunks } from "../chunks/merge-manifest.js";
+import { plannedJob, runOfChunks } from "../chunks/merged-run.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import type { WorkPlan } from "../chunks/work-plan.js";
 import { type ChunkJobOfQueue, type ChunkQueue, reportedProgress } from "./chunk-queue.js";
@@ -19,6 +19,7 @@ export interface AwaitedChunks {
   readonly queue: ChunkQueue;
   readonly work: WorkFolder;
   readonly plan: WorkPlan;
+  readonly target: OutputTarget;
   readonly lease: WorkLease;
   readonly signal: AbortSignal;
   /** How often the run was resumed. */
@@ -51,10 +52,9 @@ class Waiting {
   #alone = 0;
 
   constructor(awaited: AwaitedChunks) {
-    const { plan, job, resumed } = awaited;
     this.#of = awaited;
-    this.#left = new Set(plan.chunks.map(({ chunk }) => chunk));
-    this.#progress = new ChunksProgress(plan, job, resumed);
+    this.#left = new Set(awaited.plan.chunks.map(({ chunk }) => chunk));
+    this.#progress = new ChunksProgress(awaited);
   }
 
   async run(): Promise<void> {
@@ -165,71 +165,57 @@ function failed({ data, failedReason }: ChunkJobOfQueue): FatalError {
 
 /** Adds up the progress of chunks that are done and of those in progress. */
 class ChunksProgress {
-  readonly #plan: WorkPlan;
-  readonly #job: EnrichJob;
-  readonly #resumed: number;
+  readonly #of: AwaitedChunks;
   readonly #done: Manifest[] = [];
-  #rows = 0;
   #bytes = 0;
 
-  /** @param resumed how often the run was resumed */
-  constructor(plan: WorkPlan, job: EnrichJob, resumed: number) {
-    this.#plan = plan;
-    this.#job = job;
-    this.#resumed = resumed;
+  constructor(awaited: AwaitedChunks) {
+    this.#of = awaited;
   }
 
   /** A chunk is done. */
-  done({ chunk, rows, manifest }: ChunkResult): void {
-    const { start = 0, end = 0 } = this.#plan.chunks[chunk] ?? {};
+  done({ chunk, manifest }: ChunkResult): void {
+    const { start = 0, end = 0 } = this.#of.plan.chunks[chunk] ?? {};
     this.#done.push(manifest);
-    this.#rows += rows;
     this.#bytes += end - start;
   }
 
   /** @param open progress of the chunks in progress */
   now(open: readonly RunProgress[]): RunProgress {
-    const limit = perSecond(this.#job.session.rates);
+    const limit = perSecond(this.#of.job.session.rates);
+    const { tally } = this.#run();
     const sum = (of: (each: RunProgress) => number): number =>
       open.reduce((total, each) => total + of(each), 0);
-    const requests = this.#done.flatMap((manifest) => Object.values(manifest.requests));
-    const sumDone = (of: (each: RequestCounts) => number): number =>
-      requests.reduce((total, each) => total + of(each), 0);
-    const statuses = zeros(findingStatuses);
-    const graded = zeros(countedVerdicts);
-    for (const each of [...this.#done, ...open]) {
-      for (const name of findingStatuses) statuses[name] += each.statuses[name];
-      for (const name of countedVerdicts) graded[name] += each.verdicts[name];
+    for (const each of open) {
+      addCounts(tally.statuses, each.statuses);
+      addCounts(tally.verdicts, each.verdicts);
     }
     return {
-      rowsRead: this.#rows + sum(({ rowsRead }) => rowsRead),
-      rowsWritten: this.#rows + sum(({ rowsWritten }) => rowsWritten),
-      requests: sumDone(({ total }) => total) + sum((each) => each.requests),
-      throttled: sumDone(({ outcomes }) => outcomes["429"] ?? 0) + sum((each) => each.throttled),
-      isAway: open.length > 0 && open.every((each) => each.isAway),
-      pausedSeconds: Math.max(0, ...open.map((each) => each.pausedSeconds)),
-      statuses,
-      verdicts: graded,
+      rowsRead: tally.rows + sum(({ rowsRead }) => rowsRead),
+      rowsWritten: tally.rows + sum(({ rowsWritten }) => rowsWritten),
+      requests: tally.requestTotal + sum(({ requests }) => requests),
+      throttled: tally.throttled + sum(({ throttled }) => throttled),
+      isAway: open.length > 0 && open.every(({ isAway }) => isAway),
+      pausedSeconds: Math.max(0, ...open.map(({ pausedSeconds }) => pausedSeconds)),
+      statuses: tally.statuses,
+      verdicts: tally.verdicts,
       lookups: { planned: null, settled: 0, requests: 0 },
       maxPerSecond: Number.isFinite(limit) ? limit : null,
       throttling: "none",
       ends: { requests: null, seconds: null, at: null },
       bytesRead: this.#bytes + sum(({ bytesRead }) => bytesRead),
-      bytesTotal: this.#plan.chunks.reduce((total, { start, end }) => total + end - start, 0),
+      bytesTotal: this.#of.plan.chunks.reduce((total, { start, end }) => total + end - start, 0),
     };
   }
 
   /** The manifest of the chunks that are done. */
   record(): Manifest {
-    const { command, settings } = this.#job;
-    const { output: path } = settings.output;
-    const format = this.#plan.settings.to;
-    return {
-      ...sumChunks(this.#plan, this.#done, this.#resumed),
-      command,
-      output: { path, format, bytes: null, rows: this.#rows, sha256: null },
-      ended_at: new Date().toISOString(),
-      ...unknownEnding,
-    };
+    const { plan, job } = this.#of;
+    return manifestSoFar({ ...plannedJob(plan), command: job.command }, this.#run());
+  }
+
+  #run(): StartedRun {
+    const { plan, target, resumed } = this.#of;
+    return runOfChunks(plan, this.#done, target, resumed);
   }
 }

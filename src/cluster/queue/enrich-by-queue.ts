@@ -99,7 +99,7 @@ async function coordinate(
     // What would otherwise fail after the last request.
     await openMerged({ ...job, settings, plan }, target, run.base);
     await writeRunRecord(work, plan.plan_id, job);
-    await doChunks({ job, queue: queueOf(plan), work, plan, lease, signal, resumed });
+    await doChunks({ job, queue: queueOf(plan), work, plan, target, lease, signal, resumed });
     return { plan, resumed };
   });
   if ("manifest" in done) return done.manifest;

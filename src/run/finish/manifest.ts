@@ -1,7 +1,7 @@
 import { type FoundManifest, parseManifest } from "../../core/manifest/found-manifest.js";
 import { type Manifest, type RunEnding } from "../../core/manifest/manifest.js";
 import { manifestPath } from "../../core/files/output-names.js";
-import { systemClock } from "../../core/clock.js";
+import { type Clock, systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
@@ -11,17 +11,34 @@ import { outputFault } from "../../outputs/output-fault.js";
 import type { Audit } from "../../outputs/types.js";
 import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
-import { defaultPrefix } from "../../outputs/options.js";
+import { defaultPrefix, type SinkSettings } from "../../outputs/options.js";
 import type { Checkpointer } from "../state/checkpointer.js";
-import type { OpenRun } from "../open-run.js";
+import type { Tally } from "../tally.js";
+import type { EnrichSettings } from "../options.js";
+import type { OpenedSource, RunInput } from "../../inputs/types.js";
 import { unknownEnding } from "../exit-reason.js";
-import type { EnrichJob } from "../types.js";
 import { isTable, type OutputTarget, resultBase } from "../destination/output-target.js";
 
-/** A run that has a checkpointer, and so a start and a duration. */
-export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tally"> & {
-  readonly checkpointer: Checkpointer;
-};
+/** What a manifest tells of the input, the progress and the counts of a run. */
+export interface StartedRun {
+  readonly source: Pick<OpenedSource, "reading" | "kind" | "files" | "bytesTotal"> &
+    Partial<Pick<OpenedSource, "bytesRead">>;
+  readonly inputGrew: boolean;
+  readonly target: OutputTarget;
+  readonly tally: Tally;
+  readonly checkpointer: Pick<Checkpointer, "runId" | "startedAt" | "seconds" | "resumed">;
+}
+
+/** What a manifest tells of the command. */
+export interface ManifestJob {
+  readonly command: readonly string[];
+  readonly clock?: Clock | undefined;
+  readonly input: RunInput | { readonly stream: null };
+  readonly settings: {
+    readonly output: Pick<SinkSettings, "prefix" | "onlyNew" | "distinct" | "only">;
+    readonly run: Pick<EnrichSettings["run"], "limit">;
+  };
+}
 
 /** The result of a run whose rows are written. */
 export interface RunEnd {
@@ -34,7 +51,7 @@ export interface RunEnd {
 }
 
 /** What a manifest tells of the prefix: nothing of the default one. */
-export function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
+function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
   return prefix === defaultPrefix ? {} : { prefix };
 }
 
@@ -48,15 +65,15 @@ export function prefixOfOutput(asked: string | undefined, manifest: FoundManifes
 
 /** Builds the manifest of a run. */
 export function manifestOf(
-  job: EnrichJob,
-  { source, inputGrew, target, checkpointer, ...run }: StartedRun,
+  job: ManifestJob,
+  { source, inputGrew, target, checkpointer, tally }: StartedRun,
   { bytes, suffix, audit, ending }: RunEnd,
 ): Manifest {
-  const tally = run.tally.snapshot();
+  const { rows, skipped = 0, unjournalled: _, left_out, ...counts } = tally.snapshot();
   const { clock = systemClock } = job;
   const { output, run: how } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
-  const inputs = inputRecords(source, tally.rows);
+  const inputs = inputRecords(source, rows);
   return {
     schema_version: schemaVersion,
     program: programInfo(),
@@ -65,8 +82,8 @@ export function manifestOf(
     input: {
       path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
       ...(inputs === undefined ? readingFacts(source) : sharedFacts(inputs)),
-      bytes: source.bytesTotal ?? source.bytesRead(),
-      rows: tally.rows + (tally.skipped ?? 0),
+      bytes: source.bytesTotal ?? source.bytesRead?.() ?? 0,
+      rows: rows + skipped,
       grew_while_interrupted: inputGrew,
     },
     ...(inputs === undefined ? {} : { inputs }),
@@ -74,31 +91,17 @@ export function manifestOf(
     output: {
       ...outputPlace(target, suffix),
       bytes: audit === null ? bytes : audit.bytes,
-      rows: audit?.rows ?? tally.rows - run.tally.leftOut.rows,
+      rows: audit?.rows ?? tally.written,
       sha256: audit?.sha256 ?? null,
       ...notedPrefix(output.prefix),
       ...(audit?.indicators === undefined ? {} : { indicators: audit.indicators }),
       ...(audit?.withoutKey === undefined ? {} : { without_key: audit.withoutKey }),
       ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
-    ...(output.onlyNew === false ? {} : { skipped: tally.skipped ?? 0 }),
-    ...(output.distinct || output.only ? { left_out: run.tally.leftOut.counts() } : {}),
+    ...(output.onlyNew === false ? {} : { skipped }),
+    ...(output.distinct || output.only ? { left_out } : {}),
     ...(how.limit === undefined ? {} : { sampled: how.limit }),
-    statuses: tally.statuses,
-    verdicts: tally.verdicts,
-    ...(tally.retried === undefined ? {} : { retried: tally.retried }),
-    kinds: tally.kinds,
-    requests: tally.requests,
-    sources: tally.sources,
-    ...(tally.tookOver === undefined ? {} : { took_over: tally.tookOver }),
-    unsupported: tally.unsupported,
-    errors: tally.errors,
-    ...(tally.exclusions === undefined ? {} : { exclusions: tally.exclusions }),
-    tags: tally.tags,
-    drift: tally.drift,
-    warnings: tally.warnings,
-    warned_rows: tally.warned_rows,
-    ...(tally.synthetic === undefined ? {} : { synthetic: true }),
+    ...counts,
     started_at: checkpointer.startedAt,
     ended_at: new Date(clock.now()).toISOString(),
     seconds: Math.round(checkpointer.seconds * 1000) / 1000,
@@ -108,7 +111,7 @@ export function manifestOf(
 }
 
 /** The manifest of a run so far, as a killed process leaves it behind. */
-export function manifestSoFar(job: EnrichJob, run: StartedRun): Manifest {
+export function manifestSoFar(job: ManifestJob, run: StartedRun): Manifest {
   return manifestOf(job, run, {
     bytes: null,
     suffix: "",

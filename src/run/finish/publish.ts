@@ -4,10 +4,11 @@ import { counted as countOf } from "../../core/text/quantity.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
 import type { Checkpointer } from "../state/checkpointer.js";
-import type { RunEnding, Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import { endingOfRows, exitCodes } from "../exit-reason.js";
 import { saveRecord } from "./finished-run.js";
-import { findManifest, manifestOf } from "./manifest.js";
+import { findManifest, manifestOf, type RunEnd } from "./manifest.js";
+import type { Tally } from "../tally.js";
 import type { OpenRun } from "../open-run.js";
 import { auditOutput } from "../../outputs/audit-output.js";
 import type { Audit } from "../../outputs/types.js";
@@ -31,12 +32,18 @@ export interface WrittenRun extends OpenRun {
   readonly warnings: readonly CountedWarning[];
 }
 
-/** Ending of a run with more failed rows than `--max-failed` allows. */
-export const endingOfTooMany: RunEnding = {
-  exit_reason: "too_many_failed",
-  exit_code: exitCodes.stopped,
-  resumable: false,
-};
+/** How a run ends whose rows are written, and the suffix of its files. */
+export function endOfRows(
+  { maxFailed, failOn }: Pick<EnrichJob["settings"]["run"], "maxFailed" | "failOn">,
+  tally: Tally,
+): Pick<RunEnd, "suffix" | "ending"> {
+  if (!tooManyFailed(maxFailed, tally.snapshot())) {
+    return { suffix: "", ending: endingOfRows(failOn, tally.statuses) };
+  }
+  const exit_code = exitCodes.stopped;
+  const ending = { exit_reason: "too_many_failed", exit_code, resumable: false } as const;
+  return { suffix: failedSuffix, ending };
+}
 
 /**
  * Completes a run: audits the output, gives the file its name and writes the manifest beside it.
@@ -52,12 +59,9 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
     await keepEarlier(target, staged, 0);
   }
   await sink.checkpoint();
-  const { maxFailed, failOn } = job.settings.run;
-  const isTooMany = tooManyFailed(maxFailed, tally.snapshot());
-  const suffix = isTooMany ? failedSuffix : "";
+  const { suffix, ending } = endOfRows(job.settings.run, tally);
   const audit = await auditTarget(run, suffix);
   checkCounts(run, audit);
-  const ending = isTooMany ? endingOfTooMany : endingOfRows(failOn, tally.statuses);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
@@ -81,17 +85,8 @@ async function auditTarget(run: WrittenRun, suffix: string): Promise<Audit | nul
   return auditOutput(partPath(target.file), reading);
 }
 
-/**
- * Checks that rows read = rows written (and skipped) = sum of the statuses, in memory and in the file, and that
- * the verdicts in the file match those counted.
- */
 function checkCounts({ rowsRead, tally, target }: WrittenRun, audit: Audit | null): void {
-  const { rows, skipped } = tally;
-  const also = skipped === 0 ? "" : `, ${skipped} skipped`;
-  const faults = [
-    ...(rows + skipped === rowsRead ? [] : [`${rowsRead} rows read, ${rows} written${also}`]),
-    ...countFaults("written", tally, tally.snapshot().left_out, audit),
-  ];
+  const faults = countFaults(rowsRead, tally.snapshot(), audit);
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
     hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; ${startOver}`,

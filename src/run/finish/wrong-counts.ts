@@ -2,6 +2,7 @@ import { findingStatuses, verdicts, type VerdictCounts } from "../../core/findin
 import type { Audit } from "../../outputs/types.js";
 import type { LeftOutCounts, Manifest } from "../../core/manifest/manifest.js";
 import type { RowCounts } from "../../core/row.js";
+import type { TallySnapshot } from "../tally.js";
 
 /** Counts of all rows of a run. */
 type AllRows = RowCounts & { readonly verdicts: Readonly<VerdictCounts> };
@@ -39,23 +40,21 @@ export function wrongCounts(recorded: RecordedCounts, found: Audit): readonly Wr
 }
 
 /**
- * What is wrong with the counts of a run: every row has a status, and the output holds those that are
- * not left out.
- *
- * @param named how the message calls the rows
+ * What is wrong with the counts of a run: rows read = rows written, skipped or left out = the sum of
+ * the statuses, in memory and in the output, whose verdicts are those counted.
  */
 export function countFaults(
-  named: "planned" | "written",
-  all: AllRows,
-  leftOut: LeftOutCounts | undefined,
+  rowsRead: number,
+  counts: Pick<TallySnapshot, "rows" | "skipped" | "statuses" | "verdicts" | "left_out">,
   audit: Audit | null,
 ): readonly string[] {
-  const counted = findingStatuses.reduce((sum, status) => sum + all.statuses[status], 0);
-  const faults =
-    counted === all.rows ? [] : [`${all.rows} rows ${named}, ${counted} with a status`];
-  const wrong = audit === null ? [] : wrongCounts(writtenOf(all, leftOut), audit);
+  const { rows, skipped = 0, statuses, left_out } = counts;
+  const also = skipped === 0 ? "" : `, ${skipped} skipped`;
+  const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
+  const wrong = audit === null ? [] : wrongCounts(writtenOf(counts, left_out), audit);
   return [
-    ...faults,
+    ...(rows + skipped === rowsRead ? [] : [`${rowsRead} rows read, ${rows} written${also}`]),
+    ...(counted === rows ? [] : [`${rows} rows written, ${counted} with a status`]),
     ...wrong.map(({ phrase, recorded, found }) => `${recorded} ${phrase}, ${found} in the output`),
   ];
 }

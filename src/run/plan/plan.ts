@@ -19,7 +19,7 @@ import type { FlatSettings } from "../options.js";
 import { type Row, rowWarnings } from "../../core/row.js";
 import { announceReading, firstRows } from "../rows/reading.js";
 import { needsTable, readKnownItems, withoutKnown } from "../rows/known-items.js";
-import { mostFrequentFirst } from "../tally.js";
+import { mostFrequentFirst } from "../counters.js";
 import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
 import type { CopyPlace, ReadingSettings, RowHandling, StartRow } from "../rows/row-handling.js";

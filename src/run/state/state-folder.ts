@@ -207,7 +207,7 @@ export class StateFolder {
    * stay for the next run.
    */
   async remove(): Promise<void> {
-    if (this.earlier !== null || (this.#latest?.tally.tookOver ?? 0) > 0) {
+    if (this.earlier !== null || (this.#latest?.tally.took_over ?? 0) > 0) {
       await this.startOver();
     } else await this.#removeFolder();
     await this.release();

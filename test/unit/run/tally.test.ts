@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ExclusionList, excludedMessage } from "../../../src/core/exclusions/exclusion-list.js";
 import { Tally } from "../../../src/run/tally.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
 import { complete } from "../lookup/attempts.js";
@@ -97,6 +98,20 @@ describe("Tally", () => {
     expect(again.snapshot().requests).toEqual({
       query: { total: 3, outcomes: { "200": 1, "401": 1, aborted: 1 } },
     });
+  });
+
+  it("keeps the count of an exclusion list, however a command spells it", () => {
+    const tally = new Tally();
+    tally.exclusions.add([
+      { path: "ours.txt", entries: 1, sha256: "aa", rows: 3 },
+      { path: "theirs.txt", entries: 2, sha256: "bb", rows: 5 },
+    ]);
+    tally.exclusions.name([new ExclusionList("./ours.txt", "aa")]);
+    tally.exclusions.row(excludedMessage("./ours.txt"));
+    expect(tally.snapshot().exclusions).toMatchObject([
+      { path: "theirs.txt", rows: 5 },
+      { path: "./ours.txt", rows: 4 },
+    ]);
   });
 
   it("limits the number of names, and accepts any name", () => {

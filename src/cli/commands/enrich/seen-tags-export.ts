@@ -6,7 +6,7 @@ import { isObjectAddress } from "../../../s3/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { manifestPath } from "../../../core/files/output-names.js";
 import { seenTags, type SeenTags, uncountedText } from "../../../run/seen-tags.js";
-import { otherNames } from "../../../run/tally.js";
+import { otherNames } from "../../../run/counters.js";
 import type { Manifest, TagExportRecord } from "../../../core/manifest/manifest.js";
 import type { ExportReport } from "../../../tags/types.js";
 import type { CommandCall } from "../../command.js";
