@@ -4,7 +4,7 @@ import { isQuota, option, type Rate } from "../../core/options.js";
 import { lookupOptions, paceOf, ratesOf } from "../../lookup/options.js";
 import type { Plan } from "../../run/plan/plan.js";
 import type { PlannedPace } from "../../run/plan/plan-time.js";
-import type { PlannedCache } from "../../run/plan/planned-items.js";
+import type { CachedAnswers } from "../../run/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/source-options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { embeddedServiceName, runOptions } from "../../run/options.js";
@@ -167,7 +167,7 @@ async function openPlannedCache({
   settings,
   given,
   context,
-}: CommandCall<PlanSettings>): Promise<PlannedCache | null> {
+}: CommandCall<PlanSettings>): Promise<CachedAnswers | null> {
   if (settings.cache === undefined) return null;
   const address =
     chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);

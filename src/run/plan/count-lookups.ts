@@ -1,27 +1,27 @@
 import { stat } from "node:fs/promises";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
-import type { Item } from "../../core/item/item.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import { type CachedOptions, isUsable } from "../../lookup/cache.js";
-import type { Withheld } from "../../lookup/withheld.js";
 import { inputPaths } from "../../inputs/types.js";
+import { itemKey } from "../../lookup/lookup-key.js";
 import type { LookupChoice } from "../../lookup/options.js";
-import type { Lookup } from "../../lookup/types.js";
-import { cacheKeys, keyHash } from "../../store/cache-key.js";
+import type { Withheld } from "../../lookup/withheld.js";
 import type { LookupStore } from "../../store/store.js";
 import type { EnrichJob } from "../types.js";
 import type { RowHandling } from "../rows/row-handling.js";
-import { itemKey } from "../../lookup/lookup-key.js";
+import { type CachedAnswers, type FindAnswer, findCached, PlannedItems } from "./planned-items.js";
 
 /** Requests per second from which the rate hardly limits a run, and counting would cost it time. */
 const fastRate = 1_000;
+
+/** Distinct items beyond which the lookups are not counted, to bound the memory. */
+const mostItems = 1_000_000;
 
 export interface CountLookupsOptions {
   readonly endpoints: readonly LookupEndpoint[];
   readonly withheld: Withheld;
   /** Answers that need no request. */
-  readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
+  readonly cache?: CachedAnswers | undefined;
   /** The journal of a run that took over answers, which need no request either. */
   readonly takenOver?: Pick<LookupStore, "get"> | undefined;
   /** Start of the run, RFC 3339 UTC: answers cached since then count as requests of the run. */
@@ -68,100 +68,49 @@ export function countInBackground(
 }
 
 /**
- * Counts the lookups that need requests, once per item and endpoint. Memory is bounded; beyond
- * 262,144 items the count is an estimate, with a standard error below 0.3%.
+ * Counts the lookups that need requests, once per item and endpoint.
  *
+ * @returns null if there are too many items
  * @throws the signal's reason, or why the input cannot be read
  */
 export async function countLookups(
   handling: RowHandling,
-  options: CountLookupsOptions,
-): Promise<number> {
-  const { signal } = options;
-  const counts = new SampledCounts();
-  const lookupsFor = lookupsOf(options);
-  const pending: Promise<void>[] = [];
+  { endpoints, withheld, signal, ...answers }: CountLookupsOptions,
+): Promise<number | null> {
+  const items = new PlannedItems({ withheld, find: answersOf(answers), chosen: [] });
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
-  const count: Lookup = (item) => {
-    const hash = keyHash(`${item.kind} ${item.value}`);
-    if (!counts.wants(hash)) return never;
-    const lookups = lookupsFor(item);
-    counts.set(hash, typeof lookups === "number" ? lookups : 0);
-    if (typeof lookups !== "number") pending.push(lookups.then((n) => counts.set(hash, n)));
+  const start = handling.start((item) => {
+    items.add(item);
     return never;
-  };
-  const start = handling.start(options.withheld.wrap(count));
+  });
   const source = await handling.open(null);
   try {
     for await (const batch of source.rows) {
       for (const row of batch) start(row, signal);
-      await Promise.all(pending.splice(0));
+      await items.counted();
       await turn();
       signal.throwIfAborted();
+      if (items.distinct > mostItems) return null;
     }
   } finally {
     await source.close();
   }
-  return counts.total;
+  return endpoints.reduce((sum, name) => sum + items.requestsTo(name), 0);
 }
 
-/** Returns a function that tells how many lookups of an item need requests. */
-function lookupsOf(options: CountLookupsOptions): (item: Item) => number | Promise<number> {
-  const { endpoints, cache, takenOver, startedAt } = options;
-  if (cache === undefined && takenOver === undefined) return () => endpoints.length;
-  const { partials = true } = cache ?? {};
-  const isNeeded = (item: Item, found: Finding | null): boolean =>
-    found === null || (found.lookedUpAt ?? "") >= startedAt || !isUsable(item, found, partials);
-  const lookups = endpoints.map((endpoint) => {
-    const keyOf = cache && cacheKeys(cache.address, endpoint);
-    return async (item: Item): Promise<boolean> => {
-      const taken = (await takenOver?.get(itemKey(endpoint, item))) ?? null;
-      if (taken !== null && taken.origin === undefined) return false;
-      return isNeeded(item, keyOf === undefined ? null : await cache!.store.get(keyOf(item)));
-    };
-  });
-  return async (item) => {
-    const needed = await Promise.all(lookups.map((isAsked) => isAsked(item)));
-    return needed.filter(Boolean).length;
+/** Finds the answers that the run had before it began. */
+function answersOf({
+  cache,
+  takenOver,
+  startedAt,
+}: Pick<CountLookupsOptions, "cache" | "takenOver" | "startedAt">): FindAnswer | null {
+  if (cache === undefined && takenOver === undefined) return null;
+  const cached = cache && findCached(cache);
+  return async (endpoint, item) => {
+    const taken = (await takenOver?.get(itemKey(endpoint, item))) ?? null;
+    if (taken !== null && taken.origin === undefined) return taken.finding;
+    const found = (await cached?.(endpoint, item)) ?? null;
+    return found !== null && (found.lookedUpAt ?? "") < startedAt ? found : null;
   };
-}
-
-/**
- * Sums a count per distinct hash in bounded memory. Exact up to `capacity` hashes; beyond, it keeps
- * those below a threshold that halves when they are too many (adaptive sampling: Flajolet, 1990).
- */
-export class SampledCounts {
-  readonly #capacity: number;
-  readonly #counts = new Map<number, number>();
-  #threshold = 2 ** 53;
-
-  /** @param capacity maximum number of hashes kept */
-  constructor(capacity = 2 ** 18) {
-    this.#capacity = capacity;
-  }
-
-  /** Whether the hash is new and part of the sample. */
-  wants(hash: number): boolean {
-    return hash < this.#threshold && !this.#counts.has(hash);
-  }
-
-  /** @param hash evenly distributed, below 2^53 */
-  set(hash: number, count: number): void {
-    if (hash >= this.#threshold) return;
-    this.#counts.set(hash, count);
-    while (this.#counts.size > this.#capacity) {
-      this.#threshold /= 2;
-      for (const kept of this.#counts.keys()) {
-        if (kept >= this.#threshold) this.#counts.delete(kept);
-      }
-    }
-  }
-
-  /** Sum of the counts, scaled from the sample to all hashes. */
-  get total(): number {
-    let sum = 0;
-    for (const count of this.#counts.values()) sum += count;
-    return Math.round(sum * (2 ** 53 / this.#threshold));
-  }
 }

@@ -7,6 +7,7 @@ import {
   type LookupEndpoint,
   lookupEndpoints,
   memberOf,
+  unasked,
 } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
@@ -16,12 +17,17 @@ import type { Withheld } from "../../lookup/withheld.js";
 import { findWarehouse } from "../../outputs/registry.js";
 import { inputReading } from "../copy/find-table-input.js";
 import type { FlatSettings } from "../options.js";
-import { type Row, rowWarnings } from "../../core/row.js";
+import type { Row } from "../../core/row.js";
 import { announceReading, firstRows } from "../rows/reading.js";
 import { needsTable, readKnownItems, withoutKnown } from "../rows/known-items.js";
-import { mostFrequentFirst } from "../counters.js";
+import { Tally, type TallySnapshot } from "../tally.js";
 import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
-import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
+import {
+  type CachedAnswers,
+  findCached,
+  PlannedItems,
+  type PlannedRequests,
+} from "./planned-items.js";
 import type { CopyPlace, ReadingSettings, RowHandling, StartRow } from "../rows/row-handling.js";
 
 interface PlanJob {
@@ -32,7 +38,7 @@ interface PlanJob {
   /** What the run would not send. */
   readonly withheld: Withheld;
   /** Answers that the run would already have. @default none */
-  readonly cache?: PlannedCache | null;
+  readonly cache?: CachedAnswers | null;
   readonly signal: AbortSignal;
   /** @default the machine's */
   readonly clock?: Clock;
@@ -79,26 +85,34 @@ export async function plan(job: PlanJob): Promise<Plan> {
   const { lookups } = job.settings;
   const { cache = null, withheld } = job;
   const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
-  const items = new PlannedItems({ withheld, cache, chosen });
-  const counts = await withResources(async (stack) =>
+  const items = new PlannedItems({ withheld, find: cache && findCached(cache), chosen });
+  const {
+    rows,
+    skipped = 0,
+    kinds,
+    unsupported,
+    statuses,
+    exclusions,
+    warnings,
+  } = await withResources(async (stack) =>
     countRows(job, await openPlannedReading(job, stack), items),
   );
   return {
-    rows: counts.rows,
-    skipped: counts.skipped,
-    kinds: items.kinds,
-    unsupported: mostFrequentFirst(counts.unsupported),
-    unreadable: counts.unreadable,
+    rows: rows + skipped,
+    skipped,
+    kinds,
+    unsupported,
+    unreadable: statuses.failed,
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
-    excluded: Object.fromEntries(items.excluded),
+    excluded: Object.fromEntries((exclusions ?? []).map(({ path, rows: held }) => [path, held])),
     bogons: items.bogons,
     cached: Object.fromEntries(
       lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
     ),
     requests: items.requests(),
     chosen: costOf(job, items, chosen.length > 0 ? chosen.join(",") : "triage"),
-    warnings: Object.fromEntries(counts.warnings),
+    warnings,
   };
 }
 
@@ -113,64 +127,49 @@ function costOf({ paces }: PlanJob, items: PlannedItems, lookups: string): Plan[
   return { lookups, requests: total, ...timeOf(paces, requestsTo) };
 }
 
-interface PlanCounts {
-  rows: number;
-  skipped: number;
-  /** Rows that could not be read as records. */
-  unreadable: number;
-  readonly unsupported: Map<string, number>;
-  readonly warnings: Map<string, number>;
-}
-
 async function countRows(
   job: PlanJob,
   handling: RowHandling,
   items: PlannedItems,
-): Promise<PlanCounts> {
-  const { signal } = job;
-  const counts: PlanCounts = {
-    rows: 0,
-    skipped: 0,
-    unreadable: 0,
-    unsupported: new Map(),
-    warnings: new Map(),
-  };
-  // One promise shared by all items; nothing awaits it.
-  const never = new Promise<Finding>(() => undefined);
-  const start = handling.start((item) => {
-    items.add(item);
-    return never;
-  });
+): Promise<TallySnapshot> {
+  const { signal, withheld } = job;
+  const tally = new Tally();
+  tally.exclusions.name(withheld.lists);
+  const start = handling.start(() => neverFound);
   const source = await raceAbort(handling.open(null), signal, (late) => late.close());
   announceReading(job, source);
   try {
     for await (const batch of abortable(firstRows(source.rows, job.settings.limit), signal)) {
-      for (const row of batch) {
-        const started = start(row, signal);
-        if (started.item !== null && started.finding !== never) counts.skipped++;
-        countRow(row, started, counts);
-      }
+      for (const row of batch) countRow(row, start(row, signal), { tally, items, withheld });
       await items.counted();
     }
-    const excluded = [...items.excluded.values()].reduce((sum, rows) => sum + rows, 0);
-    if (excluded > 0) count(counts.unsupported, "excluded", excluded);
-    for (const [message, times] of source.warnings) count(counts.warnings, message, times);
+    for (const [message, times] of source.warnings) tally.warning(message, times);
   } finally {
     await source.close();
   }
-  return counts;
+  return tally.snapshot();
 }
 
-function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: PlanCounts): void {
-  counts.rows++;
-  for (const message of rowWarnings(row, item)) count(counts.warnings, message);
-  if (item !== null || finding instanceof Promise) return;
-  if (finding.status === "failed") counts.unreadable++;
-  else count(counts.unsupported, finding.error?.code ?? "unknown");
+/** One promise shared by all items that would be looked up; nothing awaits it. */
+const neverFound = new Promise<Finding>(() => undefined);
+
+interface PlanCounts {
+  readonly tally: Tally;
+  readonly items: PlannedItems;
+  readonly withheld: Withheld;
 }
 
-function count(counts: Map<string, number>, name: string, times = 1): void {
-  counts.set(name, (counts.get(name) ?? 0) + times);
+function countRow(
+  row: Row,
+  { item, finding }: ReturnType<StartRow>,
+  { tally, items, withheld }: PlanCounts,
+): void {
+  if (!(finding instanceof Promise)) tally.row({ row, item, finding });
+  else if (finding !== neverFound || item === null) tally.skipped++;
+  else {
+    items.add(item);
+    tally.row({ row, item, finding: withheld.answer(item) ?? unasked("complete", null) });
+  }
 }
 
 /** Opens the input like a run. What has to be copied goes to a temporary folder. */

@@ -5,15 +5,13 @@ import { describe, expect, test, vi } from "vitest";
 import type { LookupEndpoint, Finding } from "../../../../src/core/finding.js";
 import { ResourceStack } from "../../../../src/core/resource-stack.js";
 import {
-  countedEndpoints,
   countInBackground,
   countLookups,
   type CountLookupsOptions,
-  SampledCounts,
 } from "../../../../src/run/plan/count-lookups.js";
 import { Withheld } from "../../../../src/lookup/withheld.js";
 import { readingOf } from "../../../../src/run/rows/reading.js";
-import { cacheKeys, keyHash } from "../../../../src/store/cache-key.js";
+import { cacheKeys } from "../../../../src/store/cache-key.js";
 import { MemoryStore } from "../../../../src/store/memory-store.js";
 import { aFinding } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -32,7 +30,7 @@ async function inputFile(): Promise<string> {
   return path;
 }
 
-async function counted(options: Partial<CountLookupsOptions> = {}): Promise<number> {
+async function counted(options: Partial<CountLookupsOptions> = {}): Promise<number | null> {
   return countLookups(readingOf({ path: await inputFile() }, {}), {
     endpoints: ["query", "quick-check"],
     withheld: withholding("ask"),
@@ -73,21 +71,6 @@ describe("lookups", () => {
     expect(await counted({ cache })).toBe(5);
     expect(await counted({ cache: { ...cache, partials: false } })).toBe(6);
   });
-
-  test("stops when aborted", async () => {
-    const signal = AbortSignal.abort(new Error("over"));
-    await expect(counted({ signal })).rejects.toThrow("over");
-  });
-});
-
-test.each([
-  [["triage"], ["quick-check"]],
-  [
-    ["query", "quick-check"],
-    ["query", "quick-check"],
-  ],
-] as const)("%j counts the lookups of %j", (lookups, endpoints) => {
-  expect(countedEndpoints(lookups)).toEqual(endpoints);
 });
 
 describe("in the background", () => {
@@ -124,23 +107,4 @@ describe("in the background", () => {
   ])("nothing is counted for %s", async (_name, job, perSecond) => {
     expect(await inBackground(job, perSecond)).toEqual([null, null]);
   });
-});
-
-function countOf(distinct: number, capacity: number): number {
-  const counts = new SampledCounts(capacity);
-  for (let n = 0; n < 2 * distinct; n++) {
-    const hash = keyHash(`ip ${n % distinct}`);
-    if (counts.wants(hash)) counts.set(hash, 2);
-  }
-  return counts.total;
-}
-
-test("is exact up to the capacity", () => {
-  expect(countOf(1000, 1000)).toBe(2000);
-});
-
-test("estimates beyond it", () => {
-  const estimate = countOf(40_000, 4096);
-  expect(estimate).not.toBe(80_000);
-  expect(Math.abs(estimate - 80_000)).toBeLessThan(0.1 * 80_000);
 });

@@ -9,7 +9,7 @@ import { enrich } from "../../../../src/run/execute.js";
 import { enrichOptions } from "../../../../src/run/options.js";
 import { openWithheld } from "../../../../src/lookup/withheld.js";
 import { plan } from "../../../../src/run/plan/plan.js";
-import type { PlannedCache } from "../../../../src/run/plan/planned-items.js";
+import type { CachedAnswers } from "../../../../src/run/plan/planned-items.js";
 import { startService } from "../../../../src/service/service.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -35,7 +35,7 @@ function input() {
   return { stream: Readable.from([Buffer.from(`${rows.join("\n")}\n`)]), name: "test" };
 }
 
-async function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: PlannedCache) {
+async function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: CachedAnswers) {
   const settings = enrichOptions.parse({ bogons: "ask", kindColumn: "kind", ...flags });
   const withheld = await openWithheld(settings);
   const paces = [{ endpoint: null, rates: settings.rate ?? [] }];
@@ -126,7 +126,7 @@ describe("with a cache", () => {
   async function filled(flags: Readonly<Record<string, unknown>>) {
     const [folder, intelUrl] = [await temporaryFolder(), await serving()];
     await made({ intelUrl, cache: folder, ...flags });
-    const opened = async (): Promise<PlannedCache> => {
+    const opened = async (): Promise<CachedAnswers> => {
       const clock = new ManualClock({ startMs: Date.now() });
       const options = { folder, ttlMs: 86_400_000, clock, readOnly: true };
       const store = await openCache({ ...options, onWarning: (text) => expect.unreachable(text) });
@@ -164,18 +164,6 @@ describe("with a cache", () => {
     expect((await planned({}, cache)).cached).toEqual({ ...none, query: 4 });
     const other = { ...cache, address: "https://other.example/beta" };
     expect((await planned({}, other)).cached).toEqual(none);
-  });
-
-  test("counts answers that arrive after a delay", async () => {
-    const { opened } = await filled({ lookups: "query" });
-    const { address, store } = await opened();
-    const slow: PlannedCache = {
-      address,
-      store: Object.assign(Object.create(store) as typeof store, {
-        get: async (key: string) => store.get(key),
-      }),
-    };
-    expect((await planned({}, slow)).cached).toEqual({ ...none, query: 4 });
   });
 
   test("a plan creates no cache", async () => {
