@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
-import { systemClock } from "../core/clock.js";
 import { withResources } from "../core/resource-stack.js";
 import { realPath } from "../core/files/real-path.js";
 import { noteRecord, recordEnding, recordStream } from "./finish/record-ending.js";
@@ -11,7 +10,7 @@ import { removeParts } from "./finish/publish.js";
 import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { noteFiles } from "./state/own-files.js";
 import { inputReading } from "./copy/find-table-input.js";
-import type { AnyCheckpoint, FinishedRun } from "./state/checkpoint.js";
+import type { FinishedRun } from "./state/checkpoint.js";
 import { optionalColumnsOf } from "./rows/reading.js";
 import { withSuffix } from "../outputs/data-set/data-set.js";
 import { isNaming } from "../outputs/sql/column-names.js";
@@ -145,9 +144,7 @@ export async function runResumably(
   const { settings, onFinished = (lastStep) => lastStep() } = job;
   const { output: name = target.name } = names ?? {};
   const opening = { ...settings.run, name, within: target.upload?.folder };
-  const state = await openStateFolder(base, opening, (found) =>
-    discardForRestart(job, target, found),
-  );
+  const state = await openStateFolder(base, opening, (found) => discardRun(target, found));
   const noted = noteRecord(job);
   const place = (chosen: ChosenRun): PlacedRun => placeRun(chosen, handling, state.path);
   const own = place({ job: noted.job, target });
@@ -220,15 +217,4 @@ function publishedRun(
   const { source, sink: position } = checkpoint;
   const optional = optionalColumnsOf(job, handling);
   return { manifest, local, staged: { kind, folder, position, columns: source.columns, optional } };
-}
-
-async function discardForRestart(
-  job: EnrichJob,
-  target: OutputTarget,
-  found: AnyCheckpoint | null,
-): Promise<void> {
-  const { session, clock = systemClock, onWarning = () => undefined } = job;
-  const { checkQuotasLeft } = await import("../session/check-quotas.js");
-  await checkQuotasLeft(session, clock, onWarning);
-  await discardRun(target, found);
 }

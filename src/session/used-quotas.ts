@@ -2,7 +2,6 @@ import { lookupEndpoints } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { type EndpointRates, ratesOf } from "../lookup/options.js";
 import { quotaName } from "../store/quota/quota.js";
-import type { QuotaUse } from "../store/quota/quota-entries.js";
 import type { QuotaLocation, ScopedQuota } from "../store/quota/quota-file.js";
 import type { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
 import { quotaOfAll } from "./paces.js";
@@ -32,72 +31,21 @@ export function quotasOf(
  *
  * @throws UsageError `driver_missing`; FatalError `redis_refused`
  */
-export function usedQuotas(
+export async function usedQuotas(
   counter: QuotaCounter,
   quotas: readonly ScopedQuota[],
   nowMs: number,
-): Promise<readonly number[] | null> {
-  return askEach(counter, quotas, nowMs, {
-    inRedis: (store, { scope, rate }) => store.spent(quotaName(scope, rate)),
-    inFolder: ({ spent }) => spent,
-  });
-}
-
-/**
- * When each quota allows the next request, `nowMs` for at once; null if nothing can tell.
- *
- * @throws as `usedQuotas`
- */
-export function freeQuotas(
-  counter: QuotaCounter,
-  quotas: readonly ScopedQuota[],
-  nowMs: number,
-): Promise<readonly number[] | null> {
-  return askEach(counter, quotas, nowMs, {
-    inRedis: (store, quota) => freeInRedis(store, quota, nowMs),
-    inFolder: ({ spent, nextAtMs }, { rate }) => (spent < rate.count ? nowMs : nextAtMs),
-  });
-}
-
-/** A question about a quota, to either place where quotas are counted. */
-interface QuotaQuestion {
-  readonly inRedis: (store: RedisQuotaStore, quota: ScopedQuota) => Promise<number>;
-  readonly inFolder: (use: QuotaUse, quota: ScopedQuota) => number;
-}
-
-async function askEach(
-  counter: QuotaCounter,
-  quotas: readonly ScopedQuota[],
-  nowMs: number,
-  { inRedis, inFolder }: QuotaQuestion,
 ): Promise<readonly number[] | null> {
   const { pace, service, stateFolder, onWarning } = counter;
   if (pace !== undefined) {
     return askRedis({ ...counter, pace }, (store) =>
-      Promise.all(quotas.map((quota) => inRedis(store, quota))),
+      Promise.all(quotas.map(({ scope, rate }) => store.spent(quotaName(scope, rate)))),
     );
   }
   if (stateFolder === null) return null;
   const { readQuotas } = await import("../store/quota/quota-file.js");
-  const uses = readQuotas({ service, stateFolder, onWarning }, quotas, nowMs);
-  return uses.map((use, at) => inFolder(use, quotas[at]!));
+  return readQuotas({ service, stateFolder, onWarning }, quotas, nowMs).map(({ spent }) => spent);
 }
-
-/** Reserves a request for a moment: only the server knows when the next one is free. */
-async function freeInRedis(
-  store: RedisQuotaStore,
-  { scope, rate }: ScopedQuota,
-  nowMs: number,
-): Promise<number> {
-  const name = quotaName(scope, rate);
-  const options = { rate, want: 1, nowMs, untilMs: nowMs + reserveMs };
-  const { permits, id, nextAtMs } = await store.reserve(name, options);
-  if (permits === 0) return nextAtMs;
-  await store.settle(name, id, 0);
-  return nowMs;
-}
-
-const reserveMs = 1_000;
 
 async function askRedis<T>(
   { pace, service, environment = process.env, onWarning }: QuotaCounter & { readonly pace: string },

@@ -81,15 +81,13 @@ const leftOut = z
 /** Rows that were looked up and counted, and not written. */
 export type LeftOutCounts = z.infer<typeof leftOut>;
 
+/** Rows that a retry looked up again: status before → status now → rows. */
 const retried = z
   .partialRecord(
     z.enum(findingStatuses),
     z.partialRecord(z.enum(findingStatuses), count).readonly(),
   )
   .readonly();
-
-/** Rows that a retry looked up again: status before → status now → rows. */
-export type RetriedRows = z.infer<typeof retried>;
 
 const ending = {
   exit_reason: z.enum(exitReasons),

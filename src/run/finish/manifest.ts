@@ -121,7 +121,7 @@ export function manifestSoFar(job: ManifestJob, run: StartedRun): Manifest {
 }
 
 /** Where the rows are, and in which format: those that a table does not take are in a text file. */
-export function outputPlace(
+function outputPlace(
   { name, base, format, ...target }: OutputTarget,
   suffix: string,
 ): Pick<Manifest["output"], "path" | "format"> {

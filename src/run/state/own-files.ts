@@ -1,5 +1,5 @@
 import { rmdirSync } from "node:fs";
-import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { openSealedJson } from "../../core/files/json-file.js";
@@ -8,18 +8,9 @@ import { removePart } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { checkpointName, writeSealed } from "./checkpoint.js";
 
-/** Files that a run keeps in its state folder. Any other file there is foreign. */
-const ownFiles = [
-  /^(begun|checkpoint|finished|manifest)\.json(\.new)?$/,
-  /^(input-\d+\/)?input\.(tsv|ndjson|json|parquet)(\.new)?$/,
-  /^rows\.part$/,
-  /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,
-  /^(known-items(\.new)?|seen-items\.part)$/,
-  /^lock(\.holder)?$/,
-  /^(journal|earlier)\/(records|checkpoint\.json(\.new)?)$/,
-];
-
-const ownFolders = /^(journal|earlier|input-\d+|parts)$/;
+/** Entries that a run keeps in its state folder. Any other is foreign. */
+const ownEntries =
+  /^(?:(?:begun|checkpoint|finished|manifest|input)\.json(?:\.new)?|input\.(?:tsv|ndjson|parquet)(?:\.new)?|input-\d+|rows\.part|parts|known-items(?:\.new)?|seen-items\.part|lock(?:\.holder)?|journal|earlier)$/;
 
 /** Maximum number of names in a message. */
 const maxNamed = 5;
@@ -31,17 +22,15 @@ const maxNamed = 5;
  *   stay untouched
  */
 export async function listState(folder: string): Promise<readonly string[]> {
-  const facts = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
+  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    if (error.code === "ENOTDIR") throw foreign(`${folder} is not a folder`);
     throw outputFault(folder, error);
   });
-  if (facts === null) return [];
-  if (facts.isSymbolicLink()) throw foreign(`${folder} is a symbolic link`);
-  if (!facts.isDirectory()) throw foreign(`${folder} is not a folder`);
-  const foreignPaths = await foreignIn(folder);
-  if (foreignPaths.length === 0) return (await readdir(folder)).filter(belongsToRun);
-  const named = foreignPaths.slice(0, maxNamed).join(", ");
-  const more = foreignPaths.length > maxNamed ? ` and ${foreignPaths.length - maxNamed} more` : "";
+  const others = entries.filter((name) => !ownEntries.test(name));
+  if (others.length === 0) return entries.filter(belongsToRun);
+  const named = others.slice(0, maxNamed).join(", ");
+  const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : "";
   throw foreign(`${folder} holds files that repute did not write: ${named}${more}`);
 }
 
@@ -50,22 +39,15 @@ export function belongsToRun(name: string): boolean {
   return !name.startsWith("lock");
 }
 
-/**
- * Removes a run's files from a state folder, and the folder itself unless it holds foreign files.
- */
+/** Removes a run's files from a state folder, and the folder itself unless it holds foreign files. */
 export async function removeState(folder: string): Promise<void> {
-  const foreignPaths = await foreignIn(folder);
-  if (foreignPaths.length === 0) {
-    await rm(folder, { recursive: true, force: true });
-    return;
-  }
-  const holdsOthers = (name: string): boolean =>
-    foreignPaths.some((path) => path === name || path.startsWith(`${name}/`));
-  const entries = await readdir(folder);
+  const entries = await readdir(folder).catch(() => null);
+  if (entries === null) return;
   await removeEntries(
     folder,
-    entries.filter((name) => !holdsOthers(name)),
+    entries.filter((name) => ownEntries.test(name)),
   );
+  removeEmpty(folder);
 }
 
 /** Removes entries of a state folder. The checkpoint goes last, since it describes the others. */
@@ -82,25 +64,6 @@ export function removeEmpty(folder: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
   }
-}
-
-/** @param within a subfolder of the state folder with a trailing slash */
-async function foreignIn(folder: string, within = ""): Promise<readonly string[]> {
-  const path = join(folder, within);
-  const entries = await readdir(path, { withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
-      throw outputFault(path, error);
-    },
-  );
-  const found: string[] = [];
-  for (const entry of entries) {
-    const name = within + entry.name;
-    if (entry.isDirectory() && ownFolders.test(name)) {
-      found.push(...(await foreignIn(folder, `${name}/`)));
-    } else if (entry.isDirectory() || !ownFiles.some((form) => form.test(name))) found.push(name);
-  }
-  return found;
 }
 
 function foreign(what: string): UsageError {
