@@ -101,15 +101,6 @@ describe("every command that writes rows refuses an unknown format", () => {
     expect(await readdir(cwd)).toEqual(before);
   });
 
-  test("accepts any name with --to", async () => {
-    const cwd = await folderWithInput();
-    const args = ["enrich", "in.csv", "--local", "-o", "data.out", "--to", "csv"];
-    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
-    expect(await runRepute(["verify", "data.out"], { cwd })).toMatchObject({ code: 0 });
-    const again = ["retry", "data.out", "--local", "-o", "again.out", "--to", "csv"];
-    expect(await runRepute(again, { cwd })).toMatchObject({ code: 0 });
-  });
-
   test("accepts /dev/null", async () => {
     const cwd = await folderWithInput();
     const args = ["enrich", "in.csv", "--local", "-q", "-o", "/dev/null"];

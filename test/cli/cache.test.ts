@@ -7,8 +7,7 @@ import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { startService } from "../../src/service/service.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
-import { mostRepeated } from "../helpers/killed-run.js";
-import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { runRepute } from "../helpers/run-repute.js";
 import { serveHere } from "../helpers/serve-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -94,74 +93,6 @@ test("repeats a run without requests and names the sources of its answers", asyn
   expect(second.records).toEqual(fromCache);
 });
 
-test("plan counts cached answers, as text and as JSON", async () => {
-  const server = await serving();
-  const { cwd, enrich } = await prepared(server, 20);
-  await enrich("-o", "out.csv", "--lookups", "query");
-  const asked = server.total;
-  const plan = ["plan", "in.csv", "--cache", "cache", "--intel-url", server.url];
-  const told = await runRepute(plan, { cwd });
-  expect(told.code).toBe(0);
-  expect(told.stderr).toMatch(/^repute: using column "\w+" .*\n$/);
-  expect(told.stdout).toMatch(/^already cached +query 20, quick-check 0$/m);
-  expect(told.stdout).toMatch(/^requests query +none$/m);
-  expect(told.stdout).toMatch(/^requests query,quick-check +quick-check 20$/m);
-  expect(told.stdout).toMatch(/^requests triage +quick-check 20$/m);
-  const { stdout } = await runRepute([...plan, "--json", "--lookups", "triage"], { cwd });
-  expect(JSON.parse(stdout)).toMatchObject({
-    cached: { query: 20, quick_check: 0 },
-    requests: { triage: { query: { least: 0, most: 0 }, quick_check: 20 } },
-    chosen: { lookups: "triage", requests: 20 },
-  });
-  expect(server.total).toBe(asked);
-});
-
-test("plan needs the service's address to read a cache", async () => {
-  const server = await serving();
-  const { cwd } = await prepared(server, 1);
-  const { code, stderr } = await runRepute(["plan", "in.csv", "--cache", "cache"], { cwd });
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/^repute: no service configured\n/);
-  expect(await readdir(cwd)).toEqual(["in.csv"]);
-});
-
-test("a killed and resumed run with a cache writes the rows of an uninterrupted run", async () => {
-  const server = await serving();
-  const rows = 600;
-  const { cwd, args, enrich } = await prepared(server, rows);
-  const head = (await readFile(join(cwd, "in.csv"), "utf8")).split("\n").slice(0, 201);
-  await writeFile(join(cwd, "head.csv"), `${head.join("\n")}\n`);
-  const warm = ["head.csv", "-o", "head.out.csv", "--lookups", "query"];
-  expect(await runRepute(args(...warm).toSpliced(1, 1), { cwd })).toMatchObject({ code: 0 });
-  const warmed = server.total;
-  expect(warmed).toBe(200);
-
-  const more = ["-o", "out.csv", "--lookups", "query", "--resume"];
-  let kills = 0;
-  for (const after of [150, 100]) {
-    const running = startRepute(args(...more), { cwd });
-    running.child.stdin?.end();
-    const from = server.total;
-    server.onRequest = (total) => {
-      if (total - from === after) running.child.kill("SIGKILL");
-      return true;
-    };
-    if ((await running.result).signal === "SIGKILL") kills++;
-  }
-  server.onRequest = () => true;
-  expect(kills).toBe(2);
-  expect(await enrich(...more)).toMatchObject({ code: 0, stderr: "" });
-  const repeated = server.total - warmed - (rows - 200);
-  expect(repeated).toBeLessThanOrEqual(kills * mostRepeated);
-
-  expect(await enrich("-o", "calm.csv", "--lookups", "query")).toMatchObject({ code: 0 });
-  const bare = (records: readonly Record_[]): readonly Record_[] =>
-    records.map((record) => ({ ...record, rep_source: "", rep_looked_up_at: "" }));
-  expect(bare(await recordsOf(join(cwd, "out.csv")))).toEqual(
-    bare(await recordsOf(join(cwd, "calm.csv"))),
-  );
-});
-
 test("retry requests partial answers again even if they are cached", async () => {
   const server = await serving();
   const { cwd, enrich } = await prepared(server, 10);
@@ -212,24 +143,6 @@ describe("an unusable cache causes one warning", () => {
     const before = server.total;
     expect(await enrich("-o", "fourth.csv")).toMatchObject({ code: 0, stderr: "" });
     expect(server.total).toBe(before);
-  });
-
-  test("a file at its path", async () => {
-    const { cwd, enrich } = await prepared(await serving(), 5);
-    await writeFile(join(cwd, "cache"), "");
-    const { code, stderr } = await enrich("-o", "out.csv");
-    expect(code).toBe(0);
-    expect(stderr).toMatch(
-      /^repute: warning: cannot open the cache cache: .*; the run continues without the cache\n$/,
-    );
-  });
-
-  test("a path where no folder can be created", async () => {
-    const { cwd, args } = await prepared(await serving(), 5);
-    const elsewhere = args("-o", "out.csv").with(3, "/proc/self/none");
-    const { code, stderr } = await runRepute(elsewhere, { cwd });
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/cannot open the cache \/proc\/self\/none: .*; the run continues/);
   });
 });
 

@@ -47,21 +47,6 @@ test("an output lacks only what was not chosen, and commands say which column th
   expect(await run("verify", "out.csv")).toMatchObject({ code: 0 });
 });
 
-test("a file that never had the columns is not said to have been written with --columns", async () => {
-  const { cwd, run } = await prepared();
-  await writeFile(
-    join(cwd, "cut.csv"),
-    "id,rep_item,rep_kind,rep_status\n1,192.0.2.1,ip,complete\n",
-  );
-  const { code, stderr } = await run("report", "cut.csv");
-  expect([code, stderr]).toEqual([
-    2,
-    "repute: cut.csv lacks 1 column that this needs: verdict\n" +
-      "  run enrich again with these among --columns, or without --columns; if they were removed or renamed since, take the file as it was written\n" +
-      "  see: repute report --help\n",
-  ]);
-});
-
 test("--columns without what another flag of the run needs is refused, with what to add", async () => {
   const { run, enrich } = await prepared();
   const report = await enrich("-o", "out.csv", "--columns", "item", "--report", "out.html");
@@ -141,12 +126,4 @@ test.each(["parquet", "csv"])("a data set of %s has the chosen columns and rows"
   expect((await run("report", "set")).stderr).toBe("");
   const again = await run("retry", "set", "--local");
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("lacks 10 columns")]);
-});
-
-test("--limit reads the first rows, in a run and in a plan", async () => {
-  const { run, enrich } = await prepared();
-  const limited = await enrich("--limit", "2", "--json", "-o", "out.csv");
-  expect(JSON.parse(limited.stdout)).toMatchObject({ sampled: 2, input: { rows: 2 } });
-  const plan = await run("plan", "in.csv", "--limit", "2", "--json");
-  expect(JSON.parse(plan.stdout)).toMatchObject({ rows: 2 });
 });

@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
-import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { ipResult, success } from "../unit/api/answers.js";
 
 /** Runs `enrich` on an input in a folder of its own; resolves to the output's bytes. */
 async function enriched(
@@ -40,18 +38,6 @@ test("detects gzip in a file without .gz in its name", async () => {
   expect(output.toString()).toMatch(/\n192\.0\.2\.1,192\.0\.2\.1,ip,complete,/);
 });
 
-test("reads stdin and writes stdout", async () => {
-  const stdin = "id,ip\r\n1,192.0.2.1\r\n2,192.0.2.2";
-  const { code, stdout } = await runRepute(["enrich", "--local", "--quiet"], { stdin });
-  const lines = stdout.trimEnd().split("\n");
-  expect([code, ...lines.map((line) => firstCells(line, 3))]).toEqual([
-    0,
-    "id,ip,rep_item",
-    "1,192.0.2.1,192.0.2.1",
-    "2,192.0.2.2,192.0.2.2",
-  ]);
-});
-
 test("-o - writes the same bytes to stdout as to a file of that format", async () => {
   const args = ["enrich", "-o", "-", "--to", "ndjson", "--local", "--quiet"];
   const { stdout } = await runRepute(args, { stdin: "ip\n192.0.2.1\n" });
@@ -67,18 +53,6 @@ test("--unordered writes the same rows in any order", async () => {
   expect(back.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))).toEqual(rows);
 });
 
-test("names columns column_1 … without a header and skips comment lines", async () => {
-  const input = "# feed\n192.0.2.1\t10\n# more\n192.0.2.2\t9\n";
-  const flags = ["--local", "--from", "tsv", "--no-header", "--comment", "#"];
-  const output = await enriched("feed.txt", input, "out.csv", flags);
-  const lines = output.toString().trimEnd().split("\n");
-  expect(lines.map((line) => firstCells(line, 3))).toEqual([
-    "column_1,column_2,rep_item",
-    "192.0.2.1,10,192.0.2.1",
-    "192.0.2.2,9,192.0.2.2",
-  ]);
-});
-
 test("moves surplus cells, and members that the first record lacks, to rep_extra", async () => {
   const csv = await enriched("in.csv", "ip\n192.0.2.1,a,b\n192.0.2.2\n", "out.csv");
   expect(csv.toString()).toContain(',"[""a"",""b""]"\n');
@@ -86,20 +60,4 @@ test("moves surplus cells, and members that the first record lacks, to rep_extra
   const flat = await enriched("in.ndjson", ndjson, "out.csv", ["--local", "--fail-on", "never"]);
   expect(flat.toString()).toContain(',"{""more"":[1]}"\n');
   expect(flat.toString()).toMatch(/\n,,,failed,.*,input_row,/);
-});
-
-test.each([
-  ["are neutralised", [], "'=cmd|tag"],
-  ["stay as received with --no-formula-guard", ["--no-formula-guard"], "=cmd|tag"],
-])("formulas in added cells %s; input cells stay unchanged", async (_, args, tags) => {
-  const result = { ...ipResult(), tags: ["=cmd", "tag"] };
-  const server = await startScriptedServer([reply(200, success(result))]);
-  try {
-    const flags = ["--lookups", "query", "--intel-url", server.url, ...args];
-    const output = await enriched("in.csv", "note,ip\n=1+1,192.0.2.7\n", "out.csv", flags);
-    const [, row = ""] = output.toString().split("\n");
-    expect([row.startsWith("=1+1,192.0.2.7,"), row.includes(`,${tags},`)]).toEqual([true, true]);
-  } finally {
-    await server.close();
-  }
 });

@@ -88,17 +88,6 @@ test("replaces an earlier data set with parts of other names, and keeps foreign 
   );
 });
 
-test("writes one part with the columns for an input without rows", async () => {
-  const folder = await temporaryFolder();
-  const input = join(folder, "in.csv");
-  await writeFile(input, "ip\n");
-  const set = join(folder, "set/");
-  expect(await enrich(set, ["--to", "csv"], input)).toMatchObject({ code: 0 });
-  const { run_id } = await manifestIn(set);
-  expect(await readFile(join(set, `part-00000-${run_id}.csv`), "utf8")).toMatch(/^ip,rep_item,/);
-  expect(await runRepute(["verify", set])).toMatchObject({ code: 0 });
-});
-
 test("keeps the earlier data set after too many failures, with the new rows beside it", async () => {
   const folder = await temporaryFolder();
   const input = join(folder, "in.ndjson");
@@ -140,10 +129,4 @@ test("refuses unsuitable folders, formats and flags", async () => {
   expect(await refused(join(folder, "a.txt"), "--to", "parquet")).toContain("OUT.parquet");
   expect(await refused(join(foreign, "part-00000.csv/"), "--to", "csv")).toContain("not a folder");
   expect(await readdir(folder)).toEqual(["foreign"]);
-});
-
-test("accepts --to parquet for a single file", async () => {
-  const out = join(await temporaryFolder(), "out.parquet");
-  expect(await enrich(out, ["--to", "parquet"])).toMatchObject({ code: 0 });
-  expect(await readParquet(out)).toHaveLength(rows);
 });

@@ -12,8 +12,6 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { enrich } from "../../src/run/execute.js";
 import { jobHere } from "../helpers/job-here.js";
-import { repute } from "../../src/index.js";
-import { takeLock } from "../../src/core/files/run-lock.js";
 import { startService } from "../../src/service/service.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
@@ -137,22 +135,6 @@ test("a run that goes on the next day keeps its day, and its rows", async () => 
   expect(asked).toHaveLength(new Set(asked).size);
 });
 
-test("a replaced dump gets the day of its own run, and the answers of the night before", async () => {
-  const rejects = ["--rejects", "nights/left-{run_id}.csv"];
-  const { at, dump, asked, names, items, manifest } = await stopped(...line, ...rejects);
-  await dump(1);
-  expect(await at(tuesday, ...line, ...rejects, "-q")).toMatchObject({ code: 0, stderr: "" });
-  const { run_id } = await manifest("2026-11-24.csv");
-  expect(await names()).toEqual([
-    "2026-11-24.csv",
-    "2026-11-24.csv.manifest.json",
-    `left-${run_id as string}.csv`,
-  ]);
-  expect(await items("2026-11-24.csv")).toEqual(dumpOf(1));
-  expect(await manifest("2026-11-24.csv")).toMatchObject({ took_over: 25, resumed: 0 });
-  expect(asked).toHaveLength(new Set(asked).size);
-});
-
 test("nights that stop early and find another dump each time ask for nothing twice", async () => {
   const { at, dump, asked, names, items } = await stopped();
   await dump(1);
@@ -208,28 +190,6 @@ test("--restart discards what the interrupted run has left under its name", asyn
   expect(await names()).toEqual(left.toSorted());
 });
 
-test("on the next day, too, an interrupted run is not passed over, and a second start is refused", async () => {
-  const { at, cwd } = await stopped();
-  const without = await at(tuesday, "-o", "nights/{date}.csv");
-  expect([without.code, without.stderr]).toEqual([
-    2,
-    expect.stringContaining("an interrupted run of nights/{date}.csv exists"),
-  ]);
-  const release = await takeLock(join(cwd, "nights/{date}.csv.state/lock"));
-  const { code, stderr } = await at(tuesday, ...line);
-  await release();
-  expect([code, stderr]).toEqual([2, expect.stringContaining("another run")]);
-});
-
-test("a second run on the same day replaces the first one's output", async () => {
-  const { at, dump, names, items } = await nights();
-  await at(monday, ...line, "-q");
-  await dump(1);
-  expect(await at(monday, ...line, "-q")).toMatchObject({ code: 0 });
-  expect(await names()).toEqual(["2026-11-23.csv", "2026-11-23.csv.manifest.json"]);
-  expect(await items("2026-11-23.csv")).toEqual(dumpOf(1));
-});
-
 test.each([
   ["-o nights/dt={date}/ --to csv", "dt=2026-11-23", partRows],
   [
@@ -251,17 +211,6 @@ async function partRows(folder: string): Promise<readonly string[]> {
   const part = (await readdir(folder)).find((name) => name.startsWith("part-")) ?? "none";
   return (await readFile(join(folder, part), "utf8")).trimEnd().split("\n").slice(1);
 }
-
-test("the library names an output in the same way, and continues it", async () => {
-  const { cwd, names } = await nights();
-  await using client = repute({ local: true });
-  const [input, output] = [join(cwd, "dump.csv"), join(cwd, "nights/{date}.csv")];
-  const early = client.enrichFile(input, output, { maxRequests: 10 });
-  await expect(early).rejects.toMatchObject({ code: "requests_spent" });
-  const { started_at, resumed } = await client.enrichFile(input, output, { resume: true });
-  const day = started_at.slice(0, 10);
-  expect([resumed, await names()]).toEqual([1, [`${day}.csv`, `${day}.csv.manifest.json`]]);
-});
 
 test("retry and merge name their files after the run that they complete", async () => {
   const { at, cwd, names } = await nights();
@@ -290,16 +239,6 @@ test("retry and merge name their files after the run that they complete", async 
 describe("--against previous", () => {
   const compared = ["--report", "nights/{date}.html", "--against", "previous"];
   const page = (cwd: string, day: string) => readFile(join(cwd, `nights/${day}.html`), "utf8");
-
-  test("says on the first night that there is nothing to compare with, and makes the page", async () => {
-    const { at, cwd } = await nights();
-    const { code, stderr } = await at(monday, ...line, ...compared);
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringContaining("there is no earlier output of nights/{date}.csv to compare"),
-    ]);
-    expect(await page(cwd, "2026-11-23")).not.toContain("What changed");
-  });
 
   test("compares with the night before, missed nights or not, and never with itself", async () => {
     const { at, cwd, dump } = await nights();
@@ -382,17 +321,4 @@ test.each([
   const { at, asked } = await nights();
   const { code, stderr } = await at(monday, ...args);
   expect([code, stderr, asked]).toEqual([2, expect.stringContaining(message), []]);
-});
-
-test("case enrich names its output after the day", async () => {
-  const { cwd, names } = await nights();
-  const args = ["case", "enrich", "case-2001", "--local", ...line];
-  expect(await runRepute(args, { cwd, clock: clockAt(monday) })).toMatchObject({ code: 0 });
-  expect(await names()).toContain("2026-11-23.csv");
-});
-
-test("other braces in a name stay", async () => {
-  const { at, names } = await nights();
-  expect(await at(monday, "-o", "nights/{1}{}{a,b}.csv", "-q")).toMatchObject({ code: 0 });
-  expect(await names()).toContain("{1}{}{a,b}.csv");
 });

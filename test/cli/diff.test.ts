@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
-import { copiedFolder, temporaryFolder } from "../helpers/temporary-folder.js";
+import { copiedFolder } from "../helpers/temporary-folder.js";
 
 const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}.example.com`);
 
@@ -80,21 +80,6 @@ test("--exit-code exits with 3 if something got worse", async () => {
   expect(same.stdout).toBe("Nothing changed; 30 the same\n");
 });
 
-test("--exit-code exits with 3 for a new item only if it has a verdict against it", async () => {
-  const cwd = await temporaryFolder();
-  const run = async (name: string, items: readonly string[]): Promise<void> => {
-    await writeFile(join(cwd, `${name}.txt`), `${items.join("\n")}\n`);
-    const args = ["enrich", `${name}.txt`, "-o", `${name}.csv`, "--local", "--quiet"];
-    expect((await runRepute(args, { cwd })).code).toBe(0);
-  };
-  await run("before", ["host-1.example.com"]);
-  await run("nothing-known", ["host-1.example.com", "host-2.example.com"]);
-  await run("malicious", ["host-1.example.com", "192.0.2.1"]);
-  const code = async (later: string) =>
-    (await runRepute(["diff", "before.csv", later, "--exit-code"], { cwd })).code;
-  expect([await code("nothing-known.csv"), await code("malicious.csv")]).toEqual([0, 3]);
-});
-
 test.each(["ndjson", "parquet"])("finds the same changes in %s as in CSV", async (extension) => {
   const cwd = await nights();
   await enrichNights(cwd, (night) => `${night}.${extension}`);
@@ -128,18 +113,4 @@ test.each([
   const { code, stderr } = await runRepute(args, { cwd, signal });
   expect([code, stderr]).toEqual([130, "repute: stopped by SIGINT\n"]);
   expect(await readdir(cwd)).toEqual(before);
-});
-
-test("a usage error says what to do", async () => {
-  const cwd = await temporaryFolder();
-  const one = await runRepute(["diff", "1.csv"], { cwd });
-  expect([one.code, one.stderr]).toEqual([
-    2,
-    expect.stringContaining("diff needs two outputs: EARLIER and LATER"),
-  ]);
-  const sheet = await runRepute(["diff", "1.csv", "2.csv", "-o", "c.xlsx"], { cwd });
-  expect([sheet.code, sheet.stderr]).toEqual([
-    2,
-    expect.stringContaining("name a file that ends in .csv, .ndjson, .html"),
-  ]);
 });

@@ -80,13 +80,6 @@ test("an input without rows is a run of zero rows, with a warning, if there is n
   expect(manifest).toMatchObject({ exit_reason: "done", exit_code: 0, output: { rows: 0 } });
 });
 
-test("rows that no manifest counts are replaced", async () => {
-  const { cwd, enrich } = await prepared("out.csv");
-  await writeFile(join(cwd, "out.csv"), "made by hand\n");
-  expect(await enrich("ip\n")).toMatchObject({ code: 0 });
-  expect(await readFile(join(cwd, "out.csv"), "utf8")).not.toContain("made by hand");
-});
-
 test("an input without rows does not empty a table of --mode replace", async () => {
   const table = "duckdb:out.duckdb?table=t";
   const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);

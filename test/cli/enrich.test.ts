@@ -72,26 +72,6 @@ describe("a run to stdout", () => {
     expect([code, stdout.split("\n").length]).toEqual([0, 5]);
     expect(stderr).toMatch(/^repute: using column "ip" .*\nrepute: 3 rows in /);
   });
-
-  test("prints the manifest on stderr with --json", async () => {
-    const { stdout, stderr } = await runRepute(["enrich", "-", "--local", "--json"], {
-      stdin: rows,
-    });
-    expect(stdout.startsWith("id,ip,note,rep_item,")).toBe(true);
-    expect((JSON.parse(stderr) as Manifest).output.rows).toBe(3);
-  });
-});
-
-describe("exit code", () => {
-  test.each([
-    ["failed", 0],
-    ["partial", 3],
-    ["never", 0],
-  ])("with --fail-on %s when an answer is partial", async (failOn, code) => {
-    const stdin = "ip\n203.0.113.51\n";
-    const args = ["enrich", "--local", "--partial-retries", "0", "--fail-on", failOn, "--quiet"];
-    expect((await runRepute(args, { stdin })).code).toBe(code);
-  });
 });
 
 describe("settings", () => {

@@ -2,7 +2,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { ChunkedRun } from "../helpers/chunked-run.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
@@ -77,14 +76,4 @@ test("rows that are left out count for --fail-on, and --rejects lists them", asy
   expect(await runRepute(args, { cwd })).toMatchObject({ code: 3 });
   expect((await readFile(join(cwd, "out.csv"), "utf8")).split("\n")).toHaveLength(2);
   expect(await readFile(join(cwd, "left.csv"), "utf8")).toContain("{}");
-});
-
-test("a table records a run that leaves rows out", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "item\n192.0.2.1\n");
-  const flags = ["--local", "--only", "none", "--distinct"];
-  const args = ["enrich", "in.csv", "-o", "duckdb:out.duckdb?table=t", ...flags];
-  expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
-  const runs = "SELECT exit_reason FROM t_runs";
-  expect(await queryDuckdb(runs, join(cwd, "out.duckdb"))).toEqual([{ exit_reason: "done" }]);
 });

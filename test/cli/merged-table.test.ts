@@ -30,8 +30,3 @@ test("verify accepts a merged table, which may lack rows of its run, but not sur
     stderr: expect.stringContaining("rows: the manifest says 4, the table has 20"),
   });
 });
-
-test("a column may be named twice in a key", async () => {
-  const { query } = await merged("--key", "n,n");
-  expect(await query("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 4 }]);
-});

@@ -1,11 +1,8 @@
 import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 interface Line {
   readonly item: string;
@@ -47,17 +44,6 @@ describe("query", () => {
     ]);
   });
 
-  test("makes only the query", async () => {
-    const { stdout } = await runRepute(["query", "192.0.2.1", "--local"]);
-    expect(lines(stdout)).toMatchObject([{ query: { type: "IP" }, quick_check: null }]);
-  });
-
-  test("reads items from a pipe", async () => {
-    const stdin = "# suspects\r\n192.0.2.1\r\n\r\nexample.com";
-    const { stdout } = await runRepute(["query", "--local"], { stdin });
-    expect(lines(stdout).map(({ item }) => item)).toEqual(["192.0.2.1", "example.com"]);
-  });
-
   test("ends with 3 if a lookup failed, unless with --fail-on never", async () => {
     const intelUrl = await service((_, response) => response.writeHead(404).end());
     const args = ["query", "192.0.2.1", "--intel-url", intelUrl];
@@ -73,20 +59,6 @@ describe("query", () => {
     const { code, stderr } = await result;
     expect(code).toBe(1);
     expect(stderr).toContain("REPUTE_API_KEY");
-  });
-
-  test("sends the key from a file, without its line ending, and no key unless there is one", async () => {
-    const keys: unknown[] = [];
-    const intelUrl = await service((request, response) => {
-      keys.push(request.headers["x-api-key"]);
-      response.writeHead(404).end();
-    });
-    const file = join(await temporaryFolder(), "key");
-    await writeFile(file, "k-12345\n");
-    const env = { REPUTE_INTEL_URL: intelUrl };
-    await runRepute(["query", "192.0.2.1", "--api-key-file", file], { env });
-    await runRepute(["query", "192.0.2.1"], { env });
-    expect(keys).toEqual(["k-12345", undefined]);
   });
 
   test("ends quietly when its reader disconnects", async () => {

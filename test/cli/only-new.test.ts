@@ -101,34 +101,6 @@ describe("--only-new", () => {
     expect(await plan("--only-new", "7d")).toBe(200);
   });
 
-  it("is a setting of variables and of the config file", async () => {
-    const { cwd } = await prepared();
-    const planned = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-      runRepute(["plan", "first.csv", "-o", table, "--json", ...args], { cwd, env });
-    const skipped = { code: 0, stdout: expect.stringContaining('"skipped":200') };
-    const none = { code: 0, stdout: expect.stringContaining('"skipped":0') };
-    for (const value of ["true", "7d"]) {
-      expect(await planned([], { REPUTE_ONLY_NEW: value })).toMatchObject(skipped);
-      await writeFile(join(cwd, "repute.yaml"), `only-new: ${value}\n`);
-      expect(await planned(["--config", "repute.yaml"])).toMatchObject(skipped);
-    }
-    const off = ["--config", "repute.yaml", "--no-only-new"];
-    expect(await planned(off)).toMatchObject(none);
-    expect(await planned(["--config", "repute.yaml"], { REPUTE_ONLY_NEW: "no" })).toMatchObject(
-      none,
-    );
-    expect(await planned([], { REPUTE_ONLY_NEW: "7 days" })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(
-        'REPUTE_ONLY_NEW must be true, false or an age such as 7d; got "7 days"',
-      ),
-    });
-    expect(await planned(["--only-new=dump.csv"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--only-new must be true, false or an age such as 7d"),
-    });
-  });
-
   it("decides by the table as it was when the run began, also after --resume", async () => {
     const { cwd, asked, enrich, rows } = await prepared();
     await writeFile(join(cwd, "third.csv"), hosts(150, 400) + hosts(150, 400).slice(5));
@@ -145,18 +117,6 @@ describe("--only-new", () => {
     });
     expect(asked()).toBe(200);
     expect(await rows("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 600n }]);
-  });
-
-  it("is a setting: without it, a new run starts with the answers so far", async () => {
-    const { cwd, asked, enrich, rows } = await prepared();
-    await writeFile(join(cwd, "third.csv"), hosts(150, 400));
-    const args = ["third.csv", "--resume"];
-    const stopped = await enrich(...args, "--only-new", "--max-requests", "60");
-    expect(stopped.code).toBe(75);
-    const run = await enrich(...args);
-    expect(run.stderr).toContain("--only-new was true, now null; a new run starts");
-    expect([run.code, asked()]).toEqual([0, 250]);
-    expect(await rows("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 510n }]);
   });
 
   it("notices a damaged list of known items, and needs a table", async () => {

@@ -28,14 +28,3 @@ test("prints a plan line by line, or as one JSON object with --json", async () =
     chosen: { requests: 4 },
   });
 });
-
-test("a quota comes on top of the default rate in the planned time", async () => {
-  const cwd = await inputFolder();
-  const seconds = async (...flags: string[]) => {
-    const { stdout } = await runRepute(["plan", "in.csv", "--json", ...flags], { cwd });
-    return (JSON.parse(stdout) as { chosen: { seconds: number | null } }).chosen.seconds;
-  };
-  expect(await seconds()).toBe(0.03);
-  expect(await seconds("--rate", "10000/d")).toBe(0.03);
-  expect(await seconds("--rate", "10000/d", "--local")).toBe(0);
-});

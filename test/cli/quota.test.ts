@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -61,24 +60,6 @@ test("three runs with --restart together stay within the quota", async () => {
   expect([second.code, third.code, requests()]).toEqual([75, 75, 10]);
 });
 
-test("counts a finished run against the next one, whatever its output", async () => {
-  const { input, run, requests, countFiles } = await prepared();
-  await input(6);
-  expect((await run("--rate", "10/d")).code).toBe(0);
-  const second = await run("--rate", "10/d", "-o", "another.csv");
-  expect([second.code, requests()]).toEqual([75, 10]);
-  expect(await countFiles()).toHaveLength(1);
-});
-
-test("shares one quota between spellings of an address", async () => {
-  const { input, run, requests, url } = await prepared();
-  await input(6);
-  await run("--rate", "10/d");
-  const spelled = `${url.replace("http:", "HTTP:")}/`;
-  const second = await run("--rate", "10/d", "--restart", "--intel-url", spelled);
-  expect([second.code, requests()]).toEqual([75, 10]);
-});
-
 test("retry, query and tags share the quota of enrich", async () => {
   const { input, run, requests, url, cwd, env } = await prepared();
   await input(3);
@@ -100,16 +81,6 @@ test("retry, query and tags share the quota of enrich", async () => {
   await writeFile(join(cwd, "out.csv"), failed);
   const retry = ["retry", "out.csv", "-o", "again.csv", "--quiet", ...limit];
   expect([(await runRepute(retry, { cwd, env })).code, requests()]).toEqual([75, 6]);
-});
-
-test("forgets the counts of a run with --local", async () => {
-  const { cwd, env } = await prepared();
-  await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.1\n198.51.100.2\n198.51.100.3\n");
-  const local = ["enrich", "in.csv", "-o", "out.csv", "--local", "--lookups", "query", "--quiet"];
-  for (let run = 0; run < 2; run++) {
-    expect((await runRepute([...local, "--rate", "3/d"], { cwd, env })).code).toBe(0);
-  }
-  expect(existsSync(env.XDG_STATE_HOME)).toBe(false);
 });
 
 test("needs a state folder for a quota", async () => {
@@ -145,34 +116,6 @@ test("plan reports the spent part of a quota", async () => {
   });
   const told = await runRepute(plan, { cwd, env });
   expect(told.stdout).toMatch(/^quota +6 of 10 in 24 h 0 min already used$/m);
-});
-
-test("ends at once with a spent quota, can be resumed and keeps the count", async () => {
-  const { cwd, input, run, requests } = await prepared();
-  await input(20);
-  const limited = ["--rate", "15/d", "--resume"];
-  const first = await run(...limited);
-  expect([first.code, requests()]).toEqual([75, 15]);
-  expect(first.stderr).toMatch(/the quota of 15 requests in 24 h is used up until .*--resume/);
-  const second = await run(...limited);
-  expect([second.code, requests()]).toEqual([75, 15]);
-  const last = await run("--resume");
-  expect([last.code, requests(), existsSync(join(cwd, "out.csv.state"))]).toEqual([0, 20, false]);
-});
-
-test("applies the rate of an endpoint as well as the common rate", async () => {
-  const counts = { query: 0, other: 0 };
-  const service = await startService({
-    onRequest: (endpoint) => void (endpoint === "query" ? counts.query++ : counts.other++),
-  });
-  onTestFinished(() => service.close());
-  const cwd = await temporaryFolder();
-  const env = { XDG_STATE_HOME: join(cwd, "state") };
-  await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.1\n198.51.100.2\n198.51.100.3\n");
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
-  const run = await runRepute([...args, "--rate-query", "2/d", "--quiet"], { cwd, env });
-  expect([run.code, counts.query]).toEqual([75, 2]);
-  expect(counts.other).toBeGreaterThanOrEqual(2);
 });
 
 test("two processes never exceed a daily quota together", async () => {

@@ -59,14 +59,6 @@ test("reads the files of subfolders in the order of their paths", async () => {
   expect(await runRepute(["verify", "out.csv"], { cwd })).toMatchObject({ code: 0 });
 });
 
-test("without --recursive, subfolders are skipped, and the notice names the flag", async () => {
-  const cwd = await folderWith(tree);
-  const args = ["enrich", "in", "-o", "out.csv", "--local", "--fail-on", "never"];
-  const { code, stderr } = await runRepute(args, { cwd });
-  expect([code, await filesOfRows(cwd, "out.csv")]).toEqual([0, ["in/a.csv", "in/b-c.csv"]]);
-  expect(stderr).toContain("repute: skipping b in in: a subfolder, which --recursive reads\n");
-});
-
 test.each([["enrich"], ["plan"], ["extract"], ["schema", "--format", "postgres"]])(
   "%s says that a folder has only subfolders, and reads them with --recursive",
   async (...args) => {
@@ -115,19 +107,6 @@ test("a nightly run into its own tree reads no output of an earlier night", asyn
   expect(await filesOfRows(cwd, "in/b/tuesday.csv")).toEqual(inOrder);
 });
 
-test("an output of repute that is named is read", async () => {
-  const cwd = await folderWith(tree);
-  const flags = ["--local", "--fail-on", "never"];
-  expect(
-    await runRepute(["enrich", "in/a.csv", "-o", "in/out.csv", ...flags], { cwd }),
-  ).toMatchObject({ code: 0 });
-  const again = ["--prefix", "again_", "--item-column", "domain"];
-  const args = ["enrich", "in/out.csv", "in/b-c.csv", ...again, "-o", "again.csv", ...flags];
-  const { code, stderr } = await runRepute(args, { cwd });
-  expect(code, stderr).toBe(0);
-  expect((await manifestOf(cwd, "again.csv")).input.rows).toBe(3);
-});
-
 test.each([
   [["in/a.csv"], "no input is a folder"],
   [["in/a.csv", "in/b-c.csv"], "no input is a folder"],
@@ -161,20 +140,4 @@ test("a run of a tree resumes in the subfolder where it stopped", async () => {
   const rowsOf = async (out: string) => comparableRows(await readFile(join(cwd, out)), out);
   expect(await rowsOf("in/out.csv")).toEqual(await rowsOf("one.csv"));
   expect(await runRepute(["verify", "in/out.csv"], { cwd })).toMatchObject({ code: 0 });
-});
-
-test("a file that appears in a subfolder starts the run anew with the answers so far", async () => {
-  const cwd = await folderWith(tree);
-  const service = await startAnsweringServer();
-  onTestFinished(() => service.close());
-  const args = ["enrich", "in", "--recursive", "-o", "out.csv", "--intel-url", service.url];
-  const run = (...more: readonly string[]) =>
-    runRepute([...args, "--lookups", "query", "--quiet", ...more], { cwd });
-  expect(await run("--max-requests", "4", "--concurrency", "1")).toMatchObject({ code: 75 });
-  await mkdir(join(cwd, "in/a"));
-  await writeFile(join(cwd, "in/a/new.csv"), "domain\nh-8.example.com\n");
-  expect(await run("--resume")).toMatchObject({ code: 0 });
-  expect(service.total).toBe(8);
-  const [first, ...others] = inOrder;
-  expect(await filesOfRows(cwd, "out.csv")).toEqual([first, "in/a/new.csv", ...others]);
 });

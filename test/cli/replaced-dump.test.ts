@@ -1,7 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { takeLock } from "../../src/core/files/run-lock.js";
 import { startService } from "../../src/service/service.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { runRepute } from "../helpers/run-repute.js";
@@ -76,25 +75,6 @@ test.each(Object.entries(outputs))(
   },
 );
 
-test("a night that stops early goes on with the next dump, read from several files", async () => {
-  const { asked, url } = await service();
-  const cwd = await temporaryFolder();
-  const write = async (night: number): Promise<void> => {
-    const dump = dumps[night] ?? [];
-    await writeFile(join(cwd, "a.csv"), `ip\n${dump.slice(0, 20).join("\n")}\n`);
-    await writeFile(join(cwd, "b.csv"), `ip\n${dump.slice(20).join("\n")}\n`);
-  };
-  const args = ["enrich", "a.csv", "b.csv", "-o", "out.csv", ...url];
-  await write(0);
-  const early = await runRepute([...args, "--resume", "--max-requests", "25"], { cwd });
-  expect(early.code).toBe(75);
-  await write(1);
-  const { code, stdout } = await runRepute([...args, "--resume", "--json"], { cwd });
-  const manifest = JSON.parse(stdout) as { took_over: number };
-  expect([code, manifest.took_over]).toEqual([0, 25]);
-  expect(asked).toHaveLength(new Set(asked).size);
-});
-
 test("a stream that turns out to be another one is refused once, and its answers are kept", async () => {
   const { asked, url } = await service();
   const cwd = await temporaryFolder();
@@ -133,22 +113,4 @@ test("a stream without a row that was written is refused, even if it ends before
   const text = await readFile(join(cwd, "out.csv"), "utf8");
   const written = text.trimEnd().split("\n").slice(1);
   expect(written.map((row) => row.split(",")[0])).toEqual(shorter);
-});
-
-test("stops if another run is at work in the same place", async () => {
-  const { url } = await service();
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "dump.csv"), `ip\n${dumps[0]!.join("\n")}\n`);
-  await writeFile(join(cwd, "other.csv"), `ip\n${dumps[1]!.join("\n")}\n`);
-  const rest = ["-o", "out.csv", ...url];
-  const early = ["enrich", "dump.csv", ...rest, "--max-requests", "5"];
-  expect(await runRepute(early, { cwd })).toMatchObject({ code: 75 });
-  const release = await takeLock(join(cwd, "out.csv.state", "lock"));
-  const refused = await runRepute(["enrich", "other.csv", ...rest, "--resume"], { cwd });
-  await release();
-  expect(refused.code).toBe(2);
-  expect(await runRepute(["enrich", "dump.csv", ...rest, "--resume"], { cwd })).toMatchObject({
-    code: 0,
-    stderr: expect.not.stringContaining("different one") as string,
-  });
 });

@@ -82,22 +82,3 @@ test.each([
     expect(/(\d+) nights?\. Unusual/.exec(page)?.[1]).toBe(String(nightsTaken));
   },
 );
-
-test("leaves out a file that is not a manifest, with a warning", async () => {
-  const cwd = await nights();
-  await writeFile(join(cwd, "nights", "x.json"), "{}");
-  const { code, stderr } = await runRepute(["report", "2.csv", "--history", "nights"], { cwd });
-  expect([code, stderr]).toEqual([
-    0,
-    expect.stringContaining("nights/x.json is not a manifest; it is left out"),
-  ]);
-});
-
-test.each([
-  [["--history", "nowhere"], "cannot read nowhere"],
-  [["--against", "nowhere.csv"], "nowhere.csv"],
-])("says what is wrong with %j", async (args, message) => {
-  const cwd = await nights();
-  const { code, stderr } = await runRepute(["report", "2.csv", ...args], { cwd });
-  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
-});

@@ -51,15 +51,6 @@ test("a page that cannot be written costs no run, or is made of its rows", async
   });
 });
 
-test("a page may be in the folder of a new data set", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), input);
-  const args = ["enrich", "in.csv", "-o", "set/", "--to", "csv", "--local", "-q"];
-  const run = await runRepute([...args, "--report", "set/page.html"], { cwd });
-  expect(run).toMatchObject({ code: 0, stderr: "" });
-  expect(await readFile(join(cwd, "set/page.html"), "utf8")).toContain("<html");
-});
-
 test("enrich --report writes the same page as report", async () => {
   const cwd = await enriched();
   const { code, stderr } = await runRepute(["report", "out.csv", "-o", "two.html"], { cwd });
@@ -104,16 +95,6 @@ test.each([
 
 const invented = "Invented data:";
 
-test.each([
-  ["a variable", [], ["--local"], { REPUTE_SYNTHETIC: "1" }],
-  ["a configuration file", ["synthetic: 1"], ["--local", "--config", "c.yaml"], {}],
-])("says that the data is invented if %s requested it", async (_, config, flags, env) => {
-  const cwd = await enriched();
-  await writeFile(join(cwd, "c.yaml"), config.join("\n"));
-  await runRepute(["enrich", "in.csv", "-o", "out.csv", "-q", ...flags], { cwd, env });
-  expect((await runRepute(["report", "out.csv"], { cwd })).stdout).toContain(invented);
-});
-
 test("says that the data is invented if the service says so, also after a retry elsewhere", async () => {
   const cwd = await enriched();
   const service = await startService({ synthetic: 1 });
@@ -123,21 +104,6 @@ test("says that the data is invented if the service says so, also after a retry 
   await runRepute(["retry", "out.csv", "-o", "two.csv", "--local", "-q"], { cwd });
   for (const name of ["out.csv", "two.csv"]) {
     expect((await runRepute(["report", name], { cwd })).stdout).toContain(invented);
-  }
-});
-
-test("says nothing about other data or a manifest that does not tell", async () => {
-  const cwd = await enriched();
-  await runRepute(["enrich", "in.csv", "-o", "real.csv", "--local", "-q"], { cwd });
-  expect((await runRepute(["report", "out.csv"], { cwd })).stdout).toContain(invented);
-  const path = join(cwd, "out.csv.manifest.json");
-  const { synthetic, ...older } = JSON.parse(await readFile(path, "utf8"));
-  expect(synthetic).toBe(true);
-  await writeFile(path, JSON.stringify(older));
-  for (const name of ["real.csv", "out.csv"]) {
-    const { stdout } = await runRepute(["report", name], { cwd });
-    expect(stdout).toContain("Verdicts");
-    expect(stdout).not.toContain(invented);
   }
 });
 

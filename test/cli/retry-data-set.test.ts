@@ -2,7 +2,6 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { readParquet } from "../contract/warehouse-readers.js";
 import { queriedServer } from "../helpers/queried-server.js";
 import { withoutId } from "../helpers/part-name.js";
 import { runRepute } from "../helpers/run-repute.js";
@@ -84,26 +83,6 @@ describe.each([
   });
 });
 
-it("keeps every cell of the rows that it does not fill in", async () => {
-  const { cwd, run } = await prepared("parquet");
-  const set = join(cwd, "set");
-  const rows = async () => {
-    const { parts = [] } = (await manifestIn(set)).output;
-    return (await Promise.all(parts.map(({ name }) => readParquet(join(set, name))))).flat();
-  };
-  const before = await rows();
-  expect(await run("retry", "set")).toMatchObject({ code: 0 });
-  const after = await rows();
-  expect(after.map((row) => row["rep_row"])).toEqual(before.map((row) => row["rep_row"]));
-  const differ = after.flatMap((row, n) =>
-    JSON.stringify(row, plain) === JSON.stringify(before[n], plain) ? [] : [Number(row["n"])],
-  );
-  expect(differ).toEqual([11, 12, 50]);
-});
-
-const plain = (_: string, value: unknown): unknown =>
-  typeof value === "bigint" ? String(value) : value;
-
 test.each(["parquet", "csv"] as const)("an interrupted retry of %s continues", async (to) => {
   const { cwd, run } = await prepared(to);
   const set = join(cwd, "set");
@@ -117,24 +96,6 @@ test.each(["parquet", "csv"] as const)("an interrupted retry of %s continues", a
   expect(await run("retry", "set", "--resume")).toMatchObject({ code: 0 });
   expect(asking.server.total - asked).toBe(3);
   expect((await manifestIn(set)).statuses.complete).toBe(50);
-  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set"]);
-});
-
-it("writes another data set, and leaves the first one alone", async () => {
-  const { cwd, run } = await prepared("csv");
-  const earlier = await contents(join(cwd, "set"));
-  expect(await run("retry", "set/", "-o", "again/")).toMatchObject({ code: 0 });
-  expect(await contents(join(cwd, "set"))).toEqual(earlier);
-  expect((await manifestIn(join(cwd, "again"))).output.parts).toHaveLength(5);
-  expect(await runRepute(["verify", join(cwd, "again")])).toMatchObject({ code: 0 });
-});
-
-it("is not limited by --max-failed, since no answer is lost", async () => {
-  const { cwd, run } = await prepared("csv");
-  for (const n of [11, 12, 50]) asking.server.absent.add(`host-${n}.example.com`);
-  const flags = ["--retries", "0", "--max-failed", "0"];
-  expect(await run("retry", "set", ...flags)).toMatchObject({ code: 3 });
-  expect((await manifestIn(join(cwd, "set"))).statuses).toMatchObject({ complete: 47, failed: 3 });
   expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set"]);
 });
 

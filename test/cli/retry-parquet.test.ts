@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openParquetOutput } from "../../src/outputs/parquet/output-rows.js";
@@ -70,20 +70,6 @@ it("writes a new file, in which only the failed rows differ", async () => {
   expect(await runRepute(["verify", "again.parquet"], { cwd })).toMatchObject({ code: 0 });
 });
 
-it("continues an interrupted retry", async () => {
-  const { cwd, run, query } = await prepared();
-  const asked = asking.server.total;
-  const args = ["retry", "out.parquet", "-o", "again.parquet"];
-  expect(await run(...args, "--max-requests", "30")).toMatchObject({ code: 75 });
-  expect(await run(...args, "--resume")).toMatchObject({ code: 0 });
-  expect(asking.server.total - asked).toBe(100);
-  expect(await query(statuses("again.parquet"))).toMatchObject([{ n: 400n, keys: 400n }]);
-  expect((await readdir(cwd)).filter((name) => name.startsWith("again"))).toEqual([
-    "again.parquet",
-    "again.parquet.manifest.json",
-  ]);
-});
-
 it("starts anew, with the answers so far, where the file has changed in the middle", async () => {
   const { cwd, run } = await prepared();
   const path = join(cwd, "out.parquet");
@@ -112,15 +98,6 @@ it("ends when the file is replaced while it is read", async () => {
   await rename(`${path}.new`, path);
   const reading = file.values(0).next();
   await expect(reading).rejects.toMatchObject({ code: "input_changed" });
-});
-
-it("reads an output that another program has written again", async () => {
-  const { run, query } = await prepared();
-  await query("COPY (FROM out.parquet ORDER BY rep_row) TO zstd.parquet (CODEC zstd)");
-  const args = ["retry", "zstd.parquet", "-o", "again.parquet"];
-  expect(await run(...args)).toMatchObject({ code: 0 });
-  const same = "FROM out.parquet o JOIN again.parquet a USING (rep_run_id, rep_row, rep_item, n)";
-  expect(await query(`SELECT count(*) AS n ${same}`)).toEqual([{ n: 400n }]);
 });
 
 it("refuses another format, and files that are not outputs", async () => {

@@ -49,23 +49,6 @@ test.each(["out.csv", "out.parquet"])(
   },
 );
 
-test("a merge names the first row of all chunks", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "ip\n203.0.114.1\n203.0.114.2\n203.0.114.3\n203.0.115.2\n");
-  const args = ["-o", "work", "--rows-per-chunk", "2", "--lookups", "query"];
-  await runRepute(["split", "in.csv", ...args], { cwd });
-  for (const chunk of ["0", "1"]) {
-    const run = ["work", "--chunk", chunk, "--intel-url", server.url];
-    expect(await enriched(cwd, run)).toBe("");
-  }
-  const { stderr } = await runRepute(["merge", "work", "-o", "out.csv", "--quiet"], { cwd });
-  expect(stderr).toBe(`repute: warning: ${message} (2 times, first in row 2)\n`);
-  expect(await manifestIn(cwd, "out.csv")).toMatchObject({
-    warnings: { [message]: 2 },
-    warned_rows: { [message]: 2 },
-  });
-});
-
 test("counts values of the kind column that the item contradicts", async () => {
   const cwd = await temporaryFolder();
   const rows = "example.com/a,domain\n192.0.2.1,ip\nexample.com,what\nexample.org,domain\n";

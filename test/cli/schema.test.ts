@@ -42,12 +42,6 @@ describe.each(tableFormats)("repute schema --format %s", (format) => {
   });
 });
 
-test("reads the input in its encoding", async () => {
-  const args = ["schema", "-", "--format", "duckdb", "--encoding", "windows-1252"];
-  const stdin = Buffer.from("ip,gr\xf6\xdfe\n192.0.2.1,1\n", "latin1");
-  expect((await runRepute(args, { stdin })).stdout).toContain('"größe"');
-});
-
 describe.each([
   ["events.ndjson", "nested", "event.source.ip"],
   ["events.ndjson", "flat", "event.source.ip"],
@@ -105,18 +99,6 @@ test("begins with the columns of a table, a query or several inputs", async () =
   expect(await columnsOf(`duckdb:${file}?table=hits`)).toEqual(["ip", "seen"]);
   expect(await columnsOf(query)).toEqual(["ip", "seen", "one"]);
   expect(await columnsOf(parquet, query)).toEqual(["ip", "seen", "one"]);
-});
-
-test("refuses an input with --format openapi", async () => {
-  const { code, stderr } = await runRepute(["schema", "dump.csv", "--format", "openapi"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain("schema --format openapi takes no arguments; got dump.csv");
-});
-
-test("names a missing input", async () => {
-  const { code, stderr } = await runRepute(["schema", "absent.csv", "--format", "duckdb"]);
-  expect(code).not.toBe(0);
-  expect(stderr).toContain("absent.csv");
 });
 
 test.each([

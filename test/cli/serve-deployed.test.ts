@@ -1,9 +1,6 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { serveHere } from "../helpers/serve-here.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const key = "rehearsal-key";
 
@@ -65,49 +62,4 @@ test("--blocklist-field names the member in full, partial and quick-check result
     expect([path, body]).not.toEqual([path, expect.stringContaining("serviceMailBlocklist")]);
   }
   expect(statuses).toEqual([200, 503, 200, 200, 200]);
-});
-
-test("writes the same rows whatever the member is called", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "key"), `${key}\n`, { mode: 0o600 });
-  const stdin = "item\n192.0.2.1\n203.0.113.50\nlogin.example.com\n45.33.32.156\n";
-  const enrich = async (...flags: readonly string[]) =>
-    (
-      await runRepute(["enrich", "--to", "ndjson", "--shape", "flat", ...flags], { stdin, cwd })
-    ).stdout
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .map(({ rep_item, rep_status, rep_mail_blocklist, rep_quick_mail_blocklist }) => [
-        rep_item,
-        rep_status,
-        rep_mail_blocklist,
-        rep_quick_mail_blocklist,
-      ]);
-  const deployed = await serve(["--api-key", key, "--blocklist-field", "abusixMailBlocklist"]);
-  const rows = await enrich("--intel-url", deployed, "--api-key-file", "key");
-  expect(rows).toHaveLength(4);
-  expect(rows).toEqual(await enrich("--local"));
-});
-
-test("refuses an unknown --blocklist-field and lists the known names", async () => {
-  const { code, stderr } = await runRepute(["serve", "--blocklist-field", "mailBlocklist"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain("serviceMailBlocklist, abusixMailBlocklist");
-});
-
-test("refuses a key that a header cannot hold and does not print it", async () => {
-  const { code, stderr } = await runRepute(["serve", "--api-key", "first secret"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain("--api-key must be one line of ASCII without spaces");
-  expect(stderr).not.toContain("first");
-});
-
-test("refuses the key in the config file", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "repute.json"), `{"api-key": "${key}"}`);
-  const { code, stderr } = await runRepute(["serve", "--config", "repute.json"], { cwd });
-  expect(code).toBe(2);
-  expect(stderr).toContain('repute.json:1:2 must not hold the secret "api-key"');
-  expect(stderr).not.toContain(key);
 });

@@ -35,22 +35,9 @@ test("prints the request counts on SIGUSR1, and ends with 0 on SIGTERM", async (
   });
 });
 
-test("takes the operations interface token from the environment", async () => {
-  const [, opsUrl] = / ops (\S+)/.exec(await serve([], { REPUTE_ACCESS_TOKEN: "t-1" })) ?? [];
-  const headers = { authorization: "Bearer t-1" };
-  const answer = await fetch(`${opsUrl}/beta/ops/customers`, { headers });
-  expect(answer.status).toBe(200);
-});
-
 test("ends with 1 if the port is taken", async () => {
   const [, port = ""] = /:(\d+)\/beta/.exec(await serve()) ?? [];
   expect(await runRepute(["serve", "--port", port])).toMatchObject({ code: 1, stdout: "" });
-});
-
-test("ends with 2 if the dataset does not exist", async () => {
-  const { code, stderr } = await runRepute(["serve", "--dataset", "no-such-folder"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain("no-such-folder");
 });
 
 test("warns when it listens beyond the loopback interface, even with --quiet", async () => {

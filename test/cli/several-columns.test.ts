@@ -132,21 +132,3 @@ test("a run killed within a record continues with its next row", async () => {
   expect(found).toEqual([]);
   expect(copies.length).toBeGreaterThan(10);
 });
-
-test("a retry keeps the item column of each row", async () => {
-  const cwd = await temporaryFolder();
-  const service = await serve();
-  service.absent.add("192.0.2.2");
-  await writeFile(join(cwd, "in.csv"), "src,dst\n192.0.2.1,192.0.2.2\n");
-  const url = ["--intel-url", service.url];
-  const args = ["enrich", "in.csv", "-o", "out.csv", ...both, ...url];
-  expect((await runRepute(args, { cwd })).code).toBe(3);
-  service.absent.clear();
-  const { code, stderr } = await runRepute(["retry", "out.csv", ...url], { cwd });
-  expect(code, stderr).toBe(0);
-  const rows = await rowsOf(join(cwd, "out.csv"));
-  expect(rows.map((row) => [row["rep_column"], row["rep_item"], row["rep_status"]])).toEqual([
-    ["src", "192.0.2.1", "complete"],
-    ["dst", "192.0.2.2", "complete"],
-  ]);
-});

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
@@ -127,42 +127,6 @@ test("a new run starts with the answers so far if a finished file has changed", 
   expect(stderr).toMatch(/took over 3 answers/);
 });
 
-test("keeps the members of objects and names the file in rep", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a.ndjson"), '{"ip":"192.0.2.1","n":1.50}\nnot JSON\n');
-  await writeFile(join(cwd, "b.ndjson"), '{"host":"a.example.com","n":2}\n');
-  const both = ["a.ndjson", "b.ndjson"];
-  const args = ["--fail-on", "never"];
-  const nested = await runRepute(["enrich", ...both, "-o", "o.ndjson", "--local", ...args], {
-    cwd,
-  });
-  expect(nested.code, nested.stderr).toBe(0);
-  const lines = (await readFile(join(cwd, "o.ndjson"), "utf8")).trimEnd().split("\n");
-  expect(lines[0]).toMatch(/^\{"ip":"192\.0\.2\.1","n":1\.50,"rep":\{.*,"file":"a\.ndjson"\}\}$/);
-  expect(lines.map((line) => (JSON.parse(line) as { rep: { file: string } }).rep.file)).toEqual([
-    "a.ndjson",
-    "a.ndjson",
-    "b.ndjson",
-  ]);
-  const { rows } = await enriched(cwd, [...both, "-o", "o.csv", ...args]);
-  expect(
-    rows.map(({ ip, n, host, rep_file, rep_status }) => [ip, n, host, rep_file, rep_status]),
-  ).toEqual([
-    ["192.0.2.1", "1.50", "", "a.ndjson", "complete"],
-    ["", "", "", "a.ndjson", "failed"],
-    ["", "2", "a.example.com", "b.ndjson", "complete"],
-  ]);
-});
-
-test("refuses a mix of objects and rows", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a.csv"), "ip\n192.0.2.1\n");
-  await writeFile(join(cwd, "b.ndjson"), '{"ip":"192.0.2.1"}\n');
-  const { code, stderr } = await enriched(cwd, ["a.csv", "b.ndjson", "-o", "out.csv"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain("b.ndjson is NDJSON and a.csv is csv");
-});
-
 test("--item-column applies to the files that have the column", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "a.csv"), "src,dst\n192.0.2.1,192.0.2.2\n");
@@ -190,29 +154,4 @@ test("names file and item in rejected rows, ready for another run", async () => 
     ["a.csv", "a".repeat(64)],
     ["b.csv", "b".repeat(64)],
   ]);
-});
-
-test("plan and schema read several inputs as one", async () => {
-  const cwd = await temporaryFolder();
-  await reportsIn(cwd);
-  const files = ["a.csv", "b.csv", "c.tsv.gz"];
-  const plan = await runRepute(["plan", ...files, "--json"], { cwd });
-  expect(JSON.parse(plan.stdout)).toMatchObject({ rows: 7, distinct_items: 7 });
-  const schema = await runRepute(["schema", ...files, "--format", "duckdb"], { cwd });
-  expect(schema.stdout).toMatch(/"domain" [^]*"rep_extra" [^]*"rep_file" /);
-});
-
-test("refuses an output that is also an input", async () => {
-  const cwd = await temporaryFolder();
-  await reportsIn(cwd);
-  const { code, stderr } = await enriched(cwd, ["a.csv", "b.csv", "-o", "b.csv"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain("the output b.csv would overwrite the input");
-  await appendFile(join(cwd, "b.csv"), "");
-  await rm(join(cwd, "a.csv"));
-  const gone = await enriched(cwd, ["a.csv", "b.csv", "-o", "out.csv"]);
-  expect(gone).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("no file a.csv") as string,
-  });
 });

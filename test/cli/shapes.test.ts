@@ -94,14 +94,6 @@ describe.each(["ecs", "ocsf", "splunk-hec"])("enrich --to %s", (to) => {
   });
 });
 
-test("a shape is compressed, or goes to stdout", async () => {
-  const { out, text } = await shaped("ecs", { name: "out.ndjson.gz" });
-  expect(linesOf(text)).toHaveLength(rows);
-  expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
-  const { stdout } = await runRepute(["enrich", indicators, "--to", "ecs", ...local]);
-  expect(linesOf(stdout)).toHaveLength(rows);
-});
-
 describe("enrich --to es-bulk", () => {
   test("writes pairs, which verify counts and retry and report refuse", async () => {
     const { out, text } = await shaped("es-bulk", { flags: ["--es-index", "intel"] });
@@ -215,14 +207,6 @@ describe("enrich --to stix", () => {
     const empty = await runRepute(args, { stdin: "ip\n" });
     expect(bundleOf(empty.stdout)).toHaveLength(1);
   });
-
-  test("writes rejected rows to a file of their own", async () => {
-    const rejects = join(await temporaryFolder(), "rejects.csv");
-    const { manifest } = await shaped("stix", { flags: ["--rejects", rejects] });
-    const { invalid = 0, unsupported = 0, failed = 0 } = manifest.statuses;
-    const lines = (await readFile(rejects, "utf8")).trimEnd().split("\n");
-    expect(lines).toHaveLength(1 + invalid + unsupported + failed);
-  });
 });
 
 test.each([
@@ -239,16 +223,4 @@ test.each([
   expect(code).toBe(2);
   expect(stderr).toContain("has the shape of a security platform");
   expect(stderr).toContain("--cache");
-});
-
-test("retry names the flag that asks for a shape if the file has none", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "item\n192.0.2.1\n");
-  const run = await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local", "-q"], { cwd });
-  expect(run.code).toBe(0);
-  const args = ["retry", "out.csv", "-o", "again.stix", "--to", "stix", "--local"];
-  const { code, stderr } = await runRepute(args, { cwd });
-  expect(code).toBe(2);
-  expect(stderr).toContain("--to stix has the shape of a security platform");
-  expect(stderr).not.toContain("out.csv is");
 });

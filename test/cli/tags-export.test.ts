@@ -19,16 +19,6 @@ describe("tags export", () => {
     expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag,/);
   });
 
-  it("takes the tags of an earlier output", async () => {
-    const folder = await temporaryFolder();
-    const output = join(folder, "out.csv");
-    await writeFile(`${output}.manifest.json`, JSON.stringify({ tags: { "spam:snowshoe": 3 } }));
-    const args = ["tags", "export", "--seen-in", output, "-o", join(folder, "lists"), "--local"];
-    const { code, stdout } = await runRepute([...args, "--json"]);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ tags: [{ name: "spam:snowshoe" }], failed: 0 });
-  });
-
   it("continues with the others and ends with 3 if a tag fails", async () => {
     const folder = join(await temporaryFolder(), "lists");
     const args = ["tags", "export", "no:such", "spam:snowshoe", "-o", folder, "--local"];

@@ -36,12 +36,6 @@ test("writes rows verbatim to a pipe", async () => {
   expect(stdout).toContain("\n192.0.2.1,\u001B]0;owned\u0007\u202Ecod.exe,192.0.2.1,");
 });
 
-test("writes JSON texts verbatim to a pipe", async () => {
-  const item = "a\u202Eb.example";
-  const { stdout } = await runRepute(["query", item, "--local"]);
-  expect(stdout).toContain(JSON.stringify(item));
-});
-
 test("escapes control sequences in messages on stderr", async () => {
   const cwd = await folderWithInput();
   const args = ["enrich", "in.csv", "--local", "--item-column", "\u202E\u001B[2J"];

@@ -99,16 +99,6 @@ describe("a run with too many failed rows", () => {
     }
   });
 
-  test("needs 100 looked-up rows for a share, but none for a number", async () => {
-    const { run, failing, cwd } = await prepared();
-    const odd = Array.from({ length: 50 }, (_, n) => `${n}.exe\n`).join("");
-    await writeFile(join(cwd, "in.csv"), `domain\n${names.slice(21).join("\n")}\n${odd}`);
-    failing(70);
-    const args = ["enrich", "in.csv", "-o", "out.csv", "--quiet"];
-    expect(await run(...args)).toMatchObject({ code: 3 });
-    expect(await run(...args, "--max-failed", "50")).toMatchObject({ code: 1 });
-  });
-
   test("can be completed by retry, as its message says", async () => {
     const { run, failing, cwd, manifest } = await prepared();
     failing(100);
@@ -118,19 +108,6 @@ describe("a run with too many failed rows", () => {
     expect(await run("retry", "out.csv.gz.failed", "-o", "out.csv.gz")).toMatchObject({ code: 0 });
     expect((await manifest("out.csv.gz")).statuses.complete).toBe(rows);
     expect(await runRepute(["verify", "out.csv.gz"], { cwd })).toMatchObject({ code: 0 });
-  });
-
-  test("says so in JSON, exports no tag addresses, and ends with 1 on stdout, too", async () => {
-    const { run, failing, cwd } = await prepared();
-    failing(100);
-    const args = ["enrich", "in.csv", "-o", "out.csv", "--json", "--tag-ips", "lists"];
-    const { code, stdout, stderr } = await run(...args);
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ exit_reason: "too_many_failed" });
-    expect(stderr).toContain("no tag lists were exported");
-    expect(existsSync(join(cwd, "lists"))).toBe(false);
-    const printed = await run("enrich", "in.csv");
-    expect([printed.code, printed.stdout.split("\n").length]).toEqual([1, rows + 2]);
   });
 
   test("keeps its rejected rows apart from those of the existing output, until the next one", async () => {

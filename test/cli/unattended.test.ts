@@ -76,27 +76,6 @@ test("warnings of metrics and pings, one each, come before the JSON object on st
   ]);
 });
 
-test.each([
-  ["an address that is none", ["--ping", "nonsense"], "--ping must be an http(s) address"],
-  ["a ping without its value", ["--ping"], "--ping needs a value"],
-  ["metrics without their value", ["--metrics"], "--metrics needs a value"],
-])("%s is a mistake on the command line", async (_, flags, message) => {
-  const { cwd, run } = await prepared();
-  const { code, stderr } = await run(["-o", "out.csv", ...flags]);
-  expect(stderr).toContain(message);
-  expect(stderr).not.toContain("unexpected");
-  expect(code).toBe(2);
-  expect(await readdir(cwd)).toEqual(["in.csv"]);
-});
-
-test("a ping with a password that cannot be decoded is a warning", async () => {
-  const { run } = await prepared();
-  const ping = ["--ping", "http://a:%zz@127.0.0.1:9"];
-  const { code, stderr } = await run(["-o", "out.csv", "--quiet", ...ping]);
-  expect(stderr).toContain(`${warning}127.0.0.1:9 failed`);
-  expect(code).toBe(0);
-});
-
 test("metrics of a resumed run have its counts before its first request", async () => {
   const { cwd, server, run } = await prepared();
   const flags = ["-o", "out.csv", "--quiet", "--concurrency", "1", "--metrics", "m.prom"];

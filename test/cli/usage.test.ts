@@ -122,20 +122,3 @@ test("--json prints how a command ended that was called wrongly", async () => {
     expect.objectContaining({ exit_reason: "usage", exit_code: 2, resumable: false }),
   ]);
 });
-
-test("warns about a mistyped variable", async () => {
-  const env = { REPUTE_RETRYS: "1" };
-  const { stderr } = await runRepute(["enrich", "a.csv"], { env });
-  expect(stderr).toMatch(
-    /^repute: warning: unknown variable REPUTE_RETRYS; did you mean REPUTE_RETRIES\?\n/,
-  );
-});
-
-test("prints stack traces only on request", async () => {
-  const quiet = await runRepute(["enirch"]);
-  const debug = await runRepute(["enirch"], { env: { REPUTE_DEBUG: "1" } });
-  expect([quiet.stderr.includes("    at "), debug.stderr.includes("    at ")]).toEqual([
-    false,
-    true,
-  ]);
-});

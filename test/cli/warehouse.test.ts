@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, readdir, rmdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -77,16 +77,6 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(stderr).toMatch(/is csv, and so is its retry[^]*leave out -o/);
   });
 
-  it("takes a table with an empty text in every row, which stays one", async () => {
-    const cwd = await temporaryFolder();
-    const rows = "SELECT '192.0.2.' || n AS ip, '' AS note, NULL AS owner FROM range(9) t(n)";
-    await queryDuckdb(`COPY (${rows}) TO '${join(cwd, "in.parquet")}'`);
-    const args = ["enrich", "in.parquet", "-o", output, "--local"];
-    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
-    const found = await query(cwd, (from) => `SELECT DISTINCT note, owner FROM ${from}`);
-    expect(found).toEqual([{ note: "", owner: null }]);
-  });
-
   it("replaces and counts NDJSON values that a database cannot store", async () => {
     const { cwd, enrich } = await prepared(0);
     const values = ["a\0b", "\uD800x", "y\uDC00", "plain \u{1F600}"];
@@ -145,16 +135,6 @@ describe("a table of a DuckDB file", () => {
     expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 10 }, resumed });
   });
 
-  it("continues the next day when a day's requests are used up", async () => {
-    const { cwd, enrich } = await prepared(100);
-    const args = ["in.csv", "-o", output, "--max-requests", "60"];
-    const first = await enrich(args);
-    expect(first.code).toBe(75);
-    expect(first.stderr).toContain("to continue, repeat the command with --resume");
-    expect(await enrich([...args, "--resume"])).toMatchObject({ code: 0, stderr: "" });
-    expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 100n, keys: 100n, last: 100n }]);
-  });
-
   it("with missing columns is refused with the statements that add them", async () => {
     const { cwd, server, enrich } = await prepared(3);
     await query(cwd, "CREATE TABLE nightly (rep_run_id VARCHAR, rep_row BIGINT, n VARCHAR)");
@@ -180,15 +160,6 @@ describe("a table of a DuckDB file", () => {
     expect(tags.length).toBeGreaterThan(0);
     expect(await exportedTags(cwd, "lists")).toEqual(tags.sort());
     expect(await exportedTags(cwd, "same")).toEqual(tags.sort());
-  });
-
-  it("is recognised through a link", async () => {
-    const { cwd, enrich } = await prepared(3);
-    await enrich(["in.csv", "-o", output]);
-    await symlink("out.duckdb", join(cwd, "link.duckdb"));
-    await enrich(["in.csv", "-o", "duckdb:link.duckdb?table=nightly"]);
-    expect(await query(cwd, countOf("nightly"))).toMatchObject([{ n: 6n, keys: 6n }]);
-    expect(await readdir(cwd)).not.toContain("link.duckdb.nightly.manifest.json");
   });
 });
 

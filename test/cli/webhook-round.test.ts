@@ -88,28 +88,3 @@ test("repeats a failed call with the same idempotency key", async () => {
   const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
   expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
 });
-
-test("reports a refused call with advice and does not repeat it", async () => {
-  const { receiver, url } = await stage([reply(401)], "hello");
-  expect(await move(url)).toMatchObject({
-    to: "RESOLVED",
-    fired: [{ status: 401, error: expect.stringContaining("Authentication Failed") as string }],
-  });
-  only(receiver);
-});
-
-test("webhook send sends the same webhook for the same case from a file", async () => {
-  const { receiver, url } = await stage([reply(202, {})], "unused");
-  const file = join(await temporaryFolder(), "webhook.json");
-  const payload = "{{ s.resolver_data.CustomerName }}";
-  await writeFile(
-    file,
-    JSON.stringify({ name: "Hand", endpoint: receiver.url, method: "PATCH", path: "x", payload }),
-  );
-  const args = ["webhook", "send", file, "--case", "case-2001", "--case-url", url];
-  const env = { REPUTE_CASE_API_KEY: "sample-case-api-key" };
-  const { code, stdout, stderr } = await runRepute(args, { env });
-  expect([code, stderr]).toEqual([0, ""]);
-  expect(JSON.parse(stdout)).toMatchObject({ webhook: "Hand", outcome: "delivered", status: 202 });
-  expect(only(receiver)).toMatchObject({ method: "PATCH", path: "/x", body: "Ada Example" });
-});

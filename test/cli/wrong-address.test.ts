@@ -60,25 +60,6 @@ test("stops the run on an address without /beta, keeps the output and leaves no 
   expect([right.code, right.stderr]).toEqual([0, expect.stringContaining("complete  300")]);
 });
 
-test("stops the run if one endpoint is missing, even if the other answers", async () => {
-  const server = await serving((path) => path.startsWith("/beta/query/"));
-  const cwd = await folderWith(200);
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", `${server.url}/beta`];
-  const { code, stderr } = await runRepute(args, { cwd });
-  expect(code).toBe(1);
-  expect(stderr).toContain("first 20 answers of quick-check");
-  expect(await readdir(cwd)).toEqual(["in.csv"]);
-});
-
-test("leaves a table as it was", async () => {
-  const server = await serving(onlyBelowBeta);
-  const cwd = await folderWith(200);
-  const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t", "--lookups", "query", ...pace];
-  const { code, stderr } = await runRepute([...args, "--intel-url", server.url], { cwd });
-  expect([code, stderr]).toEqual([1, expect.stringContaining("does the address end in /beta?")]);
-  expect(await readdir(cwd)).toEqual(["in.csv"]);
-});
-
 test("completes a shorter run and warns about the address", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(12);

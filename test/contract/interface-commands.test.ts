@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
 import { datasetOf } from "../helpers/dataset-of.js";
-import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 import { runningService } from "../unit/service/running-service.js";
@@ -123,34 +122,11 @@ describe("customers", () => {
     expect(stdout).toMatch(/^customer +tenant\ncust-1001 +tenant-a\n/);
   });
 
-  test("reads the token from a file and the address from the variable", async () => {
-    const service = await runningService();
-    const file = join(await temporaryFolder(), "token");
-    await writeFile(file, `${sampleAccessToken}\n`);
-    const args = ["customers", "--access-token-file", file];
-    const { code } = await runInProcess(args, { env: { REPUTE_OPS_URL: service.opsUrl } });
-    expect(code).toBe(0);
-  });
-
   test("says how to set a missing token", async () => {
     const service = await runningService();
     const { code, stderr } = await runInProcess(["customers", "--ops-url", service.opsUrl]);
     expect(code).toBe(1);
     expect(stderr).toContain("Set REPUTE_ACCESS_TOKEN, or give a file");
-  });
-
-  test("says how to set the address", async () => {
-    const { code, stderr } = await runInProcess(["customers"]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/--ops-url URL, REPUTE_OPS_URL.*--local/);
-  });
-
-  test("is retried while the service is unavailable", async () => {
-    const service = await runningService({ unavailableRate: 0.5, resetRate: 0.2 });
-    const env = { REPUTE_ACCESS_TOKEN: sampleAccessToken };
-    const args = ["customers", "--ops-url", service.opsUrl, "--retries", "50"];
-    const { code, stdout, pauses } = await runInProcess(args, { env });
-    expect([code, records(stdout).length, pauses.length > 0]).toEqual([0, 7, true]);
   });
 
   test("obeys the rate", async () => {
@@ -183,12 +159,6 @@ describe("case", () => {
     expect(found).toMatchObject({ s: { resolver_data: { CustomerEmail: "ada@example.com" } } });
     const { stdout } = await runInProcess(args, terminal);
     expect(stdout).toMatch(/^s\.resolver_data\.Contract\["Start date"\] +2021-04-01$/m);
-  });
-
-  test("context reads the key from a variable of its own", async () => {
-    const service = await runningService();
-    const env = { REPUTE_CASE_URL: service.caseUrl, REPUTE_CASE_API_KEY: sampleCaseApiKey };
-    expect((await runInProcess(["case", "context", "case-2001"], { env })).code).toBe(0);
   });
 
   test.each(["show", "context"])("%s reports an unknown case", async (name) => {
@@ -239,38 +209,11 @@ describe("case", () => {
     expect(row).toMatchObject(to === "ecs" ? { repute } : { unmapped: { repute } });
   });
 
-  test("enrich keeps lists in flat NDJSON, and its members never change", async () => {
-    const args = [
-      "case",
-      "enrich",
-      "case-2001",
-      "--local",
-      "-q",
-      "--to",
-      "ndjson",
-      "--shape",
-      "flat",
-    ];
-    const [row] = records((await runInProcess(args)).stdout);
-    const members = fields.filter((field) => field !== "event_ips");
-    expect(Object.keys(row as object).slice(0, 9)).toEqual(["ip", ...members]);
-    expect(row).toMatchObject({ event_types: ["credentials:brute-force", "spam"] });
-  });
-
   test("enrich of a case without addresses prints a header and no row", async () => {
     const args = ["case", "enrich", "case-2004", "--local", "-q"];
     const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout.split("\n").length]).toEqual([0, 2]);
     expect(stderr).toMatch(/^repute: warning: case case-2004 has no addresses \(event_ips\)/);
-  });
-
-  test("enrich writes a file with its manifest", async () => {
-    const output = join(await temporaryFolder(), "case.ndjson");
-    const args = ["case", "enrich", "case-2001", "-o", output, "--local", "--json"];
-    const { code, stdout } = await runInProcess(args);
-    const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8")) as unknown;
-    expect([code, JSON.parse(stdout)]).toEqual([0, manifest]);
-    expect(records(await readFile(output, "utf8"))).toHaveLength(3);
   });
 
   test("enrich contacts two addresses, each with its own credential", async () => {
@@ -298,12 +241,6 @@ describe("webhook", () => {
     expect(stderr).toMatch(
       /^repute: note: without a case, fields and static subscriber data were not checked; add --case ID/,
     );
-  });
-
-  test("check notes that a context has no subscriber data to compare with", async () => {
-    const args = ["webhook", "check", "samples/webhooks/chat-message.json", "--context", "-"];
-    const { stderr } = await runInProcess(args, { stdin: '{"s":{"resolver_data":{}}}' });
-    expect(stderr).toContain("the context has no subscriber data (s.resolver_data)");
   });
 
   test("check prints and notes nothing without problems, also with a context from a pipe", async () => {
@@ -358,14 +295,6 @@ describe("webhook", () => {
     expect(stderr).toContain(message);
   });
 
-  test("check gives the position of a fault in the file", async () => {
-    const file = join(await temporaryFolder(), "hook.json");
-    await writeFile(file, '{"name": "x",\n  "endpoint": ]');
-    const { code, stderr } = await runInProcess(["webhook", "check", file]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(`${file}, line 2, column 15`);
-  });
-
   test("a case and a context exclude each other", async () => {
     const args = ["webhook", "check", notify, "--context", context, "--case", "c", "--local"];
     const { code, stderr } = await runInProcess(args);
@@ -406,13 +335,6 @@ describe("webhook", () => {
     const { code, stderr } = await runInProcess(["webhook", "send", notify]);
     expect(code).toBe(2);
     expect(stderr).toContain("--case ID");
-  });
-
-  test("an unknown name is reported with the one probably meant", async () => {
-    const args = ["webhook", "send", hooks, "--name", "Block lin", "--case", "c", "--local"];
-    const { code, stderr } = await runInProcess(args);
-    expect(code).toBe(2);
-    expect(stderr).toContain('did you mean "Block line"?');
   });
 
   test.each(["no JSON", '{"crm.example.com": "key-123"}', '{"https://crm.example.com": 7}'])(
