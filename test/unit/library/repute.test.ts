@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -77,24 +77,6 @@ it("enriches a list of files, or a folder, as one input", async () => {
   await expect(client().enrichFile([], out)).rejects.toMatchObject({ code: "input_missing" });
 });
 
-it("reads a folder with its subfolders if told to", async () => {
-  const folder = await temporaryFolder();
-  const inputs = await temporaryFolder();
-  await mkdir(join(inputs, "b"));
-  await writeFile(join(inputs, "b/a.csv"), "ip\n192.0.2.1\n");
-  const out = join(folder, "out.csv");
-  await expect(client().enrichFile(inputs, out)).rejects.toMatchObject({
-    code: "input_folder_empty",
-    hint: "add --recursive to read the files in them",
-  });
-  const manifest = await client().enrichFile(inputs, out, { recursive: true });
-  expect(manifest.inputs).toMatchObject([{ path: join(inputs, "b/a.csv"), rows: 1 }]);
-  const notices: string[] = [];
-  const onNotice = (notice: string) => void notices.push(notice);
-  await client().enrichFile(join(inputs, "b/a.csv"), out, { recursive: true, onNotice });
-  expect(notices).toContain("--recursive has no effect: no input is a folder");
-});
-
 it("tells results apart by status", async () => {
   const r = client({ lookups: "query" });
   expect(await r.lookup("203.0.113.51")).toMatchObject({ status: "partial", error: null });
@@ -113,27 +95,12 @@ it("tells results apart by status", async () => {
   ).toMatchObject({ status: "failed", item: "1.2.3.4", error: { code: "connect_refused" } });
 });
 
-it("reads a text as the kind that the caller knows", async () => {
-  const r = client({ lookups: "query" });
-  expect((await r.lookup("example.com")).kind).toBe("domain");
-  expect((await r.lookup("example.com", { kind: "url" })).kind).toBe("url");
-});
-
 it("shares the request of simultaneous lookups, and asks again later", async () => {
   const r = client({ lookups: "query" });
   await Promise.all([r.lookup("192.0.2.1"), r.lookup("192.0.2.1")]);
   expect(requests()).toBe(1);
   expect((await r.lookup("192.0.2.1")).source).toBe("live");
   expect(requests()).toBe(2);
-});
-
-it("answers from the cache of an earlier client", async () => {
-  const cache = await temporaryFolder();
-  const first = client({ lookups: "query", cache });
-  await first.lookup("192.0.2.1");
-  await first.close();
-  expect((await client({ lookups: "query", cache }).lookup("192.0.2.1")).source).toBe("cache");
-  expect(requests()).toBe(1);
 });
 
 it("looks a stream up in its order and asks for no item twice", async () => {
@@ -187,13 +154,6 @@ it("reads and writes streams", async () => {
   await client().enrichFile(lines, output, { from: "ndjson", to: "ndjson" });
   output.end();
   expect(JSON.parse(await rows)).toMatchObject({ ip: "192.0.2.1", rep: { verdict: "malicious" } });
-});
-
-it("names a wrong option of a run as the library spells it", async () => {
-  const run = client().enrichFile("in.csv", "out.csv", { itemColum: "data" } as object);
-  await expect(run).rejects.toThrow(
-    "enrichFile(): there is no option itemColum; did you mean itemColumn?",
-  );
 });
 
 it.each([

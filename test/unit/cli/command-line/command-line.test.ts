@@ -34,12 +34,6 @@ describe("signals", () => {
     },
   );
 
-  test("the first does not end the process", () => {
-    const { process } = setUp();
-    process.emit("SIGINT");
-    expect(process.exits).toEqual([]);
-  });
-
   test.each([
     ["SIGHUP", 129],
     ["SIGINT", 130],
@@ -80,9 +74,5 @@ describe("stdout", () => {
   test("a full disk ends the run with advice", () => {
     const { controller } = failing("ENOSPC");
     expect(controller.signal.reason).toMatchObject({ code: "output_disk_full" });
-  });
-
-  test("reports no fault before one occurs", () => {
-    expect(abortOnBrokenOutput(new AbortController(), new Writable()).fault()).toBeNull();
   });
 });

@@ -22,11 +22,6 @@ test("offers commands, groups, help and version as the first word", async () => 
   );
 });
 
-test("completes a partly typed command, also after help", async () => {
-  expect(await candidates("repute enrich")).toContain("enrich");
-  expect(await candidates("repute help en")).toContain("enrich");
-});
-
 test.each(groups.map(({ name }) => name))("offers the commands of %s", async (group) => {
   const members = commandNames.filter((name) => name.startsWith(`${group} `));
   expect(await candidates(`repute ${group} `)).toEqual(

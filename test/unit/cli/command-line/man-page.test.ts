@@ -3,7 +3,6 @@ import { inSections, loadCommands } from "../../../../src/cli/command-list.js";
 import { optionSections } from "../../../../src/cli/command.js";
 import { manPage } from "../../../../src/cli/command-line/man-page.js";
 import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
-import { secrets } from "../../../../src/cli/options/secrets.js";
 
 const commands = await loadCommands();
 const page = manPage(commands, "1.2.3");
@@ -15,10 +14,6 @@ function sectionOf(name: string): string {
     new RegExp(`\n\\.SS repute ${name} (.*?)\n\\.S[HS] `, "s").exec(written) ?? [];
   return section;
 }
-
-test("the title names program, section and version", () => {
-  expect(page.split("\n")[0]).toBe('.TH REPUTE 1 "" "repute 1.2.3" "User Commands"');
-});
 
 describe.each(commands.map((command) => [command.name, command] as const))(
   "%s",
@@ -44,10 +39,6 @@ test("has a section for each heading of the help, and its flags under those of t
     "Examples",
     "Exit codes",
   ]);
-});
-
-test("names the variables of all secrets", () => {
-  for (const { variable } of Object.values(secrets)) expect(page).toContain(`\\fB${variable}\\fR`);
 });
 
 test("is ASCII, and no text line starts a roff request", () => {

@@ -58,16 +58,6 @@ describe("help and version", () => {
     expect(await parse(...args)).toMatchObject({ action: "help", topic: { name: "enrich" } });
   });
 
-  test.each([
-    [["enrich", "-h"], true],
-    [["enrich", "--help"], false],
-    [["enrich", "-h", "--help"], false],
-    [["help", "enrich"], false],
-    [["enrich", "help"], false],
-  ])("%j: brief is %j", async (args, brief) => {
-    expect(await parse(...args)).toMatchObject({ action: "help", brief });
-  });
-
   test.each([[["help", "other.csv"]], [["help", "--quiet"]]])(
     "enrich %j reads a file called help",
     async (args) => {
@@ -174,11 +164,6 @@ describe("flags", () => {
   ])("%j", async (args, flags) => {
     expect((await run("a.csv", ...args)).flags).toEqual(flags);
   });
-
-  test("keep the name that error messages use", async () => {
-    const parsed = await parse("enrich", "-o", "x");
-    expect(parsed.action === "run" && parsed.flags.get("output")?.name).toBe("--output");
-  });
 });
 
 describe("operands", () => {
@@ -257,21 +242,11 @@ describe("mistakes", () => {
     });
   });
 
-  test("suggests enrich for a file in place of the command", async () => {
-    await expect(parse("dump.csv")).rejects.toMatchObject({
-      hint: expect.stringContaining("repute enrich FILE") as string,
-    });
-  });
-
   test.each([
     ["enrich", "--constructor"],
     ["enrich", "--no-toString"],
     ["enrich", "--__proto__=1"],
   ])("%s %s is refused as a flag", async (...args) => {
     await expect(parse(...args)).rejects.toMatchObject({ code: "unknown_flag" });
-  });
-
-  test("names an unknown one-letter flag as typed", async () => {
-    await expect(parse("enrich", "-z")).rejects.toThrow("enrich has no flag -z");
   });
 });

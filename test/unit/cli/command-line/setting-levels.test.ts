@@ -38,13 +38,6 @@ test.each(["config.yaml", "config.yml", "config.json"])(
   },
 );
 
-test("finds the config file below ~/.config", async () => {
-  const HOME = await temporaryFolder();
-  await mkdir(join(HOME, ".config", "repute"), { recursive: true });
-  await writeFile(join(HOME, ".config", "repute", "config.yaml"), "rate: 1/h");
-  expect(await quotas([], { HOME })).toEqual([1]);
-});
-
 test.each([
   ["the profile that a flag selects", ["--profile", "fast"], {}, 2],
   ["the profile that a variable selects", [], { REPUTE_PROFILE: "fast" }, 2],
@@ -62,11 +55,6 @@ test("--config replaces the file below XDG_CONFIG_HOME", async () => {
   const other = join(folder, "other.yaml");
   await writeFile(other, "rate: 7/h");
   expect(await quotas(["--config", other], env)).toEqual([7]);
-});
-
-test("--config /dev/null turns the config file off", async () => {
-  const { env } = await configured({ "config.yaml": profiles });
-  expect(await quotas(["--config", "/dev/null"], env)).toEqual([]);
 });
 
 test("refuses two config files side by side and names both", async () => {
@@ -94,17 +82,6 @@ test("a wrong value in a profile is reported with its place", async () => {
 });
 
 const specs = optionSpecs(enrichOptions);
-
-test("reads the variables of options and ignores others", () => {
-  const given = settingsFromEnvironment({ REPUTE_RETRIES: "3", HOME: "/home/me" }, specs);
-  expect([...given]).toEqual([
-    ["retries", { value: "3", level: "variable", name: "REPUTE_RETRIES" }],
-  ]);
-});
-
-test("ignores an empty variable", () => {
-  expect(settingsFromEnvironment({ REPUTE_RETRIES: "" }, specs).size).toBe(0);
-});
 
 test.each([
   ["1", true],

@@ -61,11 +61,6 @@ test("shows the origin of each setting", async () => {
   expect(setting("ops-url")).toMatchObject({ value: null, origin: "default" });
 });
 
-test("shows the default rate of a real service, and none for the embedded one", async () => {
-  expect((await shown([])).setting("rate")).toMatchObject({ value: "100/s" });
-  expect((await shown(["--local"])).setting("rate")).toMatchObject({ value: "none" });
-});
-
 test("shows the default rate beside a quota, and not beside another rate", async () => {
   const rates = async (...args: string[]) =>
     (await shown(args)).all.settings
@@ -122,29 +117,9 @@ test("warns about a key file that cannot be used", async () => {
   expect(stdout + stderr).not.toContain("two words");
 });
 
-test("hides passwords of addresses", async () => {
-  const env = { REPUTE_OUTPUT: "postgres://me:s3cret@db/x?table=t" };
-  expect((await shown([], env)).setting("output")).toMatchObject({
-    value: "postgres://***@db/x?table=t",
-  });
-});
-
 test("prints a line for each set setting when piped", async () => {
   const { stdout } = await runInProcess(["config", "--rate", "5/s"]);
   expect(stdout).toContain("rate\t5/s\t--rate\n");
   expect(stdout).toContain("retries\t5\tdefault\n");
   expect(stdout).not.toContain("ops-url");
-});
-
-test("prints a table on a terminal", async () => {
-  const { stdout } = await runInProcess(["config", "--rate", "5/s"], { columns: 100 });
-  expect(stdout).toMatch(/^setting +value +from\n/);
-  expect(stdout).toMatch(/^rate +5\/s +--rate$/m);
-});
-
-test("refuses a config file with a mistake", async () => {
-  const path = await configFile("retrys: 1\n");
-  const { code, stderr } = await runInProcess(["config", "--config", path]);
-  expect(code).toBe(2);
-  expect(stderr).toContain(`${path}:1:1 has the unknown key "retrys"`);
 });

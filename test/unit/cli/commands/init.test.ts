@@ -136,15 +136,6 @@ describe("without questions", () => {
     expect([code, existsSync(path)]).toEqual([2, false]);
     expect(stderr).toContain("init needs --intel-url");
   });
-
-  test("refuses an address with a password", async () => {
-    const { env } = await home();
-    const args = ["init", "--yes", "--intel-url", "https://me:s3cret@intel.example/beta"];
-    const { code, stderr } = await runInProcess(args, { env, stdin: "" });
-    expect(code).toBe(2);
-    expect(stderr).toContain("--intel-url must not have a user name or password");
-    expect(stderr).not.toContain("s3cret");
-  });
 });
 
 test.skipIf(process.platform === "win32")("writes a file for its owner alone", async () => {
@@ -174,10 +165,4 @@ describe("an existing config file", () => {
     expect([code, existsSync(path)]).toEqual([0, false]);
     expect(await settingsOf(yml)).toMatchObject({ "intel-url": "https://other.example/beta" });
   });
-});
-
-test("needs a path if there is no home folder", async () => {
-  const { code, stderr } = await runInProcess(["init", "--yes"], { stdin: "" });
-  expect(code).toBe(2);
-  expect(stderr).toContain("repute init FILE");
 });

@@ -59,10 +59,6 @@ describe.each(formats)("%s", (file, text, places) => {
     ]);
   });
 
-  test("ignores profiles that are not selected", async () => {
-    expect((await read(text, file)).profile.size).toBe(0);
-  });
-
   test("names line and column of a key", async () => {
     const { general, profile } = await read(text, file, "nightly");
     expect(general.get("retries")?.name).toMatch(
@@ -93,25 +89,6 @@ test("reads keys in kebab case and in camel case", async () => {
   ]);
 });
 
-test("reports the origin of a key for programs", async () => {
-  const { profile } = await read("profiles:\n  a: { item-column: ioc }\n", "config.yaml", "a");
-  expect(profile.get("itemColumn")?.origin).toMatchObject({
-    key: "item-column",
-    line: 2,
-    column: 8,
-    profile: "a",
-  });
-});
-
-test("reads a file with a byte order mark", async () => {
-  const { general } = await read('\uFEFF{"retries": 1}');
-  expect(general.get("retries")?.value).toBe(1);
-});
-
-test("accepts an editor's $schema", async () => {
-  expect((await read('{"$schema": "https://schema.example/repute.json"}')).general.size).toBe(0);
-});
-
 test("merges YAML anchors into a profile", async () => {
   const text = "profiles:\n  a: &a {retries: 1}\n  b: {<<: *a, rate: 1/s}\n";
   expect([...(await read(text, "config.yaml", "b")).profile.keys()].sort()).toEqual([
@@ -134,12 +111,6 @@ describe("an unknown key", () => {
     });
   });
 
-  test("is refused in a profile that is not selected", async () => {
-    await expect(read("profiles:\n  a: {retrys: 1}\n", "c.yaml")).rejects.toThrow(
-      'c.yaml:2:7 has the unknown key "retrys"',
-    );
-  });
-
   test.each([
     ["config", "a config file cannot name another one"],
     ["profile", "select a profile with --profile NAME or REPUTE_PROFILE"],
@@ -147,12 +118,6 @@ describe("an unknown key", () => {
     ["constructor", "keys are flags without their dashes"],
   ])("named %s gets its own hint", async (key, hint) => {
     await expect(read(JSON.stringify({ [key]: "x" }))).rejects.toMatchObject({ hint });
-  });
-
-  test("that resembles profiles gets that suggestion", async () => {
-    await expect(read("profile-s: {}\n", "c.yaml")).rejects.toMatchObject({
-      hint: 'did you mean "profiles"?',
-    });
   });
 });
 
@@ -207,10 +172,4 @@ describe("a profile that the file lacks", () => {
       hint,
     });
   });
-});
-
-test("names a file that does not exist", async () => {
-  await expect(settingsFromFile("no-such-file.json", specs, null)).rejects.toThrow(
-    "cannot read the config file no-such-file.json: no such file",
-  );
 });

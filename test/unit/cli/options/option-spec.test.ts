@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { option, switchOrAge, wholeNumber } from "../../../../src/core/options.js";
-import {
-  flagName,
-  optionSpecs,
-  variableName,
-  writtenFlag,
-} from "../../../../src/cli/options/option-spec.js";
+import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
 
 const schema = z.strictObject({
   itemColumn: option(z.string().optional(), { description: "Column of the item", value: "NAME" }),
@@ -22,31 +17,11 @@ const schema = z.strictObject({
 
 const specs = Object.fromEntries(optionSpecs(schema).map((spec) => [spec.key, spec]));
 
-test("names a flag after its member in kebab case", () => {
-  expect(flagName("partialRetries")).toBe("partial-retries");
-});
-
-test("names a variable REPUTE_ plus the member in upper snake case", () => {
-  expect(variableName("partialRetries")).toBe("REPUTE_PARTIAL_RETRIES");
-});
-
-test("recognises a switch by its default", () => {
-  expect(specs["header"]?.isSwitch).toBe(true);
-});
-
-test("takes a value unless the option is boolean", () => {
-  expect(specs["itemColumn"]?.isSwitch).toBe(false);
-});
-
 test("shows a default as typed on the command line, with default() and prefault()", () => {
   expect([specs["retries"]?.defaultText, specs["level"]?.defaultText]).toEqual([
     "5",
     "first-choice",
   ]);
-});
-
-test("an option without a default has none", () => {
-  expect(specs["itemColumn"]?.defaultText).toBeNull();
 });
 
 test("uses few choices as the placeholder", () => {
@@ -58,10 +33,6 @@ test("lists many choices beside a placeholder", () => {
     placeholder: "LEVEL",
     choices: ["first-choice", "second-choice"],
   });
-});
-
-test("takes description and alias from the schema", () => {
-  expect(specs["quiet"]).toMatchObject({ description: "Say nothing", alias: "q" });
 });
 
 test("writes the value that a switch may have", () => {

@@ -23,10 +23,6 @@ function messageOf(levels: GivenSettings[]): string {
   return "no UsageError";
 }
 
-test("uses defaults for settings that are not given", () => {
-  expect(load().settings).toMatchObject({ output: "-", concurrency: 32, timeout: 30_000 });
-});
-
 test("a flag overrides a variable, which overrides a profile, which overrides the file", () => {
   const { settings } = load(
     given("flag", { retries: "1" }),
@@ -40,23 +36,6 @@ test("a flag overrides a variable, which overrides a profile, which overrides th
     settings.partialRetries,
     settings.timeout,
   ]).toEqual([1, 2, 3, 4000]);
-});
-
-test("reports the origin of a setting", () => {
-  const { given: places } = load(given("flag", {}), given("variable", { retries: "2" }));
-  expect(places.get("retries")?.level).toBe("variable");
-});
-
-test("keeps settings of other commands apart", () => {
-  const { given: own, others } = load(given("file", { latency: "50ms" }));
-  expect([own.has("latency"), others.get("latency")?.value]).toEqual([false, "50ms"]);
-});
-
-test("accepts numbers from a file where flags are text", () => {
-  expect(load(given("file", { timeout: "5s", retries: 0 })).settings).toMatchObject({
-    timeout: 5000,
-    retries: 0,
-  });
 });
 
 describe("a wrong value", () => {
@@ -97,20 +76,6 @@ describe("a wrong value", () => {
 
   test("in the environment names the variable", () => {
     expect(messageOf([given("variable", { retries: "x" })])).toMatch(/^REPUTE_X must be/);
-  });
-
-  test("in the file names the key and the file", () => {
-    expect(messageOf([given("file", { retries: true })])).toBe(
-      '"x" in repute.json must be a number or text; got true',
-    );
-  });
-
-  test("is ignored when a stronger level overrides it", () => {
-    expect(load(given("flag", { retries: "1" }), given("variable", { retries: "x" }))).toBeTruthy();
-  });
-
-  test("does not hide another wrong value", () => {
-    expect(messageOf([given("flag", { retries: "x", from: "y" })]).split("\n")).toHaveLength(2);
   });
 
   test("never shows the password in an address", () => {

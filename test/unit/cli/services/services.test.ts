@@ -36,30 +36,6 @@ describe("the embedded service", () => {
       expect([intel.credential, statuses]).toEqual(["named-key", [403, 200]]);
     });
   });
-
-  test("accepts the token from a file named by a flag", async () => {
-    const file = { value: await keyFile(), level: "flag", name: "--access-token-file" } as const;
-    await withServices(["ops"], local({ accessTokenFile: file }), async ({ ops }) => {
-      const ask = (token: string) =>
-        fetch(`${ops.url}/beta/ops/customers`, { headers: { authorization: `Bearer ${token}` } });
-      expect(ops.credential).toBe("named-key");
-      expect([(await ask("named-key")).status, (await ask("sample-access-token")).status]).toEqual([
-        200, 401,
-      ]);
-    });
-  });
-
-  test("needs no key file that the configuration names", async () => {
-    const file = {
-      value: "no-such-file",
-      level: "file",
-      name: '"api-key-file" in c.json',
-    } as const;
-    await withServices(["intel"], local({ apiKeyFile: file }), async ({ intel }) => {
-      expect(intel.credential).toBeNull();
-      expect((await fetch(`${intel.url}/query/192.0.2.1`)).status).toBe(200);
-    });
-  });
 });
 
 describe("a missing secret file", () => {
@@ -73,12 +49,6 @@ describe("a missing secret file", () => {
       /^repute: cannot read no-such-file, the .* file \(.*-file\): no such file\n/,
     );
   });
-});
-
-test("a key with invalid characters is an error with --local too", async () => {
-  const path = await keyFile("two words");
-  const args = ["query", "192.0.2.1", "--local", "--api-key-file", path];
-  expect(await runInProcess(args)).toMatchObject({ code: 2, stdout: "" });
 });
 
 test("--local works with a key file", async () => {
@@ -108,16 +78,6 @@ function given(places: Record<string, SettingLevel>): GivenSettings {
     ]),
   );
 }
-
-test("uses the address", () => {
-  expect(chooseAddress("intel", { local: false, intelUrl: url }, given({ intelUrl: "flag" }))).toBe(
-    url,
-  );
-});
-
-test("--local selects the embedded service", () => {
-  expect(chooseAddress("intel", { local: true }, given({ local: "flag" }))).toBeNull();
-});
 
 test("neither is an error that names the ways to set one", () => {
   expect(() => chooseAddress("intel", { local: false }, given({}))).toThrow(
@@ -163,15 +123,6 @@ test.each([
     code: `${service}_url_missing`,
     hint: expect.stringMatching(`${flag} URL, ${variable}`) as string,
   });
-});
-
-test("each service is chosen on its own", () => {
-  const choice = { local: true, intelUrl: url, opsUrl: "https://ops.example" };
-  const places = given({ local: "variable", intelUrl: "flag", opsUrl: "file" });
-  expect([chooseAddress("intel", choice, places), chooseAddress("ops", choice, places)]).toEqual([
-    url,
-    null,
-  ]);
 });
 
 function thrownBy(act: () => unknown): unknown {

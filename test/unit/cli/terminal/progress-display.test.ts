@@ -41,20 +41,10 @@ test("prints a line once a minute without a terminal", () => {
   expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n".repeat(2));
 });
 
-test.each([80, null])("prints nothing if progress is off (width %s)", (columns) => {
-  const { stream } = start(columns, false);
-  vi.advanceTimersByTime(120_000);
-  expect(stream.text).toBe("");
-});
-
 test("reports how far a run got, even after it has stopped", () => {
   const { display } = start(null, true, { ...progress, bytesTotal: 1000 });
   display.stop();
   expect(display.reached()).toBe("10 rows (10%)");
-});
-
-test("reports only the rows if the share is unknown", () => {
-  expect(start(null, true, { ...progress, rowsWritten: 1 }).display.reached()).toBe("1 row");
 });
 
 test.each([80, null])(
@@ -65,13 +55,6 @@ test.each([80, null])(
     expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n");
   },
 );
-
-test("has no progress once stopped", () => {
-  const { stream, reporter, display } = start(null);
-  display.stop();
-  reporter.printStatus();
-  expect(stream.text).toBe("repute: running, no progress yet\n");
-});
 
 test("removes the line for good once stopped", () => {
   const { stream, display } = start(80);
@@ -136,16 +119,6 @@ describe("line", () => {
     );
   });
 
-  test("is shorter than the terminal at every width", () => {
-    for (let width = 1; width < 200; width++) {
-      expect(progressLine(now, speed, width).length).toBeLessThan(width);
-    }
-  });
-
-  test("keeps rows and share longest", () => {
-    expect(progressLine(now, speed, 20)).toBe("47%  12,345 rows");
-  });
-
   test.each([
     [{ seconds: 90, at: null, share: 0.4 }, "stops in 1 min 30 s, at about 40%"],
     [{ seconds: 90, at: "05:30", share: 0.4 }, "stops at 05:30, at about 40%"],
@@ -163,10 +136,6 @@ describe("line", () => {
   ])("says how much is throttled and when the run asks again", (throttled, pausedSeconds, text) => {
     const line = progressLine({ ...now, pausedSeconds }, { ...speed, throttled }, 160);
     expect(line).toContain(`left  ${text}  2 failed`);
-  });
-
-  test("has no colour", () => {
-    expect(progressLine(now, speed, 200)).not.toContain("\u001B");
   });
 
   test("has neither bar nor share nor time left if they are unknown", () => {

@@ -34,10 +34,6 @@ describe("pace", () => {
       0.62,
     );
   });
-
-  test("is zero if no time has passed", () => {
-    expect(meterFrom().measure(aProgress(), 0).rowsPerSecond).toBe(0);
-  });
 });
 
 describe("with the number of lookups", () => {
@@ -73,14 +69,6 @@ describe("with the number of lookups", () => {
     expect(meterFrom(before).measure(aProgress(before), 0).share).toBe(0.5);
   });
 
-  test("does not depend on the rows and bytes read", () => {
-    const meters = [250, 1000].map((bytesRead) => {
-      const now = aProgress({ requests: 110, lookups, bytesRead, rowsRead: 9, rowsWritten: 9 });
-      return meterFrom().measure(now, 10_000);
-    });
-    expect(meters[0]).toEqual(meters[1]);
-  });
-
   test("stays below 100 percent while rows are left to write", () => {
     const now = aProgress({ lookups: { planned: 10, settled: 10, requests: 10 } });
     expect(meterFrom().measure(now, 1000).share).toBe(0.99);
@@ -97,11 +85,6 @@ describe("while a service is unavailable now and then", () => {
     const now = aProgress({ ...slow, throttling: "unclear" });
     const { secondsLeft } = meterFrom().measure(now, 30_000);
     expect(secondsLeft).toBeCloseTo(9000 / pace);
-  });
-
-  test("believes the measured pace once the service names a limit", () => {
-    const now = aProgress({ ...slow, throttling: "named" });
-    expect(meterFrom().measure(now, 30_000).secondsLeft).toBeCloseTo(270);
   });
 
   test("expects the best recent pace once the run has found a limit", () => {
@@ -157,15 +140,6 @@ describe("without it", () => {
   test("extrapolates the time left from the bytes", () => {
     const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10 });
     expect(meterFrom().measure(now, 4000).secondsLeft).toBe(12);
-  });
-
-  test("knows neither share nor time if the input's size is unknown", () => {
-    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10, bytesTotal: null });
-    expect(meterFrom(now).measure(now, 1000)).toMatchObject({ share: null, secondsLeft: null });
-  });
-
-  test("shows no time left while nothing moves", () => {
-    expect(meterFrom().measure(aProgress(), 5000).secondsLeft).toBeNull();
   });
 
   test("shows no time left in the first three seconds", () => {

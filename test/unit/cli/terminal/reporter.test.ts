@@ -19,15 +19,6 @@ test("keeps the progress line below a printed line", () => {
   expect(stream.text).toBe("10 rows\r\u001B[Khello\n10 rows");
 });
 
-test("clears the progress line once", () => {
-  const stream = new FakeStream(80);
-  const reporter = new Reporter(stream);
-  reporter.draw("10 rows");
-  reporter.clear();
-  reporter.clear();
-  expect(stream.text).toBe("10 rows\r\u001B[K");
-});
-
 test("escapes control characters of messages", () => {
   const stream = new FakeStream(80);
   new Reporter(stream).warning("column \u001B[31mred\u009B2J\r\nnext");
@@ -48,21 +39,6 @@ test("prints the latest status above the progress line", () => {
   );
 });
 
-test("escapes characters that reorder text in messages and in the progress line", () => {
-  const stream = new FakeStream(80);
-  const reporter = new Reporter(stream);
-  reporter.print("no column \u202Evsc.exe\u2069");
-  reporter.draw("10 rows of \u200Fx");
-  expect(stream.text).toBe("no column <U+202E>vsc.exe<U+2069>\n10 rows of <U+200F>x");
-});
-
-test("has a width on a terminal only", () => {
-  expect([new Reporter(new FakeStream(120)).width, new Reporter(new FakeStream()).width]).toEqual([
-    120,
-    null,
-  ]);
-});
-
 test("never prints the password of a URL", () => {
   const stream = new FakeStream();
   new Reporter(stream).print("no answer from https://me:pass-123@intel.example/beta");
@@ -77,17 +53,6 @@ test("a usage error says what is wrong, what to do and where to find help", () =
   });
   expect(errorText(error, plain)).toBe(
     "repute: there is no column ioc\n  did you mean ip?\n  see: repute enrich --help",
-  );
-});
-
-test("a usage error before any command points to the program's help", () => {
-  const error = new UsageError("input_not_found", "there is no command");
-  expect(errorText(error, { command: null, debug: false })).toMatch(/\n {2}see: repute --help$/);
-});
-
-test("starts each line of a message with the program's name", () => {
-  expect(errorText(new FatalError("input_not_found", "one\ntwo"), plain)).toBe(
-    "repute: one\nrepute: two",
   );
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { safeOnTerminal, TerminalOutput } from "../../../../src/cli/terminal/terminal-output.js";
+import { TerminalOutput } from "../../../../src/cli/terminal/terminal-output.js";
 import { FakeStream } from "../fake-context.js";
 
 function written(...chunks: readonly (string | Uint8Array)[]): string {
@@ -24,11 +24,6 @@ test("keeps a line end split across two writes", () => {
   expect(written("a\r", "\nb\r", "c")).toBe("a\r\nb<U+000D>c");
 });
 
-test("is as wide as the terminal behind it", () => {
-  const output = new TerminalOutput(new FakeStream(123));
-  expect([output.isTTY, output.columns]).toEqual([true, 123]);
-});
-
 test("applies the back-pressure of the terminal", async () => {
   const terminal = new FakeStream(80);
   terminal.cork();
@@ -39,9 +34,4 @@ test("applies the back-pressure of the terminal", async () => {
   terminal.uncork();
   await taken;
   expect(terminal.text).toBe(big);
-});
-
-test("writes data unchanged to a pipe or file", () => {
-  const pipe = new FakeStream();
-  expect(safeOnTerminal(pipe)).toBe(pipe);
 });

@@ -54,15 +54,6 @@ test("prints the remedy after the finding", async () => {
   expect(stdout).toMatch(/^fail {2}address {8}no service configured; set its address, .*[^.]$/m);
 });
 
-test("finds nothing wrong with the embedded service", async () => {
-  const { code, of } = await doctor(["--local"]);
-  expect(code).toBe(0);
-  expect(of("address")).toMatchObject({ status: "ok", finding: "the embedded service" });
-  for (const name of ["node", "service", "key", "state folder", "cache"]) {
-    expect([name, of(name)?.status]).toEqual([name, "ok"]);
-  }
-});
-
 test("says that all optional packages are there, and where", async () => {
   const { of } = await doctor(["--local"]);
   expect(of("packages")).toEqual({
@@ -70,17 +61,6 @@ test("says that all optional packages are there, and where", async () => {
     status: "ok",
     finding: `all 11 optional ones in ${packagePath("node_modules")}`,
     remedy: null,
-  });
-});
-
-test("fails for an output in a folder that does not exist, as a run does", async () => {
-  const folder = `${await temporaryFolder()}/none`;
-  const { code, of } = await doctor(["--local", "-o", `${folder}/out.csv`]);
-  expect(code).toBe(1);
-  expect(of("output folder")).toMatchObject({
-    status: "fail",
-    finding: `the folder ${folder} does not exist`,
-    remedy: "create it first",
   });
 });
 
@@ -149,32 +129,12 @@ describe("the service", () => {
     expect(of("connection")?.finding).toContain("ECONNREFUSED");
   });
 
-  test("whose name does not resolve fails with a remedy", async () => {
-    const { code, of } = await doctor(["--intel-url", "https://no-such-host.invalid/beta"]);
-    expect([code, of("service")]).toEqual([1, undefined]);
-    expect(of("connection")?.finding).toMatch(/no-such-host\.invalid could not be resolved \(E/);
-    expect(of("connection")?.remedy).toContain("DNS");
-  });
-
-  test("without an address is a failed check", async () => {
-    const { code, of } = await doctor([]);
-    expect([code, of("address")?.status]).toEqual([1, "fail"]);
-    expect(of("address")?.remedy).toContain("REPUTE_INTEL_URL");
-  });
-
   test("with a key file that is missing is a failed check", async () => {
     const env = { REPUTE_API_KEY_FILE: "no-such-key" };
     const { code, of } = await doctor(["--intel-url", "http://127.0.0.1:9/beta"], env);
     expect([code, of("key")?.status]).toEqual([1, "fail"]);
     expect(of("key")?.finding).toContain("no such file");
   });
-});
-
-test("reports the config file and profile", async () => {
-  const path = join(await temporaryFolder(), "c.yaml");
-  await writeFile(path, "profiles: {nightly: {local: true}}");
-  const { of } = await doctor(["--config", path, "--profile", "nightly"]);
-  expect(of("config")?.finding).toBe(`${path}, profile nightly`);
 });
 
 test("counts its request against a quota, and sends none once that is used up", async () => {
@@ -188,15 +148,6 @@ test("counts its request against a quota, and sends none once that is used up", 
 });
 
 describe("a cache", () => {
-  test("that is sound passes", async () => {
-    const cache = await temporaryFolder();
-    const run = ["enrich", "--local", "--cache", cache, "--quiet"];
-    expect((await runInProcess(run, { stdin: "192.0.2.1\n" })).code).toBe(0);
-    const { of } = await doctor(["--local", "--cache", cache]);
-    expect(of("cache")).toMatchObject({ status: "ok" });
-    expect(of("cache folder")?.status).toBe("ok");
-  });
-
   test("that is damaged fails with the command that removes it", async () => {
     const cache = await temporaryFolder();
     await mkdir(join(cache, "answers"));
@@ -204,13 +155,6 @@ describe("a cache", () => {
     const { code, of } = await doctor(["--local", "--cache", cache]);
     expect([code, of("cache")?.status]).toEqual([1, "fail"]);
     expect(of("cache")?.remedy).toContain(`repute cache clear ${cache}`);
-  });
-
-  test("that does not exist yet passes and is not created", async () => {
-    const cache = join(await temporaryFolder(), "none");
-    const { of } = await doctor(["--local", "--cache", cache]);
-    expect(of("cache")?.finding).toContain("no answers yet");
-    expect(of("cache folder")?.status).toBe("ok");
   });
 });
 

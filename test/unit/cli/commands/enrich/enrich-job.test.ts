@@ -6,28 +6,13 @@ import {
   enrichInput,
   explainInterruption,
 } from "../../../../../src/cli/commands/enrich/enrich-job.js";
-import {
-  EarlyEndError,
-  FatalError,
-  InterruptedError,
-  UsageError,
-} from "../../../../../src/core/errors.js";
+import { EarlyEndError, FatalError, InterruptedError } from "../../../../../src/core/errors.js";
 import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
 import { fakeContext } from "../../fake-context.js";
-
-test("an argument is a file, also if it cannot be looked up", async () => {
-  const tooLong = "a".repeat(5000);
-  expect(await enrichInput(["a.csv"], fakeContext())).toEqual({ path: "a.csv" });
-  expect(await enrichInput([tooLong], fakeContext())).toEqual({ path: tooLong });
-});
 
 test.each([[["-"]], [[]]])("%j is stdin", async (operands) => {
   const input = await enrichInput(operands, fakeContext({ stdin: "" }));
   expect(input).toMatchObject({ name: "stdin" });
-});
-
-test("a dash reads from a terminal", async () => {
-  expect(await enrichInput(["-"], fakeContext({ stdin: null }))).toMatchObject({ name: "stdin" });
 });
 
 test("no operand is an error if stdin is a terminal", async () => {
@@ -76,12 +61,6 @@ test("an interrupted run with saved progress says how to continue", () => {
   });
 });
 
-test("an interrupted run without saved progress says so", () => {
-  expect(explainInterruption(new InterruptedError("SIGINT"), null, false)).toMatchObject({
-    hint: "nothing was saved; run the command again",
-  });
-});
-
 test.each([
   [new InterruptedError("SIGINT"), "hint"],
   [new EarlyEndError("deadline_reached", "the deadline 05:30 has passed"), "message"],
@@ -100,9 +79,4 @@ test("a run that failed keeps its own advice, followed by how to continue", () =
     message: "the disk is full",
     hint: expect.stringMatching(/^free some space\n {2}.*--resume$/) as string,
   });
-});
-
-test("the error of a run that never started is unchanged", () => {
-  const error = new UsageError("state_exists", "an interrupted run is there");
-  expect(explainInterruption(error, null, true)).toBe(error);
 });

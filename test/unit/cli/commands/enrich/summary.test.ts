@@ -73,15 +73,6 @@ test("lists counts, most frequent first", () => {
   );
 });
 
-test("never calls an unknown item safe", () => {
-  expect(formatSummary(manifest, 100)).not.toMatch(/safe|benign|clean|harmless|\bok\b/i);
-});
-
-test("wraps long lists below themselves", () => {
-  const lines = formatSummary(manifest, 60).split("\n");
-  expect(lines.filter((line) => line.length > 60)).toEqual([]);
-});
-
 test("an output to stdout has no manifest", () => {
   const text = formatSummary({ ...manifest, output: { ...manifest.output, path: null } }, 100);
   expect(text).toMatch(/\n {2}output +stdout \(2\.4 MB\)$/);
@@ -91,15 +82,6 @@ test("a bundle has indicators instead of rows", () => {
   const output = { ...manifest.output, format: "stix", indicators: 1_234 };
   const text = formatSummary({ ...manifest, output }, 100);
   expect(text).toMatch(/\n {2}rows +10,430 read, 1,234 indicators written\n/);
-});
-
-test("an empty input has no speed and no share", () => {
-  const statuses = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
-  const verdicts = { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 };
-  const input = { ...manifest.input, rows: 0 };
-  const output = { ...manifest.output, rows: 0 };
-  const text = formatSummary({ ...manifest, input, output, statuses, verdicts, seconds: 0 }, 100);
-  expect(text).toMatch(/^repute: 0 rows in 0\.0 s\n {2}rows +0 read, 0 written\n {2}kinds/);
 });
 
 test("says what a retry improved", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerCell, answerLine } from "../../../../../src/cli/commands/query/answer-card.js";
+import { answerLine } from "../../../../../src/cli/commands/query/answer-card.js";
 import { ndjsonEncoder } from "../../../../../src/formats/ndjson/ndjson-writer.js";
 import { aFinding, aRow, anItem, fullIpResult } from "../../../../helpers/enriched-rows.js";
 
@@ -26,16 +26,4 @@ test("keeps an unsupported argument as the item", () => {
     kind: null,
     source: null,
   });
-});
-
-test("prints the columns' values as text in cells", () => {
-  const answer = { text: "x", item: anItem, finding };
-  const names = ["item", "mail_blocklist", "tags", "bogon", "missing"];
-  expect(names.map((name) => answerCell(answer, name))).toEqual([
-    "192.0.2.1",
-    "ACTIVE",
-    "credentials:brute-force, scanner:web",
-    "",
-    "",
-  ]);
 });
