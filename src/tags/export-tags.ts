@@ -10,10 +10,21 @@ import {
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../api/status-fault.js";
-import { exportTag, failWithoutRequest, resultOf, type TagOutcome } from "./export-tag.js";
-import { loadParquetWriter } from "./list-formats/registry.js";
+import { exportTag, isTagFault, mayPass, progressReporter } from "./export-tag.js";
+import { loadParquetWriter } from "./list-formats/records.js";
 import { ExportState } from "./export-state.js";
+import { TagExportError } from "./faults.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
+
+interface Job {
+  readonly options: ExportTagsOptions;
+  readonly folder: ExportFolder;
+  readonly state: ExportState;
+  readonly current: ExportIndex | null;
+  readonly names: ReadonlySet<string>;
+  /** Tags of the current export by name. */
+  readonly before: ReadonlyMap<string, ExportedTag>;
+}
 
 /**
  * Exports the IP lists of tags to a folder (layout: see `ExportFolder`). A tag that cannot be
@@ -34,11 +45,54 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
     await folder.tidy(current, state.scratchFolder);
     const names = new Set<string>();
     for await (const name of options.names) names.add(name);
-    const job = { options, folder, state, current, names };
-    return (await reportOfKilledRun(job)) ?? (await run(job));
+    await state.keepOnly(names);
+    const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
+    const job = { options, folder, state, current, names, before };
+    if (isDone(job)) {
+      for (const name of names) await state.forget(name);
+      const tags = Array.from(names, (name) => before.get(name)!);
+      return reportOf(options, current!.generation, tags, before.size - tags.length);
+    }
+    const done = await exportAll(job);
+    const others = [...before.values()].filter((tag) => !names.has(tag.name));
+    const generation = await publish(job, done, others);
+    return reportOf(options, generation, done, options.prune ? 0 : others.length);
   } finally {
     await state.release();
   }
+}
+
+/** Whether this run's export is already there: it was killed after its lists were published. */
+function isDone({ options: { runId }, current, names, before }: Job): boolean {
+  if (runId === undefined || current?.run_id !== runId) return false;
+  const isExported = (status?: string) => status === "exported" || status === "unchanged";
+  return [...names].every((name) => isExported(before.get(name)?.status));
+}
+
+function reportOf(
+  { folder }: ExportTagsOptions,
+  generation: string | null,
+  indexed: readonly IndexedTag[],
+  kept: number,
+): ExportReport {
+  const tags = indexed.map(resultOf);
+  const count = (status: TagResult["status"]): number =>
+    tags.filter((result) => result.status === status).length;
+  const [exported, unchanged, failed] = [count("exported"), count("unchanged"), count("failed")];
+  return { folder, generation, tags, exported, unchanged, failed, kept };
+}
+
+/** What the index says about a tag, as reported to the caller. */
+function resultOf(tag: IndexedTag): TagResult {
+  const { name, status, error } = tag;
+  if (!hasList(tag) || status === "failed") {
+    const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
+    return { name, status: "failed", error, ...nothing };
+  }
+  const { snapshot, total, added, removed } = tag;
+  const files = tag.files.map(({ file }) => file);
+  const unchanged = status === "unchanged" ? "unchanged" : "exported";
+  return { name, status: unchanged, error: null, snapshot, total, added, removed, files };
 }
 
 /**
@@ -47,83 +101,36 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
  */
 const maxFaultsInRow = 8;
 
-interface Run {
-  readonly options: ExportTagsOptions;
-  readonly folder: ExportFolder;
-  readonly state: ExportState;
-  readonly current: ExportIndex | null;
-  readonly names: ReadonlySet<string>;
-}
-
-/**
- * The report of this run's export, if it was killed after its lists were published; otherwise null.
- */
-async function reportOfKilledRun({
-  options,
-  state,
-  current,
-  names,
-}: Run): Promise<ExportReport | null> {
-  if (options.runId === undefined || current?.run_id !== options.runId) return null;
-  const there = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
-  const tags: TagResult[] = [];
-  for (const name of names) {
-    const tag = there.get(name);
-    if (tag?.status !== "exported" && tag?.status !== "unchanged") return null;
-    tags.push(resultOf(tag));
-    await state.forget(name);
-  }
-  return reportOf(options.folder, current.generation, tags, there.size - tags.length);
-}
-
-function reportOf(
-  folder: string,
-  generation: string | null,
-  tags: readonly TagResult[],
-  kept: number,
-): ExportReport {
-  const count = (status: TagResult["status"]): number =>
-    tags.filter((result) => result.status === status).length;
-  const [exported, unchanged, failed] = [count("exported"), count("unchanged"), count("failed")];
-  return { folder, generation, tags, exported, unchanged, failed, kept };
-}
-
-async function run(job: Run): Promise<ExportReport> {
-  const { options, current } = job;
-  const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
-  const done = await exportAll(job, before);
-  const others = [...before.values()].filter((tag) => !job.names.has(tag.name));
-  const generation = await publish(job, done, others);
-  const tags = done.map(({ entry }) => resultOf(entry));
-  return reportOf(options.folder, generation, tags, options.prune ? 0 : others.length);
-}
-
 /** Exports the tags in parallel. A fault that concerns all of them ends the export. */
-async function exportAll(
-  { options, folder, state, names }: Run,
-  tagsBefore: ReadonlyMap<string, ExportedTag>,
-): Promise<TagOutcome[]> {
-  const stems = new FileStems([...tagsBefore.values()]);
-  const oneList = pLimit(1);
+async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> {
+  const { options } = job;
+  const stems = new FileStems([...before.values()]);
+  const alone = pLimit(1);
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
   let faultsInRow = 0;
   let lastFault: ServiceError | null = null;
-  const exportOne = async (name: string): Promise<TagOutcome> => {
+  const exportOne = async (name: string): Promise<IndexedTag> => {
+    const earlier = before.get(name) ?? null;
     try {
       signal.throwIfAborted();
-      const before = tagsBefore.get(name) ?? null;
-      const context = { options, folder, state, before, stems, oneList };
-      const outcome =
-        lastFault !== null && faultsInRow >= maxFaultsInRow
-          ? failWithoutRequest(name, lastFault, context)
-          : await exportTag(name, signal, context);
-      lastFault = outcome.passingFault;
-      faultsInRow = lastFault === null ? 0 : faultsInRow + 1;
-      return outcome;
+      if (lastFault !== null && faultsInRow >= maxFaultsInRow) {
+        const error = notRequested(lastFault);
+        progressReporter(name, options)({ state: "failed", error });
+        throw error;
+      }
+      const tag = await exportTag({ ...job, name, signal, before: earlier, stems, alone });
+      faultsInRow = 0;
+      return tag;
     } catch (error) {
-      stop.abort(error);
-      throw error;
+      if (signal.aborted || !isTagFault(error)) {
+        stop.abort(error);
+        throw error;
+      }
+      if (mayPass(error)) lastFault = error;
+      faultsInRow = mayPass(error) || error instanceof NotRequested ? faultsInRow + 1 : 0;
+      const { code, message } = error;
+      return { ...(earlier ?? { name }), status: "failed", error: { code, message } };
     }
   };
   const limit = pLimit(options.parallel ?? 4);
@@ -132,41 +139,48 @@ async function exportAll(
   return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
 }
 
+/** The fault of a tag that was not requested, because all before it failed. */
+class NotRequested extends TagExportError {}
+
+function notRequested({ code, message }: ServiceError): NotRequested {
+  return new NotRequested(
+    code,
+    `not requested because all tags before it failed; the last error was: ${message}`,
+  );
+}
+
 /** Publishes the next generation, if it differs from the current one. */
 async function publish(
-  { options, folder, state, current }: Run,
-  done: readonly TagOutcome[],
+  { options, folder, state, current }: Job,
+  done: readonly IndexedTag[],
   others: readonly ExportedTag[],
 ): Promise<string | null> {
-  const { clock, prune = false } = options;
-  const isNews = done.some(({ entry }) => entry.status !== "failed");
+  const { clock, prune = false, runId } = options;
+  const isNews = done.some(({ status }) => status !== "failed");
   const isOther = current === null || (prune && others.length > 0);
   if (!isNews && !(isOther && done.length === 0)) return null;
   const kept = prune ? [] : others.map((tag) => ({ ...tag, status: "kept" as const, error: null }));
   const tags: IndexedTag[] = [];
-  for (const tag of [...done.map(({ entry }) => entry), ...kept]) {
+  for (const tag of [...done, ...kept]) {
     const isEarlier = hasList(tag) && (tag.status === "failed" || tag.status === "kept");
-    if (
-      !isEarlier ||
-      (await folder.generations.carryOver(current!.generation, tag, state.nextFolder))
-    ) {
+    if (!isEarlier || (await folder.carryOver(current!.generation, tag, state.nextFolder))) {
       tags.push(tag);
-    } else {
-      options.onWarning?.(`the earlier list of tag ${tag.name} is gone from ${options.folder}`);
-      if (tag.error) tags.push({ name: tag.name, status: "failed", error: tag.error });
+      continue;
     }
+    options.onWarning?.(`the earlier list of tag ${tag.name} is gone from ${options.folder}`);
+    if (tag.error) tags.push({ name: tag.name, status: "failed", error: tag.error });
   }
   const now = clock.now();
   const index: ExportIndex = {
     schema: indexSchemaVersion,
     exported_at: new Date(now).toISOString(),
-    ...(options.runId === undefined ? {} : { run_id: options.runId }),
-    generation: await folder.generations.nameFor(now),
+    ...(runId === undefined ? {} : { run_id: runId }),
+    generation: await folder.generationName(now),
     previous_generation: current?.generation ?? null,
     tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
   await folder.publish(state.nextFolder, index, state.scratchFolder);
   await folder.tidy(index, state.scratchFolder);
-  for (const { entry } of done) if (entry.status !== "failed") await state.forget(entry.name);
+  for (const { name, status } of done) if (status !== "failed") await state.forget(name);
   return index.generation;
 }

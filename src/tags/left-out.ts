@@ -1,73 +1,33 @@
-import type { Withheld } from "../lookup/withheld.js";
-import { isReserved } from "../lookup/withheld.js";
-import { type AddressList, addressText, widths } from "./address/address-list.js";
+import { isReserved, type Withheld } from "../lookup/withheld.js";
+import { type AddressList, v4Text, v6Text } from "./address-list.js";
+import type { ExportedTag } from "./folder/export-index.js";
 
-/** Addresses of a tag that its list does not have, because a firewall must not get them. */
-export interface LeftOut {
-  /** Addresses in reserved ranges; null if those are kept. */
-  readonly reserved: number | null;
-  /** Addresses that exclusion lists name; each counts for the first one. */
-  readonly excluded: readonly {
-    readonly path: string;
-    readonly sha256: string;
-    readonly addresses: number;
-  }[];
-}
-
-/** Removes from a list what must not be in any. */
+/**
+ * Removes from a list what a firewall must not get: addresses that exclusion lists name, each
+ * counted for the first one, and addresses in reserved ranges, unless those are kept.
+ */
 export function leaveOut(
-  list: AddressList,
+  { v4, v6 }: AddressList,
   withheld: Withheld,
-): { readonly list: AddressList; readonly leftOut: LeftOut } {
+): { readonly list: AddressList; readonly leftOut: ExportedTag["left_out"] } {
   const counts = withheld.lists.map(() => 0);
   let reserved = 0;
-  const isLeftOut = (value: string): boolean => {
+  const isKept = (value: string): boolean => {
     const item = { kind: "ip", value } as const;
     const by = withheld.listOf(item);
     if (by !== null) counts[withheld.lists.indexOf(by)]!++;
     else if (withheld.bogons === "local" && isReserved(item)) reserved++;
-    else return false;
-    return true;
+    else return true;
+    return false;
   };
-  return {
-    list: {
-      v4: without(list.v4, widths.v4, isLeftOut),
-      v6: without(list.v6, widths.v6, isLeftOut),
-    },
-    leftOut: {
-      reserved: withheld.bogons === "local" ? reserved : null,
-      excluded: withheld.lists.map(({ path, sha256 }, at) => ({
-        path,
-        sha256,
-        addresses: counts[at]!,
-      })),
-    },
+  const list = {
+    v4: v4.filter((address) => isKept(v4Text(address))),
+    v6: v6.filter((address) => isKept(v6Text(address))),
   };
-}
-
-export function leftOutSize({ reserved, excluded }: LeftOut): number {
-  return excluded.reduce((sum, { addresses }) => sum + addresses, reserved ?? 0);
-}
-
-export function hasSameRules({ reserved, excluded }: LeftOut, withheld: Withheld): boolean {
-  const digests = (lists: readonly { readonly sha256: string }[]): string =>
-    lists.map(({ sha256 }) => sha256).join();
-  const keepsReserved = withheld.bogons === "ask";
-  return keepsReserved === (reserved === null) && digests(excluded) === digests(withheld.lists);
-}
-
-/** The words without those of addresses that are left out. */
-function without(
-  words: Uint32Array,
-  width: number,
-  isLeftOut: (address: string) => boolean,
-): Uint32Array {
-  const kept = new Uint32Array(words.length);
-  let length = 0;
-  for (let at = 0; at < words.length / width; at++) {
-    if (isLeftOut(addressText(words, at, width))) continue;
-    kept.set(words.subarray(at * width, (at + 1) * width), length * width);
-    length++;
-  }
-  return kept.slice(0, length * width);
+  const excluded = withheld.lists.map(({ path, sha256 }, at) => ({
+    path,
+    sha256,
+    addresses: counts[at]!,
+  }));
+  return { list, leftOut: { reserved: withheld.bogons === "local" ? reserved : null, excluded } };
 }

@@ -1,14 +1,11 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { tagSchema } from "../api/schema/tag.js";
-import { openSealedJson, readJsonFile, sealJson, writeJsonFile } from "../core/files/json-file.js";
-import { makeFolder } from "../core/files/make-folder.js";
-import { widths, type ReadAddresses } from "./address/address-list.js";
+import { openSealedJson, sealJson } from "../core/files/json-file.js";
 import { exportFault } from "./faults.js";
 
 const pinSchema = z.object({
-  version: z.literal(2),
+  version: z.literal(3),
   /** SHA-256 of the service's address. Pages of another service cannot be continued. */
   source: z.string(),
   tag: z.string(),
@@ -24,106 +21,87 @@ const pinSchema = z.object({
 export type Pin = z.output<typeof pinSchema>;
 
 /**
- * The pages read of one tag's list, and their snapshot. Kept on disk, which saves memory and
- * survives an interruption. Each page is a file with a checksum; an incomplete file counts as
- * missing.
+ * The pages read of one tag's list, and their snapshot, in a file that survives an interruption. Its
+ * first line is the pin, each other line a page, all with a checksum.
  */
 export class PageLog {
   readonly pin: Pin;
   /** True if an earlier export started it. */
   readonly resumed: boolean;
   pages = 0;
-  /** The latest page. */
-  lastPage: ReadAddresses | null = null;
-  readonly #folder: string;
-  readonly #words = { v4: 0, v6: 0 };
+  /** Entries so far, which is the offset of the next page. */
+  entries = 0;
+  readonly #path: string;
+  #lastLine = "";
 
-  private constructor(folder: string, pin: Pin, resumed: boolean) {
-    this.#folder = folder;
+  private constructor(path: string, pin: Pin, resumed: boolean) {
+    this.#path = path;
     this.pin = pin;
     this.resumed = resumed;
   }
 
   /** Starts a log, replacing any existing one. @throws FatalError if it cannot be written */
-  static async begin(folder: string, pin: Pin): Promise<PageLog> {
-    try {
-      await rm(folder, { recursive: true, force: true });
-      makeFolder(folder);
-      await writeJsonFile(join(folder, pinFile), pin);
-      return new PageLog(folder, pin, false);
-    } catch (error) {
-      throw exportFault(folder, error);
-    }
+  static async begin(path: string, pin: Pin): Promise<PageLog> {
+    await writeFile(path, `${sealJson(pin)}\n`).catch(faultOf(path));
+    return new PageLog(path, pin, false);
   }
 
-  /** Opens the log of an earlier export; null if there is no valid one. */
-  static async resume(folder: string): Promise<PageLog | null> {
-    const pin = await readPin(folder);
-    if (pin === null) return null;
-    const log = new PageLog(folder, pin, true);
-    for (let page = await log.#read(0); page !== null; page = await log.#read(log.pages)) {
-      log.#count(page);
+  /** Opens the log of an earlier export and cuts off what is incomplete; null if there is none. */
+  static async resume(path: string): Promise<PageLog | null> {
+    const lines = (await readFile(path, "utf8").catch(() => "")).split("\n");
+    const pin = pinSchema.safeParse(openSealedJson(lines[0]!));
+    if (!pin.success) return null;
+    const log = new PageLog(path, pin.data, true);
+    for (const line of lines.slice(1)) {
+      const page = entriesIn(line);
+      if (page === null) break;
+      log.#count(line, page);
     }
+    const whole = lines.slice(0, 1 + log.pages).map((line) => `${line}\n`);
+    await writeFile(path, whole).catch(faultOf(path));
     return log;
   }
 
-  /** Entries so far, which is the offset of the next page. */
-  get entries(): number {
-    return this.#words.v4 / widths.v4 + this.#words.v6 / widths.v6;
-  }
-
   /** Appends a page. @throws FatalError if it cannot be written */
-  async append(page: ReadAddresses): Promise<void> {
-    const path = this.#pathOf(this.pages);
-    try {
-      await writeFile(path, sealJson({ v4: [...page.v4], v6: [...page.v6] }));
-    } catch (error) {
-      throw exportFault(path, error);
-    }
-    this.#count(page);
+  async append(entries: readonly string[]): Promise<void> {
+    const line = sealJson({ entries });
+    await appendFile(this.#path, `${line}\n`).catch(faultOf(this.#path));
+    this.#count(line, entries);
   }
 
-  /** All addresses in order of arrival. @throws FatalError if they cannot be read */
-  async read(): Promise<ReadAddresses> {
-    const all = { v4: new Uint32Array(this.#words.v4), v6: new Uint32Array(this.#words.v6) };
-    const read = { v4: 0, v6: 0 };
-    for (let number = 0; number < this.pages; number++) {
-      const page = await this.#read(number);
-      if (!page) throw exportFault(this.#folder, new Error("a stored page is missing"));
-      for (const family of ["v4", "v6"] as const) {
-        all[family].set(page[family], read[family]);
-        read[family] += page[family].length;
-      }
-    }
-    return all;
+  /** Whether a page equals the one before. A list has each address once, so it never should. */
+  repeats(entries: readonly string[]): boolean {
+    return sealJson({ entries }) === this.#lastLine;
+  }
+
+  /** All entries in order of arrival. @throws FatalError if they cannot be read */
+  async read(): Promise<string[]> {
+    const text = await readFile(this.#path, "utf8").catch(faultOf(this.#path));
+    const pages = text
+      .split("\n")
+      .slice(1, 1 + this.pages)
+      .map(entriesIn);
+    if (pages.includes(null)) throw exportFault(this.#path, new Error("a stored page is damaged"));
+    return pages.flatMap((page) => page ?? []);
   }
 
   async remove(): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
+    await rm(this.#path, { force: true });
   }
 
-  #count(page: ReadAddresses): void {
-    this.lastPage = page;
+  #count(line: string, entries: readonly string[]): void {
+    this.#lastLine = line;
     this.pages += 1;
-    this.#words.v4 += page.v4.length;
-    this.#words.v6 += page.v6.length;
-  }
-
-  async #read(number: number): Promise<ReadAddresses | null> {
-    const text = await readFile(this.#pathOf(number), "utf8").catch(() => "");
-    const page = openSealedJson(text) as Record<"v4" | "v6", readonly number[]> | null;
-    return page && { v4: Uint32Array.from(page.v4), v6: Uint32Array.from(page.v6) };
-  }
-
-  #pathOf(page: number): string {
-    return join(this.#folder, `page-${page}.json`);
+    this.entries += entries.length;
   }
 }
 
-/** Reads the pin of a log; null if there is no valid one. */
-export async function readPin(folder: string): Promise<Pin | null> {
-  const pin = pinSchema.safeParse(await readJsonFile(join(folder, pinFile)).catch(() => null));
-  return pin.success ? pin.data : null;
+function entriesIn(line: string): readonly string[] | null {
+  return (openSealedJson(line)?.["entries"] ?? null) as readonly string[] | null;
 }
 
-const pinFile = "pin.json";
+function faultOf(path: string): (error: unknown) => never {
+  return (error) => {
+    throw exportFault(path, error);
+  };
+}

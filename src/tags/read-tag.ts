@@ -1,31 +1,24 @@
 import type { TagIps } from "../api/schema/tag.js";
 import { tagIpsLimit } from "../api/schema/vocabulary.js";
 import { RejectedError } from "../api/status-fault.js";
-import type { Clock } from "../core/clock.js";
-import { bytesOf, type ReadAddresses, readEntries } from "./address/address-list.js";
+import { type AddressList, readEntries } from "./address-list.js";
 import type { ExportState } from "./export-state.js";
-import type { PageLog, Pin } from "./page-log.js";
+import type { ExportedTag } from "./folder/export-index.js";
+import type { PageLog } from "./page-log.js";
 import { TagExportError } from "./faults.js";
-import type { TagService } from "./types.js";
+import type { ExportTagsOptions } from "./types.js";
 
 /** Maximum number of restarts for a tag whose list changes while it is read. */
 const maxRestarts = 3;
 
-export interface ReadTagOptions {
+export interface TagReading {
   readonly name: string;
-  readonly client: TagService;
-  readonly state: ExportState;
-  readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Pages left by an interrupted export, or null. */
-  readonly begun: PageLog | null;
-  /** True if the list with this first page is already exported, so that the rest can be skipped. */
-  readonly isKnown: (first: TagIps, addresses: ReadAddresses) => Promise<boolean>;
-  readonly onPage: (log: PageLog) => void;
+  readonly options: ExportTagsOptions;
+  readonly state: ExportState;
+  /** The tag in the current export; null if it is not there. */
+  readonly before: ExportedTag | null;
 }
-
-/** A tag's list as read. `log` holds all its pages; null if the list is already exported. */
-export type TagReading = Omit<Pin, "version" | "source" | "tag"> & { readonly log: PageLog | null };
 
 /**
  * Reads a tag and all pages of its list, all from the snapshot of the first page.
@@ -33,18 +26,18 @@ export type TagReading = Omit<Pin, "version" | "source" | "tag"> & { readonly lo
  * @throws TagExportError if the list keeps changing or is invalid; ServiceError, FatalError, the
  *   signal's reason
  */
-export async function readTag(options: ReadTagOptions): Promise<TagReading> {
-  let log = options.begun;
+export async function readTag(
+  reading: TagReading,
+  onPage: (log: PageLog) => void,
+): Promise<PageLog> {
+  const { name, state, before } = reading;
+  let log = await state.resume(name, before);
   for (let restarts = 0; ;) {
     try {
-      if (log === null) {
-        const start = await begin(options);
-        if (start.log === null) return start;
-        log = start.log;
-      }
-      options.onPage(log);
-      await readRemaining(log, options);
-      return { ...log.pin, log };
+      log ??= await begin(reading);
+      onPage(log);
+      await readRemaining(log, reading, onPage);
+      return log;
     } catch (error) {
       if (!(error instanceof Drift)) throw error;
       const { resumed } = log!;
@@ -55,7 +48,7 @@ export async function readTag(options: ReadTagOptions): Promise<TagReading> {
       if (restarts === maxRestarts) {
         throw new TagExportError(
           "snapshot_drift",
-          `the list of tag ${options.name} changed during each of ${restarts + 1} attempts to read it; the last time ${error.message}`,
+          `the list of tag ${name} changed during each of ${restarts + 1} attempts to read it; the last time ${error.message}`,
           { hint: "export the tag again when its list changes less often", cause: error },
         );
       }
@@ -68,31 +61,23 @@ export async function readTag(options: ReadTagOptions): Promise<TagReading> {
 class Drift extends Error {}
 
 /** Reads the tag and the first page, which pins the snapshot. */
-async function begin({
-  name,
-  client,
-  state,
-  clock,
-  signal,
-  isKnown,
-}: ReadTagOptions): Promise<TagReading> {
+async function begin({ name, signal, state, options }: TagReading): Promise<PageLog> {
+  const { client, clock } = options;
   const about = await client.tag(name, { signal });
   assertTag(name, about.name);
   const first = await client.tagIps(name, { limit: tagIpsLimit.max, signal });
-  const addresses = checkedEntries(name, first, 0);
+  checkedEntries(name, first, 0);
   const { snapshot, lastUpdate, total } = first;
   const pinnedAt = new Date(clock.now()).toISOString();
-  const facts = { about, snapshot, lastUpdate, total, pinnedAt };
-  const hasMore = first.entries.length < total;
-  if (hasMore && (await isKnown(first, addresses))) return { ...facts, log: null };
-  const log = await state.begin({ tag: name, ...facts });
-  await log.append(addresses);
-  return { ...facts, log };
+  const log = await state.begin({ tag: name, about, snapshot, lastUpdate, total, pinnedAt });
+  await log.append(first.entries);
+  return log;
 }
 
 async function readRemaining(
   log: PageLog,
-  { name, client, signal, onPage }: ReadTagOptions,
+  { name, signal, options: { client } }: TagReading,
+  onPage: (log: PageLog) => void,
 ): Promise<void> {
   const { snapshot, total } = log.pin;
   while (log.entries < total) {
@@ -105,28 +90,22 @@ async function readRemaining(
       throw new Drift(`the service refused its own snapshot (${error.message})`, { cause: error });
     }
     assertSameList(log, page);
-    const addresses = checkedEntries(name, page, offset);
+    checkedEntries(name, page, offset);
     if (page.entries.length === 0) {
       throw new TagExportError(
         "count_mismatch",
         `the list of tag ${name} ends after ${offset} of ${total} entries`,
       );
     }
-    if (log.lastPage !== null && isSamePage(log.lastPage, addresses)) {
+    if (log.repeats(page.entries)) {
       throw new TagExportError(
         "page_repeated",
         `the page at offset ${offset} of the list of tag ${name} repeats the one before it: the service ignores the offset or reports a wrong total (${total})`,
       );
     }
-    await log.append(addresses);
+    await log.append(page.entries);
     onPage(log);
   }
-}
-
-/** A list has each address once, so two of its pages are never equal. */
-function isSamePage(a: ReadAddresses, b: ReadAddresses): boolean {
-  const isSame = (x: Uint32Array, y: Uint32Array) => Buffer.compare(bytesOf(x), bytesOf(y)) === 0;
-  return isSame(a.v4, b.v4) && isSame(a.v6, b.v6);
 }
 
 function assertSameList({ pin }: PageLog, page: TagIps): void {
@@ -151,7 +130,7 @@ export function assertTag(name: string, answered: string): void {
  *
  * @throws TagExportError `other_tag`, `invalid_entry`
  */
-export function checkedEntries(name: string, page: TagIps, offset: number): ReadAddresses {
+export function checkedEntries(name: string, page: TagIps, offset: number): AddressList {
   assertTag(name, page.tag);
   const addresses = readEntries(page.entries);
   if (typeof addresses === "object") return addresses;

@@ -1,5 +1,4 @@
 import { describe, expect, it, test } from "vitest";
-import { RejectedError } from "../../src/api/status-fault.js";
 import { exportedTag, exporterOf, linesOf } from "../unit/tags/exporting.js";
 import {
   addresses,
@@ -193,19 +192,4 @@ test("a transient fault leaves the pages for the next export", async () => {
   broken = false;
   expect(await run()).toMatchObject({ exported: 1 });
   expect(offsets(server)).toEqual([0, 10_000, 20_000, 20_000]);
-});
-
-test("the client's policy does the retries", async () => {
-  // A client without retries: the export itself requests once.
-  const server = await startTagServer({ "a:b": served([]) }, () => failure("no"));
-  let asked = 0;
-  const client = {
-    tag: server.client.tag.bind(server.client),
-    tagIps: async () => {
-      asked++;
-      throw new RejectedError("rejected", "no", { httpStatus: 400 });
-    },
-  };
-  await (await exporterOf(server)).run({ client });
-  expect(asked).toBe(1);
 });

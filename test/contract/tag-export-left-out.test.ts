@@ -58,22 +58,6 @@ describe("a list never has", () => {
       "9.9.9.9\n2620:fe::fe\n",
     );
   });
-
-  test("what a list names only now, although the service's list is the same", async () => {
-    const many = Array.from({ length: 12_000 }, (_, n) => `9.9.${n >> 8}.${n & 255}`);
-    const server = await startTagServer({ "a:b": served(many) });
-    const exporter = await exporterOf(server);
-    await exporter.run({ withheld: await openWithheld({}) });
-    await exporter.run({ withheld: await openWithheld({}) });
-    // Two pages, then one that tells that nothing has changed.
-    expect(server.pages).toHaveLength(3);
-    const exclude = [await listOf("9.9.0.0/24\n")];
-    await exporter.run({ withheld: await openWithheld({ exclude }) });
-    const [tag] = exportedTags(await readExport(exporter.folder));
-    expect(tag).toMatchObject({ total: 11_744, removed: 256, added: 0 });
-    await exporter.run({ withheld: await openWithheld({ exclude }) });
-    expect(server.pages).toHaveLength(6);
-  });
 });
 
 describe("a list that changes much", () => {
@@ -82,13 +66,9 @@ describe("a list that changes much", () => {
   test.each<[before: number, now: number, maxChange: number | undefined, replaced: boolean]>([
     [100, 150, undefined, true],
     [100, 151, undefined, false],
-    [100, 50, undefined, true],
     [100, 49, undefined, false],
-    [100, 0, undefined, false],
     [99, 0, undefined, true],
-    [99, 900, undefined, true],
     [100, 0, 1, true],
-    [100, 900, 1, true],
     [100, 111, 0.1, false],
   ])(
     "from %i to %i addresses, with %s allowed, is replaced: %s",

@@ -66,14 +66,6 @@ describe("the list of a tag", () => {
       "2001:db8::1/128",
     ]);
   });
-
-  it("keeps an IPv4-mapped address unchanged, and warns about firewalls", async () => {
-    const server = await startTagServer({ "a:b": served(["::ffff:192.0.2.1", "192.0.2.1"]) });
-    const { folder, run, warnings } = await exporterOf(server);
-    await run({ formats: ["txt", "nft"] });
-    expect(await linesOf(folder, "a--b.txt")).toEqual(["192.0.2.1", "::ffff:192.0.2.1"]);
-    expect(warnings).toEqual([expect.stringContaining("IPv4-mapped")]);
-  });
 });
 
 describe("paging", () => {
@@ -90,12 +82,22 @@ describe("paging", () => {
     expect(await linesOf(folder, "a--b.txt")).toHaveLength(count);
   });
 
-  it("uses the snapshot of the first page for all later ones", async () => {
-    const server = await startTagServer({ "a:b": served(addresses(25_000)) });
-    await (await exporterOf(server)).run();
-    const token = "a".repeat(24);
-    expect(server.pages.map(({ snapshot }) => snapshot)).toEqual([null, token, token]);
+  it("uses the snapshot of the first page for all later ones, and reports progress", async () => {
+    const server = await startTagServer({ "a:b": served(addresses(10_001)) });
+    const told: unknown[] = [];
+    await (
+      await exporterOf(server)
+    ).run({
+      onProgress: ({ state, pages, entries, total }) => told.push([state, pages, entries, total]),
+    });
+    expect(server.pages.map(({ snapshot }) => snapshot)).toEqual([null, "a".repeat(24)]);
     expect(server.pages.every(({ limit }) => limit === 10_000)).toBe(true);
+    expect(told).toEqual([
+      ["reading", 1, 10_000, 10_001],
+      ["reading", 2, 10_001, 10_001],
+      ["writing", 2, 10_001, 10_001],
+      ["exported", 2, 10_001, 10_001],
+    ]);
   });
 
   it("continues after a page shorter than requested", async () => {
@@ -140,24 +142,6 @@ describe("a second export", () => {
       exported_at: "2024-01-01T00:00:01.000Z",
       unchanged: 3,
     });
-  });
-
-  it("requests one page of a known snapshot", async () => {
-    const server = await startTagServer({ "a:b": served(addresses(10_001)) });
-    const { folder, run } = await exporterOf(server);
-    await run();
-    await run({ formats: ["txt", "cidr"] });
-    expect(server.pages.map(({ offset }) => offset)).toEqual([0, 10_000, 0]);
-    expect(await linesOf(folder, "a--b.txt")).toHaveLength(10_001);
-  });
-
-  it("reads a list again if its first page has other addresses under the same snapshot", async () => {
-    const server = await startTagServer({ "a:b": served(addresses(10_001)) });
-    const { folder, run } = await exporterOf(server);
-    await run();
-    server.lists["a:b"] = served(addresses(10_001, 5));
-    await run();
-    expect(await exportedTag(folder, "a:b")).toMatchObject({ added: 5, removed: 5 });
   });
 
   it("compares with an empty list if the earlier addresses are gone, and says so", async () => {
@@ -380,21 +364,6 @@ describe("a folder with foreign files", () => {
     await writeFile(join(folder, "index.json"), "{");
     await expect(run()).rejects.toMatchObject({ code: "export_index_unreadable" });
   });
-});
-
-test("reports progress for each page and each tag's end", async () => {
-  const server = await startTagServer({ "a:b": served(addresses(10_001)) });
-  const told: unknown[] = [];
-  const { run } = await exporterOf(server);
-  await run({
-    onProgress: ({ state, pages, entries, total }) => told.push([state, pages, entries, total]),
-  });
-  expect(told).toEqual([
-    ["reading", 1, 10_000, 10_001],
-    ["reading", 2, 10_001, 10_001],
-    ["writing", 2, 10_001, 10_001],
-    ["exported", 2, 10_001, 10_001],
-  ]);
 });
 
 test("reads as many tags in parallel as told", async () => {

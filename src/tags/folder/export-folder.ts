@@ -1,15 +1,20 @@
-import { lstat, mkdir, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
+import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { writeJsonFile } from "../../core/files/json-file.js";
+import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { isObjectAddress } from "../../s3/address.js";
-import type { AddressList } from "../address/address-list.js";
+import { type AddressList, readEntries } from "../address-list.js";
 import { exportFault } from "../faults.js";
-import { type ExportedTag, exportedTags, type ExportIndex } from "./export-index.js";
+import {
+  type ExportedTag,
+  exportedTags,
+  type ExportIndex,
+  exportIndexSchema,
+  listsFolder,
+  storedListName,
+} from "./export-index.js";
 import { fileEndings } from "./file-stems.js";
-import { generationForm, Generations, indexName } from "./generations.js";
-import { listsFolder, loadList, storedListName } from "./write-file.js";
 
 /**
  * A folder of tag lists.
@@ -29,11 +34,9 @@ import { listsFolder, loadList, storedListName } from "./write-file.js";
  */
 export class ExportFolder {
   readonly path: string;
-  readonly generations: Generations;
 
   private constructor(path: string) {
     this.path = path;
-    this.generations = new Generations(path);
   }
 
   /**
@@ -44,16 +47,19 @@ export class ExportFolder {
    */
   static async open(path: string): Promise<ExportFolder> {
     assertLocal(path);
-    const folder = new ExportFolder(path);
     try {
-      makeFolder(folder.generations.folder);
+      makeFolder(join(path, generations));
     } catch (error) {
       const { message, code } = exportFault(path, error);
       const hint = "choose a writable folder with -o, or with --tag-ips for a run";
       throw new FatalError(code, message, { cause: error, hint });
     }
+    const folder = new ExportFolder(path);
     for (const name of [indexName, currentName]) {
-      if (!(await folder.#isFree(name))) throw inUse(path, name);
+      if (await folder.#isFree(name)) continue;
+      const message = `${join(path, name)} exists and does not belong to an export`;
+      const hint = `export to another folder, or move ${name} away`;
+      throw new UsageError("export_folder_in_use", message, { hint });
     }
     return folder;
   }
@@ -65,10 +71,10 @@ export class ExportFolder {
    */
   static async check(path: string): Promise<void> {
     assertLocal(path);
-    const made = await mkdir(path, { recursive: true }).catch(() => undefined);
+    const made = await fs.mkdir(path, { recursive: true }).catch(() => undefined);
     await (await ExportFolder.open(path)).current();
     // A run that exports nothing must leave no folder.
-    if (made !== undefined) await rm(made, { recursive: true });
+    if (made !== undefined) await fs.rm(made, { recursive: true });
   }
 
   /**
@@ -77,13 +83,31 @@ export class ExportFolder {
    * @throws UsageError `export_index_unreadable`
    */
   async current(): Promise<ExportIndex | null> {
-    const generation = await readlink(join(this.path, currentName)).catch(() => null);
-    return generation === null ? null : this.generations.read(generation);
+    const generation = await fs.readlink(join(this.path, currentName)).catch(() => null);
+    if (generation === null) return null;
+    const path = join(this.path, generation, indexName);
+    try {
+      const value = await readJsonFile(path);
+      const index = value === null ? null : exportIndexSchema.parse(value);
+      if (index === null || index.generation === generation) return index;
+      throw new Error(`it is the index of ${index.generation}`);
+    } catch (cause) {
+      throw new UsageError(
+        "export_index_unreadable",
+        `cannot read ${path}: not a valid export index`,
+        { cause, hint: "restore it from a backup, or export to another folder" },
+      );
+    }
   }
 
   /** A tag's addresses in the current export; null if they cannot be read. */
-  listOf(tag: ExportedTag): Promise<AddressList | null> {
-    return loadList(join(this.path, currentName, listsFolder, storedListName(tag.stem)), tag);
+  async listOf({ stem, total }: ExportedTag): Promise<AddressList | null> {
+    const path = join(this.path, currentName, storedListName(stem));
+    const text = await fs.readFile(path, "utf8").catch(() => null);
+    if (text === null) return null;
+    const lines = text.split("\n").slice(0, -1);
+    const list = lines.length === total ? readEntries(lines) : 0;
+    return typeof list === "number" ? null : list;
   }
 
   /** True if no foreign file occupies the names of a tag's files. */
@@ -92,6 +116,35 @@ export class ExportFolder {
       if (!(await this.#isFree(`${stem}.${ending}`))) return false;
     }
     return true;
+  }
+
+  /** An unused name for a generation created now. */
+  async generationName(now: number): Promise<string> {
+    const stamp = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+    for (let number = 1; ; number++) {
+      const name = `${generations}/${stamp}${number === 1 ? "" : `-${number}`}`;
+      if ((await fs.lstat(join(this.path, name)).catch(() => null)) === null) return name;
+    }
+  }
+
+  /**
+   * Carries a tag's files over to the generation under construction in `into`.
+   *
+   * @returns false if some of them are gone
+   * @throws FatalError
+   */
+  async carryOver(generation: string, tag: ExportedTag, into: string): Promise<boolean> {
+    const from = join(this.path, generation);
+    // The stored list is optional: without it, the next difference is against an empty list.
+    const stored = storedListName(tag.stem);
+    await shareFile(join(from, stored), join(into, stored)).catch(() => undefined);
+    try {
+      for (const { file } of tag.files) await shareFile(join(from, file), join(into, file));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw exportFault(this.path, error);
+      return false;
+    }
   }
 
   /**
@@ -105,14 +158,14 @@ export class ExportFolder {
       await writeJsonFile(join(built, indexName), index);
       await syncFolder(join(built, listsFolder));
       await syncFolder(built);
-      await rename(built, join(this.path, index.generation));
-      await syncFolder(this.generations.folder);
+      await fs.rename(built, join(this.path, index.generation));
+      await syncFolder(join(this.path, generations));
       for (const name of namesOf(index)) {
-        if (!(await this.#isOurs(name))) await symlink(linkTo(name), join(this.path, name));
+        if (!(await this.#isOurs(name))) await fs.symlink(linkTo(name), join(this.path, name));
       }
       const fresh = join(scratch, currentName);
-      await symlink(index.generation, fresh);
-      await rename(fresh, join(this.path, currentName));
+      await fs.symlink(index.generation, fresh);
+      await fs.rename(fresh, join(this.path, currentName));
       await syncFolder(this.path);
     } catch (error) {
       throw exportFault(this.path, error);
@@ -120,20 +173,30 @@ export class ExportFolder {
   }
 
   /**
-   * Removes links to files that no longer exist, and all generations but the newest two.
+   * Removes links to files that no longer exist, and all generations but the current one and the one
+   * before it, for readers that still use it.
    *
    * @param scratch an existing folder on the same file system
    */
   async tidy(current: ExportIndex | null, scratch: string): Promise<void> {
     try {
       const names = new Set(current ? namesOf(current) : []);
-      for (const entry of await readdir(this.path, { withFileTypes: true })) {
+      for (const entry of await fs.readdir(this.path, { withFileTypes: true })) {
         const { name } = entry;
         if (!entry.isSymbolicLink() || name === currentName || names.has(name)) continue;
-        if (await this.#isOurs(name)) await unlink(join(this.path, name));
+        if (await this.#isOurs(name)) await fs.unlink(join(this.path, name));
       }
       // If `current` is lost, keep all generations: the user may need to recover one.
-      if (current !== null) await this.generations.retain(current, scratch);
+      if (current === null) return;
+      // Follows the link in the index, not dates, because clocks can be set back.
+      const kept = new Set([current.generation, current.previous_generation]);
+      for (const name of await fs.readdir(join(this.path, generations))) {
+        const generation = `${generations}/${name}`;
+        if (kept.has(generation) || !generationForm.test(generation)) continue;
+        // Rename first, so that the generation disappears in one step.
+        await fs.rename(join(this.path, generation), join(scratch, name));
+        await fs.rm(join(scratch, name), { recursive: true, force: true });
+      }
     } catch (error) {
       throw exportFault(this.path, error);
     }
@@ -141,17 +204,22 @@ export class ExportFolder {
 
   /** True if the name is unused or one of our links. */
   async #isFree(name: string): Promise<boolean> {
-    const found = await lstat(join(this.path, name)).catch(() => null);
+    const found = await fs.lstat(join(this.path, name)).catch(() => null);
     return found === null || this.#isOurs(name);
   }
 
   async #isOurs(name: string): Promise<boolean> {
-    const target = await readlink(join(this.path, name)).catch(() => "");
+    const target = await fs.readlink(join(this.path, name)).catch(() => "");
     return name === currentName ? generationForm.test(target) : target === linkTo(name);
   }
 }
 
+const indexName = "index.json";
 const currentName = "current";
+const generations = "generations";
+
+/** Path of a generation within the export's folder. */
+const generationForm = /^generations\/\d{8}T\d{6}Z(?:-\d+)?$/;
 
 /** Target of the link for a file name. */
 function linkTo(name: string): string {
@@ -163,17 +231,17 @@ function namesOf(index: ExportIndex): string[] {
   return [indexName, ...exportedTags(index).flatMap((tag) => tag.files.map(({ file }) => file))];
 }
 
+/** Links a file under another name, or copies it if the file system cannot link. */
+async function shareFile(from: string, to: string): Promise<void> {
+  await fs.link(from, to).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") throw error;
+    return fs.copyFile(from, to);
+  });
+}
+
 function assertLocal(path: string): void {
   if (!isObjectAddress(path)) return;
   throw new UsageError("export_to_objects", `tag lists go to a folder, not to ${path}`, {
     hint: `export to a folder, then run: aws s3 sync DIR ${path}`,
   });
-}
-
-function inUse(path: string, name: string): UsageError {
-  return new UsageError(
-    "export_folder_in_use",
-    `${join(path, name)} exists and does not belong to an export`,
-    { hint: `export to another folder, or move ${name} away` },
-  );
 }

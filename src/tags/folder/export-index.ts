@@ -99,3 +99,11 @@ export function hasList(tag: IndexedTag): tag is ExportedTag {
 export function exportedTags(index: ExportIndex | null): ExportedTag[] {
   return index?.tags.filter((tag) => hasList(tag)) ?? [];
 }
+
+/** Folder in a generation with a list per tag, against which the next export computes differences. */
+export const listsFolder = ".lists";
+
+/** Path of a tag's list in a generation, whatever the formats are. */
+export function storedListName(stem: string): string {
+  return `${listsFolder}/${stem}.txt`;
+}

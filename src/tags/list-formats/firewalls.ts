@@ -1,6 +1,35 @@
-import { type AddressList, sizeOf } from "../address/address-list.js";
-import { addressLines, families, piecesOf } from "./address-lines.js";
-import type { ListMetadata } from "./types.js";
+import { createHash } from "node:crypto";
+import { type AddressList, addressTexts, v4Text, v6Text } from "../address-list.js";
+import type { ListMetadata, SetNames } from "./types.js";
+
+/**
+ * The fewest CIDR blocks (RFC 4632) that cover exactly the addresses of the list, one per line.
+ *
+ * Splits each run of consecutive addresses, from its lower end, into the largest aligned blocks
+ * that fit. This is minimal, since no block can span two runs.
+ */
+export function* cidrLines({ v4, v6 }: AddressList): Generator<string> {
+  for (const [first, bits] of blocks(v4.map(BigInt))) {
+    yield `${v4Text(Number(first))}/${32 - bits}\n`;
+  }
+  for (const [first, bits] of blocks(v6)) yield `${v6Text(first)}/${128 - bits}\n`;
+}
+
+function* blocks(addresses: readonly bigint[]): Generator<[first: bigint, bits: number]> {
+  for (let at = 0; at < addresses.length;) {
+    let bits = 0;
+    while (isBlock(addresses, at, bits + 1)) bits++;
+    yield [addresses[at]!, bits];
+    at += 2 ** bits;
+  }
+}
+
+/** Whether the next `2 ** bits` addresses of an ascending list are an aligned block. */
+function isBlock(addresses: readonly bigint[], at: number, bits: number): boolean {
+  const [first, size] = [addresses[at]!, 2 ** bits];
+  if (first % BigInt(size) !== 0n) return false;
+  return addresses[at + size - 1] === first + BigInt(size - 1);
+}
 
 /**
  * Comment lines that describe a firewall file. Text from the service is quoted and cut, so that it
@@ -8,10 +37,9 @@ import type { ListMetadata } from "./types.js";
  */
 function heading({ v4, v6 }: AddressList, metadata: ListMetadata): string {
   return [
-    `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length / 4} IPv6 addresses`,
-    `# snapshot ${quoted(metadata.snapshot)}, last update ${quoted(metadata.lastUpdate)}, exported at ${metadata.exportedAt}`,
-    "",
-  ].join("\n");
+    `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`,
+    `# snapshot ${quoted(metadata.snapshot)}, last update ${quoted(metadata.lastUpdate)}, exported at ${metadata.exportedAt}\n`,
+  ].join("");
 }
 
 const maxQuoted = 200;
@@ -24,48 +52,28 @@ function quoted(text: string): string {
 }
 
 /**
- * Two sets for `ipset restore`, one per family. Each is filled beside the set in use and then
- * swapped with it, so that rules never see half a list, and loading the file again replaces the
- * addresses.
- *
  * `create -exist` requires the limits of an existing set to be equal, so `maxelem` is its maximum
  * instead of the length of the list. It costs no memory.
  */
-export function* writeIpset(list: AddressList, metadata: ListMetadata): Iterable<Uint8Array> {
-  yield Buffer.from(heading(list, metadata));
-  const v4 = list.v4[0] === 0 ? list.v4.subarray(1) : list.v4;
-  const beginsWithZero = list.v6.length > 0 && list.v6.subarray(0, 4).every((word) => word === 0);
-  const v6 = beginsWithZero ? list.v6.subarray(4) : list.v6;
-  if (v4 !== list.v4) yield omitted("0.0.0.0");
-  if (v6 !== list.v6) yield omitted("::");
-  for (const [family, part] of families({ v4, v6 })) {
-    yield* replacedSet(metadata.sets[`ipv${family}`], family === 4 ? "inet" : "inet6", part);
+const limits = "hashsize 1024 maxelem 4294967295 -exist";
+
+/**
+ * Two sets for `ipset restore`, one per family. Each is filled beside the set in use and then
+ * swapped with it, so that rules never see half a list, and loading the file again replaces the
+ * addresses.
+ */
+export function* ipsetLines(list: AddressList, metadata: ListMetadata): Generator<string> {
+  yield heading(list, metadata);
+  for (const [family, texts] of addressTexts(list)) {
+    const set = metadata.sets[`ipv${family}`];
+    const type = `hash:ip family ${family === 4 ? "inet" : "inet6"} ${limits}`;
+    yield `create ${set} ${type}\ncreate ${set}_n ${type}\nflush ${set}_n\n`;
+    for (const ip of texts) {
+      // A hash:ip set cannot store an all-zero address (ipset(8)).
+      if (ip !== "0.0.0.0" && ip !== "::") yield `add ${set}_n ${ip}\n`;
+    }
+    yield `swap ${set}_n ${set}\ndestroy ${set}_n\n`;
   }
-}
-
-/** Comment for an all-zero address, which a hash:ip set cannot store (ipset(8)). */
-function omitted(address: string): Uint8Array {
-  return Buffer.from(`# omitted, because a hash:ip set cannot store it: ${address}\n`);
-}
-
-const limits = "hashsize 1024 maxelem 4294967295";
-
-function* replacedSet(
-  set: string,
-  family: "inet" | "inet6",
-  list: AddressList,
-): Iterable<Uint8Array> {
-  const fresh = `${set}_n`;
-  yield Buffer.from(
-    [
-      `create ${set} hash:ip family ${family} ${limits} -exist`,
-      `create ${fresh} hash:ip family ${family} ${limits} -exist`,
-      `flush ${fresh}`,
-      "",
-    ].join("\n"),
-  );
-  yield* piecesOf(addressLines(list, `add ${fresh} `, "\n"));
-  yield Buffer.from(`swap ${fresh} ${set}\ndestroy ${fresh}\n`);
 }
 
 /** Table of all sets. Rules that use them belong in a table of the same name. */
@@ -75,30 +83,36 @@ const table = "inet repute";
  * Two sets for nftables, one per family, which `nft -f` creates or refills in one transaction:
  * rules that use them never see half a list. Both always exist, so that such rules load.
  *
- * The sets hold single addresses rather than intervals; nftables looks them up by hash.
+ * The sets hold single addresses rather than intervals; nftables looks them up by hash. There is one
+ * command per family, since the cost of nft grows with commands, not with elements.
  */
-export function* writeNft(list: AddressList, metadata: ListMetadata): Iterable<Uint8Array> {
+export function* nftLines(list: AddressList, metadata: ListMetadata): Generator<string> {
   const { ipv4, ipv6 } = metadata.sets;
-  yield Buffer.from(
-    [
-      "#!/usr/sbin/nft -f",
-      heading(list, metadata).trimEnd(),
-      `add table ${table}`,
-      `add set ${table} ${ipv4} { type ipv4_addr; }`,
-      `add set ${table} ${ipv6} { type ipv6_addr; }`,
-      `flush set ${table} ${ipv4}`,
-      `flush set ${table} ${ipv6}`,
-      "",
-    ].join("\n"),
-  );
-  for (const [family, part] of families(list)) yield* elements(metadata.sets[`ipv${family}`], part);
+  yield `#!/usr/sbin/nft -f\n${heading(list, metadata)}add table ${table}\n`;
+  yield `add set ${table} ${ipv4} { type ipv4_addr; }\nadd set ${table} ${ipv6} { type ipv6_addr; }\n`;
+  yield `flush set ${table} ${ipv4}\nflush set ${table} ${ipv6}\n`;
+  for (const [family, texts] of addressTexts(list)) {
+    // Empty braces are a syntax error.
+    if (list[`v${family}`].length === 0) continue;
+    yield `add element ${table} ${metadata.sets[`ipv${family}`]} {\n`;
+    for (const ip of texts) yield `\t${ip},\n`;
+    yield "}\n";
+  }
 }
 
-/** One command per family: the cost of nft grows with commands, not with elements. */
-function* elements(set: string, list: AddressList): Iterable<Uint8Array> {
-  // Empty braces are a syntax error.
-  if (sizeOf(list) === 0) return;
-  yield Buffer.from(`add element ${table} ${set} {\n`);
-  yield* piecesOf(addressLines(list, "\t", ",\n"));
-  yield Buffer.from("}\n");
+/** ipset names have at most 31 characters (ipset(8)); `_v4_n` is the longest suffix added. */
+const maxSetName = 26;
+
+/**
+ * Names of a tag's sets in a firewall. Uses the stem of its files if nftables and ipset accept it:
+ * letters, digits, `.`, `_` and `-`, starting with a letter, and short enough.
+ */
+export function setNames(tag: string, stem: string): SetNames {
+  const digest = createHash("sha256").update(tag).digest("hex").slice(0, 8);
+  const plain = stem.replaceAll(/%[0-9A-F]{2}/g, "_").replace(/^[^A-Za-z]/, "t$&");
+  const name =
+    plain === stem && stem.length <= maxSetName
+      ? stem
+      : `${plain.slice(0, maxSetName - digest.length - 1)}-${digest}`;
+  return { ipv4: `${name}_v4`, ipv6: `${name}_v6` };
 }

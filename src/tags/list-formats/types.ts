@@ -1,4 +1,4 @@
-import type { AddressList } from "../address/address-list.js";
+import type { AddressList } from "../address-list.js";
 
 /** Formats of a tag's list. Each is also the extension of its file. */
 export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset", "parquet"] as const;

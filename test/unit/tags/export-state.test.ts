@@ -1,4 +1,5 @@
-import { readdir } from "node:fs/promises";
+import { appendFile, readdir, readFile, truncate } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ExportState } from "../../../src/tags/export-state.js";
 import type { ExportedTag } from "../../../src/tags/folder/export-index.js";
@@ -31,7 +32,7 @@ async function interrupted(): Promise<{ folder: string; clock: ManualClock }> {
     pinnedAt: new Date(clock.now()).toISOString(),
     about: { name: "a:b" },
   });
-  await log.append({ v4: Uint32Array.of(1), v6: new Uint32Array(0) });
+  await log.append(["192.0.2.1"]);
   await state.release();
   return { folder, clock };
 }
@@ -50,6 +51,33 @@ test.each<[string, number, object, object | null, number]>([
   onTestFinished(() => state.release());
   const log = await state.resume("a:b", before as ExportedTag | null);
   expect(log?.entries ?? 0).toBe(entries);
+});
+
+test.each<[string, (path: string, length: number) => Promise<void>, number | undefined]>([
+  ["half a page is cut off", (path) => appendFile(path, '{"entries":["192.0'), 1],
+  ["a damaged page counts as missing", (path, length) => truncate(path, length - 3), 0],
+  ["a damaged beginning leaves nothing", (path) => truncate(path, 20), undefined],
+])("after a kill, %s", async (_, spoil, entries) => {
+  const { folder, clock } = await interrupted();
+  const tags = join(folder, ".export.state", "tags");
+  const path = join(tags, (await readdir(tags))[0]!);
+  await spoil(path, (await readFile(path)).length);
+  const state = await open(folder, clock);
+  onTestFinished(() => state.release());
+  const log = await state.resume("a:b", null);
+  expect(log?.entries).toBe(entries);
+  if (log === null) return;
+  await log.append(["192.0.2.2"]);
+  const again = await state.resume("a:b", null);
+  expect((await again?.read())?.at(-1)).toBe("192.0.2.2");
+});
+
+test("discards pages of tags that are not exported", async () => {
+  const { folder, clock } = await interrupted();
+  const state = await open(folder, clock);
+  onTestFinished(() => state.release());
+  await state.keepOnly(new Set(["c:d"]));
+  expect(await state.resume("a:b", null)).toBe(null);
 });
 
 test("refuses a second export to the same folder", async () => {

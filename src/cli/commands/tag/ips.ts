@@ -11,7 +11,7 @@ import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/text/printable.js";
 import { askService } from "../../services/services.js";
-import { sizeOf, sortAddresses, type ReadAddresses } from "../../../tags/address/address-list.js";
+import { type AddressList, sizeOf, sortAddresses } from "../../../tags/address-list.js";
 import { TagExportError } from "../../../tags/faults.js";
 import { checkedEntries } from "../../../tags/read-tag.js";
 import { ofTag } from "./list.js";
@@ -88,7 +88,7 @@ async function* wholeList(
   name: string,
   signal: AbortSignal,
 ): AsyncGenerator<TagIps, void, undefined> {
-  const read: ReadAddresses[] = [];
+  const read: AddressList[] = [];
   let entries = 0;
   let total = 0;
   try {
@@ -114,26 +114,16 @@ async function* wholeList(
 }
 
 /** @throws FatalError `count_mismatch` if an address occurs twice */
-function assertDistinct(name: string, pages: readonly ReadAddresses[]): void {
-  const [v4, v6] = [joined(pages.map((page) => page.v4)), joined(pages.map((page) => page.v6))];
-  const before = sizeOf({ v4, v6 });
-  const repeats = before - sizeOf(sortAddresses(v4, v6));
+function assertDistinct(name: string, pages: readonly AddressList[]): void {
+  const all = { v4: pages.flatMap(({ v4 }) => v4), v6: pages.flatMap(({ v6 }) => v6) };
+  const before = sizeOf(all);
+  const repeats = before - sizeOf(sortAddresses(all));
   if (repeats === 0) return;
   throw new FatalError(
     "count_mismatch",
     `the list of ${name} repeats addresses: ${before - repeats} of its ${before} entries are distinct`,
     { hint: "the service must list each address once; report it to the operator" },
   );
-}
-
-function joined(parts: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 const again = "the printed list is incomplete; run the command again";
