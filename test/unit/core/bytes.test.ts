@@ -1,14 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeBytes, encodeText, isWellFormed } from "../../../src/core/bytes.js";
+import { decodeBytes, encodeText } from "../../../src/core/bytes.js";
 
 describe("decodeBytes", () => {
   it("reads UTF-8", () => {
     expect(decodeBytes(Buffer.from("Übersicht 😀"))).toBe("Übersicht 😀");
-  });
-
-  it("keeps a byte order mark", () => {
-    expect(decodeBytes(Buffer.from("\ufeffa"))).toBe("\ufeffa");
   });
 
   it("escapes each byte of invalid UTF-8 as a lone surrogate", () => {
@@ -20,16 +16,9 @@ describe("decodeBytes", () => {
     ["an overlong form", [0xc0, 0xaf]],
     ["an encoded surrogate", [0xed, 0xa0, 0x80]],
     ["a sequence that is cut off", [0xe2, 0x82]],
-    ["more than Unicode has", [0xf5, 0x80, 0x80, 0x80]],
-    ["a continuation alone", [0x80]],
   ])("escapes %s byte by byte", (_, bytes) => {
     const escaped = String.fromCharCode(...bytes.map((byte) => 0xdc00 + byte));
     expect(decodeBytes(Buffer.from(bytes))).toBe(escaped);
-  });
-
-  it("decodes valid parts between invalid bytes", () => {
-    const bytes = Buffer.concat([Buffer.from("é😀"), Buffer.from([0xff]), Buffer.from("ü")]);
-    expect(decodeBytes(bytes)).toBe("é😀\udcffü");
   });
 });
 
@@ -44,12 +33,6 @@ describe("encodeText", () => {
     );
   });
 
-  it("restores bytes within long texts", () => {
-    const bytes = Buffer.from("ü".repeat(20_000) + "é");
-    bytes[10_000] = 0xff;
-    expect(encodeText(decodeBytes(bytes)).equals(bytes)).toBe(true);
-  });
-
   it.each(["\ud800", "\udfff", "\udc7f", "a\udbffb"])(
     "encodes other lone surrogates as U+FFFD (%j)",
     (text) => {
@@ -60,15 +43,5 @@ describe("encodeText", () => {
   it("keeps a surrogate pair whose second half looks like an escaped byte", () => {
     const text = "\ud83d\udc80\udc80";
     expect(encodeText(text)).toEqual(Buffer.from([0xf0, 0x9f, 0x92, 0x80, 0x80]));
-  });
-});
-
-describe("isWellFormed", () => {
-  it.each([
-    ["text", true],
-    ["😀", true],
-    ["\udc80", false],
-  ])("is, for %j, %s", (text, well) => {
-    expect(isWellFormed(text)).toBe(well);
   });
 });

@@ -49,13 +49,6 @@ describe("columns", () => {
     });
   });
 
-  it("are null if the answer has no value", () => {
-    const values = valuesOf(anEnrichedRow({}, { query: { item: "x", type: "URL" } }));
-    for (const name of ["bogon", "intent", "tags", "reverse_dns", "asn", "honeypot_observations"]) {
-      expect(values[name]).toBeNull();
-    }
-  });
-
   it("read the blocklist status under the deployed service's name too", () => {
     const row = anEnrichedRow({}, { query: { abusixMailBlocklist: "ACTIVE" } });
     expect(valuesOf(row)["mail_blocklist"]).toBe("ACTIVE");

@@ -9,10 +9,6 @@ import { temporaryFolder } from "../../helpers/temporary-folder.js";
 const fault = (message: string, code?: string): Error =>
   Object.assign(new Error(message), { code });
 
-it("returns the loaded module", async () => {
-  expect(await loadDriver("a-driver", () => Promise.resolve("driver"))).toBe("driver");
-});
-
 it.each(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"])(
   "says how to install a missing package (%s)",
   async (code) => {

@@ -10,12 +10,3 @@ test("holds values until they are taken", () => {
   expect([map.size, map.get("a"), map.take("a")]).toEqual([1, undefined, undefined]);
   expect([...map.keys()]).toEqual(["b"]);
 });
-
-test("lets entries be taken while its keys are read", () => {
-  const map = new ShortLivedMap<number, string>();
-  for (let n = 0; n < 50; n++) map.set(n, `value ${n}`);
-  const taken = [];
-  for (const key of map.keys()) taken.push(map.take(key));
-  expect(taken).toHaveLength(50);
-  expect(map.size).toBe(0);
-});

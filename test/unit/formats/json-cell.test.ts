@@ -11,9 +11,7 @@ it("takes any JSON as it is", () => {
 });
 
 it.each([
-  ["", undefined],
   ["{'a': 1}", undefined],
-  ["NaN", undefined],
   ["1e99999", undefined],
   ["1".repeat(10_000), undefined],
   ['"3e99999 is a text"', '"3e99999 is a text"'],

@@ -29,10 +29,6 @@ describe("openInput", () => {
     expect(await contentOf({ stream, name: "stdin" })).toBe("ü\nb\n");
   });
 
-  it("reads a device", async () => {
-    expect(await contentOf({ path: "/dev/null" })).toBe("");
-  });
-
   it("skips a byte order mark and counts its bytes", async () => {
     const bytes = await openInput(piped("\ufeffa\n", 1), fromStart);
     expect(bytes.start).toBe(3);
@@ -68,21 +64,6 @@ describe("openInput", () => {
     });
   });
 
-  it("reports a file below something that isn't a folder", async () => {
-    const { path } = await fileOf("");
-    const opening = openInput({ path: join(path, "a.csv") }, fromStart);
-    await expect(opening).rejects.toMatchObject({ code: "input_not_found" });
-  });
-
-  it("reports a directory", async () => {
-    const path = join(await temporaryFolder(), "folder.csv");
-    await mkdir(path);
-    await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
-      name: "UsageError",
-      code: "input_is_directory",
-    });
-  });
-
   it("reports a stream that fails, with the offset", async () => {
     const stream = new Readable({ read() {} });
     stream.push("abc\n");
@@ -99,14 +80,5 @@ describe("openInput", () => {
     const stream = streamOf("abc");
     await openInput({ stream, name: "stdin" }, { gzip: true, offset: 0 }).catch(() => null);
     expect(stream.destroyed).toBe(true);
-  });
-
-  it("waits only for the first line", async () => {
-    const stream = new Readable({ read() {} });
-    stream.push("abc\n");
-    const bytes = await openInput({ stream, name: "stdin" }, fromStart);
-    const first = await bytes.chunks.next();
-    await bytes.close();
-    expect(String(first.value)).toBe("abc\n");
   });
 });

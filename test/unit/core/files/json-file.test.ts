@@ -1,21 +1,13 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   jsonFileFault,
   openSealedJson,
   readJsonFile,
-  replaceFile,
   sealJson,
 } from "../../../../src/core/files/json-file.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-
-test("a file that cannot be replaced leaves nothing beside it", async () => {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, "m.prom"));
-  await expect(replaceFile(join(folder, "m.prom"), "text", 0o644)).rejects.toThrow("EISDIR");
-  expect(await readdir(folder)).toEqual(["m.prom"]);
-});
 
 describe("why a JSON file cannot be read", () => {
   test.each([

@@ -1,4 +1,4 @@
-import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeFolder } from "../../../../src/core/files/make-folder.js";
@@ -10,14 +10,6 @@ test("creates a folder and its parents, all with the given mode", async () => {
   for (const path of ["a", "a/b", "a/b/c"]) {
     expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
   }
-});
-
-test("leaves an existing folder alone", async () => {
-  const folder = join(await temporaryFolder(), "there");
-  await mkdir(folder, { mode: 0o750 });
-  makeFolder(folder, 0o700);
-  makeFolder(`${folder}/`, 0o700);
-  expect((await stat(folder)).mode & 0o777).toBe(0o750);
 });
 
 test("accepts a link to a folder, but not a file or a dangling link", async () => {

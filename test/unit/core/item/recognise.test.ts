@@ -9,10 +9,7 @@ describe("recogniseItem", () => {
   it.each([
     ["ip", "192.0.2.1", "192.0.2.1"],
     ["ip", " 192[.]0[.]2[.]1:443 ", "192.0.2.1"],
-    ["ip", "[2001:DB8::1]:443", "2001:db8::1"],
     ["domain", `"Example[.]COM",`, "example.com"],
-    ["domain", "example[.]com:8080", "example.com"],
-    ["url", "hxxps[:]//example[.]com", "https://example.com/"],
     ["url", "hxxps[://]www[.]example[.]com/doc[.]php", "https://www.example.com/doc.php"],
     ["url", "<http://8.8.8.8/x>", "http://8.8.8.8/x"],
     ["url", "8.8.8[.]8/x", "http://8.8.8.8/x"],
@@ -21,17 +18,13 @@ describe("recogniseItem", () => {
     ["email", "User [at] example [dot] com", "User@example.com"],
     ["crypto_wallet", " 16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu,", "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu"],
     ["ip", "IP: 192.0.2.1", "192.0.2.1"],
-    ["ip", "IP address : 192[.]0[.]2[.]1:443", "192.0.2.1"],
     ["ip", "?192.0.2.1", "192.0.2.1"],
     ["ip", "C2 IP: 192.0.2.1", "192.0.2.1"],
     ["domain", "Domain: example[.]com", "example.com"],
-    ["domain", "hostname=example.com", "example.com"],
     ["url", "URL: hxxps://example[.]com/a", "https://example.com/a"],
     ["url", `? url:"hxxp://example[.]com/a"`, "http://example.com/a"],
     ["url", "URL:http://example.com/,/", "http://example.com/,/"],
     ["sha1", `SHA1: ${sha1}`, sha1],
-    ["sha1", `SHA-1 = ${sha1.toUpperCase()}`, sha1],
-    ["email", "?user@example.com", "user@example.com"],
     ["email", "E-mail: user[@]example[.]com", "user@example.com"],
     [
       "crypto_wallet",
@@ -45,69 +38,43 @@ describe("recogniseItem", () => {
   it.each([
     ["empty", ` "" `],
     ["md5", "d41d8cd98f00b204e9800998ecf8427e"],
-    ["sha224", "a".repeat(56)],
     ["sha256", "E".repeat(64)],
     ["sha256", `SHA256: ${"e".repeat(64)}`],
-    ["sha384", "0".repeat(96)],
-    ["sha512", "f".repeat(128)],
-    ["md5", "MD5: d41d8cd98f00b204e9800998ecf8427e"],
-    ["cidr", "IP: 192.0.2.0/24"],
     ["file_name", "Filename: invoice.docm"],
     ["text", "?"],
     ["prose", "see: example.com and others"],
     ["hex_length", sha1.slice(1)],
-    ["hex_length", `0x${"a".repeat(65)}`],
     ["cidr", "192.0.2[.]0/24"],
-    ["cidr", "2001:db8::/32"],
     ["ip_range", "192.0.2.1-192.0.2.9"],
-    ["ip_range", "192.0.2.1 - 9"],
-    ["ip_range", "192.0.2.*"],
     ["ip_range", "2001:db8::1-2001:db8::9"],
     ["ip_zone", "fe80::1%eth0"],
     ["ip_leading_zero", "192.000.002.001"],
     ["ip_octet", "192.0.2.999"],
-    ["ip_octet", "192.0.2.999:80"],
     ["wallet_checksum", "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAv"],
     ["several", "192.0.2.1, 192.0.2.2"],
-    ["several", "http://example.com/ http://example.net/"],
     ["url_syntax", "http://<domain>/x"],
     ["url_scheme", "sftp://example.com/x"],
-    ["url_scheme", "javascript:alert(1)"],
     ["registry_key", "HKLM\\Software\\Example"],
     ["path", "C:\\Windows\\example.exe"],
-    ["path", "%AppData%/Example"],
-    ["path", "\\\\192.0.2.1@80\\share\\a.msi"],
-    ["path", "/srv/example/a"],
     ["path", "/static/a.php?b=c"],
-    ["path", "folder/a.exe"],
     ["email_syntax", "user@localhost"],
     ["asn", "AS64496"],
-    ["asn", "AS 64496 (EXAMPLE)"],
     ["file_name", "setup.exe"],
-    ["file_name", "annual report.docx"],
     ["wildcard", "*.example.com"],
     ["public_suffix", "co.uk"],
     ["unknown_suffix", "printer.local"],
-    ["unknown_suffix", "printer.local/status"],
     ["text", "N/A"],
-    ["text", "Indicators of last autumn's campaign"],
     ["text", "192.0.2.1:123456"],
   ])("gives the reason %s for %j", (code, text) => {
     expect(reason(text)).toBe(code);
   });
 
-  it("explains the reason in a sentence", () => {
-    expect(recogniseItem("setup.exe").reason?.message).toMatch(/file name/);
-  });
-
-  it.each([
-    "exam\u0000ple.com",
-    "http://example.com/\u0001",
-    "http://exa\nmple.com/",
-    "a\u0085b.com",
-  ])("rejects the control character in %j", (text) => {
-    expect(reason(text)).toBe("control_character");
-  });
+  it.each(["exam\u0000ple.com", "http://example.com/\u0001", "http://exa\nmple.com/"])(
+    "rejects the control character in %j",
+    (text) => {
+      expect(reason(text)).toBe("control_character");
+    },
+  );
 
   it.each(["http://example.com/\ud800", "\udc00@example.com", "\ud83d"])(
     "rejects the lone surrogate in %j",
@@ -115,10 +82,6 @@ describe("recogniseItem", () => {
       expect(reason(text)).toBe("lone_surrogate");
     },
   );
-
-  it("accepts a complete surrogate pair", () => {
-    expect(item("http://example.com/\u{1f600}")?.value).toBe("http://example.com/%F0%9F%98%80");
-  });
 
   it("accepts a URL that just fits into 8 KiB once percent-encoded", () => {
     // "http%3A%2F%2Fexample.com%2F" has 27 characters.
@@ -129,10 +92,7 @@ describe("recogniseItem", () => {
 
   it.each([
     ["brackets", "["],
-    ["dots", "a."],
-    ["slashes", "/"],
     ["digits", "1"],
-    ["at signs", "a@"],
     ["spaces between words", "a b "],
   ])("rejects a megabyte of %s as too long", (_, unit) => {
     expect(reason(unit.repeat(1 << 20))).toBe("too_long");
@@ -159,16 +119,10 @@ describe("recogniseItem with a kind", () => {
   it.each([
     ["domain", "192.0.2.1", "ip"],
     ["domain", "https://example.com/a", "url"],
-    ["ip", "example.com", "domain"],
-    ["sha1", "user@example.com", "email"],
     ["crypto_wallet", sha1, "sha1"],
     ["url", sha1, "sha1"],
   ] as const)("detects as usual what is no %s: %s", (told, text, kind) => {
     expect(recogniseItem(text, told).item?.kind).toBe(kind);
-  });
-
-  it("gives the reason if the text is neither the stated kind nor any other", () => {
-    expect(recogniseItem(sha1.slice(1), "sha1").reason?.code).toBe("hex_length");
   });
 });
 
@@ -176,10 +130,8 @@ describe("URLs of the inner network", () => {
   it.each([
     "http://10.1.2.3/login?token=1",
     "http://[fd00::1]/",
-    "https://user:pw@192.168.0.1:8443/",
     "http://2130706433/",
     "http://intranet/wiki",
-    "http://files.corp/a",
   ])("%s is none to ask for", (text) => {
     expect(recogniseItem(text)).toMatchObject({ item: null, reason: { code: "internal_host" } });
   });

@@ -9,22 +9,15 @@ import {
 
 test.each([
   [formatCount, 0, "0"],
-  [formatCount, 999, "999"],
   [formatCount, 1000, "1,000"],
-  [formatCount, 1234567, "1,234,567"],
-  [formatBytes, 0, "0 B"],
-  [formatBytes, 999, "999 B"],
   [formatBytes, 1000, "1.0 kB"],
   [formatBytes, 99_960, "100 kB"],
   [formatBytes, 999_600, "1.0 MB"],
-  [formatBytes, 1.5e9, "1.5 GB"],
-  [formatSeconds, 0, "0.0 s"],
   [formatSeconds, 9.94, "9.9 s"],
   [formatSeconds, 9.96, "10 s"],
   [formatSeconds, 59.6, "1 min 0 s"],
   [formatSeconds, 103, "1 min 43 s"],
   [formatSeconds, 7500, "2 h 5 min"],
-  [formatSpeed, 0, "0.0"],
   [formatSpeed, 9.94, "9.9"],
   [formatSpeed, 99.5, "100"],
   [formatSpeed, 12_345.6, "12,346"],
@@ -38,7 +31,6 @@ test.each([
   [1, 3, "33.3%"],
   [1, 100_000, "<0.1%"],
   [99_999, 100_000, ">99.9%"],
-  [0, 0, "0%"],
 ])("%d of %d", (part, whole, text) => {
   expect(formatPercent(part, whole)).toBe(text);
 });

@@ -15,10 +15,6 @@ describe("matchColumn", () => {
     expect(matchColumn(["note", " Data"], "data ")).toEqual({ name: " Data", index: 1 });
   });
 
-  it("takes the first of several columns with the same name", () => {
-    expect(matchColumn(["data", "data"], "data")?.index).toBe(0);
-  });
-
   it("accepts a name with the # of a commented header", () => {
     expect(matchColumn(["id", "ip"], "#id")).toEqual({ name: "id", index: 0 });
   });
@@ -26,10 +22,6 @@ describe("matchColumn", () => {
   it("finds an unnamed column by position", () => {
     expect(matchColumn(["ip", " "], "column_2")).toEqual({ name: " ", index: 1 });
     expect(matchColumn(["ip", "note"], "column_2")).toBeNull();
-  });
-
-  it("returns null if nothing matches", () => {
-    expect(matchColumn(["note"], "data")).toBeNull();
   });
 });
 
@@ -40,11 +32,5 @@ describe("warnOfDuplicateName", () => {
     expect([...warnings.counts.keys()]).toEqual([
       'several columns are named "data"; using the first',
     ]);
-  });
-
-  it("doesn't warn about a unique name", () => {
-    const warnings = new Warnings();
-    warnOfDuplicateName(["data", "note", "note"], { name: "data", index: 0 }, warnings);
-    expect(warnings.counts.size).toBe(0);
   });
 });

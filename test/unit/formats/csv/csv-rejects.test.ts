@@ -21,11 +21,6 @@ test("neutralises formulas in reasons, never in input cells", () => {
   );
 });
 
-test("leaves the reason unchanged without the guard", () => {
-  const encoder = csv.rejects({ ...options, formulaGuard: false });
-  expect(encoder.encode([refusal("=cmd")])).toBe("1,192.0.2.1,invalid_item,=cmd\n");
-});
-
 test("numbers names that the input already has", () => {
   const columns = ["n", "reject_code", "reject_reason"];
   expect(csv.rejects({ ...options, columns }).header).toBe(

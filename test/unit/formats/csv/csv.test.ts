@@ -2,13 +2,7 @@ import { rowWarnings } from "../../../../src/core/row.js";
 import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../../src/core/bytes.js";
 import type { SourceOptions } from "../../../../src/inputs/types.js";
-import {
-  limitRecords,
-  openSource,
-  piped,
-  readingOf,
-  readSource,
-} from "../../../contract/sources-reading.js";
+import { limitRecords, piped, readingOf, readSource } from "../../../contract/sources-reading.js";
 
 async function cellsOf(
   content: string | Buffer,
@@ -33,11 +27,7 @@ describe("csv header", () => {
     ["surrounding spaces", " Item ,note \n", [" Item ", "note "]],
     ["empty and repeated names", "item,,note,note,\n", ["item", "", "note", "note", ""]],
     ["no byte order mark, but the quotes after it", '\ufeff"item","no""te"\n', ["item", 'no"te']],
-    ["its names without a line end", "item,note", ["item", "note"]],
     ["no names in an empty input", "", []],
-    ["no names in an input of blank lines", "\n\r\n", []],
-    ["no names in an input with a byte order mark only", "\ufeff", []],
-    ["no names in an input with a comment only", "# nothing\n", []],
   ])("has %s, and no row", async (_, content, columns) => {
     const { source, rows } = await readSource("csv", piped(content), { comment: "#" });
     expect([source.columns, rows]).toEqual([columns, []]);
@@ -55,7 +45,6 @@ describe("csv cells", () => {
     ["keep text after a closing quote", '"a" b', '"a" b'],
     ["keep surrounding spaces", " a ", " a "],
     ["keep a CR that doesn't end a line", "a\rb", "a\rb"],
-    ["keep NUL", "a\0b", "a\0b"],
   ])("%s", async (_, written, cell) => {
     expect(await cellsOf(`item,note\n 192.0.2.1 ,${written}\n`)).toEqual([[" 192.0.2.1 ", cell]]);
   });
@@ -103,7 +92,6 @@ describe("csv surplus cells", () => {
 
 describe("csv lines", () => {
   it.each([
-    ["end with LF", "item\na\nb\n", ["a", "b"]],
     ["end with CRLF", "item\r\na\r\nb\r\n", ["a", "b"]],
     ["end with CR", "item\ra\rb\r", ["a", "b"]],
     ["end with LF and CRLF mixed", "item\r\na\nb\r\n", ["a", "b"]],
@@ -113,10 +101,6 @@ describe("csv lines", () => {
     ["that start with # are rows without a comment marker", "item\n#a\n", ["#a"]],
   ])("%s", async (_, content, cells) => {
     expect(await cellsOf(content)).toEqual(cells.map((cell) => [cell]));
-  });
-
-  it("with only commas are rows", async () => {
-    expect(await cellsOf("item,note\n,\n")).toEqual([["", ""]]);
   });
 
   it("that start with the comment marker are skipped, also before the header", async () => {
@@ -131,10 +115,6 @@ describe("csv lines", () => {
     const input = piped("item\n//x\n/y\n", 1);
     const { rows } = await readSource("csv", input, { comment: "//" });
     expect(rows.map((row) => row.itemText)).toEqual(["/y"]);
-  });
-
-  it("may start with a non-ASCII comment marker", async () => {
-    expect(await cellsOf("item\n§x\ny\n", { comment: "§" })).toEqual([["y"]]);
   });
 
   it("are numbered by first and last line of a row", async () => {
@@ -154,17 +134,6 @@ describe("csv lines", () => {
     ]);
   });
 
-  it("are counted once if a classic Mac OS file goes on with CRLF", async () => {
-    const before = 8 * 1024;
-    const content = `item,note\r${"a.example,1\r".repeat(before)}b,"1\r\n2"\r\nc,d\re,f\r\n`;
-    const { rows } = await readSource("csv", piped(content));
-    expect(rows.slice(before).map((row) => [row.line, row.endLine])).toEqual([
-      [before + 2, before + 3],
-      [before + 4, before + 4],
-      [before + 5, before + 5],
-    ]);
-  });
-
   it("may be blank for longer than a record", async () => {
     const blank = limitRecords();
     const { rows } = await readSource("csv", piped(`item\na\n${"\n".repeat(blank)}b\n`));
@@ -179,51 +148,13 @@ describe("csv without header", () => {
     const { source } = await readSource("csv", piped("a,b\nc,d,e\n"), options);
     expect(source.columns).toEqual(["column_1", "column_2"]);
   });
-
-  it("starts with the first line", async () => {
-    expect(await cellsOf("a,b\nc,d\n", options)).toEqual([
-      ["a", "b"],
-      ["c", "d"],
-    ]);
-  });
-
-  it("finds the items in the named column", async () => {
-    const input = piped("a,b\n");
-    const { rows } = await readSource("csv", input, { ...options, itemColumn: "column_2" });
-    expect(rows[0]?.itemText).toBe("b");
-  });
-
-  it("allows an empty input", async () => {
-    expect(await cellsOf("", { ...options, itemColumn: "column_2" })).toEqual([]);
-  });
 });
 
 describe("csv item and kind column", () => {
-  it("are matched ignoring spaces and case", async () => {
-    const content = "note, Indicator ,Type\na,192.0.2.1,ip\n";
-    const options = { itemColumn: "indicator", kindColumn: "type" };
-    const { rows } = await readSource("csv", piped(content), options);
-    expect([rows[0]?.itemText, rows[0]?.kindText]).toEqual(["192.0.2.1", "ip"]);
-  });
-
-  it("can be named", async () => {
-    const content = "item,Data\na,192.0.2.1\n";
-    const { rows } = await readSource("csv", piped(content), { itemColumn: "data" });
-    expect(rows[0]?.itemText).toBe("192.0.2.1");
-  });
-
   it("are the first of several with the same name, with a warning", async () => {
     const { rows, source } = await readSource("csv", piped("item,item\na,b\n"));
     expect(rows[0]?.itemText).toBe("a");
     expect(source.warnings.size).toBe(1);
-  });
-
-  it("give an error that lists the columns if missing", async () => {
-    expect(await errorOf("Data,Note\na,b\n")).toMatchObject({
-      name: "UsageError",
-      code: "column_not_found",
-      message: expect.stringContaining('"Data", "Note"') as string,
-    });
   });
 
   it.each(["itemColumn", "kindColumn"] as const)(
@@ -233,12 +164,6 @@ describe("csv item and kind column", () => {
       expect(error).toMatchObject({ code: "column_not_found", hint: 'Did you mean "Data"?' });
     },
   );
-
-  it("close the input if missing", async () => {
-    const input = piped("Data\na\n");
-    await openSource("csv", input).catch(() => null);
-    expect("stream" in input && input.stream.destroyed).toBe(true);
-  });
 });
 
 describe("csv quote that is never closed", () => {
@@ -247,7 +172,6 @@ describe("csv quote that is never closed", () => {
     ["a row", 'item,note\na,b\nc,"d\ne,f\ng,h\n', 3],
     ["a later line of a record", 'item,note\na,b\n"c\nd","e\n', 4],
     ["a row behind blank and comment lines", 'item\n\n# "x\n\n"a\n', 5],
-    ["the last character", 'item\na\n"', 3],
   ])("is told with its line: in %s", async (_, content, line) => {
     expect(await errorOf(content, { comment: "#" })).toMatchObject({
       name: "FatalError",
@@ -262,16 +186,6 @@ describe("csv quote that is never closed", () => {
     expect(await errorOf(content, { resume })).toMatchObject({
       message: "line 4 of stdin: the quote opened here is never closed",
     });
-  });
-
-  it("is reported after the rows before it", async () => {
-    const source = await openSource("csv", piped('item\na\nb\n"c\n'));
-    const items: string[] = [];
-    const reading = (async () => {
-      for await (const batch of source.rows) items.push(...batch.map((row) => row.itemText));
-    })();
-    await expect(reading).rejects.toMatchObject({ code: "input_quote" });
-    expect(items).toEqual(["a", "b"]);
   });
 });
 

@@ -23,17 +23,6 @@ function lines(count: number, line: (n: number) => string): string {
 }
 
 describe("a CSV input without flags", () => {
-  it("reports its column and the share of indicators", async () => {
-    const { reading, items } = await read("Type,Data,Note\nip,192.0.2.1,a\nx,words,b\n");
-    expect(reading.items[0]).toEqual({
-      name: "Data",
-      index: 1,
-      by: "name",
-      sample: { cells: 2, indicators: 1, share: 0.5, queryable: 0.5, kind: "ip" },
-    });
-    expect(items).toEqual(["192.0.2.1", "words"]);
-  });
-
   it("samples only the first 200 records", async () => {
     const content = `data,peer\n${lines(200, () => "192.0.2.1,x")}${lines(900, () => "x,192.0.2.1")}`;
     const { reading, items } = await read(content);
@@ -49,22 +38,9 @@ describe("a CSV input without flags", () => {
     });
   });
 
-  it("lists all shares if no column qualifies", async () => {
-    expect(await errorOf("name,n\nalpha,1\nbeta,2\n")).toMatchObject({
-      code: "column_not_found",
-      message: expect.stringMatching(/"name" {2}0% of 2 sampled cells\n {2}"n" {2}0%/),
-    });
-  });
-
-  it("has no rows if there is only a header", async () => {
-    const { columns, items } = await read("first_seen,dst_ip\n");
-    expect([columns, items]).toEqual([["first_seen", "dst_ip"], []]);
-  });
-
   it.each([
     ["semicolons", ";", "ip;score\n192.0.2.1;0,5\n192.0.2.2;0,7\n"],
     ["tabs", "\t", "ip\tnote\n192.0.2.1\ta, b\n192.0.2.2\tc\n"],
-    ["commas", ",", 'ip,note\n192.0.2.1,"a;b;c"\n192.0.2.2,d;e\n'],
     ["commas, a semicolon in each record", ",", "192.0.2.1,a;b\n192.0.2.2,c;d\n"],
   ])("is separated by %s", async (_, delimiter, content) => {
     const { reading, items } = await read(content);
@@ -84,10 +60,6 @@ describe("a CSV input without flags", () => {
     expect(columns).toEqual(["column_1", "column_2"]);
     expect(reading.header).toBe("none");
     expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
-  });
-
-  it("treats a single record with an item as a row", async () => {
-    expect((await read("scan,192.0.2.1\n")).items).toEqual(["192.0.2.1"]);
   });
 
   it("treats field names that look like domains as a header", async () => {
@@ -111,11 +83,6 @@ describe("a CSV input without flags", () => {
     ]);
   });
 
-  it("doesn't take any other comment for a header", async () => {
-    const { columns } = await read("# made by hand, daily\n#\n192.0.2.1,7\n192.0.2.2,8\n");
-    expect(columns).toEqual(["column_1", "column_2"]);
-  });
-
   it.each(["#,ip", "#id,ip"])("keeps a first line %j as its header", async (header) => {
     const { columns, rows } = await read(`${header}\n1,192.0.2.1\n#2,192.0.2.2\n`);
     expect(columns).toEqual(header.split(","));
@@ -123,11 +90,6 @@ describe("a CSV input without flags", () => {
       ["1", "192.0.2.1"],
       ["#2", "192.0.2.2"],
     ]);
-  });
-
-  it("skips no comments with --from csv", async () => {
-    const { rows } = await read("note,ip\n#1,192.0.2.1\n", { guessed: false });
-    expect(rows[0]?.cells).toEqual(["#1", "192.0.2.1"]);
   });
 
   it("names an unnamed column by position", async () => {
@@ -154,13 +116,6 @@ describe("flags", () => {
       "192.0.2.1",
     ]);
   });
-
-  it("can name a column by position if there is no header", async () => {
-    expect((await read("x,192.0.2.1\ny,192.0.2.2\n", { itemColumn: "column_2" })).items).toEqual([
-      "192.0.2.1",
-      "192.0.2.2",
-    ]);
-  });
 });
 
 describe("a column of kind names", () => {
@@ -169,11 +124,5 @@ describe("a column of kind names", () => {
     const { reading, rows } = await read(content, { itemColumn });
     expect(reading.kind).toEqual({ name: "indicator_type", index: 0, by: "neighbour" });
     expect(rows.map((row) => row.kindText)).toEqual(["Domain", "", "url"]);
-  });
-
-  it("is overridden by --kind-column", async () => {
-    const content = "type,data,label\nip,192.0.2.1,url\n";
-    const { rows } = await read(content, { kindColumn: "label" });
-    expect(rows[0]?.kindText).toBe("url");
   });
 });

@@ -28,13 +28,6 @@ describe("a resumed run", () => {
     expect(rest.rows.slice(0, 2).map((row) => row.itemText)).toEqual(["xyz.0.2.10", "xyz.0.2.11"]);
   });
 
-  it("reads the same rows as an uninterrupted one", async () => {
-    const { source, rows } = await readSource("csv", piped(content), noFlags);
-    const resume = positionAfter(rows[41]!, source);
-    const rest = await readSource("csv", piped(content), { ...noFlags, resume });
-    expect(rest.rows.map(plainRow)).toEqual(rows.slice(42).map(plainRow));
-  });
-
   it.each([
     ["record", "note,peer\nx,192.0.2.1\n"],
     ["comment", "# note,peer\nx,192.0.2.1\n"],

@@ -35,14 +35,11 @@ describe("itemTextOf", () => {
     ["an array with a single string", ["192.0.2.1"], "192.0.2.1"],
     ["null", null, ""],
     ["nothing", undefined, ""],
-    ["an empty string", "", ""],
     ["an array of several", ["192.0.2.1", "192.0.2.2"], null],
     ["an empty array", [], null],
-    ["a nested array", [["192.0.2.1"]], null],
     ["an array with a number", [1], null],
     ["an object", { ip: "192.0.2.1" }, null],
     ["a number", 3221225985, null],
-    ["a boolean", false, null],
   ])("reads %s", (_, value, text) => {
     expect(itemTextOf(value)).toBe(text);
   });

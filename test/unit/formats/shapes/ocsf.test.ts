@@ -79,12 +79,6 @@ it.each([
   expect(observables?.[0]).toMatchObject({ type_id: observableId, value: item.value });
 });
 
-it("uses a custom type for wallets", () => {
-  const { osint, observables } = eventOf(accused(items.wallet));
-  expect(osint[0]).toMatchObject({ type_id: 99, type: "Cryptocurrency Wallet" });
-  expect(observables).toBeUndefined();
-});
-
 it("writes every row with its status and error", () => {
   const lines = ocsf.write(options).encode(unansweredRows).trimEnd().split("\n");
   const events = lines.map((line) => JSON.parse(line) as Event);
@@ -99,13 +93,6 @@ it("writes every row with its status and error", () => {
     "invalid_item",
     "http_404",
   ]);
-});
-
-it("marks a partial answer", () => {
-  expect(eventOf(anEnrichedRow({}, { status: "partial" }))).toMatchObject({
-    status_id: 99,
-    status: "Partial",
-  });
 });
 
 it("writes an unrecognised item as given, with type unknown and the clock's time", () => {

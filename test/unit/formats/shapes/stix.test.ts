@@ -48,10 +48,6 @@ it.each([
   expect(indicatorsOf([accused(item)])[0]).toMatchObject({ pattern, name: item.value });
 });
 
-it("is valid without indicators", () => {
-  expect(bundleOf([]).objects).toHaveLength(1);
-});
-
 it("writes no indicator for unknown items and failed lookups", () => {
   expect(indicatorsOf([unknownRow, ...unansweredRows])).toEqual([]);
 });
