@@ -7,7 +7,6 @@ import { allLookups, triage } from "./combine.js";
 import { dedupe } from "./dedupe.js";
 import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
-import { withBreaker } from "./attempt/breaker.js";
 import type { Outage } from "./attempt/outage.js";
 import { FairQueue } from "./pace/fair-queue.js";
 import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
@@ -78,7 +77,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const limits = {
     // A single pace starts with its first request, whenever that is.
     first: Object.keys(shares).length === 0 ? undefined : afterFirst(options.clock),
-    outage: outage && withBreaker(outage),
+    outage: outage?.hold,
     pace: paced(options.pace, () => slots.limited()),
     budget: options.budget && budget(options.budget),
   };

@@ -3,7 +3,6 @@ import type { Clock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
 import { type EndpointRates, ratesOf } from "../lookup/options.js";
-import type { OutageProbes } from "../lookup/attempt/outage.js";
 import type { EndpointPace, RequestPace, Throttling } from "../lookup/pace/request-pace.js";
 import type { Priority } from "../store/redis/redis-address.js";
 
@@ -32,8 +31,6 @@ export interface Paces {
   readonly throttling: () => Throttling;
   /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   readonly pausedMs: () => number;
-  /** Which of the processes that share the pace probes the service during an outage. */
-  readonly probes?: OutageProbes | undefined;
   /** Returns reserved but unused requests to their quotas. */
   giveBack(): Promise<void>;
 }

@@ -154,7 +154,6 @@ export class Session {
       run &&
       new Outage({
         patienceMs: run.outagePatienceMs,
-        probes: paces.probes,
         address: service.url,
         answered: run.answered,
         clock,

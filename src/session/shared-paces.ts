@@ -4,7 +4,6 @@ import type { Rate } from "../core/options.js";
 import { SharedPace } from "../lookup/pace/shared/shared-pace.js";
 import { PaceServer } from "../store/redis/pace-server.js";
 import { RedisLink } from "../store/redis/redis-link.js";
-import { RedisProbes } from "../store/redis/redis-probes.js";
 import { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
 import {
   type OpenPacesOptions,
@@ -45,7 +44,6 @@ export async function openSharedPaces(
   });
   return {
     ...paces,
-    probes: new RedisProbes(link, { id, service }),
     async giveBack() {
       await paces.giveBack();
       link.close();

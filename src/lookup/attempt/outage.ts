@@ -1,10 +1,10 @@
 import type { Clock } from "../../core/clock.js";
 import { transportCodes } from "../../core/error-codes/service-codes.js";
-import { AbortGroups } from "../../core/abort.js";
 import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
 import type { FindingError } from "../../core/finding.js";
 import { FairQueue } from "../pace/fair-queue.js";
+import type { AttemptLookup, AttemptWrapper } from "../types.js";
 
 /**
  * Consecutive errors that make an outage: `atOnce`, or `errors` over at least `ms` milliseconds. Must
@@ -21,9 +21,6 @@ const probeAfter = { firstMs: 1_000, mostMs: 60_000 };
  */
 const neverAnswered = { mostMs: 15_000, unresolvedMs: 2_000 };
 
-/** How long a probe that is under way when the patience ends may still take, in milliseconds. */
-const lastProbeMs = 1_000;
-
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
 const longestSleepMs = 3_600_000;
 
@@ -35,31 +32,17 @@ export interface OutageOptions {
   /** Whether the service has ever answered. */
   readonly answered: () => boolean;
   readonly clock: Clock;
-  /** Makes one of several processes probe for all. @default this one probes */
-  readonly probes?: OutageProbes | undefined;
   /** Called when an outage starts and when it ends. */
   readonly onChange?: ((message: string) => void) | undefined;
 }
 
-/** Decides which of several processes probes; see `RedisProbes`. */
-export interface OutageProbes {
-  /** Whether this process may probe now; no other one takes over for `forMs` milliseconds. */
-  may(forMs: number): Promise<boolean>;
-  /** Reports the end of the outage. */
-  answered(): void;
-}
-
-/** How often a process asks whether it may probe, and how long a probe may take, in milliseconds. */
-const othersProbe = { askMs: 1_000, longestMs: 60_000 };
-
 /** An outage in progress. */
 interface OpenOutage {
-  /** Whether a probe is scheduled or under way. */
-  probing: boolean;
+  isProbed: boolean;
   pauseMs: number;
   lastError: FindingError | null;
-  /** Ends the pause before the next probe. */
-  pause: AbortController | null;
+  /** Aborts when the outage is over. */
+  readonly over: AbortController;
 }
 
 /**
@@ -77,7 +60,6 @@ export class Outage {
   /** Monotonic time until which the service asked to wait. */
   #heldUntil = 0;
   readonly #waiting = new FairQueue<void>();
-  readonly #aborts = new AbortGroups();
 
   constructor(options: OutageOptions) {
     this.#options = options;
@@ -88,32 +70,56 @@ export class Outage {
     return this.#open !== null;
   }
 
-  /** Reports an answer. */
-  succeeded(): void {
+  /** Holds attempts back during an outage, so that no lookup fails because of it. */
+  readonly hold: AttemptWrapper = (next) => {
+    const inTurn: AttemptLookup = async (item, options) => {
+      for (;;) {
+        const attempt = await this.#turn(options.signal, () => next(item, options));
+        if (this.#isPassedOn(attempt)) return attempt;
+      }
+    };
+    return (item, options) =>
+      this.open
+        ? inTurn(item, options)
+        : next(item, options).then((attempt) =>
+            this.#isPassedOn(attempt) ? attempt : inTurn(item, options),
+          );
+  };
+
+  /** Judges by an attempt whether there is an outage; false if the attempt has to be repeated. */
+  #isPassedOn(attempt: Attempt): boolean {
+    const policy = attempt.again?.policy;
+    if (policy === "transient" || policy === "throttled") {
+      this.#failed(attempt);
+      return !this.open;
+    }
+    this.#succeeded();
+    return true;
+  }
+
+  #succeeded(): void {
     this.#errors = 0;
     if (this.#open === null) return;
-    this.#open.pause?.abort();
+    this.#open.over.abort();
     this.#open = null;
-    this.#options.probes?.answered();
-    const seconds = Math.round((this.#options.clock.monotonic() - this.#since) / 1000);
-    this.#options.onChange?.(
-      `${this.#options.address} answers again after ${seconds} s; the run continues`,
-    );
+    const { clock, onChange, address } = this.#options;
+    const seconds = Math.round((clock.monotonic() - this.#since) / 1000);
+    onChange?.(`${address} answers again after ${seconds} s; the run continues`);
     this.#wake();
   }
 
-  /** Reports a retryable error. */
-  failed({ finding, again }: Attempt): void {
-    const now = this.#options.clock.monotonic();
+  #failed({ finding: { error }, again }: Attempt): void {
+    const { clock, onChange, address } = this.#options;
+    const now = clock.monotonic();
     this.#heldUntil = Math.max(this.#heldUntil, now + (again?.afterMs ?? 0));
     if (this.#errors++ === 0) this.#since = now;
-    const lastError = finding.error;
     if (this.#open !== null) {
-      this.#open.lastError = lastError;
-    } else if (this.#isOutage(now) || this.#isUnresolved(lastError)) {
-      this.#open = { probing: false, pauseMs: probeAfter.firstMs, lastError, pause: null };
-      this.#options.onChange?.(
-        `nothing but errors from ${this.#options.address} (${textOf(lastError)}); the run waits and probes it`,
+      this.#open.lastError = error;
+    } else if (this.#isOutage(now) || this.#isUnresolved(error)) {
+      const { firstMs: pauseMs } = probeAfter;
+      this.#open = { isProbed: false, pauseMs, lastError: error, over: new AbortController() };
+      onChange?.(
+        `nothing but errors from ${address} (${textOf(error)}); the run waits and probes it`,
       );
     }
   }
@@ -129,114 +135,75 @@ export class Outage {
   }
 
   /**
-   * Resolves when an attempt may start: to null without an outage, or to the outage if the attempt is a
-   * probe. Pass that to `probed` afterwards.
+   * Makes an attempt: after the outage, or as its probe.
    *
    * @throws FatalError `service_outage`, `service_unreachable`; the signal's reason
    */
-  async turn(signal: AbortSignal): Promise<OpenOutage | null> {
-    while (this.#open !== null) {
-      if (this.#ended !== null) throw this.#ended;
-      if (this.#open.probing) {
-        await this.#waiting.enqueue(signal);
-        continue;
-      }
-      const outage = this.#open;
-      outage.probing = true;
-      const patienceMs = this.#giveUpWhenTooLong(outage.lastError);
-      try {
-        await this.#pause(outage, Math.min(outage.pauseMs, patienceMs), signal);
-        if (this.#open !== outage) continue;
-        await this.#mayProbe(outage, signal);
-      } catch (error) {
-        this.probed(outage);
-        throw error;
-      }
-      outage.pauseMs = Math.min(outage.pauseMs * 2, probeAfter.mostMs);
-      return outage;
+  async #turn(signal: AbortSignal, attempt: () => Promise<Attempt>): Promise<Attempt> {
+    while (this.#open?.isProbed === true) await this.#waiting.enqueue(signal);
+    if (this.#ended !== null) throw this.#ended;
+    const outage = this.#open;
+    if (outage === null) return attempt();
+    outage.isProbed = true;
+    const done = new AbortController();
+    const probe = async (): Promise<Attempt> => {
+      await this.#pause(outage, AbortSignal.any([signal, done.signal]));
+      return attempt();
+    };
+    try {
+      return await Promise.race([probe(), this.#patience(outage, done.signal)]);
+    } finally {
+      done.abort();
+      outage.isProbed = false;
+      this.#wake();
     }
-    return null;
   }
 
-  /** Resolves after a time, or when the outage ends. */
-  async #pause(outage: OpenOutage, ms: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const pause = new AbortController();
-    outage.pause = pause;
-    const leave = this.#aborts.join(signal, pause);
-    const slept = this.#options.clock.sleep(ms, pause.signal);
-    await slept.catch(() => signal.throwIfAborted()).finally(leave);
-  }
-
-  /** Resolves when no other process probes instead, or when one of them got an answer. */
-  async #mayProbe(outage: OpenOutage, signal: AbortSignal): Promise<void> {
-    const { probes, clock } = this.#options;
-    if (probes === undefined) return;
-    while (!(await probes.may(2 * outage.pauseMs + othersProbe.longestMs))) {
-      this.#giveUpWhenTooLong(outage.lastError);
-      await clock.sleep(othersProbe.askMs, signal);
-      if (this.#open !== outage) return;
-    }
+  /** Resolves at the time of the next probe, or when the outage is over. */
+  async #pause(outage: OpenOutage, signal: AbortSignal): Promise<void> {
+    const ms = outage.pauseMs;
+    outage.pauseMs = Math.min(2 * ms, probeAfter.mostMs);
+    const ends = AbortSignal.any([signal, outage.over.signal]);
+    await this.#options.clock.sleep(ms, ends).catch(() => signal.throwIfAborted());
   }
 
   /**
-   * Settles like a probe, which may wait for the pace or for its answer, but no longer than the patience
-   * lasts or the service asked to wait before.
-   *
-   * @throws FatalError `service_outage`, `service_unreachable`
+   * Ends the run when an outage lasts longer than the patience and the wait that the service asked for,
+   * whatever its probe waits for.
    */
-  inTime<T>(outage: OpenOutage, probe: Promise<T>): Promise<T> {
+  async #patience(outage: OpenOutage, signal: AbortSignal): Promise<never> {
     const { clock } = this.#options;
-    const timer = new AbortController();
-    const late = async (): Promise<T> => {
-      let ms = Math.max(this.#patienceLeft(outage.lastError), this.#heldUntil - clock.monotonic());
-      while (this.#open === outage) {
-        const left = Math.min(longestSleepMs, Math.max(0, ms));
-        await clock.sleep(left + lastProbeMs, timer.signal);
-        if (this.#open === outage) ms = this.#giveUpWhenTooLong(outage.lastError);
-      }
-      return probe;
-    };
-    return Promise.race([probe, late()]).finally(() => timer.abort());
+    for (;;) {
+      const left = this.#open === outage ? this.#patienceLeft(outage) : longestSleepMs;
+      if (left <= 0) break;
+      await clock.sleep(Math.min(left, longestSleepMs), signal);
+    }
+    throw (this.#ended = this.#giveUp(outage.lastError));
   }
 
-  /** Reports that a probe has ended, whatever its outcome. */
-  probed(outage: OpenOutage): void {
-    outage.probing = false;
-    this.#wake();
-  }
-
-  /** Milliseconds; 0 or less if none is left. */
-  #patienceLeft(lastError: FindingError | null): number {
+  /** In milliseconds. */
+  #patienceLeft({ lastError }: OpenOutage): number {
     const { clock, answered, patienceMs } = this.#options;
     const atFirst = neverAnswered[this.#isUnresolved(lastError) ? "unresolvedMs" : "mostMs"];
     const patience = answered() ? patienceMs : Math.min(patienceMs, atFirst);
-    return this.#since + patience - clock.monotonic();
+    return Math.max(this.#since + patience, this.#heldUntil) - clock.monotonic();
   }
 
-  /** @returns the patience left, in milliseconds */
-  #giveUpWhenTooLong(lastError: FindingError | null): number {
-    const left = this.#patienceLeft(lastError);
-    if (left > 0) return left;
+  #giveUp(error: FindingError | null): FatalError {
     const { clock, answered, address } = this.#options;
     const seconds = Math.round((clock.monotonic() - this.#since) / 1000);
-    this.#ended = answered()
-      ? new FatalError(
-          "service_outage",
-          `nothing but errors from ${address} for ${seconds} s: ${textOf(lastError)}`,
-          { hint: "continue with --resume when the service is back" },
-        )
-      : new FatalError(
-          "service_unreachable",
-          `no answer from ${address} for ${seconds} s: ${textOf(lastError)}`,
-          {
-            hint: this.#isUnresolved(lastError)
-              ? transportCodes.dns_failure[1]
-              : "check the address and that the service runs",
-          },
-        );
-    this.#wake();
-    throw this.#ended;
+    if (answered()) {
+      return new FatalError(
+        "service_outage",
+        `nothing but errors from ${address} for ${seconds} s: ${textOf(error)}`,
+        { hint: "continue with --resume when the service is back" },
+      );
+    }
+    const message = `no answer from ${address} for ${seconds} s: ${textOf(error)}`;
+    const hint = this.#isUnresolved(error)
+      ? transportCodes.dns_failure[1]
+      : "check the address and that the service runs";
+    return new FatalError("service_unreachable", message, { hint });
   }
 
   #wake(): void {

@@ -148,30 +148,3 @@ redis.call('HSET', h, 'ticket', tonumber(ARGV[2]) + 1, 'learned', ARGV[4],
   'idle', text(math.max(tonumber(f[3]) or 0, tonumber(ARGV[5]))))
 return 1
 `);
-
-/**
- * Leads one caller at a time: ARGV[2] may probe the service for ARGV[3] milliseconds, unless somebody
- * else does. Replies with 1 to the prober, and when the service last answered a probe, in
- * microseconds.
- */
-export const probeScript = script(`${prologue}
-local now = time(tonumber(redis.call('HGET', h, 'skew')) or 0, nil)
-local until_ = tonumber(redis.call('HGET', h, 'probing until')) or 0
-local prober = redis.call('HGET', h, 'prober')
-local mine = 0
-if prober == ARGV[2] or until_ <= now then
-  redis.call('HSET', h, 'prober', ARGV[2], 'probing until', text(now + tonumber(ARGV[3]) * 1000))
-  ${keep}
-  mine = 1
-end
-return { text(now), mine, redis.call('HGET', h, 'answered') or '0' }
-`);
-
-/** Ends a probe of ARGV[2]. ARGV[3] is 1 if the service answered it. */
-export const probedScript = script(`${prologue}
-local now = time(tonumber(redis.call('HGET', h, 'skew')) or 0, nil)
-if ARGV[3] == '1' then redis.call('HSET', h, 'answered', text(now)) end
-if redis.call('HGET', h, 'prober') == ARGV[2] then redis.call('HDEL', h, 'prober', 'probing until') end
-${keep}
-return 1
-`);

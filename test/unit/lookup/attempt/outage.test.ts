@@ -1,9 +1,7 @@
-import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Attempt } from "../../../../src/core/attempt.js";
 import type { ErrorCode } from "../../../../src/core/error-codes.js";
 import type { Finding } from "../../../../src/core/finding.js";
-import { withBreaker } from "../../../../src/lookup/attempt/breaker.js";
 import { failFast } from "../../../../src/lookup/attempt/fail-fast.js";
 import { Outage } from "../../../../src/lookup/attempt/outage.js";
 import type { AttemptLookup } from "../../../../src/lookup/types.js";
@@ -87,56 +85,46 @@ describe("Outage", () => {
     expect(service.clock.monotonic()).toBeLessThan(12 * 60_000);
   });
 
-  it("waits only briefly for a service that has never answered", async () => {
-    const service = serviceOf(() => broken, false);
-    await trip(service);
-    await expect(service.clock.run(service.ask())).rejects.toMatchObject({
-      code: "service_unreachable",
-    });
-    expect(service.clock.monotonic()).toBe(15_000);
+  it.each([
+    ["connect_refused", false, "service_unreachable", 15_000],
+    ["dns_failure", false, "service_unreachable", 2_000],
+    ["dns_failure", true, "service_outage", 600_000],
+  ] as const)("gives up after %s (answered before: %s)", async (fault, answered, code, afterMs) => {
+    const service = serviceOf(() => brokenBy(fault), answered);
+    for (let n = 0; n < 63 && !service.outage.open; n++) void service.ask().catch(() => undefined);
+    await expect(service.clock.run(service.ask())).rejects.toMatchObject({ code });
+    expect(service.clock.monotonic()).toBe(afterMs);
   });
 
-  it("waits 2 s for a host name that was never resolved", async () => {
-    const service = serviceOf(() => brokenBy("dns_failure"), false);
-    await expect(service.clock.run(service.ask())).rejects.toMatchObject({
-      code: "service_unreachable",
-      hint: "check the spelling of the address, and DNS",
-    });
-    expect(service.clock.monotonic()).toBe(2_000);
-  });
-
-  it("waits with full patience if name resolution fails once the service has answered", async () => {
-    const service = serviceOf(() => brokenBy("dns_failure"));
-    await trip(service);
-    await expect(service.clock.run(service.ask())).rejects.toMatchObject({
-      code: "service_outage",
-    });
-    expect(service.clock.monotonic()).toBe(600_000);
-  });
-
-  it("ends the run a second after the patience at most, while a probe waits for a pause to end", async () => {
-    const { service, held } = await outageWithHeldProbe(null);
-    await service.clock.advance(600_999);
-    expect(held.reason).toBeNull();
+  it.each([
+    ["when the patience ends", null, 600_000],
+    ["when the service asked to be asked again", 3_600_000, 3_600_000],
+  ])("ends the run %s, while a probe waits", async (_, afterMs, endMs) => {
+    const throttled = { ...broken, again: { policy: "throttled", afterMs } as const };
+    const service = serviceOf((n) => (n > 64 ? new Promise<Attempt>(() => undefined) : throttled));
+    let reason: unknown = null;
+    for (let n = 0; n < 63; n++) await service.ask();
+    service.ask().catch((fault: unknown) => (reason = fault));
+    await service.clock.advance(endMs - 1);
+    expect(reason).toBeNull();
     await service.clock.advance(1);
-    expect(held.reason).toMatchObject({ code: "service_outage" });
+    expect(reason).toMatchObject({ code: "service_outage" });
     expect(service.clock.pending).toBe(0);
   });
 
-  it("waits as long as the service asked, beyond the patience", async () => {
-    const { service, held } = await outageWithHeldProbe(3_600_000);
-    await service.clock.advance(3_600_999);
-    expect(held.reason).toBeNull();
-    await service.clock.advance(1);
-    expect(held.reason).toMatchObject({ code: "service_outage" });
-  });
-
   it("waits for a late probe once another attempt was answered", async () => {
-    const { service, held } = await outageWithHeldProbe(null);
+    let answer: (late: Attempt) => void = () => undefined;
+    const late = new Promise<Attempt>((resolve) => (answer = resolve));
+    const service = serviceOf((n) => (n === 1 || n > 65 ? late : broken));
+    const slow = service.ask();
+    for (let n = 0; n < 64; n++) void service.ask();
     await service.clock.advance(599_000);
-    service.outage.succeeded();
+    expect(service.outage.open).toBe(true);
+    answer(attempt(aFinding()));
+    await slow;
+    expect(service.outage.open).toBe(false);
     await service.clock.advance(600_000);
-    expect(held.reason).toBeNull();
+    expect(service.said.at(-1)).toMatch(/answers again/);
   });
 
   it("releases at once when the run is stopped", async () => {
@@ -161,54 +149,17 @@ describe("Outage", () => {
     expect(service.asked()).toBeGreaterThan(before);
   });
 
-  it("keeps no probe waiting once the outage is over", async () => {
-    const service = serviceOf(() => broken);
-    const held: Promise<unknown>[] = [];
-    for (let outage = 0; outage < 12; outage++) {
-      for (let n = 0; n < 64; n++) held.push(service.ask().catch(() => undefined));
-      await service.clock.advance(0);
-      expect(service.outage.open).toBe(true);
-      service.outage.succeeded();
-      await service.clock.advance(0);
-    }
-    expect(getEventListeners(service.abort.signal, "abort").length).toBeLessThanOrEqual(2);
-    service.abort.abort(new Error("stop"));
-    await Promise.all(held);
-  });
-
-  it("schedules one probe at a time, even if earlier attempts fail late", async () => {
-    const service = serviceOf(() => broken);
-    await trip(service);
-    const held = Array.from({ length: 20 }, () => service.ask().catch(() => undefined));
-    for (let n = 0; n < 20; n++) service.outage.failed(broken);
-    await service.clock.advance(0);
-    expect(service.clock.pending).toBe(1);
-    service.abort.abort(new Error("stop"));
-    await Promise.all(held);
-  });
-
   it("lets another lookup probe when an open probe is aborted", async () => {
     const leaving = new AbortController();
     const service = serviceOf((n) => {
-      if (n === 18) throw leaving.signal.reason;
-      return n < 18 ? broken : attempt(aFinding());
+      if (n === 17) throw leaving.signal.reason;
+      return n < 17 ? broken : attempt(aFinding());
     });
     await trip(service);
     leaving.abort(new Error("leave"));
     expect(await service.clock.run(service.ask())).toMatchObject({ outcome: "200" });
   });
 });
-
-/** An outage at 0 s whose first probe never ends. */
-async function outageWithHeldProbe(afterMs: number | null) {
-  const throttled = { ...broken, again: { policy: "throttled", afterMs } as const };
-  const service = serviceOf((n) => (n > 64 ? new Promise<Attempt>(() => undefined) : throttled));
-  const held: { reason: unknown } = { reason: null };
-  for (let n = 0; n < 63; n++) await service.ask();
-  service.ask().catch((reason: unknown) => (held.reason = reason));
-  await service.clock.advance(0);
-  return { service, held };
-}
 
 function brokenBy(code: ErrorCode): Attempt {
   const error = { code, message: `it failed with ${code}` };
@@ -243,7 +194,7 @@ function serviceOf(
     clock,
     onChange: (message) => said.push(message),
   });
-  const lookup = withBreaker(outage)(async () => answer(++asked));
+  const lookup = outage.hold(async () => answer(++asked));
   return {
     clock,
     outage,
