@@ -5,7 +5,7 @@ import type { CallName, CallResult } from "./calls.js";
 import { readBare, readResult } from "./read-answer.js";
 import type { JudgeContext } from "./judge.js";
 import { credentialHeader, describeService, type ServiceName } from "./service-description.js";
-import { serviceError } from "./status-fault.js";
+import { ServiceError, serviceError } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";
 import type { RequestThread } from "./thread/request-thread.js";
@@ -99,38 +99,33 @@ export class Caller {
    */
   async call<Name extends CallName>(
     name: Name,
-    { subject, argument = "", query = "", hint }: Call,
-    options: CallOptions,
+    call: Call,
+    { signal = new AbortController().signal }: CallOptions,
   ): Promise<CallResult<Name>> {
     const { calls } = await import("./calls.js");
     const { service, path, schema } = calls[name];
-    const signal = options.signal ?? new AbortController().signal;
+    const { argument = "", query = "" } = call;
     const target = path.replace(/\{\w+\}/, () => pathSegment(argument)) + query;
     const read = service === "intel" ? readResult : readBare;
-    const context = { ...this.context, subject, ...(hint === undefined ? {} : { hint }) };
     return this.#send(
       async () => {
-        const answer = await this.#answer(name, target, subject, signal);
-        return read(schema, answer, context) as CallResult<Name>;
+        try {
+          const answer = await this.send(name, target, signal);
+          return read(schema, answer, this.context) as CallResult<Name>;
+        } catch (error) {
+          throw error instanceof ServiceError ? this.#errorOf(call, error) : error;
+        }
       },
       { signal },
     );
   }
 
-  async #answer(
-    endpoint: Endpoint,
-    path: string,
-    subject: string,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    try {
-      return await this.send(endpoint, path, signal);
-    } catch (error) {
-      if (!(error instanceof TransportError)) throw error;
-      const { code, message, httpStatus, passing } = error;
-      const again = passing ? ({ policy: "transient", afterMs: null } as const) : null;
-      throw serviceError(code, `${subject}: ${message}`, { cause: error, httpStatus, again });
-    }
+  #errorOf({ subject, hint }: Call, error: ServiceError): ServiceError {
+    const { code, message, httpStatus, again } = error;
+    const isRejected = code === "rejected";
+    const what = isRejected ? `${this.context.service.name} refuses: ${message}` : message;
+    const options = { cause: error, httpStatus, again, ...(isRejected && hint && { hint }) };
+    return serviceError(code, `${subject}: ${what}`, options);
   }
 }
 

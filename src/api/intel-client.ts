@@ -3,11 +3,10 @@ import type { Attempt } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
-import { type JudgeContext, judge, judgeFault } from "./judge.js";
+import { type JudgeContext, failedAttempt, judge } from "./judge.js";
 import type { Tag, TagIps, TagSummary } from "./schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import { ServiceError, SnapshotChangedError } from "./status-fault.js";
-import { TransportError } from "./http/transport-error.js";
 import type { CallOptions } from "./types.js";
 
 /** What to do about a tag that the service does not know. */
@@ -132,10 +131,7 @@ export class IntelClient {
     const path = `/${endpoint}/${pathSegment(item.value)}`;
     return this.#caller.send(endpoint, path, signal).then(
       (answer) => judge({ endpoint, item }, answer, this.#context),
-      (error: unknown) => {
-        if (error instanceof TransportError) return judgeFault(error, this.#context.clock);
-        throw error;
-      },
+      (error: unknown) => failedAttempt(error, this.#context.clock),
     );
   }
 }

@@ -2,7 +2,6 @@ import { type Clock, timestamp } from "../core/clock.js";
 import type { Again, Attempt } from "../core/attempt.js";
 import {
   type Finding,
-  type JsonObject,
   largeAnswer,
   type LookupAnswer,
   type LookupEndpoint,
@@ -11,10 +10,10 @@ import type { Item } from "../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
 import { syntheticHeader } from "./endpoints.js";
 import { asObject, resultText } from "../core/json-members.js";
-import { interfaceFault, readAnswer, type ReadContext } from "./read-answer.js";
+import { readAnswer, type ReadContext, violation } from "./read-answer.js";
 import { missingMembers, resultFault } from "./schema-fault.js";
-import type { Fault } from "./status-fault.js";
-import type { TransportError } from "./http/transport-error.js";
+import { ServiceError, serviceError } from "./status-fault.js";
+import { TransportError } from "./http/transport-error.js";
 import type { Answer } from "./types.js";
 
 export interface JudgeContext extends ReadContext {
@@ -34,48 +33,53 @@ export interface LookupRequest {
  * @throws FatalError for 401 and 403: the run cannot continue
  */
 export function judge(request: LookupRequest, answer: Answer, context: JudgeContext): Attempt {
-  const { status, body } = answer;
-  const { service, clock } = context;
-  const reading = readAnswer(answer, context);
-  if (reading.is === "refused") {
-    return failed(400, clock, { code: "invalid_item", ...reading, again: null }, "invalid");
+  try {
+    return answered(request, answer, context);
+  } catch (error) {
+    return failedAttempt(error, context.clock);
   }
-  if (reading.is === "fault") return failed(status, clock, reading);
-  const result = asObject(reading.result);
-  const fault =
-    result === null
-      ? "result must be an object"
-      : resultFault(request.endpoint, reading.status, result, body.length);
-  if (result === null || fault !== null) {
-    return failed(status, clock, interfaceFault(service, fault ?? "", reading.again));
-  }
-  return answered(request, answer, context, result, reading.text);
 }
 
-export function judgeFault(error: TransportError, clock: Clock): Attempt {
-  const { code, message, httpStatus, passing } = error;
-  const attempt = failed(httpStatus, clock, { code, message, again: passing ? transient : null });
-  return { ...attempt, outcome: code };
+/** The attempt that ended with an error. @throws anything that is no ServiceError */
+export function failedAttempt(error: unknown, clock: Clock): Attempt {
+  if (!(error instanceof ServiceError)) throw error;
+  const { code, message, httpStatus, again } = error;
+  const isInvalid = code === "rejected";
+  const finding: Finding = {
+    status: isInvalid ? "invalid" : "failed",
+    answers: {},
+    missing: [],
+    source: "live",
+    httpStatus,
+    attempts: 1,
+    lookedUpAt: timestamp(clock.now()),
+    error: { code: isInvalid ? "invalid_item" : code, message },
+  };
+  const outcome = error instanceof TransportError ? code : String(httpStatus);
+  return { finding, outcome, again, drift: [] };
 }
 
 const once: Again = { policy: "once", afterMs: null };
-const transient: Again = { policy: "transient", afterMs: null };
 const partial: Again = { policy: "partial", afterMs: null };
 
-/** Accepts a valid result if it can be about the item. */
+/** @throws ServiceError unless the answer has a valid result that can be about the item */
 function answered(
   { endpoint, item }: LookupRequest,
-  { status, headers, body }: Answer,
+  answer: Answer,
   context: JudgeContext,
-  result: JsonObject,
-  text: string,
 ): Attempt {
-  const fault = item === null ? null : mismatch(item, result);
-  if (fault !== null) {
-    const message = `the answer of ${context.service.name} is not about this item: ${fault}`;
-    return failed(status, context.clock, { code: "response_mismatch", message, again: once });
-  }
+  const { status, headers, body } = answer;
+  const { result: value, text, again } = readAnswer(answer, context);
+  const result = asObject(value);
+  if (result === null) throw violation(answer, context, "result must be an object", again);
   const isFull = status === 200;
+  const fault = resultFault(endpoint, isFull ? 200 : 503, result, body.length);
+  if (fault !== null) throw violation(answer, context, fault, again);
+  const other = item === null ? null : mismatch(item, result);
+  if (other !== null) {
+    const message = `the answer of ${context.service.name} is not about this item: ${other}`;
+    throw serviceError("response_mismatch", message, { httpStatus: status, again: once });
+  }
   const answers: Partial<Record<LookupEndpoint, LookupAnswer>> = {};
   answers[endpoint] = {
     result,
@@ -100,23 +104,4 @@ function answered(
     drift: item === null ? [] : driftFor(item, result),
     body: isFull ? body : undefined,
   };
-}
-
-function failed(
-  httpStatus: number | null,
-  clock: Clock,
-  { code, message, again }: Fault,
-  status: "failed" | "invalid" = "failed",
-): Attempt {
-  const finding: Finding = {
-    status,
-    answers: {},
-    missing: [],
-    source: "live",
-    httpStatus,
-    attempts: 1,
-    lookedUpAt: timestamp(clock.now()),
-    error: { code, message },
-  };
-  return { finding, outcome: String(httpStatus), again, drift: [] };
 }

@@ -9,14 +9,7 @@ import {
 } from "./schema/vocabulary.js";
 import { schemaFault } from "./schema-fault.js";
 import type { ServiceDescription } from "./service-description.js";
-import {
-  type Fault,
-  refusal,
-  RejectedError,
-  serviceError,
-  ServiceError,
-  statusFault,
-} from "./status-fault.js";
+import { refusal, RejectedError, serviceError, ServiceError, statusFault } from "./status-fault.js";
 import type { Answer } from "./types.js";
 import { saysAuthenticationFailed } from "./options.js";
 
@@ -25,20 +18,14 @@ export interface ReadContext {
   readonly clock: Clock;
 }
 
-/** What an answer of the intelligence interface contains. */
-export type AnswerContent =
-  | {
-      readonly is: "data";
-      /** 503: part of the data was unavailable. */
-      readonly status: 200 | 503;
-      readonly result: unknown;
-      /** The whole envelope; `resultText` extracts the result. */
-      readonly text: string;
-      /** What to retry if the result turns out to be invalid. */
-      readonly again: Again;
-    }
-  | { readonly is: "refused"; readonly message: string }
-  | ({ readonly is: "fault" } & Fault);
+/** The data in an answer of the intelligence interface. */
+export interface AnswerData {
+  readonly result: unknown;
+  /** The whole envelope; `resultText` extracts the result. */
+  readonly text: string;
+  /** What to retry if the result turns out to be invalid. */
+  readonly again: Again;
+}
 
 const once: Again = { policy: "once", afterMs: null };
 const transient: Again = { policy: "transient", afterMs: null };
@@ -70,56 +57,44 @@ const longestMessage = 2000;
  * Reads an answer by its status and envelope. Parses the body before judging the status, because a 503
  * may carry data.
  *
- * @throws FatalError for 401 and 403: the run cannot continue
+ * @throws ServiceError if it has no data, `rejected` for a failure envelope; FatalError for 401 and 403
  */
-export function readAnswer(answer: Answer, { service, clock }: ReadContext): AnswerContent {
+export function readAnswer(answer: Answer, context: ReadContext): AnswerData {
   const { status } = answer;
   const envelope = envelopes.get(status);
   if (envelope === undefined) {
-    return status > 200 && status < 300
-      ? violation(service, `HTTP ${status} is not a status of the interface`, once)
-      : { is: "fault", ...statusFault(answer, service, clock) };
+    if (status < 200 || status > 299) throw statusFault(answer, context);
+    throw violation(answer, context, `HTTP ${status} is not a status of the interface`);
   }
   const reading = readJson(answer.body);
   const body = asObject(reading.value);
-  if (body === null || reading.fault !== null || body["status"] !== envelope.status) {
-    if (status !== 200) return { is: "fault", ...statusFault(answer, service, clock) };
-    const fault =
-      reading.fault !== null
-        ? `the body ${reading.fault}${contentType(answer)}`
-        : body === null
-          ? "the body is not a JSON object"
-          : `status must be ${JSON.stringify(envelope.status)}`;
-    return violation(service, fault, envelope.again);
+  if (status !== 200 && body?.["status"] !== envelope.status) throw statusFault(answer, context);
+  if (reading.fault !== null) {
+    throw violation(answer, context, `the body ${reading.fault}${contentType(answer)}`);
   }
+  if (body === null) throw violation(answer, context, "the body is not a JSON object");
   const fault =
     schemaFault(envelope.schema, body, answer.body.length, "envelope") ??
     (body["statusCode"] === status
       ? null
       : `statusCode is ${String(body["statusCode"])} but the HTTP status is ${status}`);
-  if (fault !== null) return violation(service, fault, envelope.again);
+  if (fault !== null) throw violation(answer, context, fault, envelope.again);
   if (status === 400) {
     const message = String(asObject(body["errors"])?.["$"]).slice(0, longestMessage);
-    return { is: "refused", message };
+    throw new RejectedError("rejected", message, { httpStatus: 400 });
   }
-  const again = envelope.again ?? once;
-  const isFull = status === 200;
-  const { text } = reading;
-  return { is: "data", status: isFull ? 200 : 503, result: body["result"], text, again };
+  return { result: body["result"], text: reading.text, again: envelope.again ?? once };
 }
 
-function violation(service: ServiceDescription, fault: string, again: Again | null): AnswerContent {
-  return { is: "fault", ...interfaceFault(service, fault, again) };
-}
-
-/** The fault of an answer that doesn't follow the interface. */
-export function interfaceFault(
-  service: ServiceDescription,
+/** The error of an answer that doesn't follow the interface. */
+export function violation(
+  { status }: Answer,
+  { service }: ReadContext,
   fault: string,
   again: Again | null = once,
-): Fault {
+): ServiceError {
   const message = `the answer of ${service.name} does not follow the interface: ${fault}`;
-  return { code: "response_schema", message, again };
+  return serviceError("response_schema", message, { httpStatus: status, again });
 }
 
 function contentType({ headers }: Answer): string {
@@ -129,30 +104,16 @@ function contentType({ headers }: Answer): string {
     : "";
 }
 
-export interface CallContext extends ReadContext {
-  /** Such as "tag spam:bulk". */
-  readonly subject: string;
-  /** What to do if the service refuses it. */
-  readonly hint?: string;
-}
-
 /**
  * The enveloped result of a call to the intelligence interface other than a lookup. Returned as
  * received, including unknown members and member order.
  *
  * @throws ServiceError for any other answer; FatalError for 401 and 403
  */
-export function readResult(schema: z.ZodType, answer: Answer, context: CallContext): unknown {
-  const { status } = answer;
-  const reading = status === 200 || status === 400 ? readAnswer(answer, context) : null;
-  if (reading?.is === "data") return checked(schema, reading.result, answer, context, "result");
-  if (reading?.is === "refused") {
-    const message = `${context.subject}: ${context.service.name} refuses: ${reading.message}`;
-    const hint = context.hint === undefined ? {} : { hint: context.hint };
-    throw new RejectedError("rejected", message, { httpStatus: 400, ...hint });
-  }
-  if (reading === null || status === 400) throw statusError(answer, context);
-  throw faultError(reading, answer, context);
+export function readResult(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
+  if (answer.status === 503) throw statusFault(answer, context);
+  const { result } = readAnswer(answer, context);
+  return checked(schema, result, answer, context, "result");
 }
 
 /**
@@ -161,13 +122,14 @@ export function readResult(schema: z.ZodType, answer: Answer, context: CallConte
  * @throws ServiceError for any other answer; FatalError for 401, 403, and a body that says
  *   `Authentication Failed` with any status
  */
-export function readBare(schema: z.ZodType, answer: Answer, context: CallContext): unknown {
+export function readBare(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
   try {
-    if (answer.status !== 200) throw statusError(answer, context);
+    if (answer.status !== 200) throw statusFault(answer, context);
     const { value, fault } = readJson(answer.body);
-    if (fault !== null) throw schemaError(`the body ${fault}`, answer, context);
-    if (asObject(value) === null)
-      throw schemaError("the body is not a JSON object", answer, context);
+    if (fault !== null) throw violation(answer, context, `the body ${fault}`);
+    if (asObject(value) === null) {
+      throw violation(answer, context, "the body is not a JSON object");
+    }
     return checked(schema, value, answer, context, "body");
   } catch (error) {
     if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;
@@ -179,23 +141,10 @@ function checked(
   schema: z.ZodType,
   value: unknown,
   answer: Answer,
-  context: CallContext,
+  context: ReadContext,
   root: string,
 ): unknown {
   const fault = schemaFault(schema, value, answer.body.length, root);
-  if (fault !== null) throw schemaError(fault, answer, context);
+  if (fault !== null) throw violation(answer, context, fault);
   return value;
-}
-
-function statusError(answer: Answer, context: CallContext): ServiceError {
-  return faultError(statusFault(answer, context.service, context.clock), answer, context);
-}
-
-function schemaError(fault: string, answer: Answer, context: CallContext): ServiceError {
-  return faultError(interfaceFault(context.service, fault), answer, context);
-}
-
-function faultError({ code, message, again }: Fault, answer: Answer, context: CallContext) {
-  const options = { httpStatus: answer.status, again };
-  return serviceError(code, `${context.subject}: ${message}`, options);
 }

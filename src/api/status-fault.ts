@@ -4,36 +4,30 @@ import type { ErrorCode } from "../core/error-codes.js";
 import { FatalError, ReputeError, type ReputeErrorOptions } from "../core/errors.js";
 import type { Again } from "../core/attempt.js";
 import { asObject, readJson } from "../core/json-members.js";
-import { longestWaitMs, retryAfterMs } from "./http/rate-limit-headers.js";
+import { longestWaitMs, retryAfterMs } from "./rate-limit-headers.js";
 import type { ServiceDescription } from "./service-description.js";
 import type { Answer } from "./types.js";
 
-/** Why an answer is not data, and whether to retry. */
-export interface Fault {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly again: Again | null;
-}
-
 /**
- * Interprets a status on its own, when the body held no data.
+ * The error of an answer without data, by its status alone.
  *
  * @throws FatalError for 401 and 403: no further request can succeed
  */
-export function statusFault(answer: Answer, service: ServiceDescription, clock: Clock): Fault {
+export function statusFault(
+  answer: Answer,
+  { service, clock }: { readonly service: ServiceDescription; readonly clock: Clock },
+): ServiceError {
   const { status } = answer;
   if (status === 401 || status === 403) throw refusal(status, service);
-  const code = `http_${status}` as const;
-  const message = `${service.name} answered ${status}${reason(answer)}`;
-  if (status >= 300 && status < 400) {
-    return { code, message: `${message}; redirects are not followed`, again: null };
-  }
   const again = againAfter(answer, clock);
-  const isLong = again?.afterMs === longestWaitMs;
-  const wait = isLong
-    ? "; it asks to wait for an hour or longer; repute asks again after an hour"
-    : "";
-  return { code, message: message + wait, again };
+  const isRedirect = status >= 300 && status < 400;
+  const more = isRedirect
+    ? "; redirects are not followed"
+    : again?.afterMs === longestWaitMs
+      ? "; it asks to wait for an hour or longer; repute asks again after an hour"
+      : "";
+  const message = `${service.name} answered ${status}${reason(answer)}${more}`;
+  return serviceError(`http_${status}`, message, { httpStatus: status, again });
 }
 
 /** The retry rule for a status without data, common to all requests. */
@@ -98,9 +92,8 @@ export interface ServiceErrorOptions extends ReputeErrorOptions {
 }
 
 /**
- * A failed call other than a lookup (tags, customers, cases). Subclasses say how to handle it; the base
- * class itself is for failures that no retry can fix (`http_302`, `body_too_large`). Rejected
- * credentials are a `FatalError` instead.
+ * A failed request. Subclasses say how to handle it; the base class itself is for failures that no retry
+ * can fix (`http_302`, `body_too_large`). Rejected credentials are a `FatalError` instead.
  */
 export class ServiceError extends ReputeError {
   /** HTTP status of the answer; null without one. */

@@ -118,9 +118,7 @@ function transportFaultOf(error: unknown): TransportError {
 
 /** A call has side effects, so only what the receiver has not processed is retried. */
 function againFor(outcome: Reply | TransportError, clock: Clock): Again | null {
-  if (outcome instanceof TransportError) {
-    return outcome.passing ? { policy: "transient", afterMs: null } : null;
-  }
+  if (outcome instanceof TransportError) return outcome.again;
   return outcome.status >= 500 ? againAfter(outcome, clock) : null;
 }
 

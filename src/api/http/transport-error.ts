@@ -1,28 +1,22 @@
 import { isCertificateFault } from "../../core/certificate-fault.js";
 import { transportCodes } from "../../core/error-codes/service-codes.js";
-import { ReputeError } from "../../core/errors.js";
+import { ServiceError, type ServiceErrorOptions } from "../status-fault.js";
 
 /** Why no answer arrived, or none that could be read to its end. */
 export type TransportFault = keyof typeof transportCodes;
 
-/** An attempt without a complete answer. `code` is a `TransportFault`. */
-export class TransportError extends ReputeError {
+/** A request without a complete answer; `httpStatus` if it broke off after its headers. */
+export class TransportError extends ServiceError {
   declare readonly code: TransportFault;
-  /** HTTP status, if the answer broke off after its headers; null otherwise. */
-  readonly httpStatus: number | null;
 
   constructor(
     code: TransportFault,
     message: string,
-    options: { readonly cause?: unknown; readonly httpStatus?: number | null } = {},
+    { cause, httpStatus = null }: Pick<ServiceErrorOptions, "cause" | "httpStatus"> = {},
   ) {
-    super(code, message, options);
-    this.httpStatus = options.httpStatus ?? null;
-  }
-
-  /** Whether another attempt may bring an answer. */
-  get passing(): boolean {
-    return transportCodes[this.code].length > 2;
+    const mayPass = transportCodes[code].length > 2;
+    const again = mayPass ? ({ policy: "transient", afterMs: null } as const) : null;
+    super(code, message, { cause, httpStatus, again });
   }
 }
 

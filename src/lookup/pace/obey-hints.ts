@@ -1,4 +1,4 @@
-import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../../api/http/rate-limit-headers.js";
+import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../../api/rate-limit-headers.js";
 import type { AttemptReport } from "../../api/types.js";
 import type { Clock } from "../../core/clock.js";
 import type { RequestPace } from "./request-pace.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judge, judgeFault } from "../../../src/api/judge.js";
+import { judge, failedAttempt } from "../../../src/api/judge.js";
 import { describeService } from "../../../src/api/service-description.js";
 import { TransportError } from "../../../src/api/http/transport-error.js";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
@@ -320,7 +320,7 @@ describe("other statuses", () => {
 
 test("a connection error is retried", () => {
   const fault = new TransportError("connection_reset", "https://example.com closed");
-  expect(judgeFault(fault, judgeContext().clock)).toMatchObject({
+  expect(failedAttempt(fault, judgeContext().clock)).toMatchObject({
     finding: {
       status: "failed",
       httpStatus: null,
@@ -333,7 +333,7 @@ test("a connection error is retried", () => {
 });
 
 test.each(["body_too_large", "certificate_rejected"] as const)("%s is final", (code) => {
-  expect(judgeFault(new TransportError(code, "x"), judgeContext().clock).again).toBeNull();
+  expect(failedAttempt(new TransportError(code, "x"), judgeContext().clock).again).toBeNull();
 });
 
 describe("an answer about another item", () => {

@@ -70,7 +70,7 @@ test("if memory for the HTTP parser runs out, names the limit and doesn't retry"
   const error = transportErrorOf(cause, { origin, proxy: null }, null);
   expect(error.code).toBe("out_of_memory");
   expect(error.message).toContain("(ulimit -v)");
-  expect(error.passing).toBe(false);
+  expect(error.again).toBeNull();
 });
 
 test.each([

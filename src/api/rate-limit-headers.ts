@@ -1,6 +1,6 @@
-import type { Clock } from "../../core/clock.js";
-import type { Rate } from "../../core/options.js";
-import type { ResponseHeaders } from "../types.js";
+import type { Clock } from "../core/clock.js";
+import type { Rate } from "../core/options.js";
+import type { ResponseHeaders } from "./types.js";
 
 /**
  * How long to send nothing, in milliseconds, because an answer declares a limit used up; null if it

@@ -3,8 +3,8 @@ import {
   rateLimitHintMs,
   rateLimitPolicy,
   retryAfterMs,
-} from "../../../../src/api/http/rate-limit-headers.js";
-import { ManualClock } from "../../../helpers/manual-clock.js";
+} from "../../../src/api/rate-limit-headers.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
 
 test.each([
   [{ ratelimit: '"default";r=0;t=5' }, 5000],
