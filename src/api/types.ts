@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "undici/types/header.js";
 import type { CallName } from "./calls.js";
-import type { Abortable } from "../core/abort.js";
 import type { LookupEndpoint } from "../core/finding.js";
 
 /** Response headers by lower-case name; an array if a header repeats. */
@@ -12,8 +11,6 @@ export interface Answer {
   readonly headers: ResponseHeaders;
   /** The body after content decoding. */
   readonly body: Buffer;
-  /** True if the body was longer, or broke off. */
-  readonly truncated?: boolean;
 }
 
 /** Receives the outcome of a request, exactly once. */
@@ -31,9 +28,8 @@ export interface Requests {
    * @param path absolute path below the base address, encoded
    * @param signal aborting it ends the request with the signal's reason
    * @param receiver receives the answer, or a `TransportError` if none could be read to its end
-   * @returns a handle to abort this request alone, if supported
    */
-  get(path: string, signal: AbortSignal, receiver: Receiver): Abortable | null;
+  get(path: string, signal: AbortSignal, receiver: Receiver): void;
 }
 
 /** Endpoints, as named in counts and reports. */

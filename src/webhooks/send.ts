@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.js";
 import type { JsonObject } from "../core/finding.js";
-import { sendOnce } from "../api/http/transport.js";
+import { sendOnce } from "../api/http/send-once.js";
 import { TransportError } from "../api/http/transport-error.js";
 import { againAfter } from "../api/status-fault.js";
 import type { Again } from "../core/attempt.js";
@@ -106,8 +106,8 @@ async function attemptCall(
     status: answer.status,
     headers: answer.headers,
     location: location === null ? null : (mask?.inText(location) ?? location),
-    body: answer.body.toString("utf8").slice(0, keptBodyBytes),
-    truncated: answer.truncated === true || answer.body.length > keptBodyBytes,
+    body: (mask?.inErrorBody(answer.body) ?? answer.body).toString("utf8").slice(0, keptBodyBytes),
+    truncated: answer.truncated || answer.body.length > keptBodyBytes,
   };
 }
 

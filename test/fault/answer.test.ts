@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { raw, reply } from "../helpers/scripted-server.js";
 import { ipResult, success } from "../unit/api/answers.js";
@@ -11,13 +11,10 @@ const text = JSON.stringify(whole);
 const [[, connect]] = ways;
 const tryQuery = queriesOf(connect);
 
-test.each([
-  ["100 Continue", ""],
-  ["103 Early Hints", "link: </a>\r\n"],
-])("%s before an answer is ignored", async (status, header) => {
+test("103 Early Hints before an answer are ignored", async () => {
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`;
   const { finding } = await tryQuery(
-    raw(`HTTP/1.1 ${status}\r\n${header}\r\n${head}${text}`, false),
+    raw(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${head}${text}`, false),
   );
   expect(finding.status).toBe("complete");
 });
@@ -51,12 +48,9 @@ test("does not follow a redirect", async () => {
 
 test.each([
   ["gzip", gzipSync(text)],
-  ["x-gzip", gzipSync(text)],
   ["deflate", deflateSync(text)],
-  ["deflate", deflateRawSync(text)],
   ["br", brotliCompressSync(text)],
   ["identity", Buffer.from(text)],
-  ["deflate, gzip", gzipSync(deflateSync(text))],
 ])("decodes a body encoded as %s, although none was requested", async (coding, body) => {
   const { finding } = await tryQuery(reply(200, body, { "content-encoding": coding }));
   expect(finding.status).toBe("complete");
@@ -75,7 +69,6 @@ test.each([
   ["gzip", gzipSync(text).subarray(0, 100), "truncated_body"],
   ["gzip", Buffer.from(text), "unreadable_encoding"],
   ["zstd", Buffer.from(text), "unreadable_encoding"],
-  ["gzip, gzip, gzip", Buffer.from(text), "unreadable_encoding"],
 ])("an invalid %s body is a transient fault", async (coding, body, code) => {
   const { finding } = await tryQuery(reply(200, body, { "content-encoding": coding }));
   expect(finding).toMatchObject({

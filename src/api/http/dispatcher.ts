@@ -1,5 +1,5 @@
-import type { Socket, LookupFunction } from "node:net";
-import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import type { LookupFunction } from "node:net";
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { proxyFor, throughProxy } from "./proxy.js";
 import type { LookupAddress, LookupAllOptions } from "node:dns";
 import { lookup } from "node:dns/promises";
@@ -39,18 +39,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     bodyTimeout: options.bodyTimeoutMs ?? 0,
   };
   const proxy = proxyFor(base, options.env ?? process.env);
-  if (proxy === null) {
-    const connector = buildConnector(connect);
-    return new Pool(base.origin, {
-      ...common,
-      connect: (target, done) =>
-        connector(target, (error, socket) => {
-          // Contrary to its types, undici passes no socket with an error.
-          if (error) done(error, null);
-          else done(null, acceptContinue(socket));
-        }),
-    });
-  }
+  if (proxy === null) return new Pool(base.origin, { ...common, connect });
   const agent = new EnvHttpProxyAgent({
     ...common,
     connect,
@@ -63,27 +52,6 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     requestTls: connect,
   });
   return throughProxy(agent, proxy);
-}
-
-/** `HTTP/1.1 100 ` */
-const statusLine = /^HTTP\/1\.[01] 100 /;
-const lastDigit = 11;
-
-/**
- * Accepts an unsolicited `100 Continue` before an answer, as RFC 9110 section 15.2 requires of clients.
- * undici rejects it but ignores all other interim answers, so the status is rewritten to 102, which
- * means just as little.
- */
-function acceptContinue(socket: Socket): Socket {
-  const read = socket.read.bind(socket);
-  socket.read = (size?: number): unknown => {
-    const chunk: unknown = read(size);
-    if (Buffer.isBuffer(chunk) && chunk[lastDigit] === 0x30 && chunk[0] === 0x48) {
-      if (statusLine.test(chunk.toString("latin1", 0, lastDigit + 2))) chunk[lastDigit] = 0x32;
-    }
-    return chunk;
-  };
-  return socket;
 }
 
 /** How long a failure counts for connections that open later, in milliseconds. */

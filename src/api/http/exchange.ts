@@ -12,8 +12,6 @@ export interface ExchangeBounds extends Peer {
   readonly maxBodyBytes: number;
   /** Detects answers that belong to other requests. */
   readonly shifted: ShiftedAnswers;
-  /** Whether an answer counts even if its body is too long or breaks off. */
-  readonly beginningOnly: boolean;
   /** Hides the credential sent; null if there is none. */
   readonly mask: CredentialMask | null;
 }
@@ -59,19 +57,18 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 
   abort(reason: unknown): void {
-    this.#stop(reason);
+    if (this.#settled) return;
+    this.#settle();
+    this.#chunks = [];
+    this.#receiver.failed(reason);
+    this.#stopReason = reason instanceof Error ? reason : new Error("stopped");
+    this.#controller?.abort(this.#stopReason);
   }
 
   #expire(): void {
-    if (this.#endEarly()) return;
     const { origin, timeoutMs } = this.#bounds;
-    this.#stop(
-      new TransportError(
-        "timeout",
-        `${origin} did not answer in full within ${timeoutMs / 1000} s`,
-        { httpStatus: this.#status },
-      ),
-    );
+    const message = `${origin} did not answer in full within ${timeoutMs / 1000} s`;
+    this.abort(new TransportError("timeout", message, { httpStatus: this.#status }));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -89,17 +86,18 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     if (status < 200) return;
     this.#status = status;
     const { mask } = this.#bounds;
-    this.#headers = mask === null ? headers : maskedHeaders(headers, mask);
+    const type = headers["content-type"];
+    // No other header is shown.
+    const hides = mask !== null && type !== undefined;
+    this.#headers = hides ? { ...headers, "content-type": mask.inText(String(type)) } : headers;
     this.#length = Number(headers["content-length"]);
-    if (this.#length > this.#bounds.maxBodyBytes && !this.#bounds.beginningOnly) this.#onTooLarge();
+    if (this.#length > this.#bounds.maxBodyBytes) this.#refuseLargeBody();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#bytes += chunk.length;
-    if (this.#bounds.beginningOnly) this.#chunks.push(chunk);
-    if (this.#bytes > this.#bounds.maxBodyBytes) return this.#onTooLarge();
-    if (this.#bounds.beginningOnly) return;
+    if (this.#bytes > this.#bounds.maxBodyBytes) return this.#refuseLargeBody();
     this.#chunks.push(chunk);
     if (this.#mayBeWhole(chunk)) this.#closeIfShifted(controller);
   }
@@ -107,7 +105,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   onResponseEnd(): void {
     if (this.#settled || this.#status === null) return;
     this.#settle();
-    this.#tell(this.#received(this.#status));
+    let answer: Answer;
+    try {
+      answer = this.#received(this.#status);
+    } catch (error) {
+      return this.#receiver.failed(error);
+    }
+    this.#receiver.answered(this.#masked(answer));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -116,19 +120,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   /** The request failed, or the answer ended early. */
   broke(error: unknown): void {
-    if (this.#settled || this.#endEarly()) return;
+    if (this.#settled) return;
     this.#settle();
     this.#receiver.failed(transportErrorOf(error, this.#bounds, this.#status));
-  }
-
-  /** Accepts the part of the body received so far, if that is enough. */
-  #endEarly(): boolean {
-    if (!this.#bounds.beginningOnly || this.#status === null || this.#settled) return false;
-    this.#settle();
-    this.#stopReason = new Error("enough of the body was received");
-    this.#controller?.abort(this.#stopReason);
-    this.#tell({ ...this.#received(this.#status), truncated: true });
-    return true;
   }
 
   /** A body of unknown length is checked at once, and again with its next piece, if it ends like JSON. */
@@ -142,36 +136,27 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
    * ends, since the connection can be reused immediately afterwards.
    */
   #closeIfShifted(controller: Dispatcher.DispatchController): void {
-    const { shifted, maxBodyBytes, origin } = this.#bounds;
     if (this.#status === null) return;
-    const received = this.#received(this.#status);
-    let decoded = received;
+    let answer: Answer;
     try {
-      decoded = decodedAnswer(received, maxBodyBytes, origin);
+      answer = this.#received(this.#status);
     } catch {
       return; // Reading the whole answer reports the fault.
     }
-    if (!shifted.has(this.#path, decoded)) return;
+    if (!this.#bounds.shifted.has(this.#path, answer)) return;
     this.#settle();
     this.#stopReason = new Error("the answer belongs to another request");
     controller.abort(this.#stopReason);
-    this.#receiver.answered(this.#masked(decoded));
-  }
-
-  #received(status: number): Answer {
-    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)];
-    return { status, headers: this.#headers, body: this.#chunks[0]! };
-  }
-
-  #tell(received: Answer): void {
-    let answer: Answer;
-    try {
-      answer = decodedAnswer(received, this.#bounds.maxBodyBytes, this.#bounds.origin);
-    } catch (error) {
-      this.#receiver.failed(error);
-      return;
-    }
     this.#receiver.answered(this.#masked(answer));
+  }
+
+  /** @throws TransportError if the body cannot be decoded */
+  #received(status: number): Answer {
+    const { maxBodyBytes, origin } = this.#bounds;
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)];
+    const answer = { status, headers: this.#headers, body: this.#chunks[0]! };
+    if (this.#headers["content-encoding"] === undefined) return answer;
+    return { ...answer, body: decodeBody(answer, maxBodyBytes, origin) };
   }
 
   /** Hides the credential before anyone else sees the answer. */
@@ -179,31 +164,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     const { mask } = this.#bounds;
     if (mask === null) return answer;
     const { status, body } = answer;
-    const isData =
-      !this.#bounds.beginningOnly &&
-      (status === 200 || (status === 503 && body.includes('"partial_success"')));
+    const isData = status === 200 || (status === 503 && body.includes('"partial_success"'));
     return { ...answer, body: isData ? mask.inData(body) : mask.inErrorBody(body) };
   }
 
-  #onTooLarge(): void {
-    if (this.#endEarly()) return;
+  #refuseLargeBody(): void {
     const { origin, maxBodyBytes } = this.#bounds;
-    this.#stop(
-      new TransportError(
-        "body_too_large",
-        `the answer of ${origin} is larger than ${maxBodyBytes} bytes`,
-        { httpStatus: this.#status },
-      ),
-    );
-  }
-
-  #stop(reason: unknown): void {
-    if (this.#settled) return;
-    this.#settle();
-    this.#chunks = [];
-    this.#receiver.failed(reason);
-    this.#stopReason = reason instanceof Error ? reason : new Error("stopped");
-    this.#controller?.abort(this.#stopReason);
+    const message = `the answer of ${origin} is larger than ${maxBodyBytes} bytes`;
+    this.abort(new TransportError("body_too_large", message, { httpStatus: this.#status }));
   }
 
   #settle(): void {
@@ -220,18 +188,3 @@ const closeBrace = 0x7d;
 
 /** Bounds how often a body is checked whose every piece ends like JSON. */
 const mostLooks = 8;
-
-function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer {
-  if (answer.headers["content-encoding"] === undefined) return answer;
-  return { ...answer, body: decodeBody(answer, maxBytes, origin) };
-}
-
-/** If the body cannot be decoded, only the two headers that are shown need masking. */
-function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
-  const masked = { ...headers };
-  for (const name of ["content-type", "content-encoding"]) {
-    const value = headers[name];
-    if (value !== undefined) masked[name] = mask.inText(String(value));
-  }
-  return masked;
-}

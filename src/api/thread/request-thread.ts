@@ -2,11 +2,8 @@ import type { Requests, Receiver } from "../types.js";
 import type { ThreadStart, Arrivals, ArrivalsMessage, Orders } from "./service.js";
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
-import { Transport } from "../http/transport.js";
 import { ShortLivedMap } from "../../core/short-lived-map.js";
 import { TransportError } from "../http/transport-error.js";
-
-type ThreadTransport = Omit<ThreadStart, "connections">;
 
 /** The thread's module is next to this one, also in the bundle. */
 const threadEntry = new URL("./entry.js", import.meta.url);
@@ -16,8 +13,8 @@ const threadEntry = new URL("./entry.js", import.meta.url);
  * processors and one lookup per row, a run is 1.17 times as fast with 32 open requests and 1.2 times
  * with 64, for 25 MB more memory.
  *
- * If the thread cannot start or breaks down, the caller's own thread takes over; requests open at that
- * time fail like on a broken connection.
+ * If a thread cannot start or breaks down, its requests fail like on a broken connection; the next
+ * request starts another one.
  */
 export class RequestThread {
   readonly #connections: number;
@@ -39,7 +36,7 @@ export class RequestThread {
    *
    * @throws UsageError if the address is invalid
    */
-  open(transport: ThreadTransport): Requests {
+  open(transport: Omit<ThreadStart, "connections">): Requests {
     const start = { ...transport, connections: this.#connections };
     const requests = new ThreadRequests(start, this.#entry);
     this.#opened.push(requests);
@@ -58,14 +55,6 @@ const resourceLimits = { maxYoungGenerationSizeMb: 12 };
 /** Number of new requests that are sent before the end of the turn. */
 const mostUnsent = 16;
 
-/** Requests on the caller's own thread, and how to close their connections. */
-interface OwnRequests {
-  readonly requests: Requests;
-  readonly destroy: () => Promise<void>;
-}
-
-type Request = Parameters<Requests["get"]>;
-
 /** The caller's side of a thread: sends orders, receives answers. */
 class ThreadRequests implements Requests {
   readonly #origin: string;
@@ -73,14 +62,12 @@ class ThreadRequests implements Requests {
   readonly #entry: URL;
   readonly #watched = new WeakSet<AbortSignal>();
   /** Requests whose outcome the thread hasn't reported yet. */
-  readonly #pending = new ShortLivedMap<number, Request>();
+  readonly #pending = new ShortLivedMap<number, readonly [AbortSignal, Receiver]>();
   #lastId = 0;
-  #orders: Orders = { requests: [], cancelled: [] };
+  #orders: Orders = [];
   #willSend = false;
   #worker: Worker | null = null;
-  #state: "open" | "broken" | "destroyed" = "open";
-  /** Replaces a broken thread. */
-  #fallback: Promise<OwnRequests> | null = null;
+  #isDestroyed = false;
 
   constructor(start: ThreadStart, entry: URL) {
     this.#origin = parseBase(start.baseUrl).origin;
@@ -88,50 +75,37 @@ class ThreadRequests implements Requests {
     this.#entry = entry;
   }
 
-  get(path: string, signal: AbortSignal, receiver: Receiver): null {
-    if (signal.aborted) receiver.failed(signal.reason);
-    else if (this.#state === "open") this.#order(path, signal, receiver);
-    else if (this.#state === "broken") this.#sendHere(path, signal, receiver);
-    else receiver.failed(this.#fault("the connections are closed"));
-    return null;
+  get(path: string, signal: AbortSignal, receiver: Receiver): void {
+    if (signal.aborted) return receiver.failed(signal.reason);
+    if (this.#isDestroyed) return receiver.failed(this.#fault("the connections are closed"));
+    const id = ++this.#lastId;
+    this.#watch(signal);
+    this.#pending.set(id, [signal, receiver]);
+    this.#orders.push([id, path]);
+    this.#sendSoon();
   }
 
   async destroy(): Promise<void> {
-    if (this.#state === "destroyed") return;
-    this.#state = "destroyed";
+    this.#isDestroyed = true;
     this.#failAll(this.#fault("the connections are closed"));
     await this.#worker?.terminate();
-    // A fallback that failed to open has failed its requests already.
-    await (await this.#fallback?.catch(() => null))?.destroy();
   }
 
-  #order(...request: Request): void {
-    const [path, signal] = request;
-    const id = ++this.#lastId;
-    this.#watch(signal);
-    this.#pending.set(id, request);
-    this.#orders.requests.push([id, path]);
-    this.#sendSoon();
-  }
-
+  /** An aborted request runs to its end on the thread, which nobody waits for. */
   #watch(signal: AbortSignal): void {
     if (this.#watched.has(signal)) return;
     this.#watched.add(signal);
-    signal.addEventListener("abort", () => this.#cancel(signal), { once: true });
-  }
-
-  #cancel(signal: AbortSignal): void {
-    for (const id of this.#pending.keys()) {
-      if (this.#pending.get(id)?.[1] !== signal) continue;
-      this.#settle(id)?.failed(signal.reason);
-      this.#orders.cancelled.push(id);
-    }
-    this.#sendSoon();
+    const abort = (): void => {
+      for (const id of this.#pending.keys()) {
+        if (this.#pending.get(id)?.[0] === signal) this.#settle(id)?.failed(signal.reason);
+      }
+    };
+    signal.addEventListener("abort", abort, { once: true });
   }
 
   /** Sends orders of one turn together, but not so many that the thread waits for them. */
   #sendSoon(): void {
-    if (this.#orders.requests.length >= mostUnsent) return this.#send();
+    if (this.#orders.length >= mostUnsent) return this.#send();
     if (this.#willSend) return;
     this.#willSend = true;
     setImmediate(() => {
@@ -141,26 +115,27 @@ class ThreadRequests implements Requests {
   }
 
   #send(): void {
-    const orders = this.#orders;
-    this.#orders = { requests: [], cancelled: [] };
-    const isNothing = orders.requests.length + orders.cancelled.length === 0;
-    if (isNothing || this.#state !== "open") return;
+    const orders = this.#orders.filter(([id]) => this.#pending.get(id) !== undefined);
+    this.#orders = [];
+    if (orders.length === 0) return;
     try {
-      const worker = this.#worker ?? this.#startWorker();
-      worker.postMessage(JSON.stringify(orders), []);
-    } catch {
-      // No thread can be started, and nothing has been sent.
-      this.#state = "broken";
-      for (const request of this.#takePending()) this.#sendHere(...request);
+      this.#worker ??= this.#startWorker();
+      this.#worker.postMessage(JSON.stringify(orders), []);
+    } catch (error) {
+      this.#failAll(this.#fault("no request thread can be started", error));
     }
   }
 
   #startWorker(): Worker {
     const worker = new Worker(this.#entry, { name: "repute requests", resourceLimits });
-    this.#worker = worker;
+    const broke = (cause: Error): void => {
+      if (this.#worker !== worker) return;
+      this.#worker = null;
+      this.#failAll(this.#fault("the request thread broke down", cause));
+    };
     worker.on("message", (message: ArrivalsMessage) => this.#arrived(message));
-    worker.on("error", (error) => this.#broke(error));
-    worker.on("exit", () => this.#broke(new Error("it ended")));
+    worker.on("error", broke);
+    worker.on("exit", () => broke(new Error("it ended")));
     worker.postMessage(this.#start, []);
     return worker;
   }
@@ -179,42 +154,14 @@ class ThreadRequests implements Requests {
   }
 
   #settle(id: number): Receiver | undefined {
-    return this.#pending.take(id)?.[2];
-  }
-
-  #broke(cause: unknown): void {
-    if (this.#state !== "open") return;
-    this.#state = "broken";
-    this.#failAll(this.#fault("the request thread broke down", cause));
+    return this.#pending.take(id)?.[1];
   }
 
   #failAll(error: TransportError): void {
-    for (const [, , receiver] of this.#takePending()) receiver.failed(error);
-  }
-
-  #takePending(): readonly Request[] {
-    return [...this.#pending.keys()].map((id) => this.#pending.take(id)!);
+    for (const id of this.#pending.keys()) this.#settle(id)?.failed(error);
   }
 
   #fault(what: string, cause: unknown = null): TransportError {
     return new TransportError("connection_reset", `${this.#origin}: ${what}`, { cause });
   }
-
-  #sendHere(...request: Request): void {
-    const [, , receiver] = request;
-    this.#fallback ??= requestsHere(this.#start);
-    this.#fallback.then(
-      ({ requests }) => requests.get(...request),
-      (error: unknown) => receiver.failed(error),
-    );
-  }
-}
-
-async function requestsHere(start: ThreadStart): Promise<OwnRequests> {
-  const { createDispatcher } = await import("../http/dispatcher.js");
-  const dispatcher = createDispatcher(start.baseUrl, { connections: start.connections });
-  return {
-    requests: new Transport({ ...start, dispatcher }),
-    destroy: () => dispatcher.destroy(),
-  };
 }

@@ -1,5 +1,3 @@
-import type { Abortable } from "../../core/abort.js";
-import { ShortLivedMap } from "../../core/short-lived-map.js";
 import { TransportError, type TransportFault } from "../http/transport-error.js";
 import type { Answer, Requests, ResponseHeaders } from "../types.js";
 import type { TransportOptions } from "../http/transport.js";
@@ -11,7 +9,7 @@ export interface ThreadServiceOptions {
   readonly post: (arrivals: Arrivals) => void;
 }
 
-/** Never aborts, since requests are aborted individually. */
+/** Never aborts: the thread ends as a whole. */
 const { signal } = new AbortController();
 
 /**
@@ -20,9 +18,8 @@ const { signal } = new AbortController();
  */
 export class ThreadService {
   readonly #options: ThreadServiceOptions;
-  #queue: Orders["requests"] = [];
-  /** Aborts each open request; null while it is being sent. */
-  readonly #open = new ShortLivedMap<number, Abortable | null>();
+  readonly #queue: Orders = [];
+  #open = 0;
   #answers: Arrivals["answers"] = [];
   #bodies: Buffer[] = [];
   #faults: Arrivals["faults"] = [];
@@ -32,46 +29,39 @@ export class ThreadService {
     this.#options = options;
   }
 
-  take({ requests, cancelled }: Orders): void {
-    this.#queue.push(...requests);
-    for (const id of cancelled) {
-      this.#queue = this.#queue.filter(([queued]) => queued !== id);
-      this.#open.get(id)?.abort(null);
-    }
+  take(orders: Orders): void {
+    this.#queue.push(...orders);
     this.#sendNext();
   }
 
   #sendNext(): void {
     const { connections, requests } = this.#options;
-    for (const [id, path] of this.#queue.splice(0, connections - this.#open.size)) {
-      this.#open.set(id, null);
-      const exchange = requests.get(path, signal, {
+    for (const [id, path] of this.#queue.splice(0, connections - this.#open)) {
+      this.#open++;
+      requests.get(path, signal, {
         answered: (answer) => this.#answered(id, answer),
         failed: (reason) => this.#failed(id, reason),
       });
-      if (this.#open.get(id) === null) this.#open.set(id, exchange);
     }
   }
 
   #answered(id: number, { status, headers, body }: Answer): void {
     this.#answers.push([id, status, body.length, headers]);
     this.#bodies.push(body);
-    this.#ended(id);
+    this.#ended();
   }
 
   #failed(id: number, reason: unknown): void {
-    // Aborted requests are not reported.
-    if (reason instanceof TransportError) {
-      const { code, message, httpStatus, cause } = reason;
-      // Errors lose everything but their message between threads.
-      const why = cause instanceof Error ? cause.message : null;
-      this.#faults.push({ id, code, message, httpStatus, cause: why });
-    }
-    this.#ended(id);
+    if (!(reason instanceof TransportError)) throw reason;
+    const { code, message, httpStatus, cause } = reason;
+    // Errors lose everything but their message between threads.
+    const why = cause instanceof Error ? cause.message : null;
+    this.#faults.push({ id, code, message, httpStatus, cause: why });
+    this.#ended();
   }
 
-  #ended(id: number): void {
-    this.#open.take(id);
+  #ended(): void {
+    this.#open--;
     if (this.#willReport) return;
     this.#willReport = true;
     setImmediate(this.#report);
@@ -98,13 +88,8 @@ export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
   readonly connections: number;
 }
 
-/** To the thread: requests to make and to abort. */
-export interface Orders {
-  /** `path` is below the base address and encoded. */
-  readonly requests: (readonly [id: number, path: string])[];
-  /** IDs of requests with no caller waiting. */
-  readonly cancelled: number[];
-}
+/** To the thread: requests to make. `path` is below the base address and encoded. */
+export type Orders = (readonly [id: number, path: string])[];
 
 /** From the thread: requests that ended since the last message. */
 export interface Arrivals {

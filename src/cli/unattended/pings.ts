@@ -1,4 +1,4 @@
-import { sendOnce } from "../../api/http/transport.js";
+import { sendOnce } from "../../api/http/send-once.js";
 import type { Clock } from "../../core/clock.js";
 
 /** Longest time of a ping, in milliseconds. */

@@ -1,0 +1,87 @@
+import type { Dispatcher } from "undici";
+import type { ResponseHeaders } from "../types.js";
+import { decodeBody } from "./decode-body.js";
+import { createDispatcher } from "./dispatcher.js";
+import { proxyOf } from "./proxy.js";
+import { TransportError, transportErrorOf } from "./transport-error.js";
+
+/** A request to an address of the user's own: a webhook's receiver, or a monitor. */
+interface OneRequest {
+  readonly url: URL;
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** The `Authorization` header. */
+  readonly authorization: string | null;
+  /** From connecting to the last byte read, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The answer's body is not read further than this. */
+  readonly keptBytes: number;
+  /** Source of the proxy's address. @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+interface OneAnswer {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly body: Buffer;
+  /** True if the body was longer, or broke off. */
+  readonly truncated: boolean;
+}
+
+/**
+ * Makes one request over its own connection, without following redirects. Succeeds once there is a
+ * status, even if the body is longer than what is kept, or breaks off.
+ *
+ * @throws TransportError; UsageError for an unusable proxy; the signal's reason if aborted
+ */
+export async function sendOnce(request: OneRequest, signal: AbortSignal): Promise<OneAnswer> {
+  const { url, method, body, authorization, timeoutMs, keptBytes, env } = request;
+  const { origin, pathname, search } = url;
+  const dispatcher = createDispatcher(origin, { connections: 1, ...(env && { env }) });
+  const late = AbortSignal.timeout(timeoutMs);
+  try {
+    const { statusCode, headers, ...answer } = await dispatcher.request({
+      origin,
+      path: pathname + search,
+      method,
+      headers: { ...request.headers, ...(authorization !== null && { authorization }) },
+      body,
+      signal: AbortSignal.any([signal, late]),
+    });
+    const kept = await beginningOf(answer.body, keptBytes);
+    signal.throwIfAborted();
+    const received = { status: statusCode, headers, body: kept.body };
+    return { ...received, ...kept, body: decodeBody(received, keptBytes, origin) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TransportError) throw error;
+    if (late.aborted) {
+      const message = `${origin} did not answer in full within ${timeoutMs / 1000} s`;
+      throw new TransportError("timeout", message, { cause: error });
+    }
+    throw transportErrorOf(error, { origin, proxy: proxyOf(dispatcher) }, null);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function beginningOf(
+  body: AsyncIterable<Buffer>,
+  keptBytes: number,
+): Promise<Pick<OneAnswer, "body" | "truncated">> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let truncated = false;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      truncated = bytes > keptBytes;
+      if (truncated) break;
+    }
+  } catch {
+    truncated = true;
+  }
+  return { body: Buffer.concat(chunks), truncated };
+}
