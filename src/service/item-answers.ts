@@ -5,7 +5,7 @@ import { recogniseItem } from "../core/item/recognise.js";
 import { failure, partialSuccess, success, type ServedAnswer } from "./served-answer.js";
 import { withMissing } from "./dataset/records.js";
 import type { Dataset } from "./dataset/dataset.js";
-import type { ListedItem } from "./dataset/records.js";
+import type { ListedItem } from "./dataset/dataset.js";
 import { notListed, unknownAddress } from "./not-listed.js";
 import type { BlocklistField } from "./options.js";
 import { quickCheckOf } from "./quick-check.js";

@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { failure, plain, type ServedAnswer } from "./served-answer.js";
 import type { Responder } from "./responder.js";
-import { type EndpointName, isLookup, type RequestStats } from "./stats.js";
+import { type EndpointName, isLookup } from "./stats.js";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { isLoopback } from "../api/http/proxy.js";
@@ -24,11 +24,7 @@ const closingMs = 2_000;
  *
  * @param host host name or address to listen on
  */
-export function createServer(
-  responder: Responder,
-  stats: RequestStats,
-  host: string,
-): FastifyInstance {
+export function createServer(responder: Responder, host: string): FastifyInstance {
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -40,14 +36,6 @@ export function createServer(
     frameworkErrors: (_error, request, reply) => {
       const endpoint = endpointOf(request.url);
       responder.say(reply, endpoint, badPath(request, endpoint));
-    },
-    clientErrorHandler: (error, socket) => {
-      if (error.code === "ECONNRESET" || !socket.writable) return;
-      const tooLarge = error.code === "HPE_HEADER_OVERFLOW";
-      const line = tooLarge ? "431 Request Header Fields Too Large" : "400 Bad Request";
-      stats.arrived("unknown");
-      stats.ended("unknown", line.slice(0, 3));
-      socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     },
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply, code: number, message: string) => {

@@ -96,7 +96,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const lists = new TagLists(dataset.tags, clock, lifetimeMs);
 
   const { host, port: wanted } = settings;
-  const app = createServer(responder, stats, host);
+  const app = createServer(responder, host);
   itemRoutes(app, responder, itemAnswers(dataset, lists, settings.blocklistField, unlisted));
   tagRoutes(app, responder, dataset.tags, lists);
   operationsRoutes(app, responder, dataset.customers, desk, {

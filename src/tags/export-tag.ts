@@ -36,7 +36,7 @@ export interface TagContext extends TagReading {
  * @throws FatalError or the signal's reason; ServiceError and TagExportError concern this tag alone
  */
 export async function exportTag(context: TagContext): Promise<ExportedTag> {
-  const { name, signal, options, folder, state, before, stems, alone } = context;
+  const { name, signal, options, folder, state, stems, alone } = context;
   const report = progressReporter(name, options);
   try {
     if (name === "") {

@@ -30,16 +30,6 @@ test.each([
   ]);
 });
 
-test("counts a refused host as unknown, but not below /_local/", async () => {
-  const service = await runningService();
-  await askAs("rebound.example", service, "/beta/query/192.0.2.1");
-  await askAs("rebound.example", service, "/_local/stats");
-  expect(service.stats()).toMatchObject({
-    requests: { unknown: { total: 1, outcomes: { 421: 1 } } },
-    in_flight: 0,
-  });
-});
-
 test("answers a loopback name with another port", async () => {
   const service = await runningService();
   expect((await askAs("localhost:1", service, "/beta/query/192.0.2.1")).status).toBe(200);

@@ -63,11 +63,6 @@ test.each(["10.1.2.3", "198.51.100.1", "127.0.0.1", "2001:db8::99", "fe80::1"])(
   },
 );
 
-test("the answer has the normal form of the item", async () => {
-  const { result } = queryEnvelope.parse(await askJson(service, query("LOGIN.Example.com.")));
-  expect(result).toMatchObject({ item: "login.example.com", serviceMailBlocklist: "ACTIVE" });
-});
-
 test.each(["setup.exe", "10.0.0.0/8", "d41d8cd98f00b204e9800998ecf8427e", "", " ", "no item"])(
   "query and quick check refuse %j with the failure envelope",
   async (text) => {
@@ -97,12 +92,6 @@ test("answers a refused item of the dataset with its message", async () => {
     statusCode: 400,
     errors: { $: "not today" },
   });
-});
-
-test("answers a URL of 8 KiB", async () => {
-  const url = `http://example.com/${"a".repeat(8192 - 50)}`;
-  const { result } = queryEnvelope.parse(await askJson(service, query(url)));
-  expect(result.item).toBe(url);
 });
 
 test("returns any URL as sent", async () => {

@@ -47,12 +47,6 @@ test.each(["x", "Y3VzdG9tZXJzOjk5"])(
   },
 );
 
-test("the token can be chosen", async () => {
-  const service = await runningService({ accessToken: "chosen" });
-  expect((await ask(service, customers, bearing("chosen"))).status).toBe(200);
-  expect((await ask(service, customers, bearing(sampleAccessToken))).status).toBe(401);
-});
-
 test("a reputation-share case is not wrapped in an envelope", async () => {
   const service = await runningService();
   const answer = await askJson(service, "/beta/guardian-ops/rep-share/cases/case-2001");
@@ -89,11 +83,4 @@ test.each<[string, RequestInit]>([
   const service = await runningService();
   const { status, body } = await ask(service, "/api/v1/cases/case-2001/context", init);
   expect([status, body]).toEqual([401, '{"message":"Authentication Failed"}']);
-});
-
-test("an unknown case has no context: 404 without a body", async () => {
-  const service = await runningService();
-  const path = "/api/v1/cases/nope/context";
-  const { status, body } = await ask(service, path, bearing(sampleCaseApiKey));
-  expect([status, body]).toEqual([404, ""]);
 });

@@ -1,28 +1,20 @@
 import type { z } from "zod";
+import { camelCase } from "../../api/endpoints.js";
 import type { CaseContext, Customer, RepShareCase } from "../../api/schema/operations.js";
+import type { QueryResult } from "../../api/schema/query-result.js";
 import type { Tag } from "../../api/schema/tag.js";
 import type { caseStates } from "../../api/schema/vocabulary.js";
-import {
-  type ListedItem,
-  type RefusedItem,
-  transitionRecord,
-  webhookRecord,
-  caseRecord,
-  contextRecord,
-  customerRecord,
-  firstIssue,
-  itemRecord,
-  quoted,
-  tagRecord,
-} from "./records.js";
 import { UsageError } from "../../core/errors.js";
-import { isIPv4 } from "node:net";
-import { readIpv6 } from "../../core/item/ip.js";
+import { eachEndpoint, type LookupEndpoint } from "../../core/finding.js";
+import type { Item } from "../../core/item/item.js";
+import { recogniseItem } from "../../core/item/recognise.js";
+import { hasMember, readIpList } from "./ip-list.js";
+import * as records from "./records.js";
 
 /** The data that the embedded service answers from. Load it with `loadDataset`. */
 export interface Dataset {
   /** By normal form of the item. */
-  readonly items: ReadonlyMap<string, DatasetItem>;
+  readonly items: ReadonlyMap<string, ListedItem | RefusedItem>;
   readonly tags: ReadonlyMap<string, DatasetTag>;
   readonly customers: readonly Customer[];
   /** By case `id`. */
@@ -33,7 +25,21 @@ export interface Dataset {
   readonly transitions: readonly PlaybookTransition[];
 }
 
-type DatasetItem = ListedItem | RefusedItem;
+/** What is known of an item. */
+export interface ListedItem {
+  readonly item: Item;
+  readonly result: QueryResult;
+  /** Answers given instead of those derived from `result`. */
+  readonly answers: { readonly [endpoint in LookupEndpoint]?: object | undefined };
+  readonly partial: records.PartialScript | null;
+}
+
+/** An item that the service answers with 400. */
+interface RefusedItem {
+  readonly item: Item;
+  /** The message in `errors.$`. */
+  readonly refuse: string;
+}
 
 export interface DatasetTag {
   readonly tag: Tag;
@@ -46,10 +52,10 @@ export interface DatasetTag {
 
 export type CaseState = (typeof caseStates)[number];
 
-export type DatasetWebhook = Readonly<z.output<typeof webhookRecord>>;
+export type DatasetWebhook = Readonly<z.output<typeof records.webhookRecord>>;
 
 /** A state change of a case that fires a webhook. */
-export type PlaybookTransition = Readonly<z.output<typeof transitionRecord>>;
+export type PlaybookTransition = Readonly<z.output<typeof records.transitionRecord>>;
 
 /** A value of the dataset and its place, such as `items.ndjson:4`. */
 export interface Placed<T = unknown> {
@@ -77,41 +83,35 @@ interface DatasetRecords extends Readonly<Record<DatasetPart, readonly Placed[]>
 }
 
 /**
- * Validates the records against the API schemas and against each other.
+ * Validates the records against the API schemas and their references to each other.
  *
  * @throws UsageError `dataset_invalid`, naming the place of the first fault
  */
-export function assemble(records: DatasetRecords): Dataset {
-  const items = byKey(read(itemRecord, records.items), ({ item }) => item.value);
-  const tagRecords = byKey(read(tagRecord, records.tags), ({ tag }) => tag.name);
-  const plainItems = valuesOf(items);
-  const tagged = addressesByTag(plainItems);
+export function assemble(parts: DatasetRecords): Dataset {
+  const placedItems = byKey(parts.items.map(readItem), ({ item }) => item.value);
+  const items = valuesOf(placedItems);
+  const tagRecords = byKey(read(records.tagRecord, parts.tags), ({ tag }) => tag.name);
+  const tagged = addressesByTag(items);
   const tags = new Map(
     Array.from(tagRecords, ([name, record]) => [
       name,
-      tagOf(record, tagged.get(name) ?? [], records.tagIps(name), plainItems),
+      tagOf(record, tagged.get(name) ?? [], parts.tagIps(name)),
     ]),
   );
-  for (const { value, where } of items.values()) {
-    if (!("result" in value) || !("tags" in value.result)) continue;
-    for (const tag of (value.result.tags ?? []) as readonly string[]) {
-      assertKnown(tags, tag, where, `result.tags: tag ${quoted(tag)} is not in tags.ndjson`);
-    }
+  for (const { value, where } of placedItems.values()) {
+    for (const tag of tagsOf(value)) mustExist(tags, tag, where, "result.tags", "tags.ndjson");
   }
-  const cases = valuesOf(byKey(read(caseRecord, records.cases), ({ id }) => id));
-  const contexts = byKey(read(contextRecord, records.contexts), (entry) => entry.case);
-  for (const [id, { where }] of contexts) {
-    assertKnown(cases, id, where, `case: ${quoted(id)} is not in cases.ndjson`);
-  }
-  const webhooks = valuesOf(byKey(read(webhookRecord, records.webhooks), ({ name }) => name));
-  const transitions = read(transitionRecord, records.transitions);
+  const cases = valuesOf(byKey(read(records.caseRecord, parts.cases), ({ id }) => id));
+  const contexts = byKey(read(records.contextRecord, parts.contexts), (entry) => entry.case);
+  for (const [id, { where }] of contexts) mustExist(cases, id, where, "case", "cases.ndjson");
+  const webhooks = valuesOf(byKey(read(records.webhookRecord, parts.webhooks), ({ name }) => name));
+  const transitions = read(records.transitionRecord, parts.transitions);
   for (const { value, where } of transitions) {
-    const what = `webhook: ${quoted(value.webhook)} is not in webhooks.ndjson`;
-    assertKnown(webhooks, value.webhook, where, what);
+    mustExist(webhooks, value.webhook, where, "webhook", "webhooks.ndjson");
   }
-  const customers = byKey(read(customerRecord, records.customers), (entry) => entry.customer_id);
+  const customers = byKey(read(records.customerRecord, parts.customers), (one) => one.customer_id);
   return {
-    items: plainItems,
+    items,
     tags,
     customers: [...valuesOf(customers).values()],
     cases,
@@ -127,71 +127,89 @@ export function invalid(where: string, what: string): UsageError {
   });
 }
 
-function read<S extends z.ZodType>(
-  schema: S,
-  records: readonly Placed[],
-): readonly Placed<z.output<S>>[] {
-  return records.map(({ value, where }) => {
-    const parsed = schema.safeParse(value);
-    if (!parsed.success) throw invalid(where, firstIssue(parsed.error));
-    return { value: parsed.data, where };
-  });
+/** Checks a value and keeps it as written: zod would change the order of its members. */
+function checked<S extends z.ZodType>(schema: S, { value, where }: Placed): z.input<S> {
+  const { error } = schema.safeParse(value);
+  if (error) throw invalid(where, records.firstIssue(error));
+  return value as z.input<S>;
+}
+
+function read<S extends z.ZodType>(schema: S, values: readonly Placed[]): Placed<z.input<S>>[] {
+  return values.map((placed) => ({ ...placed, value: checked(schema, placed) }));
+}
+
+function readItem(placed: Placed): Placed<ListedItem | RefusedItem> {
+  const { value, where } = placed;
+  if (typeof value === "object" && value !== null && "refuse" in value) {
+    const { item, refuse } = checked(records.refusedItem, placed);
+    return { value: { item: normalItem(item, where), refuse }, where };
+  }
+  const { result, partial = null, ...others } = checked(records.listedItem, placed);
+  const results = others as Readonly<Record<string, object | undefined>>;
+  const answers = eachEndpoint((endpoint) => results[camelCase(endpoint)]);
+  return { value: { item: normalItem(result.item, where), result, answers, partial }, where };
+}
+
+/** @throws UsageError if the text is not the normal form of an item */
+function normalItem(text: string, where: string): Item {
+  const { item, reason } = recogniseItem(text);
+  if (item?.value === text) return item;
+  const shown = JSON.stringify(text.slice(0, 100));
+  const why = item ? `write it in its normal form, ${JSON.stringify(item.value)}` : reason.message;
+  throw invalid(where, `item: ${shown}: ${why}`);
 }
 
 function byKey<T>(
-  records: readonly Placed<T>[],
+  values: readonly Placed<T>[],
   keyOf: (entry: T) => string,
 ): Map<string, Placed<T>> {
   const entries = new Map<string, Placed<T>>();
-  for (const record of records) {
-    const key = keyOf(record.value);
+  for (const placed of values) {
+    const key = keyOf(placed.value);
     const first = entries.get(key);
-    if (first) throw invalid(record.where, `${quoted(key)} is a duplicate of ${first.where}`);
-    entries.set(key, record);
+    if (first) throw invalid(placed.where, `"${key}" is a duplicate of ${first.where}`);
+    entries.set(key, placed);
   }
   return entries;
 }
 
-function valuesOf<T>(records: ReadonlyMap<string, Placed<T>>): Map<string, T> {
-  return new Map(Array.from(records, ([key, { value }]) => [key, value]));
+function valuesOf<T>(placed: ReadonlyMap<string, Placed<T>>): Map<string, T> {
+  return new Map(Array.from(placed, ([key, { value }]) => [key, value]));
 }
 
-function assertKnown(
+function mustExist(
   known: ReadonlyMap<string, unknown>,
   key: string,
   where: string,
-  what: string,
+  member: string,
+  file: string,
 ): void {
-  if (!known.has(key)) throw invalid(where, what);
+  if (!known.has(key)) throw invalid(where, `${member}: "${key}" is not in ${file}`);
+}
+
+function tagsOf(entry: ListedItem | RefusedItem): readonly string[] {
+  if (!("result" in entry) || !("tags" in entry.result)) return [];
+  return (entry.result.tags ?? []) as readonly string[];
 }
 
 /** @param tagged the items that carry the tag */
 function tagOf(
-  { value: { tag, entries, lastUpdate }, where }: Placed<z.output<typeof tagRecord>>,
+  { value: { tag, entries = [], lastUpdate }, where }: Placed<z.input<typeof records.tagRecord>>,
   tagged: readonly string[],
   file: Placed<string> | null,
-  items: ReadonlyMap<string, DatasetItem>,
 ): DatasetTag {
-  const list = readIpList([[...entries, ...tagged].join("\n"), file?.value ?? ""]);
+  const own = [...entries, ...tagged].join("\n");
+  const list = readIpList(`${own}\n${file?.value ?? ""}`);
   if ("line" in list) {
-    const place = list.source === 0 || !file ? where : `${file.where}:${list.line}`;
-    throw invalid(place, `${quoted(list.text)} is not an IP address`);
-  }
-  for (const address of list) {
-    const entry = items.get(address);
-    if (entry === undefined || ("result" in entry && entry.result.type === "IP")) continue;
-    // An address that the dataset refuses or names as a bogon bears no tags.
-    const what = "refuse" in entry ? "refused" : "IP_BOGON";
-    throw invalid(
-      where,
-      `${quoted(address)} is on the list of ${quoted(tag.name)}, but ${what} in items.ndjson`,
-    );
+    const inFile = list.line - own.split("\n").length;
+    const place = file && inFile > 0 ? `${file.where}:${inFile}` : where;
+    throw invalid(place, `${JSON.stringify(list.text)} is not an IP address`);
   }
   return { tag, list, isBorneBy: hasMember(list), lastUpdate };
 }
 
 /** The addresses that carry each tag, which are part of the tag's list. */
-function addressesByTag(items: ReadonlyMap<string, DatasetItem>): Map<string, string[]> {
+function addressesByTag(items: Dataset["items"]): Map<string, string[]> {
   const addresses = new Map<string, string[]>();
   for (const entry of items.values()) {
     if (!("result" in entry) || entry.result.type !== "IP") continue;
@@ -202,41 +220,4 @@ function addressesByTag(items: ReadonlyMap<string, DatasetItem>): Map<string, st
     }
   }
   return addresses;
-}
-
-/** A line that is not an IP address. */
-export interface IpListFault {
-  /** Index of the text. */
-  readonly source: number;
-  /** From 1. */
-  readonly line: number;
-  readonly text: string;
-}
-
-/** Tests addresses for membership in a list. Builds its index at the first test. */
-export function hasMember(list: readonly string[]): (address: string) => boolean {
-  let members: ReadonlySet<string> | undefined;
-  return (address) => (members ??= new Set(list)).has(address);
-}
-
-/**
- * Parses texts with one address per line. Ignores blank lines and lines that start with `#`.
- *
- * @returns the distinct addresses, IPv4 before IPv6, otherwise in order of appearance; or the first
- *   invalid line
- */
-export function readIpList(sources: readonly string[]): readonly string[] | IpListFault {
-  const v4 = new Set<string>();
-  const v6 = new Set<string>();
-  for (const [source, text] of sources.entries()) {
-    for (const [index, line] of text.split("\n").entries()) {
-      const entry = line.trim();
-      if (entry === "" || entry.startsWith("#")) continue;
-      const address = readIpv6(entry);
-      if (isIPv4(entry)) v4.add(entry);
-      else if (address !== null) v6.add(address);
-      else return { source, line: index + 1, text: entry };
-    }
-  }
-  return [...v4, ...v6];
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { caseStates } from "../../api/schema/vocabulary.js";
 import type { CaseDesk } from "../case-desk.js";
-import { readIpList } from "../dataset/dataset.js";
+import { readIpList } from "../dataset/ip-list.js";
 import { firstIssue, transitionRecord, webhookRecord } from "../dataset/records.js";
 import type { TagLists } from "../snapshots.js";
 import type { RequestStats } from "../stats.js";
@@ -61,7 +61,7 @@ function listRoutes(app: FastifyInstance, lists: TagLists): void {
   app.put<TagPath>("/_local/tags/:name/ips", { bodyLimit: listBodyLimit }, (request, reply) => {
     const { name } = request.params;
     assertTag(name);
-    const list = readIpList([textOf(request.body)]);
+    const list = readIpList(textOf(request.body));
     if ("line" in list) {
       const what = `entry ${list.line}: ${JSON.stringify(list.text)} is not an IP address`;
       throw refusal(400, what);

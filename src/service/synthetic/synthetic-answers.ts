@@ -1,7 +1,7 @@
 import type { QueryResult } from "../../api/schema/query-result.js";
 import type { Verdict } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import type { ListedItem } from "../dataset/records.js";
+import type { ListedItem } from "../dataset/dataset.js";
 import { notListed } from "../not-listed.js";
 import { quickCheckOf } from "../quick-check.js";
 import { isInSwarmBlock, isInvented, swarmTag } from "./tags.js";

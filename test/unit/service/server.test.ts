@@ -61,7 +61,3 @@ test.each(["0.0.0.0", "::"])(
     expect(accepted(listening, [...own, "rebound.example", "localhost.example"])).toEqual(own);
   },
 );
-
-test("accepts an HTTP/1.0 request without Host", () => {
-  expect(hostCheck("127.0.0.1")(undefined)).toBe(true);
-});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasMember } from "../../../src/service/dataset/dataset.js";
+import { hasMember } from "../../../src/service/dataset/ip-list.js";
 import { TagLists } from "../../../src/service/snapshots.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
@@ -20,22 +20,6 @@ function token(lists: TagLists, tag = "a:one"): string {
   return lists.current(tag)?.snapshot ?? "";
 }
 
-test("a token has 24 characters, and depends on the tag and its list alone", () => {
-  const lists = tagLists();
-  expect(token(lists)).toHaveLength(24);
-  expect(token(tagLists())).toBe(token(lists));
-  expect(token(lists, "a:two")).not.toBe(token(lists));
-  expect(lists.pinned("a:one", token(lists, "a:two"))).toBeNull();
-});
-
-test("a changed list gets another token and the time of its change", () => {
-  const lists = tagLists(new ManualClock({ startMs: Date.UTC(2024, 5, 1) }));
-  const before = token(lists);
-  const { snapshot, lastUpdate } = lists.replace("a:one", ["192.0.2.2"]);
-  expect(snapshot).not.toBe(before);
-  expect(lastUpdate).toBe("2024-06-01T00:00:00.000Z");
-});
-
 test("a replaced list stays readable by its token for its lifetime, the current one for ever", async () => {
   const clock = new ManualClock();
   const lists = tagLists(clock);
@@ -47,14 +31,6 @@ test("a replaced list stays readable by its token for its lifetime, the current 
   await clock.advance(1);
   expect(lists.pinned("a:one", before)).toBeNull();
   expect(lists.pinned("a:one", now)).not.toBeNull();
-});
-
-test("expired tokens are unknown, and the list gets a new one", () => {
-  const lists = tagLists();
-  const before = token(lists);
-  lists.expire("a:one");
-  expect(lists.pinned("a:one", before)).toBeNull();
-  expect(lists.current("a:one")?.list).toEqual(["192.0.2.1"]);
 });
 
 test("a list that keeps changing keeps a limited number of versions", () => {
