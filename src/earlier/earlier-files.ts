@@ -5,12 +5,6 @@ import type { OpenedSource, SourcePosition } from "../inputs/types.js";
 import type { EarlierForm, EarlierRow, FileRows, Place } from "./earlier-row.js";
 import type { OutputFile, OutputFiles } from "./output-files.js";
 
-/**
- * Chooses how the files of an output are read.
- *
- * @throws UsageError `not_an_output` if they lack the added columns, `retry_cannot_read_shape` if they
- *   have the shape of a security platform, `driver_missing`; FatalError `output_*`
- */
 export async function openForm(
   set: OutputFiles,
   prefix: string,
@@ -22,11 +16,7 @@ export async function openForm(
   return (await import("./text-form.js")).formOfText(set, set.format, prefix);
 }
 
-/**
- * Opens the rows of all files, one file after the other. Positions count rows.
- *
- * @throws FatalError `output_corrupt` if the manifest of a data set does not fit its files
- */
+/** Opens the rows of all files, one file after the other. Positions count rows. */
 export async function openFiles(
   { files }: OutputFiles,
   form: EarlierForm,
@@ -78,7 +68,6 @@ export async function openFiles(
   };
 }
 
-/** The rows of a file from its first one on. */
 export async function* rowsOf(
   file: OutputFile,
   form: EarlierForm,

@@ -24,14 +24,12 @@ import type { OutputFile } from "./output-files.js";
 export interface EarlierRow extends Row {
   /** The record of a text verbatim, including its line ending; "" for typed values. */
   readonly text: string;
-  /** All that the record says. */
   readonly record: EarlierRecord;
   readonly item: Item | null;
   /** The earlier finding, with what is needed to count it. */
   readonly earlier: Finding;
 }
 
-/** How the rows of an output's files are read, and written again. */
 export interface EarlierForm {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
   readonly columns: readonly string[];
@@ -39,20 +37,15 @@ export interface EarlierForm {
   readonly types?: readonly InputType[];
   /** The kind of a table. */
   readonly kind?: string;
-  /** How rejected rows are written. */
   readonly reading: InputReading;
   readonly optional: OptionalColumns;
   /** The run that wrote it, if the files tell. */
   readonly runId?: string;
-  /** Settings that keep the form of the files. */
   readonly settings: Partial<SinkSettings>;
-  /** Wraps the encoder of text. */
   readonly encoder?: (encoder: Encoder) => Encoder;
-  /** Opens a file. @throws ReputeError */
   open(file: OutputFile, from: FileStart): Promise<FileRows>;
 }
 
-/** Where the reading of a file starts. */
 interface FileStart {
   /** Counts the rows; it goes on from file to file. */
   readonly place: Place;
@@ -70,7 +63,6 @@ export interface Place {
 export interface FileRows {
   readonly rows: AsyncIterable<readonly EarlierRow[]>;
   bytesRead(): number;
-  /** Checksum of what is read. */
   checksum(): ChecksumState | undefined;
   close(): Promise<void>;
 }
@@ -84,7 +76,6 @@ export type EarlierPlace = Pick<EarlierRow, "number" | "line" | "end" | "endLine
  * The row of a record.
  *
  * @param where names it in messages
- * @throws FatalError `output_corrupt` if its status or verdict is unknown
  */
 export function earlierRow(
   record: EarlierRecord | null,
@@ -171,7 +162,6 @@ function answersOf(record: EarlierRecord, least: JsonObject): Finding["answers"]
   return Object.fromEntries(answeredLookups(record).map((endpoint) => [endpoint, { result }]));
 }
 
-/** The smallest answer that yields each verdict. */
 const leastAnswer: Readonly<Record<Verdict, JsonObject>> = {
   malicious: { intent: "malicious" },
   suspicious: { intent: "suspicious" },

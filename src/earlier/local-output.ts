@@ -17,7 +17,6 @@ export interface LocalOutput extends AsyncDisposable {
   readonly version?: string;
 }
 
-/** Downloads an output in object storage with its manifest. @throws ReputeError */
 export async function localOutput(name: string): Promise<LocalOutput> {
   if (!isObjectAddress(name)) return { path: name, [Symbol.asyncDispose]: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), "repute-"));

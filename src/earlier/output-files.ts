@@ -22,7 +22,6 @@ export interface OutputFile {
   readonly part: PartRecord | null;
 }
 
-/** The files of an output: one, or the parts of a data set. */
 export interface OutputFiles {
   readonly format: PartFormat;
   readonly files: readonly OutputFile[];
@@ -34,8 +33,6 @@ export interface OutputFiles {
  * @param path of a file, or of a folder with a trailing slash
  * @param manifest beside it, or null
  * @param to the format, where neither the manifest nor the name tells it
- * @throws UsageError `not_an_output`, `manifest_missing`, `manifest_unreadable`; FatalError `output_corrupt` if a part
- *   is missing
  */
 export function outputFiles(
   path: string,

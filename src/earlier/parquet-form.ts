@@ -19,7 +19,6 @@ import {
 import type { OutputFiles } from "./output-files.js";
 import { recordReader } from "./typed-record.js";
 
-/** How Parquet is read. @throws as `openParquetOutput` */
 export async function formOfParquet(
   { files }: OutputFiles,
   options: OutputColumns,
@@ -55,7 +54,7 @@ export async function formOfParquet(
   };
 }
 
-/** Compares a file with what earlier sessions read. @throws FatalError `input_changed` */
+/** Compares a file with what earlier sessions read. */
 async function verifyFile(path: string, before: ChecksumState | null): Promise<ChecksumState> {
   const handle = await open(path);
   try {

@@ -9,13 +9,11 @@ import { findManifest } from "../run/finish/manifest.js";
 import { isObjectAddress } from "../s3/address.js";
 import { listObjects } from "../s3/list-objects.js";
 
-/** The name of an output in parts. */
 interface NameParts {
   /** Its folder or bucket. */
   readonly before: string;
   /** The file, data set or key, in which `{date}` and `{run_id}` may be. */
   readonly name: string;
-  /** The parameters of a table. */
   readonly after: string;
 }
 
@@ -25,7 +23,6 @@ interface NameParts {
  *
  * @param pattern the name with `{date}` or `{run_id}`
  * @param own name of that output
- * @throws ReputeError for objects that cannot be listed
  */
 export async function previousOutputs(pattern: string, own: string): Promise<readonly string[]> {
   const parts = partsOf(pattern);
@@ -50,7 +47,6 @@ export function patternOf(output: string): string | null {
   return hasRunWords(pattern) ? before + pattern + after : null;
 }
 
-/** The manifest of an output; null if there is none that can be read. @throws ReputeError */
 export async function storedManifest(
   output: string,
   stateDir?: string,
@@ -59,7 +55,7 @@ export async function storedManifest(
   return findManifest(outputBase(output, stateDir)).catch(() => null);
 }
 
-/** Why an output cannot be compared with; null if it can. @throws ReputeError */
+/** Why an output cannot be compared with; null if it can. */
 export async function faultOf(output: string, stateDir?: string): Promise<string | null> {
   const manifest = await storedManifest(output, stateDir);
   if (manifest === null) return noManifest;

@@ -20,7 +20,6 @@ import { asOutputName, outputFiles } from "./output-files.js";
 import { mustHaveColumns, reportedColumns } from "../core/needed-columns.js";
 import { cellsReader, typedRecord } from "./typed-record.js";
 
-/** The rows of an output, and the record of the run that wrote them. */
 export interface OutputReading {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
   readonly columns: readonly string[];
@@ -37,8 +36,6 @@ export interface OutputReading {
  * @param asked prefix of the added columns. Default the one that the manifest notes
  * @param only added columns to read of Parquet files and tables, without the prefix. Default all
  * @param stateDir the folder of `--state-dir`, for the manifest of a table
- * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `manifest_unreadable`;
- * what reading fails with. Reading the records throws FatalError `output_corrupt`.
  */
 export async function readOutput(
   path: string,
@@ -104,7 +101,6 @@ interface RowsOfTable {
   readonly only?: readonly string[] | undefined;
 }
 
-/** The rows of a run in a table. @throws ReputeError */
 export async function tableRecords(
   table: TableRows,
   { runId, prefix, only }: RowsOfTable,
@@ -160,7 +156,6 @@ function takeRun(output: string): { readonly address: string; readonly run: stri
   return { address: (before + after).replace(/[?&]$/, ""), run: decodeURIComponent(run) };
 }
 
-/** Refuses a format that cannot be read back. @throws UsageError `report_cannot_read_shape` */
 export function refuseUnreadable(path: string, format: PartFormat): void {
   if (format === "parquet" || formats[format].earlier !== undefined) return;
   throw new UsageError("report_cannot_read_shape", `the rows of ${path} cannot be read back`, {

@@ -13,7 +13,6 @@ import {
 } from "./earlier-row.js";
 import type { OutputFile, OutputFiles } from "./output-files.js";
 
-/** Layout of an output without rows. */
 const noRows: EarlierLayout = {
   inputColumns: [],
   shape: "nested",
@@ -21,7 +20,6 @@ const noRows: EarlierLayout = {
   read: () => null,
 };
 
-/** How text is read. @throws as `openForm` */
 export async function formOfText(
   { files }: OutputFiles,
   format: SinkFormat,
@@ -56,7 +54,6 @@ export async function formOfText(
  * Detects the layout of an output from its first record.
  *
  * @returns also its header line, verbatim; null for NDJSON
- * @throws as `openForm`
  */
 export async function textLayout(
   file: OutputFile | undefined,

@@ -45,7 +45,6 @@ export function recordReader(
   };
 }
 
-/** The same of a row's staged cells. */
 export function cellsReader(
   columns: readonly TableColumn[],
   prefix: string,

@@ -17,7 +17,6 @@ import { asOutputName, type OutputFile, outputFiles } from "./output-files.js";
 import { tableRecords } from "./read-output.js";
 import { textLayout } from "./text-form.js";
 
-/** Result of verifying an output: what the file holds, and every difference from the manifest. */
 export interface Verification {
   readonly audit: Audit;
   readonly differences: readonly string[];
@@ -30,8 +29,6 @@ export interface Verification {
  * indicators.
  *
  * @param asked prefix of the added columns. Default the one that the manifest notes
- * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_version`
- * @throws FatalError `output_corrupt` if the output holds a malformed row
  */
 export async function verifyOutput(
   path: string,

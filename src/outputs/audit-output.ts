@@ -7,18 +7,12 @@ import { formats } from "../formats/registry.js";
 import type { CountOptions, SinkFormat } from "../formats/types.js";
 import type { Audit, PartFormat } from "./types.js";
 
-/** How an output is read. */
 interface AuditOptions extends CountOptions {
   readonly format: PartFormat;
   readonly gzip: boolean;
 }
 
-/**
- * Reads a whole output file and counts its rows by status and verdict, or its indicators.
- *
- * @throws FatalError `output_corrupt` if a row has an unknown status or verdict, or a file is
- *   malformed; what reading fails with
- */
+/** Reads a whole output file and counts its rows by status and verdict, or its indicators. */
 export async function auditOutput(
   path: string,
   { format, ...reading }: AuditOptions,

@@ -4,7 +4,7 @@ import { ReputeError } from "../core/errors.js";
 import { type PinnedObject, pinObject, readObject } from "../s3/read-object.js";
 import { outputFault } from "./output-fault.js";
 
-/** Copies an object to a file. @returns the version that it copied. @throws ReputeError */
+/** Copies an object to a file. @returns the version that it copied. */
 export async function downloadObject(
   address: string,
   path: string,

@@ -10,7 +10,6 @@ import type { Destination, SinkPosition } from "./types.js";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-/** Path of an output while it is being written. */
 export function partPath(path: string): string {
   return `${path}.part`;
 }
@@ -21,11 +20,7 @@ export async function removePart(path: string): Promise<void> {
   if (facts?.isFile()) await rm(partPath(path), { force: true });
 }
 
-/**
- * Gives a complete part file its name. Does nothing if it has it.
- *
- * @throws FatalError `output_gone`, `output_*`
- */
+/** Gives a complete part file its name. Does nothing if it has it. */
 export async function renamePart(path: string, suffix = ""): Promise<void> {
   const name = path + suffix;
   try {
@@ -45,23 +40,18 @@ export function outputGone(path: string): FatalError {
   return new FatalError("output_gone", message, { hint: startOver });
 }
 
-/** Checks that an output's folder takes files. @throws FatalError `output_*` */
 export async function checkWritable(folder: string, path: string): Promise<void> {
   await access(folder, constants.W_OK).catch((error: unknown) => {
     throw outputFault(path, error);
   });
 }
 
-/** A checkpoint's position in a file. */
 export type WrittenPosition = Pick<SinkPosition, "length" | "checksum">;
 
 /**
  * A file written as `PATH.part` and renamed to `PATH` when complete, so that readers never see half
  * of it.
  * @param resume position to verify an existing part against and truncate it to; null starts over
- * @throws FatalError `output_*` if the file cannot be written, `output_part_gone` or
- *   `output_part_damaged` if it differs from what the run wrote, `output_part_link` if the part is
- *   a symbolic link
  */
 export async function openFileDestination(
   path: string,
@@ -92,7 +82,6 @@ export async function openFileDestination(
   }
 }
 
-/** Writes a whole file as `PATH.part`. @throws FatalError `output_*`; what `write` throws */
 export async function writePart<T>(
   path: string,
   write: (destination: Destination) => Promise<T>,
@@ -115,7 +104,6 @@ const noLink = constants.O_NOFOLLOW ?? 0;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | noLink;
 const existingFile = constants.O_RDWR | noLink;
 
-/** @param checksum covers the bytes already in the file */
 function fileDestination(path: string, handle: FileHandle, checksum: RunningChecksum): Destination {
   let length = checksum.bytes;
   const refuse = (error: unknown): never => {
@@ -161,10 +149,7 @@ export class OutputClosedError extends FatalError {
   }
 }
 
-/**
- * A stream such as stdout. Each write waits until the stream has accepted the bytes.
- * @throws OutputClosedError if the reader has closed it
- */
+/** A stream such as stdout. Each write waits until the stream has accepted the bytes. */
 export function streamDestination(stream: Writable, name: string): Destination {
   let length = 0;
   let fault: unknown = null;

@@ -13,8 +13,6 @@ import type { Selection, TableInput } from "./tables/types.js";
 /**
  * The table that an input names: `FILE.parquet`, or `duckdb:FILE` or `postgres://…` with `?table=NAME` or
  * `?query=SELECT…`. Null for anything else.
- *
- * @throws UsageError `bad_table_input`, `bad_output`, `bad_table`
  */
 export function findTable(name: string): TableInput | null {
   const isObject = isObjectAddress(name);
@@ -39,7 +37,6 @@ export function findTable(name: string): TableInput | null {
   return postgres && postgresInput(postgres, selectionOf(name, query, postgres));
 }
 
-/** A selection from a DuckDB file. */
 export function duckdbInput(target: DuckdbTarget, selection: Selection): TableInput {
   const { file, kind } = target;
   const display = displayOf(target.display, selection);
@@ -55,7 +52,6 @@ export function duckdbInput(target: DuckdbTarget, selection: Selection): TableIn
   };
 }
 
-/** A selection from a PostgreSQL database. */
 export function postgresInput(target: PostgresTarget, selection: Selection): TableInput {
   const display = displayOf(target.display, selection);
   return {

@@ -2,10 +2,8 @@ import { createHash } from "node:crypto";
 import { basename, join, resolve } from "node:path";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../s3/address.js";
 
-/** An object, and the file that it is uploaded from. */
 export interface ObjectFile {
   readonly address: string;
-  /** Has the name of the object. */
   readonly path: string;
   readonly folder: string;
 }
@@ -14,7 +12,6 @@ export interface ObjectFile {
  * The file of an object's address; null for any other name.
  *
  * @param pattern the address with the words that stand for a run, which names the folder of all runs
- * @throws UsageError `bad_object_address`
  */
 export function objectFile(address: string, pattern = address): ObjectFile | null {
   if (!isObjectAddress(address)) return null;
@@ -28,11 +25,6 @@ export function localPath(output: string): string {
   return objectFile(output)?.path ?? output;
 }
 
-/**
- * The folder in the working directory for the files of an address.
- *
- * @throws UsageError `bad_object_address`
- */
 export function objectFolder(address: string): string {
   const { bucket, key } = parseObjectAddress(address);
   const hash = createHash("sha256").update(objectAddress({ bucket, key })).digest("hex");

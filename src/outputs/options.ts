@@ -5,7 +5,6 @@ import { namesAmong, option, switchOrAge, wholeNumber } from "../core/options.js
 import { tableModes } from "./table-mode.js";
 import { esActions, esIds, sinkFormats } from "../formats/types.js";
 
-/** What `--to` accepts. */
 const outputFormats = [...sinkFormats, "parquet"] as const;
 
 /** Prefix of the added columns if `--prefix` is not given. */
@@ -27,13 +26,11 @@ const columnNames = namesAmong(
   "column",
 ).transform((names) => (names.includes("status") ? names : ["status", ...names]));
 
-/** Names of columns, as `a,b` or as a list. */
 const columnList = z
   .union([z.string().transform((text) => text.split(",")), z.array(z.string())])
   .pipe(z.array(z.string().trim().min(1)).min(1))
   .transform((names): readonly string[] => [...new Set(names)]);
 
-/** Options for writing the output. */
 export const sinkOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
     common: true,

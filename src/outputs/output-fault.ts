@@ -19,7 +19,6 @@ const unknownFault = {
   hint: "check the path and the disk, then run again",
 } as const;
 
-/** Explains why an output cannot be written and what to do. */
 export function outputFault(path: string, error: unknown): FatalError {
   const { code, hint } = knownFault(error, codes) ?? unknownFault;
   const message = `cannot write ${path}: ${faultReason(error)}`;

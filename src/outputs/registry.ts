@@ -18,25 +18,21 @@ import {
 /** An output other than a text file: Parquet, a data set or a table. */
 export interface Warehouse {
   readonly target: WarehouseTarget;
-  /** Checks that a run's rows can be published here. @throws ReputeError */
+  /** Checks that a run's rows can be published here. */
   open(options: PublicationOptions): Promise<Publication>;
   /** The rows of a table; null for files. */
   readonly rows: TableRows | null;
 }
 
-/** The rows that a table has. */
 export interface TableRows {
-  /** Finds a run, and what selects its rows. @throws ReputeError */
   find(options: {
     readonly prefix: string;
     /** Null for the newest run. */
     readonly runId: string | null;
   }): Promise<FoundRows>;
-  /** What selects kind and item of complete rows; null for a table that does not exist. @throws ReputeError */
+  /** What selects kind and item of complete rows; null for a table that does not exist. */
   items(options: SavedItemsOptions): Promise<string | null>;
-  /** What a query on the table's database reads. */
   input(query: string): Promise<TableInput>;
-  /** Checks that the rows of a run can be filled in. @throws ReputeError */
   fill(options: PublicationOptions): Promise<Publication>;
 }
 
@@ -92,10 +88,7 @@ const warehouses: readonly FindWarehouse[] = [
   },
 ];
 
-/**
- * The warehouse named by `-o`, or null for a text file or a stream.
- * @throws UsageError `bad_output`, `bad_table`, `parquet_gzip`, `unknown_output`
- */
+/** The warehouse named by `-o`, or null for a text file or a stream. */
 export function findWarehouse(output: string): Warehouse | null {
   const path = localPath(output);
   for (const kind of warehouses) {

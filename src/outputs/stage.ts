@@ -13,15 +13,13 @@ import { partGone, verifyPart } from "./verify-part.js";
 
 /** The rows of a run that wait to be published: one JSON array of typed cells per line. */
 export interface Stage {
-  /** Rows in their order, in batches. May be read again. @throws FatalError `output_part_*` */
+  /** Rows in their order, in batches. May be read again. */
   rows(): AsyncGenerator<readonly StagedRow[]>;
-  /** Number of rows that the run has written. */
   readonly count: number;
   /** Whether its file is there. Only the cleaning after a run removes it. */
   readonly exists: boolean;
 }
 
-/** The cells of a row, in the order of the columns. */
 export type StagedRow = readonly CellValue[];
 
 /** The staged rows in a state folder, without the suffix that they have as a part file. */
@@ -34,7 +32,6 @@ export function stageEncoder(cellsOf: (row: EnrichedRow) => StagedRow): Encoder 
   return linesEncoder((row) => stageLine(cellsOf(row)));
 }
 
-/** A row in the stage. */
 export function stageLine(cells: StagedRow): string {
   return `${JSON.stringify(cells.map(plainCell))}\n`;
 }
@@ -46,8 +43,6 @@ function plainCell(value: CellValue): unknown {
 /**
  * Reads staged rows, up to the length that the run has written. All of them are verified before the
  * first: DuckDB fills rows in in several transactions.
- *
- * @throws FatalError `output_part_gone`, `output_part_damaged`, `output_*`
  */
 export async function* readStage(
   stateFolder: string,

@@ -19,10 +19,8 @@ export interface TextSinkOptions {
   readonly resumeRows: number | null;
 }
 
-/** Buffers text for a destination. */
 export interface TextWriter {
   add(text: string): void;
-  /** Whether enough is buffered for a write. */
   readonly full: boolean;
   flush(): Promise<void>;
 }
@@ -50,7 +48,6 @@ export function textWriter(destination: Destination, isCompressed: boolean): Tex
   };
 }
 
-/** A sink that encodes rows as text and writes the bytes to a destination. */
 export function textSink(
   encoder: Encoder,
   destination: Destination,
@@ -95,7 +92,6 @@ function isRejected({ finding }: EnrichedRow): boolean {
   return rejected.has(finding.status) && finding.error?.code !== "excluded";
 }
 
-/** Writes all rows to `sink`, and the rejected ones also to `rejects`. */
 export function withRejects(sink: Sink, rejects: Sink): Sink {
   return {
     async write(rows) {

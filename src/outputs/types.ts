@@ -5,9 +5,7 @@ import type { Counted, Encoder, EncoderOptions, SinkFormat } from "../formats/ty
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
 export interface SinkPosition {
-  /** Durable bytes. */
   readonly length: number;
-  /** Rows within that length. */
   readonly rows: number;
   /** Files: checksum of that length, verified on resume. */
   readonly checksum?: ChecksumState;
@@ -40,7 +38,6 @@ export interface PartOptions {
   readonly encoder: EncoderOptions;
   /** Tells the names of the files from those of other runs. @default the identifier of the run */
   readonly id?: string | undefined;
-  /** Wraps the encoder of text. */
   readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
 }
 
@@ -51,7 +48,6 @@ export interface SinkResult {
   readonly rows: number;
 }
 
-/** Writes enriched rows to their destination. */
 export interface Sink {
   /** Writes rows in order. Resolves when it accepts more: this is the back-pressure. */
   write(rows: readonly EnrichedRow[]): Promise<void>;
@@ -67,7 +63,6 @@ export interface Sink {
   abandon(): Promise<void>;
 }
 
-/** Writes bytes to a file or stream. */
 export interface Destination {
   /** Final path, or null for a stream. */
   readonly path: string | null;

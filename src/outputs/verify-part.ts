@@ -7,7 +7,6 @@ import { type Damage, RunningChecksum } from "../core/files/running-checksum.js"
 /**
  * Verifies what an interrupted run wrote, up to its checkpoint.
  * @returns the checksum, to be continued
- * @throws FatalError `output_part_gone`, `output_part_damaged`; read errors
  */
 export async function verifyPart(
   part: string,
@@ -45,13 +44,11 @@ export function partIsLink(part: string): FatalError {
   });
 }
 
-/** The error for a part file that ends too early. */
 export function partShort(part: string, size: number, length: number): FatalError {
   const message = `${part} has ${size} bytes; the interrupted run wrote ${length}`;
   return new FatalError("output_part_gone", message, { hint: startOver });
 }
 
-/** The error for a part file whose bytes have changed. */
 export function partDamaged(part: string, { from, to }: Damage): FatalError {
   const message = `${part} is damaged between byte ${from} and byte ${to}`;
   return new FatalError("output_part_damaged", message, { hint: startOver });

@@ -19,5 +19,4 @@ export function cutList(names: readonly string[], most: number): readonly string
   return more > 0 ? [...shown, `and ${formatCount(more)} more`] : shown;
 }
 
-/** Longest part of a name in a list or a fact that is shown. */
 export const longestName = 120;

@@ -16,7 +16,6 @@ export function kindName(kind: string): string {
   return kind === "" ? "no item" : kind.replace("_", " ");
 }
 
-/** The result in one sentence. */
 export function headline({ rows, outcomes }: Report): string {
   if (rows === 0) return "There were no rows to check.";
   if (outcomes.unchecked === rows) {

@@ -2,7 +2,6 @@ import { formatCount, formatSeconds } from "../core/text/quantity.js";
 import { outcomeNames } from "./headline.js";
 import type { Series } from "./types.js";
 
-/** What a manifest says about one night. */
 export interface Night {
   readonly runId: string;
   readonly startedAt: string;
@@ -15,7 +14,6 @@ export interface Night {
   readonly drift: number;
 }
 
-/** Nights shown, the newest. */
 const nightsShown = 60;
 
 /** Nights before the last that are needed to call it unusual. */
@@ -94,7 +92,6 @@ function median(values: readonly number[]): number {
     : ((sorted[half - 1] ?? 0) + (sorted[half] ?? 0)) / 2;
 }
 
-/** A value of a series as text. */
 export function shownValue({ unit }: Pick<Series, "unit">, value: number): string {
   return unit === "seconds" ? formatSeconds(value) : formatCount(Math.round(value));
 }

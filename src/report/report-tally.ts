@@ -7,10 +7,8 @@ import { Days } from "./timeline.js";
 import type { OutcomeCounts, OutputRows, Reason, Report, RunFacts, TopCounts } from "./types.js";
 import { WorstItems } from "./worst-items.js";
 
-/** Entries of each list by frequency. */
 const listLength = 10;
 
-/** Tags listed for an item. */
 const tagsListed = 8;
 
 export const outcomes = [...verdicts, "part", "unchecked"] as const;
@@ -66,7 +64,6 @@ class ReportTally {
     if (verdict !== undefined && verdict !== "none") this.#accuse(record, kind, verdict);
   }
 
-  /** Counts a row whose verdict speaks against its item. */
   #accuse(record: EarlierRecord, kind: string, verdict: Verdict): void {
     const network = joined([record.text("asn"), record.text("as_name")], " ");
     const country = record.text("as_country");
@@ -168,7 +165,6 @@ class NameCounts {
     else this.#uncounted += 1;
   }
 
-  /** The most frequent names; equal counts by name. */
   top(length: number): TopCounts {
     const entries = Array.from(this.#counts, ([name, count]) => ({ name, count }))
       .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))

@@ -4,11 +4,9 @@ import type { Report, RunFacts } from "./types.js";
 export interface RunFact {
   readonly name: string;
   readonly value: string;
-  /** The value is a command or a path. */
   readonly isCode: boolean;
 }
 
-/** What is known of the run that wrote the output. */
 export function runFacts({ output, rows, run, sources }: Report): readonly RunFact[] {
   const answers = Object.entries(sources).filter(([, count]) => count > 0);
   const answered = answers.reduce((sum, [, count]) => sum + count, 0);

@@ -1,6 +1,5 @@
 import { scaleUtc } from "d3-scale";
 
-/** A part of the time axis. */
 interface Bucket {
   readonly start: number;
   readonly end: number;
@@ -8,11 +7,9 @@ interface Bucket {
   readonly lastSeen: number;
 }
 
-/** First and last seen by day, month or year. */
 export interface Timeline {
   readonly unit: "day" | "month" | "year";
   readonly buckets: readonly Bucket[];
-  /** Times before the first bucket. */
   readonly earlier: number;
   /** Places on the axis that are named. */
   readonly ticks: readonly { readonly at: number; readonly label: string }[];

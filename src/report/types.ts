@@ -4,7 +4,6 @@ import type { EarlierRecord } from "../formats/types.js";
 import type { Days } from "./timeline.js";
 import type { Change, DiffCounts } from "./diff/diff-outputs.js";
 
-/** The rows of an output, read back. */
 export interface OutputRows {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
   readonly columns: readonly string[];
@@ -21,7 +20,6 @@ interface NameCount {
   readonly count: number;
 }
 
-/** The most frequent entries of a count. */
 export interface TopCounts {
   readonly entries: readonly NameCount[];
   /** Distinct names counted, those not among the entries included. */
@@ -33,18 +31,14 @@ export interface TopCounts {
 /** Why rows have no verdict: the name is the code of an error, or what a partial answer lacks. */
 export interface Reason extends NameCount {
   readonly status: FindingStatus;
-  /** What the code means, or what a partial answer lacks. */
   readonly meaning: string;
 }
 
-/** An item with a verdict that speaks against it. */
 export interface Offender {
   readonly kind: string;
   readonly item: string;
   readonly verdict: Verdict;
-  /** Rows that hold it. */
   readonly rows: number;
-  /** The first tags and, if there are others, how many. */
   readonly tags: readonly string[];
   readonly observations: number;
   readonly lastSeen: string;
@@ -57,7 +51,6 @@ export interface Offender {
 }
 
 export interface Offenders {
-  /** Worst first. */
   readonly worst: readonly Offender[];
   /** Distinct items with a verdict against them. */
   readonly items: number;
@@ -65,7 +58,6 @@ export interface Offenders {
   readonly itemsAreMore: boolean;
 }
 
-/** Facts of the run, from its manifest. */
 export interface RunFacts {
   readonly command: readonly string[];
   /** Names of the inputs; none for stdin. */
@@ -85,9 +77,7 @@ export interface RunFacts {
   readonly synthetic: boolean;
 }
 
-/** What changed since an earlier output. */
 export interface Changes {
-  /** The earlier output as it was named. */
   readonly earlier: string;
   readonly counts: DiffCounts;
   readonly worst: readonly Change[];
@@ -100,13 +90,10 @@ export interface Series {
   readonly values: readonly number[];
   /** Median of the nights before the last; null with none. */
   readonly usual: number | null;
-  /** The last night is far from what is usual. */
   readonly isOutlier: boolean;
 }
 
-/** Everything a report shows. */
 export interface Report {
-  /** The output as it was named. */
   readonly output: string;
   readonly rows: number;
   readonly outcomes: OutcomeCounts;

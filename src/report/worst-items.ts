@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { verdicts } from "../core/finding.js";
 import type { Offender, Offenders } from "./types.js";
 
-/** Items in the table of a report. */
 const shown = 100;
 
 /** Distinct items that are counted exactly; beyond, the report says "more than". */
@@ -10,7 +9,6 @@ const mostItems = 100_000;
 
 type Entry = { -readonly [Member in keyof Offender]: Offender[Member] };
 
-/** Keeps the worst items in bounded memory. */
 export class WorstItems {
   readonly #entries = new Map<string, Entry>();
   readonly #items = new Set<string>();
@@ -18,7 +16,6 @@ export class WorstItems {
   #threshold: Rank | null = null;
   #itemsAreMore = false;
 
-  /** @param describe called for items that are kept */
   add(rank: Rank, describe: () => Omit<Offender, "rows" | keyof Rank>): void {
     const key = keyOf(rank);
     if (this.#items.size < mostItems) this.#items.add(key);

@@ -22,9 +22,6 @@ import { type RowsToRetry, retryStart } from "./retry-row.js";
  * Looks up the failed and partial rows of an earlier output again. The result is a new output, or
  * replaces the earlier one; it keeps the run and its numbers of rows. Every other row, and every row
  * that does not improve, keeps all it has. In a table, only the rows that improve are changed.
- *
- * @throws UsageError `not_an_output`, `unknown_output`, `retry_needs_file`, `retry_cannot_read_shape`,
- *   `retry_keeps_format`, `manifest_missing`; as `enrich`
  */
 export async function retryOutput(job: EnrichJob, which: RowsToRetry = {}): Promise<Manifest> {
   if (!("path" in job.input)) {
@@ -131,11 +128,6 @@ function pinned({ files }: OutputFiles): { readonly parts?: string } {
   return { parts: hash.digest("hex") };
 }
 
-/**
- * Refuses an output of another kind or format.
- *
- * @throws UsageError `retry_keeps_format`, `retry_cannot_read_shape`
- */
 function checkFormat(
   path: string,
   { format }: OutputFiles,

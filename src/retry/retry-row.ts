@@ -17,7 +17,6 @@ import { type EarlierRow, earlierResult } from "../earlier/earlier-row.js";
 import type { Lookup } from "../lookup/types.js";
 import type { StartRow } from "../run/rows/row-handling.js";
 
-/** Which rows of an earlier output to look up again. */
 export interface RowsToRetry {
   /** Of a table: `rep_run_id` of the rows. @default the newest run */
   readonly run?: string | null;
@@ -79,7 +78,6 @@ function parsed(text: string): JsonObject | null {
   }
 }
 
-/** True if another lookup may improve the row. */
 function shouldRetry({ item, earlier }: EarlierRow): boolean {
   return item !== null && (earlier.status === "failed" || earlier.status === "partial");
 }

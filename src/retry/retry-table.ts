@@ -25,9 +25,6 @@ import { type RowsToRetry, retryStart } from "./retry-row.js";
 /**
  * Looks up the failed and partial rows of one run in a table again and fills them in. Nothing
  * else changes.
- *
- * @throws FatalError `output_missing`,
- *   `no_such_run`; UsageError `retry_keeps_format`; as `enrich`
  */
 export async function retryTable(
   job: EnrichJob,

@@ -24,13 +24,11 @@ function isBucket(name: string): boolean {
   return /^s3:\/\/[^/?#]+$/i.test(name);
 }
 
-/** Parses the address of all objects whose keys begin alike. @throws UsageError `bad_object_address` */
 export function parseObjectPrefix(address: string): ObjectAddress {
   const [, bucket] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/$/i.exec(address) ?? [];
   return bucket === undefined ? parseObjectAddress(address) : { bucket, key: "" };
 }
 
-/** Parses `s3://BUCKET/KEY`. @throws UsageError `bad_object_address` */
 export function parseObjectAddress(address: string): ObjectAddress {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/([^?#]+)$/i.exec(address) ?? [];
   if (bucket !== undefined && key !== undefined) return { bucket, key };
@@ -40,7 +38,7 @@ export function parseObjectAddress(address: string): ObjectAddress {
   });
 }
 
-/** An address as requests of the SDK name it. @throws UsageError `bad_object_address` */
+/** An address as requests of the SDK name it. */
 export function objectAt(address: string): { readonly Bucket: string; readonly Key: string } {
   const { bucket, key } = parseObjectAddress(address);
   return { Bucket: bucket, Key: key };

@@ -9,8 +9,6 @@ const patienceMs = 10_000;
 /**
  * Checks before a run that there are credentials, and a bucket for its output. Faults that may have
  * passed when the output is complete, such as a store that is away, are none.
- *
- * @throws UsageError `object_bucket`, `object_credentials`, `object_region`, `driver_missing`
  */
 export async function checkStore(address: string): Promise<void> {
   const at = objectAt(address);

@@ -13,7 +13,6 @@ export interface ObjectStore {
 /** Clients by their settings: each has connections, and credentials that it renews. */
 const stores = new Map<string, Promise<ObjectStore>>();
 
-/** The client for the variables in force. @throws UsageError `driver_missing` */
 function findStore(): Promise<ObjectStore> {
   const settings = Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"));
   const key = JSON.stringify(settings);
@@ -22,7 +21,6 @@ function findStore(): Promise<ObjectStore> {
   return store;
 }
 
-/** Loads the SDK. @throws UsageError `driver_missing` */
 async function loadStore(): Promise<ObjectStore> {
   const sdk = await loadDriver("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
   const { env } = process;
@@ -45,7 +43,6 @@ async function loadStore(): Promise<ObjectStore> {
   return { sdk, client };
 }
 
-/** Runs requests for an object and explains what fails. @throws ReputeError */
 export async function withStore<T>(
   address: string,
   action: "read" | "write",

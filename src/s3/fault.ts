@@ -20,7 +20,6 @@ function causeOf(error: unknown): Error {
   return Object.assign(new Error(name), { $metadata: { httpStatusCode } });
 }
 
-/** Explains why an object cannot be read or written. */
 export function objectFault(
   address: string,
   action: "read" | "write",
@@ -66,7 +65,6 @@ export function objectFault(
   });
 }
 
-/** The error for an object that was replaced while it was read. */
 export function objectChanged(address: string): FatalError {
   return new FatalError("input_changed", `${address} was replaced while it was read`, {
     hint: startAnew,

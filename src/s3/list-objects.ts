@@ -6,7 +6,6 @@ import { withStore } from "./client.js";
  *
  * @param within lists those without a further `/`, and the others as `FOLDER/`. Default all
  * @returns them without that beginning
- * @throws ReputeError
  */
 export async function listObjects(
   prefix: string,

@@ -7,7 +7,6 @@ import { encoded } from "./file-bytes.js";
 
 export interface PutOptions {
   readonly contentType?: string;
-  /** Write only if there is no object yet. @default false */
   readonly onlyNew?: boolean;
 }
 
@@ -15,7 +14,6 @@ export interface PutOptions {
  * Writes a small object.
  *
  * @returns false if there is one already
- * @throws ReputeError
  */
 export async function putObject(
   address: string,
@@ -30,12 +28,10 @@ export async function putObject(
   );
 }
 
-/** Writes an HTML page as an object. @throws ReputeError */
 export async function putPage(address: string, html: string): Promise<void> {
   await putObject(address, html, { contentType: "text/html; charset=utf-8" });
 }
 
-/** Sends an object with its CRC-32. @throws the error of the SDK */
 export async function putBytes(
   { sdk, client }: ObjectStore,
   address: string,
@@ -50,7 +46,6 @@ export async function putBytes(
   );
 }
 
-/** The header that makes a write conditional. */
 export interface WriteCondition {
   readonly IfMatch?: string;
   readonly IfNoneMatch?: string;
@@ -65,7 +60,6 @@ const maxConflicts = 5;
  *
  * @param replaces ETag of that version; null if there must be none; undefined for any
  * @returns false if there is another version
- * @throws the error of the SDK
  */
 export async function writeIf(
   replaces: string | null | undefined,

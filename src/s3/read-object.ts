@@ -17,7 +17,6 @@ export interface PinnedObject {
   readonly crc: string | null;
 }
 
-/** Finds an object's current version. @throws ReputeError */
 export function pinObject(address: string): Promise<PinnedObject> {
   return withStore(address, "read", async ({ sdk, client }) => {
     const { ETag, ContentLength, ChecksumCRC32, ChecksumType } = await client.send(
@@ -42,8 +41,6 @@ const maxFailures = 6;
 /**
  * Reads a version of an object, or a part of it. After a lost connection, continues where it was.
  * At the end of a whole object, compares its CRC-32.
- *
- * @throws FatalError `input_changed` if there is another version now, `object_damaged`, `object_*`
  */
 export async function* readObject(
   object: PinnedObject,
@@ -86,12 +83,10 @@ export async function* readObject(
   if (isWhole && object.crc !== null && object.crc !== encoded(crc)) throw damaged(address);
 }
 
-/** The text of an object; null if there is none. @throws ReputeError */
 export async function readText(address: string): Promise<string | null> {
   return (await readVersion(address))?.text ?? null;
 }
 
-/** The same with the ETag of its version. */
 export async function readVersion(
   address: string,
 ): Promise<{ readonly text: string; readonly etag: string } | null> {
@@ -107,7 +102,6 @@ export async function readVersion(
   }
 }
 
-/** Whether an object could not be read because there is none. */
 export function isMissing(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === "input_not_found";
 }

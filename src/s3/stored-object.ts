@@ -15,7 +15,6 @@ export function partBytesOf(size: number): number | null {
   return size <= minPartBytes ? null : Math.max(minPartBytes, Math.ceil(size / maxParts));
 }
 
-/** An object's current version; null if there is none. @throws ReputeError */
 export async function findObject(address: string): Promise<PinnedObject | null> {
   return pinObject(address).catch((error: unknown) => {
     if (isMissing(error)) return null;
@@ -49,11 +48,7 @@ async function etagOfFile(path: string, size: number): Promise<string> {
   return `"${hash.digest("hex")}-${count}"`;
 }
 
-/**
- * The ETag of an object; null if there is none, undefined if the store does not tell.
- *
- * @throws ReputeError
- */
+/** The ETag of an object; null if there is none, undefined if the store does not tell. */
 export async function etagAt(address: string): Promise<string | null | undefined> {
   try {
     const found = await findObject(address);
@@ -65,7 +60,6 @@ export async function etagAt(address: string): Promise<string | null | undefined
   }
 }
 
-/** Removes an object, if it is there. @throws ReputeError */
 export async function removeObject(address: string): Promise<void> {
   await withStore(address, "write", ({ sdk, client }) =>
     client.send(new sdk.DeleteObjectCommand(objectAt(address))),

@@ -9,7 +9,6 @@ import { checksumOf, encoded, readBytes } from "./file-bytes.js";
 import { putBytes, type WriteCondition, writeIf } from "./put-object.js";
 import { etagAt, findObject, hasContent, partBytesOf, sameChecksum } from "./stored-object.js";
 
-/** Parts sent at a time. */
 const parallel = 3;
 
 export interface UploadOptions {
@@ -28,7 +27,6 @@ export interface UploadOptions {
  *
  * @returns its ETag; null if there is another version than it may replace, which stays. One with the
  *   same content is taken for an upload whose answer was lost.
- * @throws FatalError `object_*`; the object is then as before
  */
 export async function uploadObject(options: UploadOptions): Promise<string | null> {
   const { path, address, journal, replaces } = options;
@@ -60,7 +58,6 @@ export async function uploadObject(options: UploadOptions): Promise<string | nul
   });
 }
 
-/** Removes the parts of an upload that will not be continued. */
 export async function abortUpload(journal: string): Promise<void> {
   const found = await readJournal(journal);
   if (found !== null) await withStore(found.address, "write", (store) => abort(store, found));
@@ -156,11 +153,9 @@ interface UploadJournal {
   readonly size: number;
   readonly crc: number;
   readonly partBytes: number;
-  /** ETag of each part that the store has, by its number. */
   readonly parts: Record<string, string>;
 }
 
-/** The progress that a file holds; null if it holds none. */
 async function readJournal(path: string): Promise<UploadJournal | null> {
   const found = (await readJsonFile(path).catch(() => null)) as Partial<UploadJournal> | null;
   const isJournal = typeof found?.uploadId === "string" && typeof found.parts === "object";

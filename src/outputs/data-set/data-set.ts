@@ -8,13 +8,11 @@ import type { PartFormat } from "../types.js";
 import type { WarehouseTarget } from "../warehouse/target.js";
 import { dataSetManifest } from "../../core/files/output-names.js";
 
-/** A folder of files with a manifest that names them. */
 export interface DataSetTarget extends WarehouseTarget {
   readonly kind: "data set";
   readonly file: null;
 }
 
-/** Rows per file if `--rows-per-file` is not given. */
 export const defaultRowsPerFile = 1_000_000;
 
 /** Whether an output is a folder of files: its name ends in `/`. */
@@ -22,7 +20,6 @@ function namesDataSet(output: string): boolean {
   return output.endsWith("/") && !/^[a-z][a-z0-9+.-]+:/i.test(output);
 }
 
-/** Parses `DIR/`, or returns null. */
 export function parseDataSetTarget(output: string): DataSetTarget | null {
   if (!namesDataSet(output)) return null;
   return { kind: "data set", file: null, display: output, base: `${realPath(output)}/` };
@@ -36,7 +33,6 @@ export function withSuffix(base: string, suffix: string): string {
 /** Other programs write such names without an identifier. */
 const partForm = /^part-\d{5,}(-[0-9a-f-]{36})?\.(csv|tsv|ndjson|parquet)(\.gz)?$/;
 
-/** A part that a run of repute has written. */
 const hasId = /^part-\d+-[0-9a-f-]{36}\./;
 
 /** File name of a part. @param id tells it from the parts of other runs. @default none */
@@ -62,12 +58,10 @@ export async function earlierParts(
   return (await partsIn(folder)).filter((name) => hasId.test(name) && !named.has(name));
 }
 
-/** Whether a folder holds a finished data set. */
 export async function holdsDataSet(folder: string): Promise<boolean> {
   return (await namedParts(folder)).length > 0;
 }
 
-/** The parts in a folder's manifest; none if it has none. */
 export async function namedParts(folder: string): Promise<readonly PartRecord[]> {
   const path = join(folder, dataSetManifest);
   const found = await readJsonFile(path)

@@ -24,7 +24,6 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   readonly #driver: DuckdbDriver;
   readonly #file: OpenDuckdb;
   readonly #display: string;
-  /** Explains errors of DuckDB. */
   readonly explain: (error: unknown) => Error;
   #open = true;
 
@@ -40,7 +39,6 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     this.explain = explain;
   }
 
-  /** @throws UsageError `driver_missing`, `output_*`; FatalError `output_*` */
   static async open(
     { file, display }: DuckdbTarget,
     { access }: Pick<ConnectOptions, "access">,

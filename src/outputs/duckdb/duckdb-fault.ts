@@ -2,7 +2,6 @@ import type { ErrorCode } from "../../core/error-codes.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 
-/** DuckDB's error messages, their reasons and what to do. */
 const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, hint: string])[] = [
   // DuckDB processes 2,048 rows at a time, regardless of their size.
   [
@@ -74,7 +73,6 @@ const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, 
   ],
 ];
 
-/** Codes of mistakes in the command line. */
 const usage: ReadonlySet<string> = new Set([
   "output_not_duckdb",
   "output_is_directory",
@@ -83,7 +81,6 @@ const usage: ReadonlySet<string> = new Set([
   "table_not_found",
 ]);
 
-/** Explains why a DuckDB file cannot be written or read and what to do. */
 export function duckdbFault(
   display: string,
   error: unknown,

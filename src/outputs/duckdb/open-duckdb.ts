@@ -7,7 +7,6 @@ import type { ConnectOptions } from "../warehouse/table-database.js";
 
 export type DuckdbDriver = typeof duckdb;
 
-/** An open file and the connection to it. */
 export interface OpenDuckdb {
   readonly instance: DuckDBInstance;
   readonly connection: DuckDBConnection;
@@ -24,8 +23,6 @@ const magic = "DUCK";
 
 /**
  * DuckDB opens a file of another format as an empty database in memory, whose rows would be lost.
- *
- * @throws Error in DuckDB's words; errors of the file system
  */
 async function checkFormat(file: string): Promise<void> {
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
@@ -42,11 +39,7 @@ async function checkFormat(file: string): Promise<void> {
   }
 }
 
-/**
- * Opens a DuckDB file. A check of one that does not exist opens an empty database in memory.
- *
- * @throws errors of DuckDB
- */
+/** Opens a DuckDB file. A check of one that does not exist opens an empty database in memory. */
 export async function openDuckdb(
   driver: DuckdbDriver,
   file: string,

@@ -79,7 +79,6 @@ async function checked(database: DuckdbDatabase, sql: string): Promise<duckdb.Du
   }
 }
 
-/** Returns a function that makes a value independent of the driver. */
 function valueReader(driver: DuckdbDriver): (value: DuckDBValue, type: DuckDBType) => InputValue {
   const read = (value: DuckDBValue, type?: DuckDBType): InputValue => {
     if (value === null || typeof value === "boolean" || typeof value === "bigint") return value;
@@ -131,7 +130,6 @@ function time(
   return value.isFinite ? timeText(units, decimals) : value.toString();
 }
 
-/** Returns a function that tells the type of a column. */
 function duckdbTypes({ DuckDBTypeId: ids }: DuckdbDriver): (type: DuckDBType) => InputType {
   const types: ReadonlyMap<DuckDBType["typeId"], StoredType> = new Map([
     [ids.BOOLEAN, "boolean"],

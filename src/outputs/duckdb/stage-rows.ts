@@ -53,7 +53,7 @@ const vectorRows = 2_048;
 /** Characters in a vector from which it is too large. */
 const largeVector = 32 * 1024 * 1024;
 
-/** Refuses batches that would make vectors that are too large. @throws FatalError `output_memory` */
+/** Refuses batches that would make vectors that are too large. */
 async function* limited(batches: Batches, display: string): AsyncGenerator<ColumnBatch> {
   let [rows, characters] = [0, 0];
   for await (const batch of batches) {

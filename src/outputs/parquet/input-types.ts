@@ -2,7 +2,6 @@ import type { LogicalType, SchemaElement, SchemaTree } from "hyparquet";
 import { decimalType } from "../../formats/stored-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 
-/** The type of a column, as `parquetValues` reads its values. */
 export function parquetType({ element, children }: SchemaTree): InputType {
   const isScalar = children.length === 0 && element.repetition_type !== "REPEATED";
   return {

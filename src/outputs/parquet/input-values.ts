@@ -45,7 +45,6 @@ function onlyLeaf(node: SchemaTree): SchemaTree | null {
   return children.length === 1 ? onlyLeaf(children[0]!) : null;
 }
 
-/** The member of a struct, below the levels that lists have. */
 function childNamed(node: SchemaTree, name: string): SchemaTree | null {
   const named = node.children.find(({ element }) => element.name === name);
   if (named !== undefined) return named;
@@ -87,7 +86,6 @@ function integerOf(value: unknown): bigint {
   return BigInt.asIntN(value.length * 8, BigInt(`0x${Buffer.from(value).toString("hex")}`));
 }
 
-/** A time of day. */
 function clockText(units: bigint, decimals: number): string {
   const perSecond = 10n ** BigInt(decimals);
   const seconds = Number(units / perSecond);

@@ -17,28 +17,19 @@ import { parquetType } from "./input-types.js";
 import { openFile, textOf } from "./parquet-file.js";
 import { exactParsers, parquetRows } from "./read-table.js";
 
-/** A Parquet file that a run has written. */
 export interface ParquetOutput {
   /** The run that wrote it, if the file tells. */
   readonly runId: string | undefined;
   readonly rows: number;
   readonly bytes: number;
-  /** The columns that are read, in their order. */
   readonly columns: readonly TableColumn[];
-  /** The input's own columns. */
   readonly own: readonly string[];
-  /** Their types. */
   readonly types: readonly InputType[];
   readonly optional: OptionalColumns;
-  /**
-   * The values of the rows from `first` (0-based) on.
-   *
-   * @throws FatalError `output_corrupt`, `input_changed`
-   */
+  /** The values of the rows from `first` (0-based) on. */
   values(first: number): AsyncGenerator<readonly (readonly InputValue[])[]>;
 }
 
-/** Which columns of an output are read. */
 export interface OutputColumns {
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
@@ -46,11 +37,6 @@ export interface OutputColumns {
   readonly only?: readonly string[] | undefined;
 }
 
-/**
- * Opens a Parquet output to read its rows.
- *
- * @throws UsageError `not_an_output`, `driver_missing`; FatalError `output_missing`, `output_corrupt`
- */
 export async function openParquetOutput(
   path: string,
   { prefix, only }: OutputColumns,
@@ -111,7 +97,7 @@ export async function openParquetOutput(
   };
 }
 
-/** The type of an own column, which a retry has to write again. @throws UsageError `not_an_output` */
+/** The type of an own column, which a retry has to write again. */
 function ownType(path: string, { children }: SchemaTree, name: string): InputType {
   const found = children.find(({ element }) => element.name === name);
   const type = found === undefined ? null : parquetType(found);
@@ -124,7 +110,7 @@ function ownType(path: string, { children }: SchemaTree, name: string): InputTyp
   return type;
 }
 
-/** Returns a function that makes the staged cells of a row. @throws UsageError `not_an_output` */
+/** Returns a function that makes the staged cells of a row. */
 export function outputCells(
   path: string,
   columns: readonly TableColumn[],
@@ -152,7 +138,6 @@ function notAnOutput(path: string, what: string): UsageError {
   });
 }
 
-/** The error for a Parquet output that cannot be read. */
 function corrupt(path: string, error: unknown): unknown {
   if (error instanceof UsageError) return error;
   const { message } = error as Error;

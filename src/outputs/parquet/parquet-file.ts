@@ -14,10 +14,8 @@ const sliceBytes = 32 * 1024 * 1024;
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 
-/** Codecs built into hyparquet. */
 const builtIn: ReadonlySet<string> = new Set(["UNCOMPRESSED", "SNAPPY"]);
 
-/** A Parquet file whose footer is read. */
 export interface OpenedFile {
   readonly file: AsyncBuffer;
   readonly metadata: FileMetaData;
@@ -28,7 +26,6 @@ export interface OpenedFile {
  * Reads the footer of a file.
  *
  * @param name of the file in messages
- * @throws FatalError `parquet_unreadable`; UsageError `driver_missing`
  */
 export async function openFile(path: string, name = path): Promise<OpenedFile> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await loadReader();
@@ -42,7 +39,6 @@ export async function openFile(path: string, name = path): Promise<OpenedFile> {
   }
 }
 
-/** The ranges of rows that are decoded together. */
 export function* slices({
   row_groups: groups,
 }: FileMetaData): Generator<{ from: number; to: number }> {
@@ -66,7 +62,6 @@ export async function readRows(
   return found;
 }
 
-/** What decompresses the codecs of a file. */
 export async function compressorsFor(
   name: string,
   { row_groups: groups }: FileMetaData,
@@ -87,7 +82,6 @@ export async function compressorsFor(
   throw unreadable(name, `it is compressed with ${unknown}, which repute cannot read`);
 }
 
-/** The error for a file that cannot be read. */
 export function unreadable(name: string, what: string, cause?: unknown): ReputeError {
   if (cause instanceof ReputeError) return cause;
   if ((cause as NodeJS.ErrnoException | undefined)?.syscall !== undefined) {

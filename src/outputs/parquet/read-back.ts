@@ -8,9 +8,6 @@ import type { Audit } from "../types.js";
 /**
  * Reads a whole Parquet file: its footer, every row's status and verdict and, for the hash, every
  * byte.
- *
- * @throws FatalError `output_corrupt` if it cannot be read or a row has an unknown status or
- *   verdict; as `openParquetOutput`
  */
 export async function readBack(
   path: string,

@@ -24,7 +24,6 @@ import {
  * Reads a Parquet file, row group by row group.
  *
  * @param name of the file in messages
- * @throws UsageError `input_not_found`, `driver_missing`; FatalError `parquet_unreadable`
  */
 export async function readParquetTable(
   path: string,
@@ -50,7 +49,6 @@ export async function readParquetTable(
 }
 
 interface ParquetReading {
-  /** Name of the file in messages. */
   readonly name: string;
   /** Index of the first row. @default 0 */
   readonly first?: number;
@@ -60,11 +58,6 @@ interface ParquetReading {
   readonly parsers?: ParquetParsers;
 }
 
-/**
- * The values of rows, slice by slice.
- *
- * @throws FatalError `parquet_unreadable`
- */
 export async function* parquetRows(
   { file, metadata, tree }: OpenedFile,
   { name, first = 0, columns, parsers = exactParsers }: ParquetReading,
@@ -132,8 +125,6 @@ export const exactParsers: ParquetParsers = {
 /**
  * Reads a Parquet file in object storage, of which it makes a temporary copy: the columns of a row
  * group are spread over the file.
- *
- * @throws as `downloadObject` and `readParquetTable`
  */
 export async function readParquetObject(
   address: string,

@@ -26,7 +26,6 @@ export async function loginAddress(
   return address.href;
 }
 
-/** Key of a password file entry. */
 export interface PasswordFor {
   readonly host: string;
   readonly port: number;

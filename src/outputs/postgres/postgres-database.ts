@@ -32,7 +32,6 @@ export class PostgresDatabase implements TableDatabase {
     this.#known = options.access === "write";
   }
 
-  /** Connects on first use. @throws UsageError `driver_missing` */
   static async open(target: PostgresTarget, options: ConnectOptions): Promise<PostgresDatabase> {
     return new PostgresDatabase(await loadPostgres(), target, options);
   }
@@ -41,7 +40,6 @@ export class PostgresDatabase implements TableDatabase {
    * Runs `work` in one transaction and retries it in a new session if the connection is lost.
    * Before the first success, only a starting or full server is retried; an unreachable one is
    * reported at once.
-   * @throws ReputeError, `database_lost` after the last attempt; the signal's reason
    */
   async transaction<T>(
     work: (session: PostgresSession) => Promise<T>,

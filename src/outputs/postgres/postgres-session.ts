@@ -32,7 +32,6 @@ const sessionLimits = {
 /** Timeout of pg for any answer; longer than `statement_timeout`. */
 const answerTimeoutMs = 11 * 60_000;
 
-/** Timeouts for connecting and for a clean disconnect. */
 const connectTimeoutMs = 30_000;
 const endTimeoutMs = 2_000;
 
@@ -41,14 +40,12 @@ export interface PostgresDriver {
   readonly copyFrom: typeof copyFrom;
 }
 
-/** Loads the optional dependencies. @throws UsageError `driver_missing` */
 export async function loadPostgres(): Promise<PostgresDriver> {
   const { Client } = await loadDriver("pg", () => import("pg"));
   const { from } = await loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
   return { Client, copyFrom: from };
 }
 
-/** Temporary table for loading. */
 const temporary: TableName = { schema: "pg_temp", name: "repute_staging" };
 
 /** Isolation levels: of reading and writing, and of reading the database as of one moment. */
@@ -57,7 +54,6 @@ const isolations = {
   snapshot: "REPEATABLE READ READ ONLY",
 } as const;
 
-/** How a transaction runs. */
 export interface TransactionOptions {
   /** @default COMMIT */
   readonly end?: "COMMIT" | "ROLLBACK";
@@ -79,7 +75,6 @@ export class PostgresSession implements TableSession {
   /**
    * Connects and logs in.
    * @param url address with all parameters that pg understands
-   * @throws errors of pg
    */
   static async open(
     driver: PostgresDriver,
@@ -108,7 +103,6 @@ export class PostgresSession implements TableSession {
     return new PostgresSession(driver, client, statements);
   }
 
-  /** Runs `work` in one transaction. */
   async transaction<T>(
     work: (session: this) => Promise<T>,
     { end = "COMMIT", isolation = "committed" }: TransactionOptions = {},

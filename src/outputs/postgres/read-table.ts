@@ -12,7 +12,6 @@ import type { PostgresSession } from "./postgres-session.js";
 /** Rows of the first page, before the size of a row is known, and the most of a page. */
 const pageRows = { first: 100, most: 10_000 };
 
-/** Characters of a page. */
 const pageCharacters = 4 * 1024 * 1024;
 
 /** How values are printed, and that all rows of a cursor will be fetched. */
@@ -28,7 +27,6 @@ const settings = [
 /** Timeout of pg for the rows of a cursor. Keepalives detect a dead server long before. */
 const query_timeout = 24 * 60 * 60_000;
 
-/** Members that pg's types lack. */
 interface CursorQuery extends QueryConfig {
   readonly queryMode?: "extended";
   readonly query_timeout: number;

@@ -59,7 +59,6 @@ export function isTransient(error: unknown): boolean {
 const passwordHint =
   "set the password in the address, PGPASSWORD or ~/.pgpass; the first one found is used";
 
-/** Explains an error of the server or the connection. Explained errors pass unchanged. */
 export function serverFault(error: unknown, display: string): Error {
   if (error instanceof ReputeError) return error;
   const code = faultCode(error);

@@ -20,8 +20,6 @@ import type { Publication, PublicationOptions } from "../publication.js";
 /**
  * Prepares to publish a data set. Its parts are made in the state folder and moved to their folder
  * before the manifest that names them.
- *
- * @throws UsageError `driver_missing`, `column_clash`; FatalError `output_*`
  */
 export async function publishDataSet(
   { base }: DataSetTarget,
@@ -63,9 +61,7 @@ export async function publishDataSet(
   };
 }
 
-/** How the parts of a data set are written. */
 interface PartsForm extends Pick<Publication, "encoder" | "columns" | "warnings"> {
-  /** The staged rows as they are written. */
   rowsOf(stage: Stage): AsyncGenerator<readonly StagedRow[]>;
   writerOf(destination: Destination): RowWriter | Promise<RowWriter>;
 }
@@ -148,7 +144,6 @@ async function writeParts(
   }
 }
 
-/** Reads the parts back and decides on their names. */
 async function nameParts(
   base: string,
   { format, gzip, id, encoder: { prefix, shape, columns } }: PartOptions,
@@ -171,7 +166,7 @@ async function nameParts(
   return { bytes, sha256: null, ...total.found(), parts };
 }
 
-/** Moves a part to its final path. Does nothing if that has happened. @throws FatalError `output_*` */
+/** Moves a part to its final path. Does nothing if that has happened. */
 async function placePart(from: string, path: string): Promise<void> {
   try {
     if (existsSync(from)) await move(from, path);
@@ -191,7 +186,6 @@ function keptName(
   return formOf(earlier.name) === formOf(name) ? earlier.name : null;
 }
 
-/** Renames a file, or copies it to another file system. */
 async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

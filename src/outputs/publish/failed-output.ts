@@ -2,7 +2,6 @@ import { basename } from "node:path";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
 
-/** How the files of an output are read and removed. */
 export interface FailedPlace {
   readonly readManifest: (path: string) => Promise<FoundManifest | null>;
   readonly remove: (path: string) => Promise<void>;

@@ -25,8 +25,6 @@ const transactionBounds: BatchBounds = { rows: 2_000, characters: 8 * 1024 * 102
 /**
  * Prepares to fill in rows of a run where they are, by their key. Rows without a new finding are not
  * staged.
- *
- * @throws UsageError `driver_missing`, `table_*`; errors of the database
  */
 export async function fillTable(
   connect: Connect,

@@ -7,8 +7,6 @@ import type { Audit } from "../types.js";
 
 /**
  * Writes the rows of a run with too many failures, which its table does not take, as flat NDJSON.
- *
- * @throws FatalError `output_*`
  */
 export async function keepFailed(
   stage: Stage,

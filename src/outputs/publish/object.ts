@@ -24,7 +24,6 @@ import {
   type UploadedRun,
 } from "./send-objects.js";
 
-/** The settings that name the files of a run. */
 type UploadSettings = Pick<SinkSettings, "output" | "rejects">;
 
 interface PublishOptions {
@@ -40,7 +39,6 @@ interface PublishOptions {
  * Prepares the local folders of a run that writes to object storage.
  *
  * @param pattern the names with the words that stand for a run: its local folders are those of all runs
- * @throws UsageError `bad_object_address`; as `checkStore`
  */
 export async function openUpload(
   settings: UploadSettings,
@@ -58,7 +56,6 @@ export async function openUpload(
  */
 export class ObjectUpload {
   readonly files: readonly ObjectFile[];
-  /** Names the local files instead of the objects. */
   readonly settings: UploadSettings;
   /** The local folder that the state is in; undefined if only the rejects are uploaded. */
   readonly folder: string | undefined;
@@ -80,7 +77,6 @@ export class ObjectUpload {
    * Notes which version of the output a new run replaces. Called under its lock.
    *
    * @param version ETag of what the run has read to replace it. @default any
-   * @throws FatalError `output_replaced`, `object_*`
    */
   async begin(version = ""): Promise<void> {
     const { address, path, folder } = this.#main;
@@ -104,9 +100,6 @@ export class ObjectUpload {
   /**
    * Uploads what the run wrote, and removes what it supersedes, `KEY.failed` of an earlier run among
    * them. May be repeated.
-   *
-   * @throws FatalError `output_replaced`: nothing of this run is left then, and the next attempt
-   *   replaces what is there; `object_*`
    */
   async publish(run: UploadedRun, options: PublishOptions): Promise<void> {
     const { suffix, signal, inputs, onWarning } = options;
@@ -130,7 +123,7 @@ export class ObjectUpload {
     });
   }
 
-  /** Removes what a run that is given up has uploaded, unless readers use it. @throws ReputeError */
+  /** Removes what a run that is given up has uploaded, unless readers use it. */
   async withdraw(): Promise<void> {
     const { folder } = this.#main;
     await abortUpload(this.#journal);
@@ -143,11 +136,7 @@ export class ObjectUpload {
     await removeRecord(folder);
   }
 
-  /**
-   * Rows of the object that will be replaced, by its manifest; null if the rows stay local.
-   *
-   * @throws ReputeError
-   */
+  /** Rows of the object that will be replaced, by its manifest; null if the rows stay local. */
   async earlierRows(): Promise<number | null> {
     if (this.#rows === null) return null;
     const { address } = this.#rows;
@@ -167,7 +156,6 @@ export class ObjectUpload {
     this.cleanEmpty();
   }
 
-  /** Removes the local folders if nothing is in them. */
   cleanEmpty(): void {
     for (const { folder } of this.files) {
       try {

@@ -15,11 +15,7 @@ import type { Destination } from "../types.js";
 /** Large enough for readers to skip by group, small enough to buffer. */
 const groupBounds: BatchBounds = { rows: 10_000, characters: 8 * 1024 * 1024 };
 
-/**
- * Prepares to publish a Parquet file, which appears by rename.
- *
- * @throws UsageError `driver_missing`, `column_clash`; FatalError `output_*`
- */
+/** Prepares to publish a Parquet file, which appears by rename. */
 export async function publishParquet(
   { file }: ParquetTarget,
   options: PublicationOptions,
@@ -43,14 +39,11 @@ export async function publishParquet(
   };
 }
 
-/** How rows are staged and written as Parquet. */
 export interface ParquetForm extends Pick<Publication, "encoder" | "columns" | "warnings"> {
-  /** The columns of the file. */
   readonly published: readonly TableColumn[];
   readonly runId: string;
 }
 
-/** @throws UsageError `driver_missing`, `column_clash` */
 export async function parquetForm(options: PublicationOptions): Promise<ParquetForm> {
   await loadWriter();
   const schema = tableSchema("parquet", options);
@@ -66,14 +59,12 @@ export async function parquetForm(options: PublicationOptions): Promise<ParquetF
 
 const loadWriter = () => loadDriver("hyparquet-writer", () => import("hyparquet-writer"));
 
-/** Writes rows to a file. */
 export interface RowWriter {
   add(row: StagedRow): Promise<void>;
   /** Writes what is still in memory, and the end of the file. */
   end(): Promise<void>;
 }
 
-/** Writes a Parquet file. */
 export async function parquetWriter(
   destination: Destination,
   { published: columns, runId }: ParquetForm,

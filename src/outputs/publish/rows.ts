@@ -25,7 +25,6 @@ export async function publishRows(file: string, options: PublicationOptions): Pr
   };
 }
 
-/** Counts staged rows by status and verdict. @throws FatalError `output_corrupt` */
 export async function countStaged(
   stage: Stage,
   { columns, prefix }: TableSchema,

@@ -16,11 +16,9 @@ export type UploadedRun = Pick<Manifest, "run_id" | "ended_at"> & {
   readonly output: Pick<Manifest["output"], "parts">;
 };
 
-/** The files of a run. */
 interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {
   readonly rows: ObjectFile | null;
   readonly rejects: ObjectFile | null;
-  /** Folder of the record. */
   readonly folder: string;
   /** Appended to the names of the objects. */
   readonly suffix: string;
@@ -30,8 +28,6 @@ interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {
  * Uploads the files of a run and removes the parts that it replaces. One object tells readers which
  * run is there: the rows, or the manifest of a data set. The others follow, or precede it, only while
  * it is the version that is expected.
- *
- * @throws FatalError `output_replaced`, `object_*`
  */
 export async function sendObjects(
   run: UploadedRun,
@@ -98,7 +94,6 @@ async function replaceable(
   return isOwn ? now.etag : etag;
 }
 
-/** Uploads a file. @returns its ETag @throws FatalError `output_replaced` */
 async function mustReplace(options: UploadOptions): Promise<string | undefined> {
   const etag = await uploadObject(options);
   if (etag === null) throw outputReplaced(options.address);
@@ -114,7 +109,6 @@ async function sendWhile(mustBeExpected: () => Promise<void>, file: UploadOption
   }
 }
 
-/** The error for an output that another run has written. */
 export function outputReplaced(address: string): FatalError {
   const message = `another run has written ${address} since this one began`;
   return new FatalError("output_replaced", message, {
@@ -128,13 +122,10 @@ interface UploadRecord {
   readonly address: string;
   /** Its version when the run began; null if there was none, undefined if the store told none. */
   readonly etag?: string | null | undefined;
-  /** Addresses of the parts that its manifest names. */
   readonly replaced: readonly string[];
-  /** Addresses of the parts that the run adds. */
   readonly own: readonly string[];
 }
 
-/** The record in the folder of an upload; null if there is none. */
 export async function readRecord(folder: string): Promise<UploadRecord | null> {
   const found = (await readJsonFile(pathIn(folder)).catch(() => null)) as UploadRecord | null;
   return Array.isArray(found?.own) && Array.isArray(found.replaced) ? found : null;
@@ -152,30 +143,24 @@ function pathIn(folder: string): string {
   return join(folder, "uploaded.json");
 }
 
-/** The record of an object as it is now. @throws ReputeError */
 export async function currentRecord(address: string): Promise<UploadRecord> {
   if (address.endsWith(manifestPath("/"))) return setRecord(address, await manifestAt(address));
   return { address, etag: await etagAt(address), replaced: [], own: [] };
 }
 
-/** The record of a data set's manifest. */
 export function setRecord(address: string, { etag, manifest }: StoredManifest): UploadRecord {
   return { address, etag, replaced: partsOf(address, manifest), own: [] };
 }
 
-/** Addresses of the parts that the manifest of a data set names. */
 export function partsOf(address: string, manifest: FoundManifest | null): readonly string[] {
   const parts = manifest?.output?.parts;
   return parts?.map(({ name }) => `${dirname(address)}/${basename(name)}`) ?? [];
 }
 
-/** A manifest in object storage. */
 interface StoredManifest extends Pick<UploadRecord, "etag"> {
-  /** Null if there is none that can be read. */
   readonly manifest: FoundManifest | null;
 }
 
-/** @throws ReputeError */
 export async function manifestAt(address: string): Promise<StoredManifest> {
   const found = await readVersion(address);
   if (found === null) return { etag: null, manifest: null };

@@ -14,11 +14,7 @@ export interface StagedSink extends Sink, Pick<Publication, "earlierRows"> {
   publishSoFar(manifest?: Manifest): Promise<void>;
 }
 
-/**
- * Opens the stage of a run, truncated to the checkpoint when resuming.
- *
- * @throws FatalError `output_*`
- */
+/** Opens the stage of a run, truncated to the checkpoint when resuming. */
 export async function openStage(
   publication: Publication,
   stateFolder: string,
@@ -47,7 +43,6 @@ export async function openStage(
   };
 }
 
-/** The staged rows of a run up to a position. */
 export function stageUpTo(
   { columns }: Publication,
   stateFolder: string,

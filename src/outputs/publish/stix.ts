@@ -12,7 +12,6 @@ import { type Stage, stageLine } from "../stage.js";
 import { textWriter } from "../text-sink.js";
 import type { Destination } from "../types.js";
 
-/** Where a STIX bundle appears. */
 export interface BundleTarget {
   readonly file: string;
   readonly gzip: boolean;
@@ -25,8 +24,6 @@ export interface BundleTarget {
  * staged.
  *
  * Memory grows by about 100 bytes per indicator, once the run has ended.
- *
- * @throws FatalError `output_*`
  */
 export async function publishStix(
   { file, gzip, stream }: BundleTarget,
@@ -59,7 +56,6 @@ export async function publishStix(
   };
 }
 
-/** @returns the number of indicators */
 function writeBundle(stage: Stage, header: string, file: string, gzip: boolean): Promise<number> {
   return writePart(file, async (destination) => {
     const writer = textWriter(destination, gzip);

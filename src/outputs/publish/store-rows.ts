@@ -4,7 +4,6 @@ import type { Batches, TableSession } from "../warehouse/table-database.js";
 import type { TableSchema } from "../sql/table-schema.js";
 import type { StagedRow } from "../stage.js";
 
-/** Rows for a table. */
 export interface RowsToStore {
   readonly table: TableName;
   readonly schema: TableSchema;
@@ -62,7 +61,6 @@ export async function mergeRows(
   await mergeWaiting();
 }
 
-/** Returns a function that makes the statements that merge the rows of a temporary table. */
 function mergeStatements(kind: DialectName, { table, schema }: RowsToStore) {
   const { columns, key, rowKey, prefix } = schema;
   const { list, names, to } = quoting(kind, table, columns);

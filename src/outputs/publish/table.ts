@@ -29,9 +29,6 @@ import type { Audit } from "../types.js";
 /**
  * Prepares to publish rows in a table, all of them in one transaction. A missing table is created
  * with them. The rows of a run with too many failures become a file beside its state.
- *
- * @throws UsageError `driver_missing`, `column_clash`, `schema_missing`, `table_*`, `not_a_table`;
- *   errors of the database
  */
 export async function publishTable(
   connect: Connect,
@@ -98,11 +95,9 @@ interface BatchOptions {
   readonly columns: readonly TableColumn[];
   readonly clock?: Clock | undefined;
   readonly bounds?: BatchBounds;
-  /** Which rows to take. @default all */
   readonly takes?: (row: StagedRow) => boolean;
 }
 
-/** The staged rows as columns. */
 export async function* stagedBatches(
   stage: Stage,
   { columns, clock, bounds = batchBounds, takes }: BatchOptions,

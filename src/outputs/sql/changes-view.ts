@@ -22,7 +22,6 @@ const accusing = {
   quick_mail_blocklist: "serviceMailBlocklist",
 } as const;
 
-/** Columns that the view needs, without the prefix. */
 export const changesNeeds: readonly string[] = [
   "kind",
   "item",
@@ -93,7 +92,6 @@ export function createChangesView(
   ].join("\n");
 }
 
-/** What changed, or NULL. */
 function changeOf(dialect: DialectName, column: (plain: string) => string): string {
   const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
   const gravity = (plain: string): string =>

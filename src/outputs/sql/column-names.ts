@@ -3,21 +3,18 @@ import { columnClash } from "../../formats/added-names.js";
 import { type DialectName, maxPostgresName } from "./dialect.js";
 import { storedText } from "./stored-text.js";
 
-/** A database dialect or a columnar file format. */
 export type NamingName = DialectName | "parquet";
 
 interface Naming {
   readonly maxLength: number;
   /** In UTF-8 bytes (PostgreSQL) or characters. */
   readonly lengthOf: (name: string) => number;
-  /** Replaces what cannot be stored. */
   readonly clean: (name: string) => string;
 }
 
 const bytes = (name: string): number => Buffer.byteLength(name);
 const characters = (name: string): number => name.length;
 
-/** Rules for column names per output. */
 const namings: Readonly<Record<NamingName, Naming>> = {
   postgres: { maxLength: maxPostgresName, lengthOf: bytes, clean: cleanText },
   duckdb: { maxLength: 1024, lengthOf: characters, clean: cleanText },
@@ -41,8 +38,6 @@ export function isNaming(kind: string): kind is NamingName {
  * ignore it), so that a table has the same columns everywhere. Names that are valid and unique stay
  * unchanged, whatever the others become.
  * @param taken fixed names of the table
- * @throws UsageError `column_clash` if an input column has a name in `taken`, `name_too_long` if
- *   PostgreSQL would truncate one
  */
 export function safeColumnNames(
   target: NamingName,
@@ -75,7 +70,6 @@ function refuseLongNames(names: readonly string[], { clean, maxLength }: Naming)
   );
 }
 
-/** Reserves a name unchanged if it is valid and free. */
 function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
   if (name === "" || naming.clean(name) !== name || naming.lengthOf(name) > naming.maxLength) {
     return false;
@@ -118,7 +112,6 @@ function cleanText(name: string): string {
   return clean;
 }
 
-/** Prefixes reserved by BigQuery, in any case. */
 const bigQueryReserved = /^(?:_TABLE_|_FILE_|_PARTITION|_ROW_TIMESTAMP|__ROOT__|_COLIDENTIFIER)/i;
 
 function cleanWord(name: string): string {

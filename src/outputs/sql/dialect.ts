@@ -27,7 +27,6 @@ export function catalogueType(dialect: DialectName, type: StoredType): string {
 /**
  * Quotes an identifier. Standard SQL doubles quotes; BigQuery uses backticks and backslash escapes
  * (Lexical structure, Quoted identifiers).
- * @throws UsageError `bad_identifier` for an empty name or one with U+0000, which no dialect allows
  */
 export function quoteIdentifier(dialect: DialectName, name: string): string {
   if (name === "" || name.includes("\0")) {
@@ -77,10 +76,6 @@ export function addColumns(
 
 export const defaultTable = "enriched";
 
-/**
- * Parses `table` or `schema.table`, split at the first dot.
- * @throws UsageError `bad_table` if a part is empty or contains U+0000
- */
 export function parseTableName(text: string): TableName {
   const dot = text.indexOf(".");
   const schema = dot < 0 ? null : text.slice(0, dot);
@@ -99,7 +94,6 @@ export function parseTableName(text: string): TableName {
  */
 export const maxPostgresName = 63;
 
-/** Suffixes of the views beside a table. */
 export const viewSuffixes = {
   newest: "_newest",
   changes: "_changes",
@@ -108,10 +102,6 @@ export const viewSuffixes = {
 
 const [longestSuffix = ""] = Object.values(viewSuffixes).toSorted((a, b) => b.length - a.length);
 
-/**
- * Parses a table name and checks PostgreSQL's length limit.
- * @throws UsageError `bad_table`; `name_too_long`, also if a view's name would be too long
- */
 export function parsePostgresTable(text: string): TableName {
   const table = parseTableName(text);
   mustFit("the schema name", table.schema ?? "", maxPostgresName);

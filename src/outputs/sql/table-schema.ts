@@ -8,7 +8,6 @@ import { type NamingName, safeColumnNames } from "./column-names.js";
 import type { TableMode } from "../table-mode.js";
 
 export interface TableColumn extends TypedColumn {
-  /** Description of the column, as a sentence. */
   readonly description: string;
   /** Source of its values: the run, an input cell by index, or an added column. */
   readonly from:
@@ -17,29 +16,24 @@ export interface TableColumn extends TypedColumn {
     | { readonly kind: "added"; readonly column: Column };
 }
 
-/** Names of the columns that come first, without the prefix. */
 export const leadingNames = ["run_id", "row", "loaded_at"] as const;
 
 /** The enriched table: leading columns, input columns, added columns, in this order. */
 export interface TableSchema {
   readonly columns: readonly TableColumn[];
-  /** Names of the columns that tell a row of a run. */
   readonly rowKey: readonly [runId: string, row: string];
   /** Names of the key's columns: those, or with `--mode merge` what has one row. */
   readonly key: readonly string[];
   readonly mode: TableMode;
-  /** Prefix of the added columns' names. */
   readonly prefix: string;
 }
 
 export interface TableSchemaOptions {
-  /** The input's column names, unchanged. */
   readonly columns: readonly string[];
   /** Their types. @default text */
   readonly types?: readonly InputType[] | undefined;
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
-  /** The optional columns of the rows. @default none */
   readonly optional?: OptionalColumns | undefined;
   /** @default append */
   readonly mode?: TableMode | undefined;
@@ -50,7 +44,6 @@ export interface TableSchemaOptions {
 /**
  * The table that every warehouse holds.
  * @param target naming rules for the input's columns
- * @throws UsageError `column_clash` if the input has a column that would be added, `key_missing`
  */
 export function tableSchema(
   target: NamingName,
@@ -108,7 +101,6 @@ export function stagedType({ type, from }: TableColumn): ColumnType {
   return from.kind === "added" ? from.column.type : (type as ColumnType);
 }
 
-/** The same columns as they are staged. */
 export function stagedColumns<T extends TableColumn>(
   columns: readonly T[],
 ): readonly (T & { readonly type: ColumnType })[] {
@@ -128,7 +120,6 @@ export function textWarnings(
   });
 }
 
-/** @throws UsageError `key_missing`, `key_unusable` */
 function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): void {
   const names = columns.map(({ name }) => name);
   const missing = key.find((name) => !names.includes(name));

@@ -8,7 +8,6 @@ import {
 } from "./dialect.js";
 import type { TableSchema } from "./table-schema.js";
 
-/** A view beside a table. */
 export interface TableView {
   readonly view: TableName;
   readonly about: readonly string[];
@@ -67,7 +66,6 @@ export function viewsOf(
     }));
 }
 
-/** Whether the table has one row per item. */
 function isPerItem({ prefix, key, mode }: ViewedTable): boolean {
   return mode === "merge" && key.join() === [`${prefix}kind`, `${prefix}item`].join();
 }

@@ -6,7 +6,6 @@ export function severalStatements(): UsageError {
   });
 }
 
-/** The error for a query that the database refuses. */
 export function queryRefused(said: string, cause?: unknown): UsageError {
   return new UsageError("bad_query", `the database refuses the query: ${said}`, {
     cause,

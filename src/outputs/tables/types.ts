@@ -18,28 +18,21 @@ export interface TableReadOptions {
   readonly onWarning: (message: string) => void;
 }
 
-/** A table, the result of a query, or a Parquet file. */
 export interface TableInput {
   readonly kind: "parquet" | "duckdb" | "postgres";
   /** Name for messages and the manifest, without a password. */
   readonly name: string;
   /** The file that holds it; null for a server. */
   readonly file: string | null;
-  /**
-   * Reads all rows once, as of one moment. Writes nothing to the source.
-   *
-   * @throws ReputeError; what the receiver throws; the signal's reason
-   */
+  /** Reads all rows once, as of one moment. Writes nothing to the source. */
   read(receiver: TableReceiver, options: TableReadOptions): Promise<void>;
 }
 
-/** What is read of a database. */
 export type Selection =
   | { readonly table: TableName }
   /** A single statement that returns rows. */
   | { readonly query: string };
 
-/** How a selection of a database is read. */
 export interface SelectionReading extends TableReadOptions {
   readonly selection: Selection;
   readonly receiver: TableReceiver;

@@ -1,6 +1,5 @@
 import type { CellValue } from "../../formats/typed-column.js";
 
-/** Size at which a batch is full. */
 export interface BatchBounds {
   readonly rows: number;
   /** Characters of text in all cells. */
@@ -16,7 +15,6 @@ export class ColumnBatch {
   readonly #bounds: BatchBounds;
   readonly #width: number;
 
-  /** @param width number of columns */
   constructor(width: number, bounds: BatchBounds) {
     this.#bounds = bounds;
     this.#width = width;

@@ -26,7 +26,6 @@ export interface SchemaTextOptions extends TableSchemaOptions {
 /**
  * Describes the enriched table: SQL statements for a database, or a JSON Schema for rows of NDJSON
  * output. Ends with a line feed.
- * @throws UsageError `column_clash`, `bad_table`, `name_too_long`, `too_many_columns`
  */
 export function schemaText(format: SchemaFormat, options: SchemaTextOptions): string {
   if (format === "json-schema") return `${JSON.stringify(jsonSchema(options), null, 2)}\n`;

@@ -20,7 +20,6 @@ type Schema = Readonly<Record<string, unknown>>;
 /**
  * JSON Schema (2020-12) of a row of NDJSON output: `$defs.flat` for `--shape flat`, `$defs.nested`
  * for the default.
- * @throws UsageError `column_clash` if the input has a column that would be added
  */
 export function jsonSchema({
   columns: inputColumns,
@@ -92,7 +91,6 @@ function flatType(name: string, type: ColumnType): Schema {
   return columnTypes[type].jsonSchema;
 }
 
-/** Members that nested output always has. */
 const alwaysThere: Schema = {
   item: columnTypes.text.jsonSchema,
   kind: { enum: [...itemKinds, null] },

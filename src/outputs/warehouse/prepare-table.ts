@@ -17,8 +17,6 @@ import { viewsOf } from "../sql/views.js";
 /**
  * Creates or checks the table. A new one also gets its views. Existing tables are never altered.
  * @returns the table with its schema, and what the rows become in it
- * @throws UsageError `not_a_table`, `table_lacks_columns`, `table_types_differ`, `table_lacks_key`;
- *   errors of the database
  */
 export async function prepareTable(
   dialect: DialectName,
@@ -50,11 +48,7 @@ async function createNew(
   return table;
 }
 
-/**
- * Finds a table. If there is none, two runs that start together do not both create it.
- *
- * @throws UsageError `not_a_table`
- */
+/** Finds a table. If there is none, two runs that start together do not both create it. */
 export async function findOrLock(
   session: TableSession,
   wanted: TableName,
@@ -98,8 +92,6 @@ function keyOf(dialect: DialectName): (name: string) => string {
 /**
  * Checks that an existing table can store the rows. Additional columns and any column order are
  * allowed.
- * @throws UsageError `table_lacks_columns` with the statements that add them and refresh the view
- *   of the newest rows, `table_types_differ`
  */
 export function checkTable(
   dialect: DialectName,

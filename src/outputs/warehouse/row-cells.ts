@@ -13,7 +13,6 @@ import { leadingNames, type TableColumn, type TableSchema } from "../sql/table-s
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
 const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);
 
-/** Whether a retry fills a column in. It keeps the others. */
 export function isFilledIn({ from }: TableColumn): boolean {
   return from.kind === "loaded_at" || (from.kind === "added" && !kept.has(from.column.name));
 }

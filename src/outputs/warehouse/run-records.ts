@@ -11,7 +11,6 @@ import {
 import { checkTable, findOrLock, keyMissing } from "./prepare-table.js";
 import type { TableSession } from "./table-database.js";
 
-/** Name of the table of runs beside a table. */
 function runsTable({ schema, name }: TableName): TableName {
   return { schema, name: `${name}_runs` };
 }
@@ -48,8 +47,6 @@ export function createRunsTable(dialect: DialectName, table: TableName): string 
  * Creates the table of runs, or checks it, and that a run may be recorded in it.
  *
  * @returns its name
- * @throws UsageError `table_lacks_columns`, `table_types_differ`, `table_lacks_key`,
- *   `not_a_table`; errors of the database
  */
 export async function prepareRuns(
   dialect: DialectName,

@@ -22,9 +22,7 @@ import { tableSchema } from "../sql/table-schema.js";
 
 export interface FoundRows {
   readonly runId: string;
-  /** The optional columns that the table has. */
   readonly optional: OptionalColumns;
-  /** Its columns besides the added ones. */
   readonly own: readonly string[];
   /** Returns what selects all that a retry needs of them. */
   toRetry(): string;
@@ -36,8 +34,6 @@ export interface FoundRows {
  * Finds the rows of a run.
  *
  * @param runId default the newest run
- * @throws FatalError `output_missing`, `no_such_run`; UsageError `not_an_output`,
- *   `table_lacks_columns`; errors of the database
  */
 export async function findSavedRun(
   connect: Connect,
@@ -82,11 +78,7 @@ export interface SavedItemsOptions {
   readonly since: number | null;
 }
 
-/**
- * The query that selects kind and item of complete rows; null for a table that does not exist.
- *
- * @throws UsageError `table_lacks_columns`; errors of the database
- */
+/** The query that selects kind and item of complete rows; null for a table that does not exist. */
 export async function savedItemsQuery(
   connect: Connect,
   target: TableTarget,
@@ -130,7 +122,6 @@ export async function countRun(
   return Number(found?.[0] ?? 0);
 }
 
-/** Reads from a table in one transaction; null if it does not exist. */
 async function readTable<R>(
   connect: Connect,
   { file, table }: TableTarget,
@@ -146,10 +137,8 @@ async function readTable<R>(
   );
 }
 
-/** Rows that a retry looks up again. */
 const filledStatuses = ["failed", "partial"] as const;
 
-/** The table, with its schema. @throws FatalError `output_missing` */
 export async function placeOf(session: TableSession, target: TableTarget): Promise<TableName> {
   const found = await session.find(target.table);
   if (found !== null) return found;

@@ -29,9 +29,7 @@ export interface TableSession {
   lock?(name: string): Promise<void>;
   /** Finds a table, or another object of that name, with its schema; null if there is none. */
   find(table: TableName): Promise<FoundTable | null>;
-  /** A table's columns, in table order. */
   columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
-  /** Whether these columns are a unique key. */
   hasKey(table: TableName, key: readonly string[]): Promise<boolean>;
   /** Keeps others from writing to a table until the end of the transaction; for servers only. */
   lockTable?(table: TableName): Promise<void>;
@@ -46,7 +44,6 @@ export interface FoundTable extends TableName {
   readonly notTable: string | null;
 }
 
-/** A column according to the database's catalogue. */
 export interface FoundColumn {
   readonly name: string;
   readonly type: string;
@@ -71,7 +68,6 @@ export type Connect = (options: ConnectOptions) => Promise<TableDatabase>;
  */
 const attempts = { read: 1, check: 10, write: 60 };
 
-/** Opens a database as long as it is used. */
 export async function withDatabase<R>(
   connect: Connect,
   options: ConnectOptions,

@@ -43,7 +43,6 @@ export interface PostgresTarget extends TableTarget {
   readonly url: string;
 }
 
-/** Parses `OUT.parquet`, or returns null. @throws UsageError `parquet_gzip` */
 export function parseParquetTarget(output: string): ParquetTarget | null {
   if (addressScheme(output) !== null) return null;
   const name = withoutFailed(output).toLowerCase();
@@ -57,9 +56,6 @@ export function parseParquetTarget(output: string): ParquetTarget | null {
   return { kind: "parquet", file, display: output, base: file };
 }
 
-/**
- * Parses `duckdb:FILE?table=NAME`, or returns null. @throws UsageError `bad_output`, `bad_table`
- */
 export function parseDuckdbTarget(output: string): DuckdbTarget | null {
   if (!/^duckdb:/i.test(output)) {
     if (!/\.(?:duckdb|ddb)$/i.test(output)) return null;
@@ -93,7 +89,6 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
 /**
  * Parses `postgres://user:password@host:port/database?table=NAME`, or returns null. Other known
  * parameters go to the driver. The run's own files are kept in the working directory.
- * @throws UsageError `bad_output`, `bad_table`
  */
 export function parsePostgresTarget(output: string): PostgresTarget | null {
   if (!/^postgres(?:ql)?:/i.test(output)) return null;
@@ -118,7 +113,6 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
   };
 }
 
-/** Checks that the address of an output names a table. @throws UsageError `bad_output` */
 export function namesTable<T extends TableTarget>(output: string, target: T | null): T | null {
   if (target === null || /[?&]table=/i.test(output)) return target;
   const [place = ""] = target.display.split("?", 1);
@@ -163,7 +157,6 @@ interface ParameterRules {
   readonly hint: string;
 }
 
-/** @throws UsageError `bad_output` for unknown parameters, whose values are never shown */
 function checkParameters(
   parameters: URLSearchParams,
   { known, display, hint }: ParameterRules,

@@ -25,9 +25,7 @@ export interface Change {
   readonly item: string;
   /** Which of `verdict`, `tags`, `network` and `contact` differ; empty for `new` and `gone`. */
   readonly what: readonly string[];
-  /** Null for a new item. */
   readonly earlier: Observation | null;
-  /** Null for an item that is gone. */
   readonly later: Observation | null;
 }
 
@@ -35,7 +33,6 @@ export interface Change {
 export type DiffNames = Readonly<Record<"earlier" | "later", string>>;
 
 export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
-  /** Items of both outputs that are alike. */
   readonly same: number;
   /** Items of both outputs whose verdict at least one of them does not know. */
   readonly unanswered: number;
@@ -57,7 +54,6 @@ type RowLists = AsyncIterable<readonly EarlierRecord[]>;
  * sides go through a temporary SQLite file, so memory doesn't grow with the rows.
  *
  * @param folder where the temporary file goes. Default the system's
- * @throws FatalError `temporary_file`; what reading fails with
  */
 export async function diffOutputs(
   earlier: RowLists,

@@ -1,9 +1,7 @@
 import { decisiveMembers, type Verdict, verdicts } from "../../core/finding.js";
 import type { EarlierRecord } from "../../formats/types.js";
 
-/** What an output says about one item. */
 export interface Observation {
-  /** Null when it is unknown. */
   readonly verdict: Verdict | null;
   /** Tags joined with `|`, sorted. Null, like the others, if no answer has this member. */
   readonly tags: string | null;
@@ -13,7 +11,6 @@ export interface Observation {
   readonly abuseEmail: string | null;
 }
 
-/** Columns that a comparison reads. */
 export const comparedColumns = [
   "kind",
   "item",
@@ -65,7 +62,6 @@ export function weightsOf(row: Columns): readonly (number | null)[] {
   });
 }
 
-/** Columns of a comparison for what `weightsOf` returns. */
 export const weightColumns = ["w1", "w2", "w3", "w4"] as const;
 
 /** The gravest that a side says with the members that both sides know, as SQL. */

@@ -21,7 +21,6 @@ import { UsageError } from "../../core/errors.js";
 /** Changes listed on the page; the CSV and NDJSON files have all of them. */
 const mostListed = 2_000;
 
-/** The comparison as one self-contained HTML page. */
 function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames): string {
   const total = changeTotal(counts);
   const listed: Change[] = [];
@@ -87,16 +86,10 @@ function changeRow(change: Change): Html {
   </tr>`;
 }
 
-/** Formats of a file of changes. */
 const diffFormats = ["csv", "ndjson", "html"] as const;
 
 type DiffFormat = (typeof diffFormats)[number];
 
-/**
- * The format that a file name asks for.
- *
- * @throws UsageError `unknown_output`
- */
 export function diffFormatOf(path: string): DiffFormat {
   const format = diffFormats.find((known) => path.toLowerCase().endsWith(`.${known}`));
   if (format !== undefined) return format;

@@ -2,7 +2,6 @@ import { printable } from "../../core/text/printable.js";
 import { createHash } from "node:crypto";
 import { style } from "./style.js";
 
-/** HTML that is safe to insert into a page. */
 export class Html {
   readonly text: string;
 

@@ -63,5 +63,4 @@ export function itemName(item: string, kind: string): Html {
   return html`<bdi class="item">${cutText(defang(item, kind), longestItem)}</bdi>`;
 }
 
-/** Longest part of an item in a table. */
 const longestItem = 200;

@@ -4,7 +4,6 @@ import type { Report } from "../types.js";
 import { html, pageOf } from "./html.js";
 import { sections, tiles } from "./sections.js";
 
-/** The report as one self-contained HTML page. */
 export function reportPage(report: Report): string {
   const shown = sections.flatMap(({ id, title, body }) => {
     const content = body(report);
