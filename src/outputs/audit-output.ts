@@ -17,7 +17,8 @@ export async function auditOutput(
   path: string,
   { format, ...reading }: AuditOptions,
 ): Promise<Audit> {
-  if (format === "parquet") return (await import("./parquet/read-back.js")).readBack(path, reading);
+  if (format === "parquet")
+    return (await import("./parquet/output-rows.js")).readBack(path, reading);
   return countOutput(path, { format, ...reading }).catch((error: unknown) => {
     const { code, message } = error as Partial<NodeJS.ErrnoException>;
     const isDamaged = code === "output_corrupt";

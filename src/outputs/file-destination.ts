@@ -125,15 +125,13 @@ function fileDestination(path: string, handle: FileHandle, checksum: RunningChec
     },
     sync: () => handle.datasync().catch(refuse),
     async finish(suffix = "") {
-      const name = path + suffix;
       try {
         await handle.sync();
         await handle.close();
-        await rename(partPath(path), name);
-        await syncFolder(dirname(name));
       } catch (error) {
-        throw outputFault(name, error);
+        throw outputFault(path + suffix, error);
       }
+      await renamePart(path, suffix);
     },
     async abandon() {
       await handle.close().catch(() => undefined);

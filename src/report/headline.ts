@@ -18,11 +18,7 @@ export function kindName(kind: string): string {
 
 export function headline({ rows, outcomes }: Report): string {
   if (rows === 0) return "There were no rows to check.";
-  if (outcomes.unchecked === rows) {
-    return rows === 1
-      ? "The only row could not be checked."
-      : `None of the ${counted(rows, "row")} could be checked.`;
-  }
+  if (outcomes.unchecked === rows) return "No row could be checked.";
   const found = (["malicious", "suspicious", "listed"] as const).filter(
     (name) => outcomes[name] > 0,
   );
@@ -38,17 +34,10 @@ export function headline({ rows, outcomes }: Report): string {
 }
 
 function nothingFound(none: number, rows: number): string {
-  if (none === 0) {
-    return rows === 1
-      ? "The only row has no verdict."
-      : `None of the ${counted(rows, "row")} has a verdict.`;
-  }
-  if (none < rows) {
-    return `Nothing is known against ${formatCount(none)} of the ${counted(rows, "row")}.`;
-  }
-  return rows === 1
-    ? "Nothing is known against the only row."
-    : `Nothing is known against any of the ${counted(rows, "row")}.`;
+  if (none === 0) return "No row has a verdict.";
+  return none < rows
+    ? `Nothing is known against ${formatCount(none)} of the ${counted(rows, "row")}.`
+    : "Nothing is known against any row.";
 }
 
 /** What the sentence leaves open. */

@@ -1,4 +1,4 @@
-import { readBack } from "../../src/outputs/parquet/read-back.js";
+import { readBack } from "../../src/outputs/parquet/output-rows.js";
 import { existsSync } from "node:fs";
 import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,8 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
-import type { DuckDBResult } from "@duckdb/node-api";
+import { existsSync } from "node:fs";
+import { access as checkAccess, constants, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
 import type { TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
@@ -13,8 +16,12 @@ import type {
 } from "../warehouse/table-database.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
-import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
-import { loadStaging, staging } from "./stage-rows.js";
+import { type DuckdbDriver, loadStaging, staging } from "./stage-rows.js";
+
+interface OpenFile {
+  readonly instance: DuckDBInstance;
+  readonly connection: DuckDBConnection;
+}
 
 /**
  * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
@@ -22,14 +29,14 @@ import { loadStaging, staging } from "./stage-rows.js";
  */
 export class DuckdbDatabase implements TableDatabase, TableSession {
   readonly #driver: DuckdbDriver;
-  readonly #file: OpenDuckdb;
+  readonly #file: OpenFile;
   readonly #display: string;
   readonly explain: (error: unknown) => Error;
   #open = true;
 
   private constructor(
     driver: DuckdbDriver,
-    file: OpenDuckdb,
+    file: OpenFile,
     display: string,
     explain: (error: unknown) => Error,
   ) {
@@ -147,4 +154,46 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     }
     return Promise.resolve();
   }
+}
+
+/**
+ * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
+ * beside the file. Nothing is downloaded.
+ */
+const settings = { memory_limit: "128MB", threads: "2", autoinstall_known_extensions: "false" };
+
+/** At offset 8 of every database file. */
+const magic = "DUCK";
+
+/**
+ * DuckDB opens a file of another format as an empty database in memory, whose rows would be lost.
+ */
+async function checkFormat(file: string): Promise<void> {
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (handle === null) return;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0);
+    if (bytesRead === 12 && buffer.toString("latin1", 8) === magic) return;
+    throw new Error(`${file} is not a valid DuckDB database`);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Opens a DuckDB file. A check of one that does not exist opens an empty database in memory. */
+async function openDuckdb(
+  driver: DuckdbDriver,
+  file: string,
+  access: ConnectOptions["access"],
+): Promise<OpenFile> {
+  await checkFormat(file);
+  const access_mode = access === "read" ? "READ_ONLY" : "READ_WRITE";
+  const isTrial = access === "check" && !existsSync(file);
+  if (isTrial) await checkAccess(dirname(file), constants.W_OK);
+  const path = isTrial ? ":memory:" : file;
+  const instance = await driver.DuckDBInstance.create(path, { ...settings, access_mode });
+  return { instance, connection: await instance.connect() };
 }

@@ -1,3 +1,4 @@
+import type * as duckdb from "@duckdb/node-api";
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType, TypedColumn } from "../../formats/typed-column.js";
@@ -5,7 +6,8 @@ import { FatalError } from "../../core/errors.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import type { Batches } from "../warehouse/table-database.js";
 import { quoteIdentifier, sqlType, type TableName } from "../sql/dialect.js";
-import type { DuckdbDriver } from "./open-duckdb.js";
+
+export type DuckdbDriver = typeof duckdb;
 
 /** Temporary table for loading, so that the target table can have other columns in any order. */
 export const staging = { schema: "temp", name: "repute_staging" } as const satisfies TableName;

@@ -1,4 +1,4 @@
-import type { LogicalType, SchemaElement, SchemaTree } from "hyparquet";
+import type { SchemaElement, SchemaTree } from "hyparquet";
 import { decimalType } from "../../formats/stored-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 
@@ -11,12 +11,9 @@ export function parquetType({ element, children }: SchemaTree): InputType {
 }
 
 function nestedName({ converted_type: converted, logical_type: logical }: SchemaElement): string {
-  const name = logical?.type ?? converted;
-  return name === "LIST"
-    ? "a list"
-    : name === "MAP" || name === "MAP_KEY_VALUE"
-      ? "a map"
-      : "nested";
+  const name = logical?.type ?? converted ?? "";
+  if (name === "LIST") return "a list";
+  return name.startsWith("MAP") ? "a map" : "nested";
 }
 
 function declaredName({ type, converted_type: converted, logical_type: logical }: SchemaElement) {
@@ -27,15 +24,17 @@ function declaredName({ type, converted_type: converted, logical_type: logical }
 function scalarType(element: SchemaElement): StoredType | null {
   const { type, converted_type: converted, logical_type: logical } = element;
   if (logical?.type === "DECIMAL" || converted === "DECIMAL") return decimalIn(element);
-  if (logical !== undefined) {
-    const known = logicalType(logical);
-    if (known !== undefined) return known;
+  if (logical?.type === "INTEGER") {
+    return logical.bitWidth === 64 && !logical.isSigned ? "decimal(20,0)" : "integer";
   }
-  if (converted !== undefined && Object.hasOwn(convertedTypes, converted)) {
-    return convertedTypes[converted as keyof typeof convertedTypes];
+  if (logical?.type === "TIMESTAMP") {
+    const { unit, isAdjustedToUTC } = logical;
+    if (unit === "NANOS") return isAdjustedToUTC ? "timestamp_ns" : "timestamp_ns_local";
+    return isAdjustedToUTC ? "timestamp" : "timestamp_local";
   }
-  // Bytes without a type are mostly text of old writers.
-  return type === undefined ? null : (physicalTypes[type] ?? null);
+  const names = [logical?.type, converted, type].filter((name) => name !== undefined);
+  const known = names.find((name) => Object.hasOwn(scalarTypes, name));
+  return known === undefined ? null : (scalarTypes[known] ?? null);
 }
 
 function decimalIn({ precision, scale, logical_type: logical }: SchemaElement): StoredType {
@@ -43,43 +42,26 @@ function decimalIn({ precision, scale, logical_type: logical }: SchemaElement): 
   return decimalType(precision ?? own?.precision ?? 0, scale ?? own?.scale ?? 0) ?? "numeric";
 }
 
-/** Undefined if the physical type decides. */
-function logicalType(logical: LogicalType): StoredType | null | undefined {
-  if (logical.type === "INTEGER") {
-    return logical.bitWidth === 64 && !logical.isSigned ? "decimal(20,0)" : "integer";
-  }
-  if (logical.type === "TIMESTAMP") {
-    const { unit, isAdjustedToUTC } = logical;
-    if (unit === "NANOS") return isAdjustedToUTC ? "timestamp_ns" : "timestamp_ns_local";
-    return isAdjustedToUTC ? "timestamp" : "timestamp_local";
-  }
-  return logical.type === "NULL" ? undefined : (logicalTypes.get(logical.type) ?? null);
-}
-
-const logicalTypes: ReadonlyMap<LogicalType["type"], StoredType> = new Map([
-  ["DATE", "date"],
-  ["UUID", "uuid"],
-  ["JSON", "json"],
-  ["FLOAT16", "float"],
-  ["STRING", "text"],
-  ["ENUM", "text"],
-]);
-
-const convertedTypes = {
-  UTF8: "text",
-  ENUM: "text",
+/** By logical, else converted, else physical type. Null becomes text, with a warning. */
+const scalarTypes: Readonly<Record<string, StoredType | null>> = {
   DATE: "date",
+  UUID: "uuid",
   JSON: "json",
+  FLOAT16: "float",
+  STRING: "text",
+  ENUM: "text",
+  TIME: null,
+  INTERVAL: null,
+  BSON: null,
+  GEOMETRY: null,
+  GEOGRAPHY: null,
+  VARIANT: null,
+  UTF8: "text",
   TIMESTAMP_MILLIS: "timestamp",
   TIMESTAMP_MICROS: "timestamp",
   UINT_64: "decimal(20,0)",
   TIME_MILLIS: null,
   TIME_MICROS: null,
-  INTERVAL: null,
-  BSON: null,
-} as const satisfies Partial<Record<string, StoredType | null>>;
-
-const physicalTypes: Readonly<Partial<Record<string, StoredType>>> = {
   BOOLEAN: "boolean",
   INT32: "integer",
   INT64: "integer",
@@ -87,5 +69,6 @@ const physicalTypes: Readonly<Partial<Record<string, StoredType>>> = {
   INT96: "timestamp_ns_local",
   FLOAT: "float",
   DOUBLE: "number",
+  // Bytes without a type are mostly text of old writers.
   BYTE_ARRAY: "text",
 };

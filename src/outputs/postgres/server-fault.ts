@@ -17,20 +17,8 @@ const transient: ReadonlySet<string> = new Set([
   "57P05", // idle_session_timeout
 ]);
 
-/** System errors of a broken or unavailable connection. */
-const network: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ECONNABORTED",
-  "EPIPE",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENETDOWN",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ENOENT", // the server's socket file
-]);
+/** Whether a code is that of a system error, such as ECONNREFUSED: the connection is broken or unavailable. */
+const isSystemError = (code: string): boolean => /^E(?!RR_)[A-Z_]+$/.test(code);
 
 /** pg's messages for a lost connection, which have no code. */
 const gone =
@@ -53,7 +41,7 @@ export function isStarting(error: unknown): boolean {
 export function isTransient(error: unknown): boolean {
   const code = faultCode(error);
   if (code === "") return error instanceof Error && gone.test(error.message);
-  return transient.has(code) || network.has(code) || (code.length === 5 && code.startsWith("08"));
+  return transient.has(code) || isSystemError(code) || (code.length === 5 && code.startsWith("08"));
 }
 
 const passwordHint =
@@ -64,7 +52,7 @@ export function serverFault(error: unknown, display: string): Error {
   const code = faultCode(error);
   const text = textOf(error);
   const options = { cause: error };
-  if (network.has(code) || gone.test(text)) {
+  if (isSystemError(code) || gone.test(text)) {
     return new FatalError("database_unreachable", `cannot reach ${display}: ${text}`, {
       ...options,
       hint: "check that the server is running and accepts connections from this machine",

@@ -3,7 +3,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
 import { checkWritable, partPath, renamePart, writePart } from "../file-destination.js";
-import { readBack } from "../parquet/read-back.js";
+import { readBack } from "../parquet/output-rows.js";
 import type { StagedRow } from "../stage.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import { cellsEncoder, loadedRows } from "../warehouse/row-cells.js";
