@@ -66,9 +66,7 @@ export async function textLayout(
   const path = file?.path ?? "";
   if (first === "" && earlier.header) throw notAnOutput(path, prefix);
   const layout = earlier.layout(first, prefix);
-  if (layout === null && first !== "") {
-    throw shapeStart.test(first) ? shapeRefused(path) : notAnOutput(path, prefix);
-  }
+  if (layout === null && first !== "") throw notAnOutput(path, prefix);
   return { layout: layout ?? noRows, header: earlier.header ? first : null };
 }
 
@@ -157,9 +155,6 @@ function copyingEncoder(
         .join(""),
   };
 }
-
-/** Matches lines of ECS, OCSF and Splunk, and the start of a STIX bundle and of a bulk request. */
-const shapeStart = /^\{"(?:type":"bundle"|index":\{|.*"(?:repute|event)":\{"row":)/;
 
 /**
  * Refuses an output in the shape of a security platform, with advice.

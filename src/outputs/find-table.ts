@@ -31,38 +31,28 @@ export function findTable(name: string): TableInput | null {
     };
   }
   const { address, query } = takeQuery(name);
-  const duckdb = parseDuckdbTarget(address);
-  if (duckdb !== null) return duckdbInput(duckdb, selectionOf(name, query, duckdb));
-  const postgres = parsePostgresTarget(address);
-  return postgres && postgresInput(postgres, selectionOf(name, query, postgres));
+  const target = parseDuckdbTarget(address) ?? parsePostgresTarget(address);
+  return target && databaseInput(target, selectionOf(name, query, target));
 }
 
-export function duckdbInput(target: DuckdbTarget, selection: Selection): TableInput {
-  const { file, kind } = target;
-  const display = displayOf(target.display, selection);
+/** A selection from a database. */
+export function databaseInput(
+  target: DuckdbTarget | PostgresTarget,
+  selection: Selection,
+): TableInput {
+  const named = { ...target, display: displayOf(target.display, selection) };
+  const { kind, file, display } = named;
   return {
     kind,
     name: display,
     file,
-    read: async (receiver, options) =>
-      (await import("./duckdb/read-table.js")).readDuckdbTable(
-        { ...target, display },
-        { selection, receiver, ...options },
-      ),
-  };
-}
-
-export function postgresInput(target: PostgresTarget, selection: Selection): TableInput {
-  const display = displayOf(target.display, selection);
-  return {
-    kind: target.kind,
-    name: display,
-    file: null,
-    read: async (receiver, options) =>
-      (await import("./postgres/read-table.js")).readPostgresTable(
-        { ...target, display },
-        { selection, receiver, ...options },
-      ),
+    async read(receiver, options) {
+      const reading = { selection, receiver, ...options };
+      if (named.kind === "duckdb") {
+        return (await import("./duckdb/read-table.js")).readDuckdbTable(named, reading);
+      }
+      return (await import("./postgres/read-table.js")).readPostgresTable(named, reading);
+    },
   };
 }
 

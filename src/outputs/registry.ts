@@ -7,11 +7,12 @@ import type { Connect } from "./warehouse/table-database.js";
 import type { Publication, PublicationOptions } from "./publication.js";
 import {
   addressScheme,
+  type DuckdbTarget,
   namesTable,
   parseDuckdbTarget,
   parseParquetTarget,
   parsePostgresTarget,
-  type TableTarget,
+  type PostgresTarget,
   type WarehouseTarget,
 } from "./warehouse/target.js";
 
@@ -40,10 +41,6 @@ export interface TableRows {
 export type FindWarehouse = (output: string) => Warehouse | null;
 
 // Loaded on demand: most runs write text files.
-const inputs = () => import("./find-table.js");
-const duckdb = () => import("./duckdb/duckdb-database.js");
-const postgres = () => import("./postgres/postgres-database.js");
-
 /** All warehouses that can be written. To add one, write its file and add it here. */
 const warehouses: readonly FindWarehouse[] = [
   (output) => {
@@ -71,19 +68,15 @@ const warehouses: readonly FindWarehouse[] = [
   (output) => {
     const target = namesTable(output, parseDuckdbTarget(output));
     if (target === null) return null;
-    return tableOf(
-      target,
-      async (options) => (await duckdb()).DuckdbDatabase.open(target, options),
-      async (query) => (await inputs()).duckdbInput(target, { query }),
+    return tableOf(target, async (options) =>
+      (await import("./duckdb/duckdb-database.js")).DuckdbDatabase.open(target, options),
     );
   },
   (output) => {
     const target = namesTable(output, parsePostgresTarget(output));
     if (target === null) return null;
-    return tableOf(
-      target,
-      async (options) => (await postgres()).PostgresDatabase.open(target, options),
-      async (query) => (await inputs()).postgresInput(target, { query }),
+    return tableOf(target, async (options) =>
+      (await import("./postgres/postgres-database.js")).PostgresDatabase.open(target, options),
     );
   },
 ];
@@ -103,7 +96,7 @@ export function findWarehouse(output: string): Warehouse | null {
   });
 }
 
-function tableOf(target: TableTarget, connect: Connect, input: TableRows["input"]): Warehouse {
+function tableOf(target: DuckdbTarget | PostgresTarget, connect: Connect): Warehouse {
   const saved = () => import("./warehouse/saved-rows.js");
   return {
     target,
@@ -112,7 +105,7 @@ function tableOf(target: TableTarget, connect: Connect, input: TableRows["input"
     rows: {
       find: async (options) => (await saved()).findSavedRun(connect, target, options),
       items: async (options) => (await saved()).savedItemsQuery(connect, target, options),
-      input,
+      input: async (query) => (await import("./find-table.js")).databaseInput(target, { query }),
       fill: async (options) =>
         (await import("./publish/fill-table.js")).fillTable(connect, target, options),
     },

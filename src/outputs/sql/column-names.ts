@@ -6,22 +6,17 @@ import { storedText } from "./stored-text.js";
 export type NamingName = DialectName | "parquet";
 
 interface Naming {
-  readonly maxLength: number;
-  /** In UTF-8 bytes (PostgreSQL) or characters. */
-  readonly lengthOf: (name: string) => number;
+  /** In bytes of UTF-8. */
+  readonly longest: number;
   readonly clean: (name: string) => string;
 }
 
-const bytes = (name: string): number => Buffer.byteLength(name);
-const characters = (name: string): number => name.length;
-
 const namings: Readonly<Record<NamingName, Naming>> = {
-  postgres: { maxLength: maxPostgresName, lengthOf: bytes, clean: cleanText },
-  duckdb: { maxLength: 1024, lengthOf: characters, clean: cleanText },
-  // BigQuery: at most 300 ASCII letters, digits and underscores, no leading digit (Schemas, Column
-  // names).
-  bigquery: { maxLength: 300, lengthOf: characters, clean: cleanWord },
-  parquet: { maxLength: 1024, lengthOf: characters, clean: cleanText },
+  postgres: { longest: maxPostgresName, clean: cleanText },
+  duckdb: { longest: Number.POSITIVE_INFINITY, clean: cleanText },
+  // Schemas, Column names.
+  bigquery: { longest: 300, clean: cleanWord },
+  parquet: { longest: Number.POSITIVE_INFINITY, clean: cleanText },
 };
 
 /** PostgreSQL's system columns (manual, section 5.6). */
@@ -59,19 +54,19 @@ export function safeColumnNames(
   });
 }
 
-/** PostgreSQL only: the other limits are generous, and longer names are truncated. */
-function refuseLongNames(names: readonly string[], { clean, maxLength }: Naming): void {
-  const long = names.find((name) => Buffer.byteLength(clean(name)) > maxLength);
+/** BigQuery's longer names are truncated. */
+function refuseLongNames(names: readonly string[], { clean, longest }: Naming): void {
+  const long = names.find((name) => Buffer.byteLength(clean(name)) > longest);
   if (long === undefined) return;
   throw new UsageError(
     "name_too_long",
-    `the input's column ${long} has a name of ${Buffer.byteLength(clean(long))} bytes; PostgreSQL allows ${maxLength}`,
+    `the input's column ${long} has a name of ${Buffer.byteLength(clean(long))} bytes; PostgreSQL allows ${longest}`,
     { hint: "rename it in the input, or write to a file or to DuckDB" },
   );
 }
 
 function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
-  if (name === "" || naming.clean(name) !== name || naming.lengthOf(name) > naming.maxLength) {
+  if (name === "" || naming.clean(name) !== name || Buffer.byteLength(name) > naming.longest) {
     return false;
   }
   const key = name.toLowerCase();
@@ -80,26 +75,21 @@ function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
   return true;
 }
 
-function claim(wanted: string, naming: Naming, used: Set<string>): string {
-  let name = cut(wanted, naming, naming.maxLength);
+function claim(wanted: string, { longest }: Naming, used: Set<string>): string {
+  let name = cut(wanted, longest);
   for (let n = 2; used.has(name.toLowerCase()); n++) {
     const suffix = `_${n}`;
-    name = cut(wanted, naming, naming.maxLength - suffix.length) + suffix;
+    name = cut(wanted, longest - suffix.length) + suffix;
   }
   used.add(name.toLowerCase());
   return name;
 }
 
-function cut(name: string, { lengthOf }: Naming, maxLength: number): string {
-  if (lengthOf(name) <= maxLength) return name;
-  let length = 0;
-  let end = 0;
-  for (const character of name) {
-    length += lengthOf(character);
-    if (length > maxLength) break;
-    end += character.length;
-  }
-  return name.slice(0, end);
+/** The characters that fit into so many bytes. */
+function cut(name: string, longest: number): string {
+  let end = name.slice(0, longest);
+  while (Buffer.byteLength(end) > longest) end = Array.from(end).slice(0, -1).join("");
+  return end;
 }
 
 /** Replaces control characters, U+0000 and lone surrogates. */

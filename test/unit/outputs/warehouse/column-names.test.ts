@@ -23,7 +23,6 @@ describe("names of input columns", () => {
     ["get U+FFFD", "duckdb", ["a\uD800", "b\0"], ["a\uFFFD", "b\uFFFD"]],
     ["fit with a number", "postgres", [n(63), n(63)], [n(63), `${n(61)}_2`]],
     ["are no system columns", "postgres", ["xmin", "CTID"], ["xmin_2", "CTID_2"]],
-    ["are cut for DuckDB", "duckdb", [n(1_030), `${n(1_030)}m`], [n(1_024), `${n(1_022)}_2`]],
     ["are words", "bigquery", ["seen (UTC)", "größe", "名前"], ["seen_UTC_", "gr_e", "column_3"]],
     ["begin with a letter", "bigquery", ["1st", "_TABLE_SUFFIX"], ["c_1st", "c_TABLE_SUFFIX"]],
     ["are cut for BigQuery", "bigquery", [n(400)], [n(300)]],
