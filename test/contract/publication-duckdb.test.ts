@@ -36,22 +36,6 @@ describe("large rows", () => {
 });
 
 describe("the rows of a run", () => {
-  it("are refused beside others with its ID", async () => {
-    const place = await aPlace();
-    const { sink } = await openRun(place.output, place.folder);
-    await sink.write(someRows(1, 3));
-    await sink.publishSoFar();
-    await query(
-      place,
-      "INSERT INTO enriched (rep_run_id, rep_row) SELECT rep_run_id, 9 FROM enriched LIMIT 1",
-    );
-    await expect(sink.publishSoFar()).rejects.toMatchObject({
-      code: "output_table_differs",
-      message: expect.stringContaining("holds 4 rows of this run, which has 3"),
-    });
-    await sink.abandon();
-  });
-
   it("are kept as NDJSON beside the state if too many failed, and not in the table", async () => {
     const place = await aPlace();
     const { sink } = await openRun(place.output, place.folder);
@@ -130,13 +114,6 @@ describe("the check before the first row", () => {
       { name: "other" },
     ]);
   });
-});
-
-it("has any name", async () => {
-  const name = 'sel"ect; --';
-  const place = await aPlace(`table=${encodeURIComponent(name)}`);
-  await load(place, {}, 2);
-  expect(await query(place, 'SELECT count(*) AS n FROM "sel""ect; --"')).toEqual([{ n: 2n }]);
 });
 
 describe("an unusable file", () => {

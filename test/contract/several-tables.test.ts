@@ -63,17 +63,6 @@ it("reads text, Parquet and a query in order as one input", async () => {
   expect(JSON.parse(plan.stdout)).toMatchObject({ rows: 7, kinds: { ip: 6, domain: 1 } });
 });
 
-it("tells null from an empty text in tables", async () => {
-  const cwd = await prepared();
-  const target = "duckdb:c.duckdb?table=results";
-  expect(await enrich(cwd, ...inputs, "-o", target)).toMatchObject({ code: 0 });
-  const stored = await queryDuckdb(
-    "SELECT note FROM results ORDER BY rep_row",
-    join(cwd, "c.duckdb"),
-  );
-  expect(stored.map(({ note }) => note)).toEqual(["one", "", null, "", "x", "x", ""]);
-});
-
 it("gives objects beside NDJSON", async () => {
   const cwd = await prepared();
   await writeFile(join(cwd, "a.ndjson"), '{"ip":"192.0.2.1","n":1.50}\n');

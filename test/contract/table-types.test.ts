@@ -63,23 +63,6 @@ describe("types of input columns", () => {
     await expectKept(cwd, from.replace("CWD", cwd));
   });
 
-  it("survive kills, and the loss of the input", async () => {
-    const cwd = await typedInputs();
-    const server = await startAnsweringServer();
-    onTestFinished(() => server.close());
-    const args = ["in.parquet", "-o", "duckdb:out.duckdb?table=t", "--item-column", "item"];
-    const kill = { requests: 60, ms: 0 };
-    expect(await enrichKilled({ server, cwd, args, kill })).toMatchObject({ signal: "SIGKILL" });
-    await rm(join(cwd, "in.parquet"));
-    const resumed = [...args, "--resume"];
-    const again = await enrichKilled({ server, cwd, args: resumed, kill });
-    expect(again).toMatchObject({ signal: "SIGKILL" });
-    expect(await enrichKilled({ server, cwd, args: resumed, kill: null })).toMatchObject({
-      code: 0,
-    });
-    await expectKept(cwd, "found.t");
-  });
-
   it("stay in a data set after a retry, byte for byte", async () => {
     const cwd = await typedInputs();
     const server = await startAnsweringServer();
