@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type OptionSpec, optionSpecs } from "./options/option-spec.js";
+import { cliOptions, type OptionSpec, optionSpecs } from "./options/option-spec.js";
 import type { LoadedSettings } from "./options/settings.js";
 import type { CliContext } from "./terminal/cli-context.js";
 import { UsageError } from "../core/errors.js";
@@ -40,6 +40,8 @@ export interface Command {
   readonly operandCount?: "one" | "at most one";
   /** The allowed values of that operand, where they are few. */
   readonly operandChoices?: readonly string[];
+  /** Whether the command has no settings of a config file. */
+  readonly isUnconfigured?: true;
   /** A job that reports its end to machines. It has `--json` and the unattended options. */
   readonly isJob?: true;
   /** Every option of the command. */
@@ -106,13 +108,19 @@ export function optionSections({
   ].filter(([, specs]) => specs.length > 0);
 }
 
-/** Builds a command. The cast is sound: `run` only gets settings that the command's schema accepted. */
+/** Builds a command, with the options of config files. The cast is sound: `run` only gets settings that the command's schema accepted. */
 export function defineCommand<Groups extends OptionGroups>(
   definition: CommandDefinition<Groups>,
 ): Command {
+  const { config, profile } = cliOptions.shape;
+  const title = "Options" in definition.groups ? "Options" : "Run";
+  const run = { ...(definition.groups as OptionGroups)[title], config, profile };
+  const groups =
+    definition.isUnconfigured === true ? definition.groups : { ...definition.groups, [title]: run };
   return {
     ...definition,
-    options: z.strictObject(Object.assign({}, ...Object.values(definition.groups))),
+    groups,
+    options: z.strictObject(Object.assign({}, ...Object.values(groups))),
     run: (call) => definition.run(call as CommandCall<SettingsOf<Groups>>),
   };
 }

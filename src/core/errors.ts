@@ -5,7 +5,7 @@ export interface ReputeErrorOptions {
   /** The underlying error, for debugging. The message makes sense without it. */
   readonly cause?: unknown;
   /** What the user can do next. */
-  readonly hint?: string;
+  readonly hint?: string | null | undefined;
 }
 
 /**

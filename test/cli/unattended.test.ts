@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -169,24 +169,4 @@ test("state and manifest of a table are in --state-dir, where verify, report and
     expect(diff.split("\n").filter((line) => line.includes('"gone"'))).toHaveLength(gone);
     expect(await said("report", table, "--state-dir", state)).toContain(`${rows} rows`);
   }
-});
-
-test("--restart under a used-up quota ends with 75 before it discards anything", async () => {
-  const { cwd, server, run, read } = await prepared();
-  const flags = ["-o", "out.csv", "--quiet", "--json", "--rate", "8/d"];
-  expect(await run(flags)).toMatchObject({ code: 75 });
-  const asked = server.total;
-  const part = await read("out.csv.part");
-  const state = await readdir(join(cwd, "out.csv.state"));
-  const { code, stdout, stderr } = await run([...flags, "--restart"]);
-  expect(code).toBe(75);
-  expect(stderr).toMatch(/the quota of 8 requests in 24 h is used up until /);
-  expect(JSON.parse(stdout)).toMatchObject({ exit_reason: "quota", resumable: true });
-  expect(server.total).toBe(asked);
-  expect(await read("out.csv.part")).toBe(part);
-  expect(await readdir(join(cwd, "out.csv.state"))).toEqual(state);
-  expect(existsSync(join(cwd, "out.csv"))).toBe(false);
-  const resumed = await run([...flags.slice(0, -1), "10000/d", "--resume"]);
-  expect(resumed.code).toBe(0);
-  expect(server.total).toBe(names.length);
 });

@@ -171,30 +171,24 @@ function unknownCommand([first = "", second = ""]: readonly string[]): UsageErro
   const group = groups.find(({ name }) => name === first)?.name;
   const word = group === undefined ? first : second;
   const prefix = group === undefined ? "" : `${group} `;
-  const known = [...commandNames, ...groups.map(({ name }) => name)];
-  const names = known
+  const names = [...commandNames, ...groups.map(({ name }) => name)]
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length))
-    .filter((name) => !name.includes(" "));
-  if (word.startsWith("-")) return commandMissing(word, `${prefix}${names[0] ?? "COMMAND"}`);
+    .filter((name) => group !== undefined || !name.includes(" "));
+  if (word.startsWith("-")) {
+    const message = `${word} stands where the command should be`;
+    return new UsageError("command_missing", message, {
+      hint: `the command comes first: repute ${prefix}${names[0]} ${word} …`,
+    });
+  }
   const near = didYouMean(word, names);
-  // The two words of a command joined or separated otherwise: `tags-list`.
-  const spelled = `${prefix}${word}`.toLowerCase().replaceAll(/[-_:]/g, " ");
-  const meant = near === null ? known.find((name) => name === spelled) : `${prefix}${near}`;
-  const [whose, enrich] =
-    group === undefined ? ["", "; to enrich a file: repute enrich FILE"] : [` of ${group}`, ""];
-  const what = JSON.stringify(`${prefix}${word}`);
-  return new UsageError("unknown_command", `there is no command ${what}`, {
+  const enrich = group === undefined ? "; to enrich a file: repute enrich FILE" : "";
+  const message = `there is no command ${JSON.stringify(prefix + word)}`;
+  return new UsageError("unknown_command", message, {
     hint:
-      meant === undefined
-        ? `the commands${whose} are ${names.join(", ")}${enrich}`
-        : `did you mean ${meant}?`,
-  });
-}
-
-function commandMissing(flag: string, example: string): UsageError {
-  return new UsageError("command_missing", `${flag} stands where the command should be`, {
-    hint: `the command comes first: repute ${example} ${flag} …`,
+      near === null
+        ? `the commands${group === undefined ? "" : ` of ${group}`} are ${names.join(", ")}${enrich}`
+        : `did you mean ${prefix}${near}?`,
   });
 }
 
@@ -211,26 +205,30 @@ async function unknownFlag(
       hint: secretHint("other users can read a command line", secret),
     });
   }
+  return new UsageError("unknown_flag", `${command.name} has no flag ${written}`, {
+    hint: await flagMeant(flag, written, args, command),
+  });
+}
+
+async function flagMeant(
+  flag: string,
+  written: string,
+  args: readonly string[],
+  command: Command,
+): Promise<string | null> {
+  const file = args.find((arg) => arg.startsWith("-") && existsSync(arg));
+  if (file !== undefined) return `for the file of that name: ./${file}`;
   const owners = (await loadCommands()).filter(({ options }) =>
     optionSpecs(options).some((spec) => spec.flag === flag),
   );
-  const message = `${command.name} has no flag ${written}`;
-  const file = args.find((arg) => arg.startsWith("-") && existsSync(arg));
-  if (file !== undefined) {
-    return new UsageError("unknown_flag", message, {
-      hint: `for the file of that name: ./${file}`,
-    });
-  }
   if (owners.length > 0) {
-    const names = owners.map(({ name }) => `repute ${name}`).join(", ");
-    return new UsageError("unknown_flag", message, { hint: `it is a flag of: ${names}` });
+    return `it is a flag of: ${owners.map(({ name }) => `repute ${name}`).join(", ")}`;
   }
   const candidates = optionSpecs(command.options).flatMap((spec) =>
     spec.isSwitch ? [spec.flag, `no-${spec.flag}`] : [spec.flag],
   );
-  const meant = didYouMean(written.replace(/^--?/, ""), candidates);
-  const options = meant === null ? {} : { hint: `did you mean --${meant}?` };
-  return new UsageError("unknown_flag", message, options);
+  const near = didYouMean(written.replace(/^--?/, ""), candidates);
+  return near === null ? null : `did you mean --${near}?`;
 }
 
 /** The flag as typed, without its value: `--no-foo`, `-x`. */

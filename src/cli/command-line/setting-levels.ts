@@ -48,7 +48,8 @@ export async function readSettings(
       hint: "write one with repute init, or name one with --config FILE",
     });
   }
-  return { ...loadSettings(command.options, levels), configFile: path === "" ? null : path };
+  const selected = { configFile: path || null, profile: profile ? String(profile.value) : null };
+  return { ...loadSettings(command.options, levels), ...selected };
 }
 
 /** The options of commands, each once. */

@@ -8,7 +8,7 @@ import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.j
 import { showCounts } from "../terminal/data-output.js";
 
 const { cacheTtl } = lookupOptions.shape;
-const { color, config, profile } = cliOptions.shape;
+const { color } = cliOptions.shape;
 const json = option(cliOptions.shape.json, { description: "Print JSON on a terminal too" });
 
 /** Shared by the commands that take a cache. */
@@ -25,7 +25,7 @@ export const cacheStatsCommand = defineCommand({
   description: [
     "Counts the answers in a cache: fresh and expired, by kind and by service. Prints one JSON object, on a terminal one field per line.",
   ],
-  groups: { Options: { cacheTtl, json, color, config, profile } },
+  groups: { Options: { cacheTtl, json, color } },
   examples: {
     "repute cache stats ~/.cache/repute": "count its answers",
     "repute cache stats ~/.cache/repute --cache-ttl 7d":
@@ -46,7 +46,7 @@ export const cachePruneCommand = defineCommand({
   description: [
     "Deletes expired answers and prints how many were removed and kept. Runs can use the cache meanwhile. The files of a folder keep their size; new answers reuse the space. Redis drops expired answers by itself.",
   ],
-  groups: { Options: { cacheTtl, json, color, config, profile } },
+  groups: { Options: { cacheTtl, json, color } },
   examples: {
     "repute cache prune ~/.cache/repute":
       "delete answers older than a day, and partial answers older than an hour",
@@ -67,7 +67,7 @@ export const cacheClearCommand = defineCommand({
   description: [
     "Deletes the files of a cache, even if they are damaged, and no other file in the folder; in Redis, the answers and no other key. Prints the number of bytes freed. A run that is using the cache continues without it; the next run creates a new one.",
   ],
-  groups: { Options: { json, color, config, profile } },
+  groups: { Options: { json, color } },
   examples: {
     "repute cache clear ~/.cache/repute": "free its disk space",
     "repute cache clear ~/.cache/repute && repute enrich dump.csv -o enriched.csv":

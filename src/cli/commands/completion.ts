@@ -45,6 +45,7 @@ export const completionCommand = defineCommand({
   ],
   operands: [["bash|zsh|fish", "shell to print the script for"]],
   operandCount: "one",
+  isUnconfigured: true,
   operandChoices: [...scripts.keys()],
   groups: {},
   examples: {

@@ -70,7 +70,7 @@ interface ShownSecret {
 }
 
 async function showConfig(call: Call): Promise<number> {
-  const { context, settings, configFile, others } = call;
+  const { context, settings, configFile, profile, others } = call;
   const own = optionSpecs(configCommand.options).flatMap(({ key, flag, defaultText }) => {
     const given = call.given.get(key);
     const shown = given === undefined ? [] : [shownSetting(flag, given)];
@@ -84,7 +84,7 @@ async function showConfig(call: Call): Promise<number> {
   const held: ShownSecret[] = [];
   for (const secret of Object.values(secrets)) held.push(await shownSecret(secret, call));
   if (settings.json) {
-    const shown = { config_file: configFile, profile: settings.profile ?? null };
+    const shown = { config_file: configFile, profile };
     const all = { ...shown, settings: own, other_settings: ofOthers, secrets: held };
     await writeOut(context, `${JSON.stringify(all)}\n`);
     return exitCodes.done;

@@ -19,7 +19,7 @@ import { refuseTerminal, stdinOf } from "./enrich/enrich-job.js";
 import { checkOutput } from "./results/diff.js";
 import { joined, writeChanges } from "./results/write-changes.js";
 
-const { quiet, config, profile } = cliOptions.shape;
+const { quiet } = cliOptions.shape;
 
 const outputFormats = ["csv", "tsv", "ndjson"] as const;
 
@@ -40,7 +40,7 @@ const groups = {
       value: "FORMAT",
     }),
   },
-  Run: { quiet, config, profile },
+  Run: { quiet },
 };
 
 type ExtractCall = CommandCall<SettingsOf<typeof groups>>;

@@ -61,6 +61,7 @@ export const initCommand = defineCommand({
     ],
   ],
   operandCount: "at most one",
+  isUnconfigured: true,
   groups,
   examples: {
     "repute init": "answer questions, and write ~/.config/repute/config.yaml",

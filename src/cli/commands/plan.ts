@@ -64,8 +64,6 @@ const groups = {
   Run: {
     limit: runOptions.shape.limit,
     json: option(cliOptions.shape.json, { description: "Print the plan as one JSON object" }),
-    config: cliOptions.shape.config,
-    profile: cliOptions.shape.profile,
   },
 };
 

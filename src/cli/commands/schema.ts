@@ -13,7 +13,6 @@ import type {
 import { defaultTable } from "../../outputs/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
-import { cliOptions } from "../options/option-spec.js";
 import { enrichInput } from "./enrich/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
@@ -47,8 +46,6 @@ const groups = {
     prefix: sinkOptions.shape.prefix,
     columns: sinkOptions.shape.columns,
     raw: sinkOptions.shape.raw,
-    config: cliOptions.shape.config,
-    profile: cliOptions.shape.profile,
   },
   Input: sourceOptions.shape,
 };

@@ -32,8 +32,6 @@ const groups = {
   Run: {
     json: option(cliOptions.shape.json, { description: "Print the addresses as one JSON object" }),
     quiet: option(cliOptions.shape.quiet, { description: "Print no hint on stderr", alias: "q" }),
-    config: cliOptions.shape.config,
-    profile: cliOptions.shape.profile,
   },
 };
 
@@ -78,8 +76,7 @@ async function serve({
   settings,
   context,
 }: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const { json, quiet, endpointKeysFile, timeout, retries, ...other } = settings;
-  const { config: _config, profile: _profile, ...own } = other;
+  const { json, quiet, endpointKeysFile, timeout, retries, ...own } = settings;
   const endpointKeys = await readEndpointKeys(endpointKeysFile, context);
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");

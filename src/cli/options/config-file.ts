@@ -100,13 +100,6 @@ function settingsIn(file: ConfigFile, members: object, profile: string | null): 
     const at = located(file, keys);
     const spec = file.known.find((spec) => spec.flag === key || spec.key === key);
     if (!spec || spec.secret || isSelector(spec)) throw unusableKey(at, key, file.known);
-    if (given.has(spec.key)) {
-      throw new UsageError(
-        "config_key_twice",
-        `${at} sets ${spec.flag} twice, as ${spec.flag} and as ${spec.key}`,
-        { hint: "remove one of them" },
-      );
-    }
     const of = profile === null ? "" : ` of profile ${JSON.stringify(profile)}`;
     given.set(spec.key, {
       value,
@@ -130,18 +123,9 @@ function unusableKey(at: string, key: string, known: readonly OptionSpec[]): Usa
       hint: secretHint("others may read a config file", secret),
     });
   }
-  const message = `${at} has the unknown key "${key}"`;
-  if (key === "config" || key === "profile") {
-    return new UsageError("unknown_config_key", message, {
-      hint:
-        key === "config"
-          ? "a config file cannot name another one"
-          : "select a profile with --profile NAME or REPUTE_PROFILE",
-    });
-  }
   const names = known.filter((spec) => !isSelector(spec)).map((spec) => spec.flag);
   const word = didYouMean(key, [...names, "profiles"]);
-  return new UsageError("unknown_config_key", message, {
+  return new UsageError("unknown_config_key", `${at} has the unknown key "${key}"`, {
     hint: word === null ? "keys are flags without their dashes" : `did you mean "${word}"?`,
   });
 }
@@ -151,17 +135,9 @@ function unknownProfile(
   { name, value }: GivenSetting,
   names: readonly string[],
 ): UsageError {
-  const wanted = String(value);
-  const word = didYouMean(wanted, names);
-  const hint =
-    names.length === 0
-      ? `add it below "profiles" in that file`
-      : word === null
-        ? `its profiles are ${names.join(", ")}`
-        : `did you mean ${word}?`;
   return new UsageError(
     "profile_unknown",
-    `${path} has no profile ${JSON.stringify(wanted)} (${name})`,
-    { hint },
+    `${path} has no profile ${JSON.stringify(String(value))} (${name})`,
+    { hint: `its profiles are: ${names.join(", ") || "none"}` },
   );
 }

@@ -45,6 +45,8 @@ export interface LoadedSettings<Settings> {
   readonly others: GivenSettings;
   /** The config file in use; null for none. */
   readonly configFile: string | null;
+  /** The selected profile; null for none. */
+  readonly profile: string | null;
 }
 
 /**
@@ -55,7 +57,7 @@ export interface LoadedSettings<Settings> {
 export function loadSettings<Schema extends z.ZodObject>(
   schema: Schema,
   levels: readonly GivenSettings[],
-): Omit<LoadedSettings<z.output<Schema>>, "configFile"> {
+): Omit<LoadedSettings<z.output<Schema>>, "configFile" | "profile"> {
   const merged = [...new Map(levels.toReversed().flatMap((level) => Array.from(level)))];
   const given = new Map(merged.filter(([key]) => key in schema.shape));
   const others = new Map(merged.filter(([key]) => !given.has(key)));
@@ -84,7 +86,7 @@ function wrongSettings(
     lines.push(`${setting.name} ${explainIssue(issue)}${got}`);
   }
   const [hint] = issues.flatMap(hintIn);
-  return new UsageError("invalid_setting", lines.join("\n"), hint === undefined ? {} : { hint });
+  return new UsageError("invalid_setting", lines.join("\n"), { hint });
 }
 
 function hintIn(issue: z.core.$ZodIssue): readonly string[] {

@@ -1,17 +1,12 @@
 import { sendOnce } from "../../api/http/send-once.js";
-import type { Clock } from "../../core/clock.js";
 
 /** Longest time of a ping, in milliseconds. */
 const pingMs = 4_000;
-
-/** Longest wait at the end for a first ping that is still under way, in milliseconds. */
-const startMs = 500;
 
 /** Answers are not read further than this, in bytes. */
 const keptBytes = 4096;
 
 export interface PingOptions {
-  readonly clock: Clock;
   /** The address is a secret of its own, so warnings name only its host. */
   readonly onWarning: (message: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -21,7 +16,6 @@ export interface PingOptions {
 export class Pings {
   readonly #url: URL;
   readonly #options: PingOptions;
-  readonly #stop = new AbortController();
   #started: Promise<void> = Promise.resolve();
 
   constructor(url: string, options: PingOptions) {
@@ -31,21 +25,17 @@ export class Pings {
 
   /** Tells that the run starts, without waiting for the answer. */
   start(): void {
-    this.#started = this.#send("/start", null, this.#stop.signal);
+    this.#started = this.#send("/start", null);
   }
 
   /** Tells how the run has ended. Takes a few seconds at most. */
   async end(isSuccess: boolean, summary: string): Promise<void> {
-    const enough = new AbortController();
-    const waited = this.#options.clock.sleep(startMs, enough.signal).catch(() => undefined);
-    await Promise.race([this.#started, waited]);
-    enough.abort();
     // The monitor must not hear of the start after the end.
-    this.#stop.abort();
-    await this.#send(isSuccess ? "" : "/fail", summary, new AbortController().signal);
+    await this.#started;
+    await this.#send(isSuccess ? "" : "/fail", summary);
   }
 
-  async #send(suffix: string, body: string | null, signal: AbortSignal): Promise<void> {
+  async #send(suffix: string, body: string | null): Promise<void> {
     const { username, password } = this.#url;
     const url = new URL(this.#url);
     url.pathname = url.pathname.replace(/\/+$/, "") + suffix;
@@ -61,10 +51,10 @@ export class Pings {
         keptBytes,
         env: this.#options.env,
       } as const;
-      const { status } = await sendOnce(request, signal);
+      const { status } = await sendOnce(request, new AbortController().signal);
       if (status >= 300) this.#warn(`it answered ${status}`);
     } catch (error) {
-      if (!signal.aborted) this.#warn(error instanceof Error ? error.message : String(error));
+      this.#warn(error instanceof Error ? error.message : String(error));
     }
   }
 

@@ -137,7 +137,7 @@ export class RunWatch {
     // An invalid address is reported as a setting; nobody can be told.
     if (ping !== undefined && isWebAddress(ping)) {
       const { Pings } = await import("./pings.js");
-      this.#pings = new Pings(ping, { clock, env, onWarning });
+      this.#pings = new Pings(ping, { env, onWarning });
     }
   }
 

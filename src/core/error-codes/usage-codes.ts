@@ -38,7 +38,6 @@ export const usageCodes = {
   config_unwritable: ["the config file cannot be written", "check path and permissions"],
   answer_missing: ["init lacks an answer and cannot ask", "give the flag that is named"],
   profile_without_config: ["a profile is selected without a config file", "run repute init"],
-  config_key_twice: ["the config file sets the same option twice", "remove one"],
   unknown_config_key: ["the config file has an unknown key", "use the flags' names without dashes"],
   secret_in_config: ["the config file holds a secret", "use an environment variable or a file"],
   secret_as_flag: ["a secret is given as a flag", "use an environment variable or a file"],

@@ -20,7 +20,6 @@ export type DoctorCall = CommandCall<
     Omit<SessionSettings, "retries"> & {
       readonly output: string;
       readonly json: boolean;
-      readonly profile?: string | undefined;
     }
 >;
 
@@ -44,8 +43,8 @@ export function failed(check: string, { message, hint }: ReputeError): Check {
 
 /** Checks that need no service. */
 export async function* checkMachine(call: DoctorCall): Checks {
-  const { settings, configFile, context } = call;
-  const { profile, output, cache, pace, exclude = [] } = settings;
+  const { settings, configFile, profile, context } = call;
+  const { output, cache, pace, exclude = [] } = settings;
   const config = configFile ?? "no config file";
   const stateFolder = userStateFolder(context.env);
   const cacheFolder = cache === undefined || isRedisAddress(cache) ? null : cache;
@@ -53,7 +52,7 @@ export async function* checkMachine(call: DoctorCall): Checks {
   const checks: (readonly [check: string, find: () => Found | Promise<Found>])[] = [
     ["node", () => ["ok", `Node.js ${process.versions.node}`]],
     ["packages", packages],
-    ["config", () => ["ok", profile === undefined ? config : `${config}, profile ${profile}`]],
+    ["config", () => ["ok", profile === null ? config : `${config}, profile ${profile}`]],
     ["state folder", () => (stateFolder === null ? homeless : disk(stateFolder))],
   ];
   if (cacheFolder !== null) checks.push(["cache folder", () => disk(resolve(cacheFolder))]);

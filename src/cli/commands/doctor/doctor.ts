@@ -13,7 +13,7 @@ import { writeOut, writeProse } from "../../terminal/data-output.js";
 
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { rate, rateQuery, rateQuickCheck, cache, pace, exclude } = lookupOptions.shape;
-const { local, config, profile } = cliOptions.shape;
+const { local } = cliOptions.shape;
 
 const groups = {
   Service: { intelUrl, local, apiKeyFile, timeout },
@@ -30,8 +30,6 @@ const groups = {
       alias: "o",
     }),
     json: option(cliOptions.shape.json, { description: "All checks as one JSON object" }),
-    config,
-    profile,
   },
 };
 

@@ -6,7 +6,7 @@ import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
-const { local, synthetic, report, against, config, profile, ...display } = cliOptions.shape;
+const { local, synthetic, report, against, color, json, quiet } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { mode, key, onlyNew, tagIps, ...files } = sinkOptions.shape;
 const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, ...pace } = lookupOptions.shape;
@@ -18,8 +18,16 @@ export const runGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
   Pace: pace,
-  Run: { ...runOptions.shape, config, profile },
-  "Reports and monitoring": { report, against, tagIps, ...display, ...unattendedOptions.shape },
+  Run: { ...runOptions.shape },
+  "Reports and monitoring": {
+    report,
+    against,
+    tagIps,
+    color,
+    json,
+    quiet,
+    ...unattendedOptions.shape,
+  },
 };
 
 /** Exit codes of those commands. */

@@ -9,7 +9,7 @@ import { cliOptions } from "../../options/option-spec.js";
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
 const { bogons, exclude, urlQuery, rate, concurrency, pace, priority, retries, partialRetries } =
   lookupOptions.shape;
-const { local, synthetic, color, config, profile } = cliOptions.shape;
+const { local, synthetic, color } = cliOptions.shape;
 
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
@@ -19,8 +19,6 @@ const quickCheckGroups = {
     failOn: runOptions.shape.failOn,
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
     color,
-    config,
-    profile,
   },
 };
 

@@ -18,7 +18,7 @@ import { paintFor } from "../../terminal/colors.js";
 import { writeProse, writeOut } from "../../terminal/data-output.js";
 import { printTable } from "../../terminal/terminal-table.js";
 
-const { json, color, quiet, config, profile } = cliOptions.shape;
+const { json, color, quiet } = cliOptions.shape;
 
 /** Changes shown on a terminal; a file has them all. */
 const mostShown = 40;
@@ -40,8 +40,6 @@ const groups = {
     stateDir: runOptions.shape.stateDir,
     color,
     quiet,
-    config,
-    profile,
   },
 };
 

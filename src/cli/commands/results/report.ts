@@ -6,7 +6,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { commonExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 
-const { color, quiet, config, profile } = cliOptions.shape;
+const { color, quiet } = cliOptions.shape;
 
 const groups = {
   Options: {
@@ -31,8 +31,6 @@ const groups = {
     color,
     stateDir: runOptions.shape.stateDir,
     quiet,
-    config,
-    profile,
   },
 };
 

@@ -8,12 +8,12 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { commonExitCodes } from "../../exit-code.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
 
-const { json, quiet, config, profile } = cliOptions.shape;
+const { json, quiet } = cliOptions.shape;
 
 const { stateDir } = runOptions.shape;
 
 const groups = {
-  Options: { prefix: earlierPrefix, stateDir, json, quiet, config, profile },
+  Options: { prefix: earlierPrefix, stateDir, json, quiet },
 };
 
 export const verifyCommand = defineCommand({

@@ -20,7 +20,7 @@ import {
 import { unattendedOptions } from "../../unattended/options.js";
 import { withServices, withSession } from "../../services/services.js";
 
-const { json, config, profile } = intelCallGroups.Run;
+const { json } = intelCallGroups.Run;
 
 const groups = {
   Lists: {
@@ -51,7 +51,7 @@ const groups = {
     stateDir: runOptions.shape.stateDir,
   },
   ...intelCallGroups,
-  Run: { json, quiet: cliOptions.shape.quiet, config, profile, ...unattendedOptions.shape },
+  Run: { json, quiet: cliOptions.shape.quiet, ...unattendedOptions.shape },
 };
 
 type Settings = SettingsOf<typeof groups>;

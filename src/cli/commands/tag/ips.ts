@@ -16,7 +16,7 @@ import { TagExportError } from "../../../tags/faults.js";
 import { checkedEntries } from "../../../tags/read-tag.js";
 import { ofTag } from "./list.js";
 
-const { json, config, profile } = intelCallGroups.Run;
+const { json } = intelCallGroups.Run;
 
 const groups = {
   Page: {
@@ -41,7 +41,7 @@ const groups = {
     ),
   },
   ...intelCallGroups,
-  Run: { json, config, profile },
+  Run: { json },
 };
 
 export const tagsIpsCommand = defineCommand({

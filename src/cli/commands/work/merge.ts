@@ -11,7 +11,7 @@ import { unattendedOptions } from "../../unattended/options.js";
 
 const { maxFailed, failOn } = runOptions.shape;
 const { output, rejects, mode, key } = sinkOptions.shape;
-const { color, json, quiet, config, profile } = cliOptions.shape;
+const { color, json, quiet } = cliOptions.shape;
 
 const groups = {
   Output: {
@@ -25,7 +25,7 @@ const groups = {
     mode,
     key,
   },
-  Run: { failOn, maxFailed, color, json, quiet, config, profile, ...unattendedOptions.shape },
+  Run: { failOn, maxFailed, color, json, quiet, ...unattendedOptions.shape },
 };
 
 export const mergeCommand = defineCommand({

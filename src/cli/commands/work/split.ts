@@ -14,7 +14,7 @@ import { UsageError } from "../../../core/errors.js";
 const { prefix, shape, esIndex, esAction, esId, formulaGuard, columns, only, distinct } =
   sinkOptions.shape;
 const { lookups, bogons, exclude, urlQuery } = lookupOptions.shape;
-const { json, quiet, config, profile } = cliOptions.shape;
+const { json, quiet } = cliOptions.shape;
 const { rowsPerChunk, to } = chunkOptions.shape;
 
 // One file is divided, never a folder.
@@ -34,7 +34,7 @@ const groups = {
   },
   Output: { to, columns, only, distinct, prefix, shape, esIndex, esAction, esId, formulaGuard },
   Lookups: { lookups, bogons, exclude, urlQuery },
-  Run: { json, quiet, config, profile },
+  Run: { json, quiet },
 };
 
 export const splitCommand = defineCommand({

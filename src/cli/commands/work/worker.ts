@@ -11,7 +11,7 @@ import { withServices } from "../../services/services.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 
 const { intelUrl, apiKeyFile } = apiOptions.shape;
-const { quiet, config, profile } = cliOptions.shape;
+const { quiet } = cliOptions.shape;
 
 const groups = {
   Service: { intelUrl, apiKeyFile },
@@ -35,8 +35,6 @@ const groups = {
       },
     ),
     quiet,
-    config,
-    profile,
   },
 };
 

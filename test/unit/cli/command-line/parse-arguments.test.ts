@@ -125,7 +125,6 @@ describe("commands of a group", () => {
       "the commands of tags are list,",
     ],
     [["tag", "list"], 'there is no command "tag"', "did you mean tags?"],
-    [["case-show"], 'there is no command "case-show"', "did you mean case show?"],
     [
       ["tags", "--json", "list"],
       "--json stands where the command should be",
