@@ -65,7 +65,6 @@ export class AbortGroups {
   readonly #groups = new WeakMap<AbortSignal, Group>();
   #lastId = 0;
 
-  /** Adds a member. The signal must not have aborted yet. */
   join(signal: AbortSignal, member: Abortable): Leave {
     const { members, onAbort } = this.#groupOf(signal);
     if (members.size === 0) signal.addEventListener("abort", onAbort);
@@ -91,7 +90,6 @@ export class AbortGroups {
   }
 }
 
-/** An abortable sleep. Uses one listener per signal, however many callers sleep under it. */
 export class AbortableSleep {
   readonly #clock: Clock;
   readonly #groups = new AbortGroups();

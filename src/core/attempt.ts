@@ -19,7 +19,6 @@ export interface Attempt {
   readonly finding: Finding;
   /** HTTP status, or the error code if no complete answer arrived. */
   readonly outcome: string;
-  /** Null if another attempt cannot help. */
   readonly again: Again | null;
   /** Values that the interface doesn't list, as `member=value`. */
   readonly drift: readonly string[];

@@ -53,7 +53,6 @@ function encodeRestoring(text: string): Buffer {
   );
 }
 
-/** The byte that a lone surrogate escapes. */
 function restored(surrogate: string): Buffer {
   const byte = surrogate.charCodeAt(0) - escapeBase;
   return byte >= 0x80 && byte <= 0xff ? Buffer.from([byte]) : Buffer.from("\ufffd");

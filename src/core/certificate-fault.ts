@@ -2,7 +2,6 @@
 const certificateCode =
   /^(?:CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERR_TLS_CERT_)/;
 
-/** Whether an error code says that a certificate was rejected. */
 export function isCertificateFault(code: string | undefined): boolean {
   return code !== undefined && certificateCode.test(code);
 }

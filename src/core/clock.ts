@@ -44,7 +44,6 @@ export function isTimestamp(text: string): boolean {
   return dateTime.test(text) && isDay(text);
 }
 
-/** Days that every month has. */
 const leastDays = 28;
 
 function isDay(text: string): boolean {

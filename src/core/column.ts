@@ -13,11 +13,9 @@ export interface Column {
   /** Shown in the documentation and by `repute schema`. */
   readonly description: string;
   readonly value: (enriched: EnrichedRow) => ColumnValue;
-  /** Where in a lookup's result the value is from, if it is. */
   readonly origin: Origin | null;
 }
 
-/** A place in the result of a lookup. */
 export interface Origin {
   readonly endpoint: LookupEndpoint;
   readonly path: readonly string[];

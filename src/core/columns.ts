@@ -67,7 +67,6 @@ export const columns: readonly Column[] = [
 
 const times = columns.filter(({ type }) => type === "timestamp");
 
-/** Whether a column of times has a value that is not an RFC 3339 date-time. */
 export function hasOtherTime(enriched: EnrichedRow): boolean {
   return times.some(({ value }) => {
     const found = value(enriched);
@@ -75,7 +74,6 @@ export function hasOtherTime(enriched: EnrichedRow): boolean {
   });
 }
 
-/** Columns that only some runs add. */
 export interface OptionalColumns {
   /** The file of each row: with several inputs. */
   readonly file?: boolean;
@@ -159,7 +157,6 @@ function blocklist(endpoint: LookupEndpoint): Origin {
   };
 }
 
-/** The names in the entries of `reverseDns.current`. */
 function reverseDns(): Origin {
   return {
     endpoint: "query",

@@ -1,6 +1,5 @@
 import type { ErrorCode } from "./error-codes.js";
 
-/** What an error of repute can carry besides its code and message. */
 export interface ReputeErrorOptions {
   /** The underlying error, for debugging. The message makes sense without it. */
   readonly cause?: unknown;

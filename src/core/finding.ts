@@ -1,7 +1,6 @@
 import type { ErrorCode } from "./error-codes.js";
 import type { Item } from "./item/item.js";
 
-/** Status of a row, as in `rep_status`. */
 export const findingStatuses = ["complete", "partial", "invalid", "unsupported", "failed"] as const;
 
 export type FindingStatus = (typeof findingStatuses)[number];
@@ -9,7 +8,6 @@ export type FindingStatus = (typeof findingStatuses)[number];
 /** Where an answer came from: the service, a cache, an earlier row of the run, or repute itself. */
 export type FindingSource = "live" | "cache" | "duplicate" | "local";
 
-/** The endpoints that look items up. */
 export const lookupEndpoints = ["query", "quick-check"] as const;
 
 export type LookupEndpoint = (typeof lookupEndpoints)[number];
@@ -29,16 +27,13 @@ export function eachEndpoint<Value>(
 /** A JSON object as the service sent it, unknown members included. */
 export type JsonObject = { readonly [member: string]: unknown };
 
-/** Why there is no full answer. */
 export interface FindingError {
   readonly code: ErrorCode;
   /** Human-readable; for `invalid`, the service's own message (`errors.$`). */
   readonly message: string;
 }
 
-/** One endpoint's answer for an item. */
 export interface LookupAnswer {
-  /** The parsed result, unknown members included. */
   readonly result: JsonObject;
   /**
    * The JSON text of `result` as received, byte for byte, except that line breaks between tokens are
@@ -82,7 +77,6 @@ export function largeBytes({ answers }: Finding): number {
   return bytes;
 }
 
-/** The answer of the first endpoint that has one, or null. */
 export function firstAnswer({ answers }: Finding): LookupAnswer | null {
   for (const endpoint of lookupEndpoints) {
     const answer = answers[endpoint];
@@ -91,7 +85,6 @@ export function firstAnswer({ answers }: Finding): LookupAnswer | null {
   return null;
 }
 
-/** A finding made without a request. */
 export function unasked(status: FindingStatus, error: FindingError | null): Finding {
   return {
     status,
@@ -110,7 +103,6 @@ export const verdicts = ["malicious", "suspicious", "listed", "none"] as const;
 
 export type Verdict = (typeof verdicts)[number];
 
-/** A verdict that speaks against the item. */
 export type Accusation = Exclude<Verdict, "none">;
 
 /** What rows are counted under: their verdict, or `unknown` without one. */
@@ -158,7 +150,6 @@ function lacks(quickCheck: JsonObject | undefined): boolean {
   return isWithoutIntent || (blocklistIn(quickCheck) ?? null) === null;
 }
 
-/** The verdict if it speaks against the item, else null. */
 export function accusationIn(verdict: Verdict | null): Accusation | null {
   return verdict === "none" ? null : verdict;
 }
@@ -168,7 +159,6 @@ function blocklistIn(result: JsonObject | undefined): unknown {
   return result?.["serviceMailBlocklist"] ?? result?.["abusixMailBlocklist"];
 }
 
-/** The members of nested output, in order. */
 export function nestedFacts(
   item: Item | null,
   finding: Finding,

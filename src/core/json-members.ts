@@ -21,12 +21,10 @@ export function memberTexts(object: string): Map<string, string> {
   return members;
 }
 
-/** The JSON object of such members. */
 export function objectText(members: ReadonlyMap<string, string>): string {
   return `{${Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
 }
 
-/** The elements of a JSON array, each as its original text. */
 export function elementTexts(array: string): string[] {
   const elements: string[] = [];
   let at = skipSpace(array, array.indexOf("[") + 1);

@@ -34,7 +34,6 @@ export async function loadDriver<T>(
   }
 }
 
-/** The packages of one output, which are of no use alone. */
 const families = [
   ["pg", "pg-copy-streams"],
   ["hyparquet-writer", "hyparquet"],

@@ -2,10 +2,8 @@ import { lackedColumns, type OptionalColumns } from "./columns.js";
 import { UsageError } from "./errors.js";
 import { counted } from "./text/quantity.js";
 
-/** Columns without which a report cannot tell an item and its verdict. */
 export const reportedColumns = ["item", "kind", "status", "verdict"] as const;
 
-/** Columns that tell a retry what was found and what is missing. */
 export const retriedColumns = [
   ...reportedColumns,
   "missing",

@@ -32,7 +32,6 @@ function refuse(context: z.RefinementCtx, message: string): never {
   return z.NEVER;
 }
 
-/** A whole number of at least `min`, also as text. */
 export function wholeNumber(
   min: number,
   max = Number.MAX_SAFE_INTEGER,
@@ -42,7 +41,6 @@ export function wholeNumber(
     .pipe(z.number().int("must be a whole number").min(min).max(max));
 }
 
-/** A share from 0 to 1, as number or text. */
 export function share(): z.ZodType<number, number | string> {
   return z
     .union([
@@ -73,12 +71,10 @@ export function duration(): z.ZodType<number, Duration> {
 }
 
 export interface Age {
-  /** As it was given. */
   readonly text: string;
   readonly ms: number;
 }
 
-/** On, off, or on up to an age. */
 export function switchOrAge(): z.ZodType<boolean | Age, boolean | string> {
   const age = duration();
   return z.union([z.boolean(), z.string()]).transform((value, context): boolean | Age => {
@@ -122,7 +118,6 @@ export type Deadline = { /** As it was given. */ readonly text: string } & (
   | { readonly afterMs: number }
 );
 
-/** A deadline such as `05:30` or `2h`. */
 export function deadline(): z.ZodType<Deadline, string> {
   const length = duration();
   return z.string().transform((value, context): Deadline => {
@@ -138,7 +133,6 @@ export function deadline(): z.ZodType<Deadline, string> {
 /** `100/s`, `600/m`, `5000/h`, `10000/d`, several joined by commas, or the same as objects. */
 export type RateOption = string | Rate | readonly (string | Rate)[];
 
-/** One or several rates, as `50/s,10000/d` or as a list. */
 export function rates(): z.ZodType<readonly Rate[], RateOption> {
   const one = rate();
   return z
@@ -175,7 +169,6 @@ export function namesAmong<Name extends string>(
   });
 }
 
-/** Paths of files, as `a.txt,b.txt` or as a list. */
 export function paths(): z.ZodType<readonly string[], string | readonly string[]> {
   return z
     .string()

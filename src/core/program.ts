@@ -14,7 +14,6 @@ export function packagePath(path: string): string {
   return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }
 
-/** Reads name and version from package.json. */
 export function programInfo(): ProgramInfo {
   const text = readFileSync(packagePath("package.json"), "utf8");
   const { name, version } = JSON.parse(text) as ProgramInfo;

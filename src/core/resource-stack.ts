@@ -25,7 +25,6 @@ export class ResourceStack {
   }
 }
 
-/** Runs `work` with a stack and closes it afterwards. If both fail, throws the error of `work`. */
 export async function withResources<T>(work: (stack: ResourceStack) => Promise<T>): Promise<T> {
   const stack = new ResourceStack();
   let result: T;

@@ -14,7 +14,6 @@ import { wellFormedJson } from "./json-members.js";
 export interface Row {
   /** Position in the input, from 1, not counting the header and skipped lines. */
   readonly number: number;
-  /** Line on which the record starts, from 1. */
   readonly line: number;
   /** One text per input column, padded with "" if the record is short. */
   readonly cells: readonly string[];
@@ -24,11 +23,9 @@ export interface Row {
   readonly extra: string | null;
   /** The record's JSON object as written in the input (NDJSON), or null. */
   readonly json: string | null;
-  /** Text of the item column; "" if the record has none. */
   readonly itemText: string;
   /** True if the item is a JSON value other than text (array, object, number, boolean). */
   readonly itemNotText?: boolean;
-  /** Text of the kind column; "" without one. */
   readonly kindText: string;
   /** Set if the line is not a record (broken JSON): the row becomes `failed` with this error. */
   readonly fault: FindingError | null;
@@ -36,7 +33,6 @@ export interface Row {
   readonly savedNumber?: number;
   /** Its cells in the Parquet file that a retry copies, in the order of the columns. */
   readonly saved?: readonly (string | bigint | number | boolean | readonly string[] | null)[];
-  /** What an earlier run found, for a retry. */
   readonly earlier?: Finding;
   /** Offset in decompressed bytes just after this record's line end. */
   readonly end: number;
@@ -50,7 +46,6 @@ export interface Row {
   readonly continues?: boolean;
 }
 
-/** The row of a line that is a single item. */
 export function itemRow(text: string, place: Pick<Row, "number" | "line" | "end">): Row {
   return {
     number: place.number,
@@ -66,7 +61,6 @@ export function itemRow(text: string, place: Pick<Row, "number" | "line" | "end"
   };
 }
 
-/** A row with the outcome of its lookup, ready to be written. */
 export interface EnrichedRow {
   readonly row: Row;
   /** Null if the text is not a supported item, or the line is not a record. */
@@ -116,7 +110,6 @@ const messages = {
   ignoredKind: "values in the kind column were ignored: unrecognised, or not the item's kind",
 };
 
-/** Flags that leave rows out of an output. */
 export const leftOutReasons = ["distinct", "only"] as const;
 
 export type LeftOutReason = (typeof leftOutReasons)[number];
@@ -124,19 +117,16 @@ export type LeftOutReason = (typeof leftOutReasons)[number];
 export interface RowCounts {
   readonly rows: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Null if the output has no verdicts. */
   readonly verdicts: Readonly<VerdictCounts> | null;
 }
 
 /** The same of a format that may not keep one record per row, such as STIX bundles. */
 export type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
 
-/** Counts the rows of an output that is read back. */
 export class RowCounter {
   #rows = 0;
   readonly #statuses = zeros(findingStatuses);
   readonly #verdicts = zeros(countedVerdicts);
-  /** Null before the first row. */
   #hasVerdicts: boolean | null = null;
 
   get rows(): number {
@@ -161,7 +151,6 @@ export class RowCounter {
     return null;
   }
 
-  /** Adds the counts of another part of the output. */
   add({ rows, statuses, verdicts: found }: CountedRows): void {
     this.#rows += rows ?? 0;
     if ((rows ?? 0) > 0) this.#hasVerdicts ??= found !== null;

@@ -19,7 +19,6 @@ export class ShortLivedMap<Key, Value> {
     this.#entries.set(key, { value });
   }
 
-  /** Removes an entry and returns its value; undefined if there is none. */
   take(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

@@ -72,7 +72,6 @@ function isBinary(error: unknown): boolean {
 }
 
 const blockBytes = 256 * 1024;
-/** Longer than any item. */
 const longestLine = 4 * blockBytes;
 
 /** Text in whole lines; what is longer is cut between words. */

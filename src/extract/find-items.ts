@@ -6,11 +6,9 @@ import { isMeant, type Mention } from "./is-meant.js";
 /** An item and what its finder's user knows of it. The same words yield the same object. */
 interface FoundItem<T> {
   readonly item: Item;
-  /** Null until the user sets it. */
   entry: T | null;
 }
 
-/** Takes an item and the line it stands in, counted from 0. */
 type OnItem<T> = (found: FoundItem<T>, line: number) => void;
 
 /**
@@ -108,7 +106,6 @@ function findInWord<T>(
   return end;
 }
 
-/** A word of a text: where it is, and whether a mark is in it. */
 interface Word {
   readonly start: number;
   readonly end: number;

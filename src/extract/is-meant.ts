@@ -1,10 +1,8 @@
 import { readHostname } from "../core/item/hostname.js";
 import type { Item } from "../core/item/item.js";
 
-/** An item as it stands in a text. */
 export interface Mention {
   readonly item: Item;
-  /** As written, without defanging. */
   readonly value: string;
   readonly isDefanged: boolean;
   readonly text: string;

@@ -20,11 +20,9 @@ export interface StoredTypeFacts {
   readonly cellOf: (text: string) => CellValue | undefined;
 }
 
-/** How an added column is stored and read back. */
 interface ColumnTypeFacts extends StoredTypeFacts {
   /** The cell of a value that is not null. @param text makes a text storable */
   toCell(value: NonNullable<ColumnValue>, text: (value: string) => string): CellValue;
-  /** The value of a cell that is not null. */
   toValue(cell: NonNullable<CellValue>): ColumnValue;
   /** Parses the text of a value, "" for null; the entries of a list are joined with `|`. */
   fromText(text: string): ColumnValue;

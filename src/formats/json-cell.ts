@@ -20,7 +20,6 @@ export function plainEscapes(json: string): string {
   });
 }
 
-/** A pair of surrogates, a single escaped character, or any other escape. */
 const escapes =
   /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u([\da-fA-F]{4})|\\[^u]/g;
 

@@ -3,7 +3,6 @@ import { wellFormedJson } from "../core/json-members.js";
 import { type EnrichedRow, isUtf8 } from "../core/row.js";
 import type { Encoder } from "./types.js";
 
-/** An encoder for formats with no header or separators. */
 export function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
   return {
     header: "",

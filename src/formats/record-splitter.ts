@@ -44,7 +44,6 @@ export class RecordSplitter {
     return records;
   }
 
-  /** Returns the bytes after the last line end; null if there are none. */
   end(): Buffer | null {
     const rest = this.#restLength === 0 ? null : Buffer.concat(this.#rest);
     this.#rest = [];

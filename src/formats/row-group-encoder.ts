@@ -61,7 +61,6 @@ export class RowGroupEncoder {
     return this.#written();
   }
 
-  /** The end of the file. Nothing can be encoded afterwards. */
   footer(): Uint8Array {
     this.#rewind();
     this.#writer.schema = [...this.#schema];

@@ -8,7 +8,6 @@ export function storedType(type: StoredType): StoredTypeFacts {
   return isDecimal(type) ? decimal(type) : storedTypes[type];
 }
 
-/** Whether an output has no such type but text. */
 export function lacksType(target: StoringName, type: StoredType): boolean {
   const { sql, parquet } = storedType(type);
   if (target === "parquet") return parquet === text.parquet && type !== "text";
@@ -89,7 +88,6 @@ function timestampLeaf(unit: "MICROS" | "NANOS", isAdjustedToUTC: boolean): Parq
 /** Most digits of a decimal in Parquet files that other programs read, and in DuckDB. */
 const maxDecimalDigits = 38;
 
-/** The decimal type of so many digits, or null if there is none. */
 export function decimalType(precision: number, scale: number): DecimalType | null {
   const fits = precision >= 1 && precision <= maxDecimalDigits && scale >= 0 && scale <= precision;
   return fits ? `decimal(${precision},${scale})` : null;

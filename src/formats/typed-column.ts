@@ -19,7 +19,6 @@ export type StoredType =
   | "timestamp_ns_local"
   | "uuid";
 
-/** A column of a table or a Parquet file. */
 export interface TypedColumn {
   readonly name: string;
   readonly type: StoredType;
@@ -27,7 +26,6 @@ export interface TypedColumn {
   readonly nullable: boolean;
 }
 
-/** The type of an input column. Plain JSON. */
 export interface InputType {
   /** Null for a type that outputs store as text. */
   readonly type: StoredType | null;

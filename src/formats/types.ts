@@ -38,7 +38,6 @@ export interface WritableFormat {
   readonly extensions: readonly string[];
   /** @throws UsageError `column_clash` */
   write(options: EncoderOptions): Encoder;
-  /** Splits an output into its records, including the header. */
   split(): RecordSplitter;
   /** Counts the records of an output, including the header. */
   count(options: CountOptions): RecordCounter;
@@ -56,9 +55,7 @@ type Shape = "flat" | "nested";
 /** How an input is parsed, from its flags or detected in its first records. */
 export interface InputReading {
   readonly format: SourceFormat;
-  /** Null for formats without cells. */
   readonly delimiter: Delimiter | null;
-  /** Lines that start with this text are skipped; null for none. */
   readonly comment: string | null;
   /** Ignore spaces before a cell, so that `"a", "b"` has two quoted cells. */
   readonly spaced: boolean;
@@ -79,7 +76,6 @@ export interface ColumnPlace {
   readonly index: number;
 }
 
-/** The item column and how it was chosen. */
 export interface ItemColumn extends ColumnPlace {
   /**
    * By flag, by a customary name, by its share of indicators, or because the format has one column.
@@ -103,7 +99,6 @@ export interface ColumnSample {
   readonly kind: ItemKind | null;
 }
 
-/** The column that names each item's kind. */
 export interface KindColumn extends ColumnPlace {
   readonly by: "flag" | "neighbour";
 }
@@ -116,7 +111,6 @@ export interface ReadOptions {
    * True if no flag gave the format: CSV may then have tabs, and comments if it starts with `#`.
    */
   readonly guessed: boolean;
-  /** Skip lines that start with this text; null for none. */
   readonly comment: string | null;
   /** Name of the item column, or several (dotted paths for NDJSON); null to detect it. */
   readonly itemColumn: string | readonly string[] | null;
@@ -147,13 +141,10 @@ export interface FormatReading {
 /** What `es-bulk` does with a document: `create` refuses an identifier that the index has. */
 export const esActions = ["index", "create"] as const;
 
-/** What the identifier of a document of `es-bulk` is from. */
 export const esIds = ["row", "item"] as const;
 
 export interface EncoderOptions {
-  /** The input's column names, unchanged. */
   readonly columns: readonly string[];
-  /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   readonly shape: Shape;
   /** The columns to add. @default those of every run */
@@ -162,7 +153,6 @@ export interface EncoderOptions {
   readonly formulaGuard: boolean;
   /** Index named in the action lines of `es-bulk`. @default none: the address names it */
   readonly esIndex?: string | undefined;
-  /** Action of `es-bulk`. @default index */
   readonly esAction?: (typeof esActions)[number] | undefined;
   /** What identifies a document of `es-bulk`. @default row */
   readonly esId?: (typeof esIds)[number] | undefined;
@@ -178,9 +168,7 @@ export interface RejectsOptions extends Pick<EncoderOptions, "columns" | "formul
 }
 
 export interface Encoder {
-  /** Start of the output; "" for none. */
   readonly header: string;
-  /** The text of the rows, in most formats one line each. */
   encode(rows: readonly EnrichedRow[]): string;
 }
 
@@ -202,7 +190,6 @@ export interface RecordCounter {
 }
 
 export interface EarlierFormat {
-  /** Null for formats without cells. */
   readonly delimiter: Delimiter | null;
   readonly header: boolean;
   /** @returns the layout of the first record; null if repute did not write it */
@@ -213,18 +200,13 @@ export interface EarlierLayout {
   readonly inputColumns: readonly string[];
   readonly shape: Shape;
   readonly optional: OptionalColumns;
-  /** @returns null if repute did not write the record */
   read(record: string): EarlierRecord | null;
 }
 
 export interface EarlierRecord {
-  /** Value of an added column; "" for none. */
   text(column: string): string;
   list(column: string): readonly string[];
-  /** Cells of the input's columns (CSV and TSV). */
   readonly cells: readonly string[];
-  /** The input's members as JSON text (NDJSON), or null. */
   readonly json: string | null;
-  /** Values without a column, as JSON text, or null. */
   readonly extra: string | null;
 }

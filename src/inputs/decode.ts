@@ -73,7 +73,6 @@ export async function decode(
 
 const archive = "PK\u0003\u0004";
 
-/** Bytes with the name of its first file. */
 const headBytes = 64;
 
 /** Whether these bytes are enough to tell a mark and a workbook. */
@@ -115,7 +114,6 @@ export function looksGzipped(head: Buffer): boolean {
 
 type Utf16 = "utf-16le" | "utf-16be";
 
-/** Detects UTF-16 by its byte order mark; null if there is none. */
 function utf16Of(head: Buffer): Utf16 | null {
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";

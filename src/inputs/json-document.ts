@@ -7,14 +7,11 @@ const tokens = /"(?:[^"\\\n]|\\.)*"|[[\]{},:]|\n|[ \t\r]+|[^"[\]{},: \t\r\n]+/y;
 /** Reads a JSON document as the lines of NDJSON. Bytes are read as Latin-1. */
 export class JsonDocument {
   readonly #name: string;
-  /** Brackets that are open. */
   #open = "";
   #isOver = false;
   /** Depth of the list of rows while it is open; else 0. */
   #rowsDepth = 0;
-  /** Name of the list; null until it is found. */
   #list: string | null = null;
-  /** Whether a list in an object has just begun. */
   #isUndecided = false;
   #emptyLists = 0;
   #rows = 0;
@@ -38,7 +35,6 @@ export class JsonDocument {
     this.#name = name;
   }
 
-  /** The rows in a chunk, as lines. */
   read(chunk: Buffer): Buffer {
     const text = this.#rest + chunk.toString("latin1");
     const read = this.#readTokens(text, text.length - 1);

@@ -112,7 +112,6 @@ function storedMembers(
   };
 }
 
-/** Opens an input and finds its columns. @throws ReputeError if it cannot be read */
 export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
   const range = "path" in input ? (input.range ?? null) : null;
   const settled = options.resume ?? range;

@@ -64,7 +64,6 @@ const html = /^\s*<(?:!doctype\s+html|html)\b/i;
 const xml = /^\s*<(?:\?xml\b|!DOCTYPE\b|!--)/i;
 const element = /^\s*<[a-z][\w:.-]*(?:\s[^<>]*)?>/i;
 
-/** Lines examined. */
 const mostLines = 50;
 
 /** Shorter inputs may be text with some stray bytes. */

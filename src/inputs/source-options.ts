@@ -57,7 +57,6 @@ export const sourceOptions = z.strictObject({
   }),
 });
 
-/** Names that a wrong one may be meant for. */
 const encodings = [
   "utf-8",
   "utf-16le",
@@ -78,7 +77,6 @@ const encodings = [
   "big5",
 ];
 
-/** Checks a label of the WHATWG Encoding Standard. */
 function mustBeEncoding(label: string, context: z.RefinementCtx): void {
   if (isEncoding(label)) return;
   const meant = didYouMean(label, encodings);

@@ -9,7 +9,6 @@ export interface Part extends Pick<InputRange, "start" | "end" | "row" | "line">
   readonly crc: number;
 }
 
-/** Cuts an input into parts while its rows are read. */
 export class InputSplitter {
   readonly #copy: (bytes: Buffer) => Promise<void>;
   /** Bytes read that are not in a part yet. */

@@ -7,19 +7,15 @@ import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 
-/** Where a resumed run continues. */
 export interface SourcePosition {
   /** Bytes of decompressed input, rows and lines before it. */
   readonly offset: number;
   readonly row: number;
   readonly line: number;
-  /** The columns found when the run started. */
   readonly columns: readonly string[];
-  /** Their types. @default text */
   readonly types?: readonly InputType[] | undefined;
   /** Checksum of the stored bytes read by then, including bytes read ahead of `offset`. */
   readonly input?: ChecksumState;
-  /** How the input is parsed, as found when the run started. */
   readonly reading: InputReading;
   /** Of several inputs, what is known of each; `offset` and `row` then count across them. */
   readonly files?: readonly FilePosition[];
@@ -31,7 +27,6 @@ export interface FilePosition {
   readonly columns: readonly string[];
   readonly types?: readonly InputType[] | undefined;
   readonly reading: InputReading;
-  /** The kind of a table. */
   readonly kind?: string | undefined;
   /** Offset and rows of the inputs before it; null if it isn't reached yet. */
   readonly start: { readonly offset: number; readonly row: number } | null;
@@ -41,7 +36,6 @@ export interface FilePosition {
   readonly warnings: readonly (readonly [message: string, count: number])[];
 }
 
-/** How the text of an input is stored. */
 export interface Encoding {
   /** Require gzip. Without this, gzip is detected by its first bytes. */
   readonly gzip: boolean;
@@ -52,7 +46,6 @@ export interface Encoding {
    * lines decide. @default not at all
    */
   readonly json?: "named" | "possible" | undefined;
-  /** Sheet of a workbook. @default the first */
   readonly sheet?: string | undefined;
 }
 
@@ -77,7 +70,6 @@ export interface InputRange {
   readonly checksum?: ChecksumState;
 }
 
-/** The table that a file is a copy of. */
 export interface CopiedFrom {
   /** As the user named it, without a password. */
   readonly name: string;
@@ -103,16 +95,13 @@ export interface NamedInput {
 }
 
 export interface SkippedFile {
-  /** As given. */
   readonly folder: string;
-  /** Folder and path in it. */
   readonly path: string;
   readonly reason: string;
 }
 
 /** A folder of files, or of objects. */
 export interface InputFolder {
-  /** With a trailing slash. */
   readonly name: string;
   /** What is in it, in any order. Subfolders end in `/`. */
   readonly entries: readonly string[];
@@ -123,7 +112,6 @@ export interface InputFolder {
   readonly read: (path: string) => Promise<unknown>;
 }
 
-/** Several inputs, read in order as one. */
 export interface SeveralInputs {
   readonly inputs: readonly NamedInput[];
   readonly skipped?: readonly SkippedFile[];
@@ -147,11 +135,9 @@ export interface StoredInput {
   close(): Promise<void>;
 }
 
-/** The text of an input and its reading progress. */
 export interface InputBytes extends TextBytes {
   /** Stored size in bytes; null if it isn't a regular file. */
   readonly bytesTotal: number | null;
-  /** Warnings about the input, filled while reading. */
   readonly warnings: Warnings;
   bytesRead(): number;
   checksum(): ChecksumState;
@@ -174,18 +160,15 @@ export interface OpenedSource {
   readonly kind?: string | undefined;
   /** Stored size in bytes; null for a stream. */
   readonly bytesTotal: number | null;
-  /** Stored bytes read so far, for progress. */
   bytesRead(): number;
   /**
    * Checksum of those bytes, verified by a resumed run; undefined for several inputs, which have one
    * each.
    */
   checksum(): ChecksumState | undefined;
-  /** Of several inputs, how far each was read. */
   files?(): readonly FilePosition[];
   /** What to tell the user of the columns of several inputs. */
   readonly notices?: readonly string[];
-  /** Warnings and their counts, filled while reading. */
   readonly warnings: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
@@ -195,7 +178,6 @@ export type NamedFiles = NamedFile | { readonly inputs: readonly { readonly inpu
 
 type NamedFile = { readonly path: string } | { readonly stream: unknown };
 
-/** The files among the inputs of a run. */
 export function inputPaths(input: NamedFiles): readonly string[] {
   const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
   return inputs.flatMap((one) => ("path" in one ? [one.path] : []));

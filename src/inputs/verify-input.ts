@@ -14,7 +14,6 @@ import {
 export interface CheckedFile {
   readonly name: string;
   readonly handle: FileHandle;
-  /** @default 0 */
   readonly base?: number;
 }
 

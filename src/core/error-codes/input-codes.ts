@@ -1,7 +1,6 @@
 import { startOver } from "./remedies.js";
 import type { CodeEntries } from "./entry.js";
 
-/** The input cannot be read as named. */
 export const inputCodes = {
   input_missing: ["there is no input", "name a file, pipe rows in, or give - to type them"],
   input_not_found: ["the input file does not exist", "check the path"],

@@ -1,7 +1,6 @@
 import { startOver } from "./remedies.js";
 import type { CodeEntries } from "./entry.js";
 
-/** The output, or an earlier one, cannot be written or read. */
 export const outputCodes = {
   unknown_output: ["repute cannot write the output as named", "name one of those in the hint"],
   run_word: [

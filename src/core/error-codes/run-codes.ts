@@ -1,7 +1,6 @@
 import { startOver } from "./remedies.js";
 import type { CodeEntries } from "./entry.js";
 
-/** State of an interrupted run, its journal, the cache. */
 export const runCodes = {
   resume_or_restart: ["--resume and --restart exclude each other", "give one of them"],
   resume_needs_file: ["a run to a stream cannot be resumed", "write to a file with -o"],
@@ -44,7 +43,6 @@ export const runCodes = {
   cache_unusable: ["the cache cannot be read or written", "check the disk and permissions"],
 } as const satisfies CodeEntries;
 
-/** Work that is divided into chunks. */
 export const chunkCodes = {
   work_exists: ["the work folder is not empty", "name a new folder"],
   work_missing: ["the work folder has no plan", "make one with repute split"],

@@ -1,6 +1,5 @@
 import type { CodeEntries } from "./entry.js";
 
-/** A tag, or its list of addresses, could not be read or exported. */
 export const tagCodes = {
   invalid_tag_name: ["a tag's name is empty", "give the name as the service spells it"],
   which_tags: ["no tags are named, or they are named in two ways", "name tags, --all or --seen-in"],

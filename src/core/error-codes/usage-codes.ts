@@ -1,6 +1,5 @@
 import type { CodeEntries } from "./entry.js";
 
-/** Wrong usage of the command line, or wrong settings. */
 export const usageCodes = {
   command_missing: ["a flag comes before the command", "write the command first"],
   unknown_command: ["there is no such command", "see repute help"],

@@ -31,7 +31,6 @@ export class AddressRanges {
     return true;
   }
 
-  /** Whether an address is in a range. @param ip as `recogniseItem` writes it */
   has(ip: string): boolean {
     if (this.#ranges.length === 0) return false;
     if (!ip.includes(":")) return isIPv4(ip) && this.#covers(v4Number(ip));

@@ -3,7 +3,6 @@ import type { Item } from "../item/item.js";
 import { hostOf } from "../item/url.js";
 import { AddressRanges } from "./address-ranges.js";
 
-/** What the row of an excluded item says. @param path of the list */
 export function excludedMessage(path: string): string {
   return `${itemCodes.excluded[0]}: ${path}`;
 }
@@ -13,7 +12,6 @@ export class ExclusionList {
   readonly path: string;
   readonly sha256: string;
   entries = 0;
-  /** The first entry, as written; null in an empty list. */
   sample: string | null = null;
   readonly ranges = new AddressRanges();
   /** Domains with all below them: lower case, with A-labels. */
@@ -22,7 +20,6 @@ export class ExclusionList {
   readonly mailDomains = new Set<string>();
   /** Items, and host names that stand for themselves alone. In lower case. */
   readonly #singles = new Set<string>();
-  /** Texts that no item may contain. In lower case. */
   readonly #parts: string[] = [];
 
   /**
@@ -66,7 +63,6 @@ export class ExclusionList {
     return this.#singles.has(host) || this.ranges.has(host) || this.#covers(host);
   }
 
-  /** Whether a host name, or one above it, is among the domains. */
   #covers(name: string): boolean {
     if (this.domains.size === 0) return false;
     for (let from = 0; ;) {

@@ -87,7 +87,6 @@ function invalid(where: string, entry: string): UsageError {
   );
 }
 
-/** Adds an entry. @returns false if it is none of the forms */
 function addEntry(list: ExclusionList, text: string): boolean {
   const entry = bareEntry(refang(text));
   list.note(text);

@@ -34,7 +34,6 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** Why a JSON file cannot be read, as the end of a sentence. */
 export function jsonFileFault(error: unknown): string {
   return error instanceof SyntaxError ? "it is not valid JSON" : faultReason(error);
 }

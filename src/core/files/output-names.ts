@@ -1,7 +1,5 @@
-/** Name of the file that lists the files of a data set, within their folder. */
 export const dataSetManifest = "_manifest.json";
 
-/** Path of the manifest beside an output, or within a data set. */
 export function manifestPath(base: string): string {
   return base.endsWith("/") ? base + dataSetManifest : `${base}.manifest.json`;
 }

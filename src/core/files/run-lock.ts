@@ -12,7 +12,6 @@ import { hostname } from "node:os";
 import type * as Sqlite from "@photostructure/sqlite";
 import { UsageError } from "../errors.js";
 
-/** Releases a lock. The file goes synchronously, before the promise is returned. */
 export type Unlock = () => Promise<void>;
 
 /** How long to wait for a process that only looks whether a lock is taken, in milliseconds. */
@@ -129,7 +128,6 @@ function nameHolder(path: string): void {
   }
 }
 
-/** Names the process that holds a lock; empty if it has not yet said so. */
 function holderOf(path: string): string {
   try {
     const { pid, host } = JSON.parse(readFileSync(holderPath(path), "utf8")) as Holder;

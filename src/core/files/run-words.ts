@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
 import { UsageError } from "../errors.js";
 
-/** What tells a run from the others of its output. */
 export interface RunStart {
   readonly runId: string;
   /** When it began, RFC 3339 UTC. */
@@ -71,7 +70,6 @@ function wrong(message: string, hint: string): UsageError {
   return new UsageError("run_word", message, { hint });
 }
 
-/** The file of a DuckDB table, and the rest. */
 function splitTable(name: string): readonly string[] {
   return /^duckdb:/i.test(name) ? name.split(/\?(.*)/s, 2) : [name];
 }

@@ -11,7 +11,6 @@ export interface ChecksumState {
   readonly marks: readonly Prefix[];
 }
 
-/** Where bytes have changed, end exclusive. */
 export interface Damage {
   readonly from: number;
   readonly to: number;
@@ -116,7 +115,6 @@ export class RunningChecksum {
     this.#spacing *= 2;
   }
 
-  /** The longest matching earlier prefix before `length`. */
   #reached(length: number): number {
     return this.#before?.marks.findLast(([earlier]) => earlier < length)?.[0] ?? 0;
   }

@@ -14,13 +14,11 @@ const faults: Readonly<Record<string, readonly [reason: string, hint: string]>> 
   EISDIR: ["it is a directory", "name a file"],
 };
 
-/** The errno of a system error; "" for any other error. */
 function errnoOf(error: unknown): string {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" ? code : "";
 }
 
-/** Why a file operation failed, as the end of a sentence. */
 export function faultReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return faults[errnoOf(error)]?.[0] ?? text;

@@ -13,7 +13,6 @@ export function detectItem(text: string): Item | null {
   return null;
 }
 
-/** Reads a stripped and refanged text as a given kind, or returns null. */
 export function readItemAs(kind: ItemKind, text: string): Item | null {
   const value = readers[kind](text, true);
   return value === null ? null : { kind, value };

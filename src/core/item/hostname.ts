@@ -3,7 +3,6 @@ import { parse } from "tldts";
 import { isPortOrNothing } from "./ip.js";
 import { strip } from "./refang.js";
 
-/** A host name in normal form, split at its public suffix. */
 export interface Hostname {
   /** Lower case, A-labels, no trailing dot. */
   readonly name: string;
@@ -30,7 +29,6 @@ export function readHostname(text: string): Hostname | null {
   return registrable.test(domain) ? { name, domain, suffix: publicSuffix } : null;
 }
 
-/** True if the text itself is a public suffix, such as `co.uk`. */
 export function isPublicSuffix(text: string): boolean {
   const name = asciiHostname(text);
   if (name === null || !hasValidLabels(name)) return false;

@@ -1,6 +1,5 @@
 import type { itemCodes } from "../error-codes/item-codes.js";
 
-/** The kinds of item that the interface supports. */
 export const itemKinds = ["ip", "domain", "url", "sha1", "crypto_wallet", "email"] as const;
 
 export type ItemKind = (typeof itemKinds)[number];
@@ -12,17 +11,13 @@ export interface Item {
   readonly value: string;
 }
 
-/** Code of a text that is not an item. */
 export type UnsupportedCode = keyof typeof itemCodes;
 
-/** Why a text is not a supported item. */
 export interface UnsupportedReason {
   readonly code: UnsupportedCode;
-  /** Human-readable. */
   readonly message: string;
 }
 
-/** The outcome of recognition: an item, or the reason why there is none. */
 export type Recognition =
   | { readonly item: Item; readonly reason: null }
   | { readonly item: null; readonly reason: UnsupportedReason };
@@ -83,7 +78,6 @@ const kinds: ReadonlyMap<string, ItemKind> = new Map(
   ),
 );
 
-/** Labels of kinds that the interface doesn't support. */
 const otherKinds: ReadonlySet<string> = new Set(
   (
     "md5 md5hash hashmd5 md5sum filehashmd5 filemd5 sha224 sha256 sha256hash hashsha256 sha256sum " +

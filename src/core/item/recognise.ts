@@ -136,7 +136,6 @@ function behindLabel(text: string): string | null {
 const questionMarks = /^[?\s]+/;
 const labelled = /^([a-z][\w ./-]{0,31}?) ?[:=]\s*(?=\S)/i;
 
-/** How much a text looks like an indicator: see `rateText`. */
 export function indicatorWeight(text: string): number {
   return rateText(text).weight;
 }
@@ -148,7 +147,6 @@ export interface TextRating {
    * networks), 0.5 for file names and paths, otherwise 0.
    */
   readonly weight: number;
-  /** Null if it cannot be looked up. */
   readonly kind: ItemKind | null;
 }
 

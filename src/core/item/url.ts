@@ -33,7 +33,6 @@ const scheme = /^(?:https?|ftp|wss?):/i;
 const severalUrls = /\s(?:https?|ftp|wss?|hxxps?):\/\//i;
 const afterAuthority = /[/?#]/;
 const space = /\s/;
-/** Separates the values of a cell with several. */
 const separator = /[,;|]/;
 const longestAddress = 48;
 /** One parse reaches a fixed point, unless its result contains a defanged token again. */

@@ -22,7 +22,6 @@ export type ExitReason = (typeof exitReasons)[number];
 
 const count = z.int().nonnegative();
 
-/** Counts by a name that the data brings. */
 const counts = z.record(z.string(), count).readonly();
 
 const statuses = z.record(z.enum(findingStatuses), count).readonly();
@@ -78,7 +77,6 @@ const leftOut = z
   })
   .readonly();
 
-/** Rows that were looked up and counted, and not written. */
 export type LeftOutCounts = z.infer<typeof leftOut>;
 
 /** Rows that a retry looked up again: status before → status now → rows. */
@@ -103,7 +101,6 @@ const ending = {
     .describe("The error that ended the run"),
 };
 
-/** How a run ended, as its manifest and `--json` say. */
 export type RunEnding = Readonly<z.infer<z.ZodObject<typeof ending>>>;
 
 export const outputSchema = z.object({

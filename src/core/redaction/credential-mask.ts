@@ -40,7 +40,6 @@ export class CredentialMask {
       .replaceAll(headerLine, `$1${hidden}`);
   }
 
-  /** Same as `inText`, for bytes in any ASCII-compatible encoding. */
   inErrorBody(body: Buffer): Buffer {
     const text = body.toString("latin1");
     const masked = this.inText(text);

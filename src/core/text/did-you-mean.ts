@@ -28,7 +28,6 @@ export function didYouMean(
   return best;
 }
 
-/** All candidates, those that are nearest to `word` first. */
 export function nearestFirst(word: string, candidates: readonly string[]): readonly string[] {
   const wanted = comparable(word);
   const distances = candidates.map((name) => distanceBetween(wanted, comparable(name)));
@@ -41,7 +40,6 @@ function comparable(name: string): string {
   return name.trim().toLowerCase().slice(0, longestWord);
 }
 
-/** Shorter words begin too many names. */
 const leastBeginning = 3;
 
 function startsWith(beginning: string): (name: string) => boolean {

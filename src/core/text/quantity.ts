@@ -23,7 +23,6 @@ export function formatCounts(
   return shown.join(", ") + (rest > 0 ? `, and ${counted(rest, "other")}` : "");
 }
 
-/** A rate per second, with one decimal below ten. */
 export function formatSpeed(perSecond: number): string {
   return perSecond < 9.95 ? perSecond.toFixed(1) : formatCount(perSecond);
 }
@@ -94,7 +93,6 @@ export function wrapLines(text: string, width: number, hanging?: number): string
   return lines.join("\n");
 }
 
-/** Quotes a text for use as a single shell word. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,12 +1,10 @@
 import { isMap, isScalar, LineCounter, parseDocument, type YAMLError } from "yaml";
 
-/** A position in a text; both count from 1. */
 interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** A YAML text, parsed, with the first fault if there is one. */
 export interface YamlText {
   /** Null for an empty text, and where there is a fault. */
   readonly value: unknown;

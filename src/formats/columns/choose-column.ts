@@ -73,7 +73,6 @@ export function chooseKindColumn(
   return null;
 }
 
-/** Whether a column of this name is likely to contain kinds. */
 function isKindName(name: string): boolean {
   return kindNames.has(
     name
@@ -161,7 +160,6 @@ function ratingOf(cell: string): TextRating {
 /** The start of an input, from which its columns are found. */
 export interface ColumnSource {
   readonly input: string;
-  /** The columns in the records read so far. */
   columns(): readonly SampledColumn[];
   placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;
   /** The column named by a flag. @throws UsageError `column_not_found` */

@@ -14,7 +14,6 @@ export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
 
 export interface CsvRecord {
   readonly cells: string[];
-  /** First and last line of the record, counted from 1. */
   readonly line: number;
   readonly endLine: number;
   readonly end: number;

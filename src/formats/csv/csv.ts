@@ -24,7 +24,6 @@ export const csv = delimited(",", ["csv"], ({ guessed }) =>
   guessed ? [",", "\t", ";"] : [",", ";"],
 );
 
-/** Tab-separated values, quoted like CSV, as spreadsheets write them. */
 export const tsv = delimited("\t", ["tsv", "tab"], () => ["\t"]);
 
 type Delimiters = readonly [Delimiter, ...Delimiter[]];
@@ -123,7 +122,6 @@ function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
   return lines.filter((line) => pattern.test(line)).length * 2 >= Math.max(1, lines.length);
 }
 
-/** Turns records into rows with one cell per column; surplus cells go to `extra`. */
 function rowMaker(
   width: number,
   { items, kind }: Pick<InputReading, "items" | "kind">,

@@ -8,13 +8,11 @@ import { isColumnName, matchColumn } from "../columns/find-column.js";
 import type { InputReading, ReadOptions } from "../types.js";
 import { sniffDelimiter } from "./csv-layout.js";
 
-/** Where the rows of a delimited text begin, and what separates their cells. */
 export interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
   readonly skippedLines: number;
   readonly skippedText: string;
   readonly content: readonly string[];
-  /** Null if no delimiter separates them. */
   readonly delimiter: Delimiter | null;
 }
 
@@ -94,7 +92,6 @@ function isOfTable(line: string, delimiter: Delimiter): boolean {
   return indicatorWeight(first) === 1 || (line.split('"').length - 1) % 2 === 1;
 }
 
-/** The most frequent number, the larger one of a tie; 0 for no number. */
 function mostFrequent(numbers: readonly number[]): number {
   const frequency = (number: number): number => numbers.filter((other) => other === number).length;
   return Math.max(

@@ -105,7 +105,6 @@ function columnIn(rep: Readonly<Record<string, unknown>>, name: string): unknown
   return columns.find((column) => column.name === name)?.value({ row: noRow, item: null, finding });
 }
 
-/** Results don't depend on the row. */
 const noRow = itemRow("", { number: 0, line: 0, end: 0 });
 
 function readFlat(text: string, prefix: string, columns: readonly Column[]): EarlierRecord | null {

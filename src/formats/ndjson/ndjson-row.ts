@@ -27,11 +27,8 @@ export function parseLine(line: Line): ParsedLine {
   return { line, json, object: null, reason: `it is ${kind}` };
 }
 
-/** Where the item of a row may be. */
 interface FoundValue {
-  /** As it is in JSON. */
   readonly value: unknown;
-  /** With several item columns, its own. */
   readonly column: string | undefined;
   readonly kindText: string;
 }

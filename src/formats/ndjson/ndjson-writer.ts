@@ -51,7 +51,6 @@ export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
   });
 }
 
-/** Whether the item column is not the same for all rows. */
 function ofSeveral({ file, column }: Row): boolean {
   return file !== undefined || column !== undefined;
 }
@@ -73,7 +72,6 @@ export function uniqueNames(names: readonly string[]): readonly string[] {
 }
 
 interface InputMembers {
-  /** The members as JSON, without braces. */
   readonly text: string;
   /** Members replaced by added ones of the same name; null if none. */
   readonly displaced: Record<string, unknown> | null;

@@ -31,7 +31,6 @@ import type { JsonObject } from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
 import { matchColumn, unknownColumn } from "../columns/find-column.js";
 
-/** Newline-delimited JSON, one object per line. */
 export const ndjson: ReadableFormat & WritableFormat = {
   extensions: ["ndjson", "jsonl", "json"],
   read,
@@ -90,7 +89,6 @@ function rowMaker(
   };
 }
 
-/** The member names of an input's first object, and the paths of item and kind. */
 interface NdjsonLayout extends Pick<InputReading, "items" | "kind"> {
   readonly columns: readonly string[];
 }
@@ -143,7 +141,6 @@ async function findLayout(
   return { columns, ...found };
 }
 
-/** Whether these lines are as long as one may be. */
 function isLong(lines: readonly ParsedLine[]): boolean {
   const [first, last] = [lines[0], lines.at(-1)];
   return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;

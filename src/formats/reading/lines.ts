@@ -17,7 +17,6 @@ export interface TextBytes {
 export interface Line {
   readonly text: string;
   readonly number: number;
-  /** Byte offset after the line end. */
   readonly end: number;
 }
 
@@ -99,7 +98,6 @@ function tooLong(name: string, line: number): FatalError {
   });
 }
 
-/** Limits that protect the machine from malformed inputs. */
 export const limits = {
   /** Longest record (a line, or a CSV record of several lines), in bytes. */
   recordBytes: 16 * 1024 * 1024,
@@ -122,7 +120,6 @@ export const limits = {
   sampleMs: 5000,
 } as const;
 
-/** Counts warnings, in order of first occurrence. */
 export class Warnings {
   readonly #counts = new Map<string, number>();
 

@@ -66,7 +66,6 @@ async function* replay(
   yield* rest;
 }
 
-/** Buffers batches for inspection, then replays them. */
 export class Sample<T> {
   readonly #batches: AsyncGenerator<readonly T[]>;
   readonly #pauses: Pauses | null;
@@ -112,7 +111,6 @@ export class Sample<T> {
   }
 }
 
-/** The first lines of an input, without line ends. */
 export interface HeadLines {
   /** Comment lines before the first content line, without their marker. */
   readonly comments: readonly string[];

@@ -1,4 +1,3 @@
-/** Character between the cells of a CSV or TSV input. */
 export type Delimiter = string;
 
 export const delimiters: readonly Delimiter[] = ["\t", ";", ","];

@@ -122,7 +122,6 @@ function relatedOf({ kind, value }: Item): Record<string, readonly string[]> | u
   }
 }
 
-/** Removes the brackets that IPv6 addresses have in a URL. */
 function bareHost(hostname: string): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }

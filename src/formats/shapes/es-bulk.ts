@@ -32,7 +32,6 @@ function pairsOf(options: EncoderOptions): (enriched: EnrichedRow) => string {
 
 const actionLine = /^\{"(?:index|create)":\{(?:"_index":"[^"]+",)?"_id":"[0-9a-f]{40}"\}\}\n$/;
 
-/** Counts the documents. Every other line is an action. */
 function countPairs(options: CountOptions): RecordCounter {
   const documents = ecs.count(options);
   let lines = 0;

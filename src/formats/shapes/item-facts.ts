@@ -35,7 +35,6 @@ export function itemFacts(enriched: EnrichedRow): ItemFacts {
   };
 }
 
-/** Milliseconds since 1970 of a valid date-time. */
 export function epochMs(dateTime: string): number {
   return Number((parseTimestamp(dateTime) ?? 0n) / 1000n);
 }

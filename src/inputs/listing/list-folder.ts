@@ -8,7 +8,6 @@ import { listDataSet } from "./list-data-set.js";
 import type { InputFolder, NamedInput, SeveralInputs, SkippedFile } from "../types.js";
 
 export interface FileChoice {
-  /** Places of what the run writes. */
   readonly own: readonly string[];
   /** Any but hidden ones, not only those of known formats. */
   readonly anyFile: boolean;
@@ -98,7 +97,6 @@ async function* filesOfSubfolder(
   yield* filesIn(opened, choice);
 }
 
-/** Whether a folder holds a data set, readable or not. */
 async function isDataSet({ name, entries, read }: InputFolder): Promise<boolean> {
   try {
     return (await listDataSet(name, entries, read)) !== null;
@@ -116,7 +114,6 @@ function isReadable(name: string): boolean {
   return detectSourceFormat(name).format !== null || lists.test(name) || /\.parquet$/i.test(name);
 }
 
-/** Files that repute itself writes beside its outputs. */
 const ownFiles = /(?:[._]manifest\.json|\.failed)$/;
 
 /** Entries of which the state folder of any run has one. */
@@ -128,10 +125,8 @@ function isState({ name, entries }: InputFolder): boolean {
   return isNamed && stateEntries.some((entry) => entries.includes(entry));
 }
 
-/** The plan of a folder that `repute split` made. */
 const planFile = "plan.json";
 
-/** Whether a folder holds the chunks of an input. */
 async function isWork(folder: InputFolder): Promise<boolean> {
   if (!folder.entries.includes(planFile)) return false;
   const path = folder.pathOf(planFile);

@@ -9,7 +9,6 @@ export interface FolderSettings {
   /** Files that the run writes, which are left out. */
   readonly output?: string | undefined;
   readonly rejects?: string | undefined;
-  /** With their subfolders. @default false */
   readonly recursive?: boolean | undefined;
 }
 

@@ -1,12 +1,10 @@
 import type { Row } from "../../core/row.js";
 import { flatten } from "../../formats/ndjson/ndjson-row.js";
 
-/** Where a row of one file stands among several. */
 export interface FilePlace {
   readonly name: string;
   /** Its item column, where files have several and this one has one. */
   readonly column: string | undefined;
-  /** Rows and offset before the file. */
   readonly start: { readonly offset: number; readonly row: number };
   /** All columns, and the index of each in the file or -1; null if the file has the same ones. */
   readonly columns: readonly string[];

@@ -59,7 +59,6 @@ function current(files: readonly KnownFile[], { row }: SourcePosition): number {
   return Math.max(0, files.findLastIndex(begins));
 }
 
-/** Checks a file that an earlier session has read to its end. @throws FatalError `input_changed` */
 async function mustBeAsRead(path: string, { name, input }: FilePosition): Promise<void> {
   // That of an object has the same ETag as before.
   if (input === undefined || isObjectAddress(path)) return;

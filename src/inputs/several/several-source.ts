@@ -5,7 +5,6 @@ import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { columnName } from "../../formats/columns/find-column.js";
 import { type FilePlace, fileRow } from "./file-row.js";
 
-/** One of several inputs, not opened yet. */
 export interface SourceFile {
   readonly name: string;
   /** Path of a regular file, which can be opened again; null for a pipe. */
@@ -21,9 +20,7 @@ export interface KnownFile extends SourceFile {
 }
 
 export interface SeveralOptions {
-  /** Index of the file to begin with. */
   readonly at: number;
-  /** Where the interrupted run stopped; null at the start. */
   readonly resume: SourcePosition | null;
   readonly notices: readonly string[];
 }
@@ -136,7 +133,6 @@ export class SeveralSource implements OpenedSource {
     return open({ ...from, columns, reading, ...(input === undefined ? {} : { input }) });
   }
 
-  /** Takes over what the open file has read so far. */
   #record(): void {
     const position = this.#positions[this.#at];
     if (this.#source === null || position === undefined) return;
@@ -154,7 +150,6 @@ function sum(numbers: readonly number[]): number {
 }
 
 interface ColumnUnion {
-  /** All columns, in order of first appearance. */
   readonly columns: readonly string[];
   /** Per input, the index of each of these columns in it, or -1; null if both lists are the same. */
   readonly places: readonly (readonly number[] | null)[];
@@ -212,7 +207,6 @@ function commonType(
   return { type: null, declared: declared.join(" and ") };
 }
 
-/** Distinguishes columns of the same name by their number. */
 function keysOf(columns: readonly string[]): readonly string[] {
   const seen = new Map<string, number>();
   return columns.map((column) => {

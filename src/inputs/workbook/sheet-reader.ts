@@ -3,7 +3,6 @@ import { dateText } from "./date-styles.js";
 
 export type XmlReader = () => SaxesParser;
 
-/** What the cells of a sheet refer to. */
 export interface SheetFacts {
   readonly texts: readonly string[];
   readonly dates: readonly boolean[];
@@ -36,14 +35,12 @@ export class SheetReader {
     parser.on("closetag", ({ name }) => this.#close(localName(name)));
   }
 
-  /** The rows that end in a piece of the XML. */
   read(xml: string): string {
     this.#csv = "";
     this.#parser.write(xml);
     return this.#csv;
   }
 
-  /** @throws Error if the XML is cut off */
   end(): void {
     this.#parser.close();
   }

@@ -8,7 +8,6 @@ import { dateStyles } from "./date-styles.js";
 /** A compressed workbook is read into memory, up to this size. */
 const mostBytes = 256 * 1024 * 1024;
 
-/** Compressed bytes that are unpacked at once. */
 const pieceBytes = 16 * 1024;
 
 type Zip = typeof Fflate;
@@ -72,7 +71,6 @@ async function* rowsOf(
   }
 }
 
-/** Unpacks one file of an archive, piece by piece. */
 function* unpack(
   { Unzip, UnzipInflate }: Zip,
   packed: Buffer,
@@ -116,7 +114,6 @@ function mustMatch(path: string, checksum: number, expected = checksum): void {
   if (checksum !== expected) throw new Error(`the checksum of ${path} does not match`);
 }
 
-/** The small files of a workbook. */
 class Workbook {
   readonly #files: Readonly<Record<string, Uint8Array>>;
   readonly #newParser: XmlReader;
@@ -158,7 +155,6 @@ class Workbook {
     return target.startsWith("/") ? target.slice(1) : `xl/${target}`;
   }
 
-  /** What the cells of a sheet refer to. */
   facts(): {
     readonly texts: readonly string[];
     readonly dates: readonly boolean[];

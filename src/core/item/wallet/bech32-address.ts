@@ -82,7 +82,6 @@ function isCashPayload(words: readonly number[]): boolean {
 
 const generators = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
 
-/** Zero if the checksum holds. */
 function cashChecksum(prefix: string, words: readonly number[]): bigint {
   let checksum = 1n;
   for (const word of [...Array.from(prefix, (char) => char.charCodeAt(0) & 31), 0, ...words]) {
