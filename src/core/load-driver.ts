@@ -38,7 +38,6 @@ const families = [
   ["pg", "pg-copy-streams"],
   ["hyparquet-writer", "hyparquet"],
   ["bullmq", "ioredis"],
-  ["fflate", "saxes"],
 ];
 
 function packagesWith(name: string): string {

@@ -1,10 +1,11 @@
+import { basename } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { manifestPath } from "../../core/files/output-names.js";
+import { jsonFileFault } from "../../core/files/json-file.js";
+import { dataSetManifest, manifestPath } from "../../core/files/output-names.js";
 import { realPath } from "../../core/files/real-path.js";
 import { shellWord } from "../../core/text/quantity.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { isObjectAddress } from "../../s3/address.js";
-import { listDataSet } from "./list-data-set.js";
 import type { InputFolder, NamedInput, SeveralInputs, SkippedFile } from "../types.js";
 
 export interface FileChoice {
@@ -93,18 +94,8 @@ async function* filesOfSubfolder(
   const opened = await folder.open(entry);
   if (isState(opened)) return yield skip("the state of a run");
   if (await isWork(opened)) return yield skip("a work folder of repute split");
-  if (await isDataSet(opened)) return yield skip(earlierOutput);
+  if (opened.entries.includes(dataSetManifest)) return yield skip(earlierOutput);
   yield* filesIn(opened, choice);
-}
-
-async function isDataSet({ name, entries, read }: InputFolder): Promise<boolean> {
-  try {
-    return (await listDataSet(name, entries, read)) !== null;
-  } catch (error) {
-    if (error instanceof UsageError) return true;
-    if (error instanceof FatalError && error.code === "output_corrupt") return true;
-    throw error;
-  }
 }
 
 /** Lists with one item per line have these extensions. */
@@ -165,4 +156,54 @@ function emptyError(
 
 function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+interface DataSetRecord {
+  readonly output?: { readonly format?: unknown; readonly parts?: unknown };
+}
+
+/** Formats whose parts can be read as input: one record per row. */
+const readable: ReadonlySet<unknown> = new Set(["csv", "tsv", "ndjson", "parquet"]);
+
+/**
+ * The files of the data set in a folder, in order, as its manifest names them; null if the folder
+ * holds none.
+ *
+ * @param folder with a trailing slash
+ * @param names what is in the folder
+ * @param read reads the JSON of a file
+ * @throws UsageError `manifest_unreadable`, `data_set_format`; FatalError `output_corrupt` if a file is missing
+ */
+async function listDataSet(
+  folder: string,
+  names: readonly string[],
+  read: (path: string) => Promise<unknown>,
+): Promise<readonly string[] | null> {
+  if (!names.includes(dataSetManifest)) return null;
+  const path = folder + dataSetManifest;
+  const record = (await read(path).catch((error: unknown) => {
+    if (error instanceof FatalError) throw error;
+    throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
+      cause: error,
+      hint: "restore it from a copy",
+    });
+  })) as DataSetRecord | null;
+  const { format, parts } = record?.output ?? {};
+  if (!Array.isArray(parts)) return null;
+  if (!readable.has(format)) {
+    throw new UsageError(
+      "data_set_format",
+      `the files of ${folder} are ${String(format)}, which repute cannot read`,
+      {
+        hint: "name the input that they were made from",
+      },
+    );
+  }
+  return (parts as readonly { readonly name?: unknown }[]).map(({ name }) => {
+    const file = basename(String(name));
+    if (names.includes(file)) return file;
+    throw new FatalError("output_corrupt", `${folder}${file} is missing: ${path} names it`, {
+      hint: "restore it from a copy",
+    });
+  });
 }

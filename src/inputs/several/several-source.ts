@@ -3,7 +3,7 @@ import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { columnName } from "../../formats/columns/find-column.js";
-import { type FilePlace, fileRow } from "./file-row.js";
+import { flatten } from "../../formats/ndjson/ndjson-row.js";
 
 export interface SourceFile {
   readonly name: string;
@@ -143,6 +143,34 @@ export class SeveralSource implements OpenedSource {
       warnings: [...this.#source.warnings],
     };
   }
+}
+
+interface FilePlace {
+  readonly name: string;
+  /** Its item column, where files have several and this one has one. */
+  readonly column: string | undefined;
+  readonly start: { readonly offset: number; readonly row: number };
+  /** All columns, and the index of each in the file or -1; null if the file has the same ones. */
+  readonly columns: readonly string[];
+  readonly places: readonly number[] | null;
+}
+
+/** A row of one of several files: counted across them, with a cell for every column. */
+function fileRow(row: Row, { name, column, start, columns, places }: FilePlace): Row {
+  const placed = <Value>(values: readonly Value[], missing: Value): readonly Value[] =>
+    places === null ? values : places.map((index) => values[index] ?? missing);
+  const ownColumn = row.column ?? column;
+  return {
+    ...row,
+    number: start.row + row.number,
+    end: start.offset + row.end,
+    file: name,
+    ...(ownColumn !== undefined && { column: ownColumn }),
+    ...(row.nulls !== undefined && { nulls: placed(row.nulls, false) }),
+    ...(row.json !== null && places !== null
+      ? flatten(row.json, columns)
+      : { cells: placed(row.cells, "") }),
+  };
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,16 +1,12 @@
-import { crc32 } from "node:zlib";
-import type * as Fflate from "fflate";
+import { text } from "node:stream/consumers";
+import { crc32, createInflateRaw } from "node:zlib";
+import type { SaxesParser } from "saxes";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
-import { localName, SheetReader, textsOf, type XmlReader } from "./sheet-reader.js";
-import { dateStyles } from "./date-styles.js";
+import { dateStyles, localName, type SheetFacts, SheetReader, textsOf } from "./sheet-reader.js";
 
 /** A compressed workbook is read into memory, up to this size. */
 const mostBytes = 256 * 1024 * 1024;
-
-const pieceBytes = 16 * 1024;
-
-type Zip = typeof Fflate;
 
 /**
  * Reads the rows of a sheet of an Excel workbook (ECMA-376, part 1) as CSV. The compressed file and
@@ -25,21 +21,38 @@ export async function workbookRows(
   name: string,
   sheet: string | undefined,
 ): Promise<AsyncGenerator<Buffer>> {
-  const what = "reading an Excel workbook";
-  const zip = await loadDriver("fflate", () => import("fflate"), what);
-  const { SaxesParser } = await loadDriver("saxes", () => import("saxes"), what);
-  const packed = await collect(chunks, name);
-  const newParser: XmlReader = () => new SaxesParser({ xmlns: false });
+  const { SaxesParser } = await loadDriver(
+    "saxes",
+    () => import("saxes"),
+    "reading an Excel workbook",
+  );
+  const newParser = (): SaxesParser => new SaxesParser({ xmlns: false });
+  const archive = await collect(chunks, name);
   try {
-    const workbook = new Workbook(zip, packed, newParser);
-    const path = workbook.sheetPath(name, sheet);
-    const reader = new SheetReader(newParser(), workbook.facts());
-    const expected = checksumsIn(packed).get(path);
-    return rowsOf(reader, () => unpack(zip, packed, { path, expected }), name);
+    const files = filesIn(archive);
+    const xmlOf = async (path: string): Promise<string> =>
+      files.has(path) ? text(contentOf(files, path)) : "";
+    const workbook = await xmlOf("xl/workbook.xml");
+    const styles = await xmlOf("xl/styles.xml");
+    const targets = elements(newParser(), await xmlOf(relationships), "Relationship");
+    const { id, date1904 } = sheetIn(newParser, workbook, name, sheet);
+    const target = targets.find(({ Id }) => Id === id)?.["Target"] ?? "";
+    const facts: SheetFacts = {
+      texts: textsOf(newParser(), await xmlOf("xl/sharedStrings.xml")),
+      dates: dateStyles(
+        elements(newParser(), styles, "xf", "cellXfs"),
+        elements(newParser(), styles, "numFmt"),
+      ),
+      is1904: ["1", "true"].includes(date1904),
+    };
+    const path = target.startsWith("/") ? target.slice(1) : `xl/${target}`;
+    return rowsOf(new SheetReader(newParser(), facts), contentOf(files, path), name);
   } catch (error) {
     throw unreadable(name, error);
   }
 }
+
+const relationships = "xl/_rels/workbook.xml.rels";
 
 async function collect(chunks: AsyncGenerator<Buffer>, name: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -57,12 +70,13 @@ async function collect(chunks: AsyncGenerator<Buffer>, name: string): Promise<Bu
 
 async function* rowsOf(
   reader: SheetReader,
-  unpacked: () => Iterable<string>,
+  content: AsyncGenerator<Buffer>,
   name: string,
 ): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder();
   try {
-    for (const xml of unpacked()) {
-      const rows = reader.read(xml);
+    for await (const xml of content) {
+      const rows = reader.read(decoder.decode(xml, { stream: true }));
       if (rows !== "") yield Buffer.from(rows);
     }
     reader.end();
@@ -71,129 +85,92 @@ async function* rowsOf(
   }
 }
 
-function* unpack(
-  { Unzip, UnzipInflate }: Zip,
-  packed: Buffer,
-  { path, expected }: { readonly path: string; readonly expected: number | undefined },
-): Generator<string> {
+/** A file of an archive. */
+interface PackedFile {
+  readonly bytes: Buffer;
+  readonly isDeflated: boolean;
+  readonly crc: number;
+}
+
+/** The files of a ZIP archive, from its central directory (APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.16). */
+function filesIn(archive: Buffer): ReadonlyMap<string, PackedFile> {
+  const files = new Map<string, PackedFile>();
+  const end = archive.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
+  if (end === -1) throw new Error("it is cut off");
+  let at = archive.readUInt32LE(end + 16);
+  while (archive.toString("latin1", at, at + 4) === "PK\u0001\u0002") {
+    const nameEnd = at + 46 + archive.readUInt16LE(at + 28);
+    const header = archive.readUInt32LE(at + 42);
+    const lengths = archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
+    const start = header + 30 + lengths;
+    files.set(archive.toString("utf8", at + 46, nameEnd), {
+      bytes: archive.subarray(start, start + archive.readUInt32LE(at + 20)),
+      isDeflated: archive.readUInt16LE(at + 10) !== 0,
+      crc: archive.readUInt32LE(at + 16),
+    });
+    at = nameEnd + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  return files;
+}
+
+async function* contentOf(
+  files: ReadonlyMap<string, PackedFile>,
+  path: string,
+): AsyncGenerator<Buffer> {
+  const file = files.get(path);
+  if (file === undefined) throw new Error(`it has no file ${path}`);
   let checksum = 0;
-  const unpacked = { texts: [] as string[], isOver: false };
-  const decoder = new TextDecoder();
-  const unzip = new Unzip((file) => {
-    if (file.name !== path) return;
-    file.ondata = (error, data, isLast) => {
-      if (error !== null) throw error;
-      checksum = crc32(data, checksum);
-      unpacked.texts.push(decoder.decode(data, { stream: true }));
-      unpacked.isOver = isLast;
-    };
-    file.start();
+  const chunks = file.isDeflated ? createInflateRaw().end(file.bytes) : [file.bytes];
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
+    checksum = crc32(chunk, checksum);
+    yield chunk;
+  }
+  if (checksum !== file.crc) throw new Error(`the checksum of ${path} does not match`);
+}
+
+function sheetIn(
+  newParser: () => SaxesParser,
+  workbook: string,
+  input: string,
+  wanted: string | undefined,
+): { readonly id: string | undefined; readonly date1904: string } {
+  if (workbook === "") {
+    throw new UsageError(
+      "input_binary",
+      `${input} is an Office document without sheets; repute reads CSV, TSV, NDJSON and lists of items`,
+      { hint: "convert it to one of these" },
+    );
+  }
+  const sheets = elements(newParser(), workbook, "sheet");
+  const [properties] = elements(newParser(), workbook, "workbookPr");
+  const found = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted);
+  if (found !== undefined) return { id: found["r:id"], date1904: properties?.["date1904"] ?? "" };
+  const names = sheets.map(({ name }) => JSON.stringify(name)).join(", ");
+  throw new UsageError(
+    "sheet_not_found",
+    `${input} has no sheet ${JSON.stringify(wanted ?? "")}; it has ${names}`,
+    { hint: "name one of them with --sheet" },
+  );
+}
+
+/** The attributes of elements of a name, anywhere or in another one. */
+function elements(
+  parser: SaxesParser,
+  xml: string,
+  name: string,
+  within: string | null = null,
+): readonly Readonly<Record<string, string>>[] {
+  const found: Record<string, string>[] = [];
+  let depth = within === null ? 1 : 0;
+  parser.on("opentag", (tag) => {
+    if (localName(tag.name) === within) depth += 1;
+    if (localName(tag.name) === name && depth > 0) found.push(tag.attributes);
   });
-  unzip.register(UnzipInflate);
-  for (let at = 0; at < packed.length && !unpacked.isOver; at += pieceBytes) {
-    unzip.push(packed.subarray(at, at + pieceBytes), at + pieceBytes >= packed.length);
-    yield* unpacked.texts.splice(0);
-  }
-  if (!unpacked.isOver) throw new Error("its sheet is cut off");
-  mustMatch(path, checksum, expected);
-}
-
-/** The CRC-32 of each file of an archive, from its central directory (APPNOTE.TXT, 4.3.12 and 4.3.16). */
-function checksumsIn(packed: Buffer): ReadonlyMap<string, number> {
-  const checksums = new Map<string, number>();
-  let at = packed.readUInt32LE(packed.lastIndexOf("PK\u0005\u0006", undefined, "latin1") + 16);
-  while (packed.toString("latin1", at, at + 4) === "PK\u0001\u0002") {
-    const end = at + 46 + packed.readUInt16LE(at + 28);
-    checksums.set(packed.toString("utf8", at + 46, end), packed.readUInt32LE(at + 16));
-    at = end + packed.readUInt16LE(at + 30) + packed.readUInt16LE(at + 32);
-  }
-  return checksums;
-}
-
-function mustMatch(path: string, checksum: number, expected = checksum): void {
-  if (checksum !== expected) throw new Error(`the checksum of ${path} does not match`);
-}
-
-class Workbook {
-  readonly #files: Readonly<Record<string, Uint8Array>>;
-  readonly #newParser: XmlReader;
-
-  constructor({ unzipSync }: Zip, packed: Buffer, newParser: XmlReader) {
-    this.#files = unzipSync(packed, {
-      filter: ({ name }) =>
-        /^xl\/(?:(?:workbook|styles|sharedStrings)\.xml|_rels\/workbook\.xml\.rels)$/.test(name),
-    });
-    const checksums = checksumsIn(packed);
-    for (const [path, content] of Object.entries(this.#files)) {
-      mustMatch(path, crc32(content), checksums.get(path));
-    }
-    this.#newParser = newParser;
-  }
-
-  sheetPath(input: string, wanted: string | undefined): string {
-    if (this.#files["xl/workbook.xml"] === undefined) {
-      throw new UsageError(
-        "input_binary",
-        `${input} is an Office document without sheets; repute reads CSV, TSV, NDJSON and lists of items`,
-        { hint: "convert it to one of these" },
-      );
-    }
-    const sheets = this.#elements("xl/workbook.xml", "sheet");
-    const found = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted);
-    if (found === undefined) {
-      const names = sheets.map(({ name }) => JSON.stringify(name)).join(", ");
-      throw new UsageError(
-        "sheet_not_found",
-        `${input} has no sheet ${JSON.stringify(wanted ?? "")}; it has ${names}`,
-        {
-          hint: "name one of them with --sheet",
-        },
-      );
-    }
-    const targets = this.#elements("xl/_rels/workbook.xml.rels", "Relationship");
-    const target = targets.find(({ Id }) => Id === found["r:id"])?.["Target"] ?? "";
-    return target.startsWith("/") ? target.slice(1) : `xl/${target}`;
-  }
-
-  facts(): {
-    readonly texts: readonly string[];
-    readonly dates: readonly boolean[];
-    readonly is1904: boolean;
-  } {
-    const [properties] = this.#elements("xl/workbook.xml", "workbookPr");
-    const formats = this.#elements("xl/styles.xml", "numFmt");
-    const styles = this.#elements("xl/styles.xml", "xf", "cellXfs");
-    return {
-      texts: textsOf(this.#newParser(), this.#text("xl/sharedStrings.xml")),
-      dates: dateStyles(styles, formats),
-      is1904: ["1", "true"].includes(properties?.["date1904"] ?? ""),
-    };
-  }
-
-  #text(path: string): string {
-    return Buffer.from(this.#files[path] ?? []).toString("utf8");
-  }
-
-  /** The attributes of elements of a name, anywhere or in another one. */
-  #elements(
-    path: string,
-    name: string,
-    within: string | null = null,
-  ): readonly Readonly<Record<string, string>>[] {
-    const found: Record<string, string>[] = [];
-    let depth = within === null ? 1 : 0;
-    const parser = this.#newParser();
-    parser.on("opentag", (tag) => {
-      if (localName(tag.name) === within) depth += 1;
-      if (localName(tag.name) === name && depth > 0) found.push(tag.attributes);
-    });
-    parser.on("closetag", (tag) => {
-      if (localName(tag.name) === within) depth -= 1;
-    });
-    const text = this.#text(path);
-    if (text !== "") parser.write(text).close();
-    return found;
-  }
+  parser.on("closetag", (tag) => {
+    if (localName(tag.name) === within) depth -= 1;
+  });
+  if (xml !== "") parser.write(xml).close();
+  return found;
 }
 
 function unreadable(name: string, error: unknown): ReputeError {
