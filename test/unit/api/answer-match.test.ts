@@ -8,12 +8,10 @@ describe("a result cannot be about the item", () => {
   test.each<[ItemKind, string, object, string]>([
     ["ip", "192.0.2.1", { item: "192.0.2.2", type: "IP" }, 'it names "192.0.2.2"'],
     ["ip", "192.0.2.1", { item: "192.0.2.1", type: "DOMAIN" }, "its type DOMAIN"],
-    ["ip", "192.0.2.1", { item: "example.com" }, 'it names "example.com"'],
     ["ip", "192.0.2.1", { item: "192.0.2.2", type: "HOST" }, 'it names "192.0.2.2"'],
     ["sha1", sha1, { item: `${sha1.slice(1)}0`, type: "SHA1" }, "it names"],
     ["domain", "example.com", { item: "example.com", type: "URL" }, "its type URL"],
     ["domain", "example.com", { item: "192.0.2.1", type: "IP" }, "its type IP"],
-    ["url", "http://example.com/", { item: "http://example.com/", type: "DOMAIN" }, "DOMAIN"],
     ["email", "a@example.com", { item: "a@example.com", type: "CRYPTO_WALLET" }, "CRYPTO_WALLET"],
   ])("%s %s, %j", (kind, value, result, fault) => {
     expect(mismatch({ kind, value }, result as never)).toContain(fault);
@@ -29,7 +27,6 @@ describe("a result can be about the item", () => {
     ["sha1", sha1, { item: sha1.toUpperCase(), type: "SHA1" }],
     // An unknown type is counted as drift.
     ["ip", "192.0.2.1", { item: "192.0.2.1", type: "IPV4" }],
-    ["ip", "192.0.2.1", { item: "192.0.2.1", type: null }],
     ["ip", "192.0.2.1", { item: "192.0.2.1" }],
     // These kinds have more spellings than can be compared.
     ["domain", "example.com", { item: "example.org", type: "DOMAIN" }],
@@ -43,7 +40,6 @@ describe("another spelling is the same item", () => {
   test.each([
     ["example.com", "EXAMPLE.com."],
     ["xn--bcher-kva.example", "b\u00fccher.example"],
-    ["http://example.com/", "HTTP://example.com"],
     ["http://example.com/a%20b", "http://example.com/a b"],
     ["a@example.com", "A@Example.com"],
     ["192.0.2.1", " 192.0.2.1:80"],

@@ -29,13 +29,3 @@ test.each([
 ])("%j does not", (body) => {
   expect(saysAuthenticationFailed(body)).toBe(false);
 });
-
-test.each(["<", "&nbsp;", "\\u00", "authentication ", "authentication failed "])(
-  "searches megabytes of %j in linear time",
-  (text) => {
-    const start = performance.now();
-    saysAuthenticationFailed(text.repeat(500_000));
-    saysAuthenticationFailed(`authentication failed${" ".repeat(5_000_000)}`);
-    expect(performance.now() - start).toBeLessThan(2_000);
-  },
-);

@@ -8,14 +8,12 @@ import { ManualClock } from "../../helpers/manual-clock.js";
 
 test.each([
   [{ ratelimit: '"default";r=0;t=5' }, 5000],
-  [{ ratelimit: "limit=100, remaining=0, reset=7" }, 7000],
   [{ "ratelimit-remaining": "0", "ratelimit-reset": "3" }, 3000],
   [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "2" }, 2000],
   [{ ratelimit: '"minute";r=9;t=4, "day";r=0;t=900' }, 900_000],
   [{ ratelimit: ['"minute";r=0;t=4', '"day";r=0;t=900'] }, 900_000],
   [{ ratelimit: '"minute";r=9;t=4, "day";r=10;t=900' }, null],
   [{ ratelimit: '"default";r=0', "ratelimit-policy": '"default";q=100;w=60' }, null],
-  [{ "x-ratelimit-remaining": "12", "x-ratelimit-reset": "2" }, null],
   [{ "x-ratelimit-remaining": "0" }, null],
   [{}, null],
 ])("%j asks to wait %s", (headers, expected) => {
@@ -30,16 +28,10 @@ test.each([
   ['"day";q=10000;w=86400, "second";q=20;w=1', { count: 20, perMs: 1_000 }],
   ['"day";q=10000;w=86400', null],
   ['"bytes";q=100;qu="content-bytes";w=1', null],
-  ['"requests";q=100;qu="requests";w=1', { count: 100, perMs: 1_000 }],
   ['"default";q=0;w=1', null],
-  ['"default";q=100', null],
   ["what is this", null],
 ])("%j allows %j", (policy, expected) => {
   expect(rateLimitPolicy({ "ratelimit-policy": policy })).toEqual(expected);
-});
-
-test("returns null without a header", () => {
-  expect(rateLimitPolicy({})).toBeNull();
 });
 
 describe("Retry-After", () => {
@@ -51,14 +43,10 @@ describe("Retry-After", () => {
 
   test.each([
     ["120", 120_000],
-    [" 5 ", 5000],
     ["1.5", 1500],
     ["0", 0],
-    ["-30", 0],
     ["999999", 3_600_000],
-    ["1000000000", 3_600_000],
     [String(now / 1000), 3_600_000],
-    ["9".repeat(400), 3_600_000],
   ])("reads %j as seconds, at most an hour", (text, ms) => {
     expect(wait({ "retry-after": text })).toBe(ms);
   });
@@ -71,20 +59,8 @@ describe("Retry-After", () => {
     expect(wait({ "retry-after": text })).toBe(30_000);
   });
 
-  test("a date in the past means now", () => {
-    expect(wait({ "retry-after": "Sun, 06 Nov 1994 08:00:00 GMT" })).toBe(0);
-  });
-
-  test("a date far ahead means an hour", () => {
-    expect(wait({ "retry-after": "Fri, 31 Dec 9999 23:59:59 GMT" })).toBe(3_600_000);
-  });
-
   test.each(["", "soon", "10 minutes", "Sun, 99 Nov 1994", "{}"])("ignores %j", (text) => {
     expect(wait({ "retry-after": text })).toBeNull();
-  });
-
-  test("uses the first of repeated headers", () => {
-    expect(wait({ "retry-after": ["1", "2"] })).toBe(1000);
   });
 
   const in2024 = Date.UTC(2024, 0, 1);
@@ -102,9 +78,5 @@ describe("Retry-After", () => {
 
   test("prefers Retry-After over hints", () => {
     expect(wait({ "retry-after": "1", "ratelimit-reset": "30" })).toBe(1000);
-  });
-
-  test("returns null without a header", () => {
-    expect(wait({})).toBeNull();
   });
 });

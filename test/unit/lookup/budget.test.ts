@@ -19,12 +19,3 @@ test("all endpoints together stay within the budget", async () => {
   ]);
   expect(ends).toHaveLength(1);
 });
-
-test("a sufficient budget ends nothing", async () => {
-  const ends: EarlyEndError[] = [];
-  const lookup = budget({ maxRequests: 1, onSpent: (error) => ends.push(error) })(
-    scripted(complete()),
-  );
-  await lookup(item, unaborted());
-  expect(ends).toEqual([]);
-});

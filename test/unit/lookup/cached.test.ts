@@ -64,14 +64,6 @@ test("looks partial answers up again on request", async () => {
   expect([finding.status, next.asked.length]).toEqual(["complete", 1]);
 });
 
-test("looks an item up again at another service", async () => {
-  const store = new MemoryStore<Finding>();
-  await wrap(scripted(complete()), { store })(item, unaborted());
-  const next = scripted(complete());
-  await wrap(next, { store, address: "https://other.example/beta" })(item, unaborted());
-  expect(next.asked).toHaveLength(1);
-});
-
 test("does not wait for writes, unless too many are pending", async () => {
   const store = new MemoryStore<Finding>();
   store.put = () => new Promise(() => undefined);
@@ -82,11 +74,6 @@ test("does not wait for writes, unless too many are pending", async () => {
   const last = lookup(item, unaborted()).then(() => "answered");
   await new Promise((resolve) => setImmediate(resolve));
   expect(await Promise.race([last, Promise.resolve("waits")])).toBe("waits");
-});
-
-test("passes an abort on", async () => {
-  const lookup = wrap(() => Promise.reject(new Error("aborted")));
-  await expect(lookup(item, unaborted())).rejects.toThrow("aborted");
 });
 
 test("marks every repetition of a cached answer as cached, however close", async () => {

@@ -49,16 +49,6 @@ test("looks an item up at both endpoints", async () => {
   });
 });
 
-test("looks an item up at one endpoint if only that is chosen", async () => {
-  for (const endpoint of ["query", "quick-check"] as const) {
-    const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
-    const { clock, lookup } = compose(client, { lookups: [endpoint] });
-    await clock.run(lookup(item, unaborted()));
-    const asked = endpoint === "query" ? [1, 0] : [0, 1];
-    expect([client.query.asked.length, client.quickCheck.asked.length]).toEqual(asked);
-  }
-});
-
 test("an item that waits for its next attempt holds no slot", async () => {
   const query: AttemptLookup = (each) => Promise.resolve(each === item ? reset : complete());
   const { clock, lookup } = compose(
@@ -76,22 +66,6 @@ test("every attempt spends from the rate", async () => {
   const { clock, lookup } = compose(client, { rate: 1 });
   await clock.run(lookup(item, unaborted()));
   expect(clock.monotonic()).toBe(2000);
-});
-
-test("endpoints share the slots", async () => {
-  const client = { query: held(), quickCheck: held() };
-  const { clock, lookup } = compose(client, { concurrency: 1 });
-  void lookup(item, unaborted());
-  await clock.advance(0);
-  expect(client.query.open.length + client.quickCheck.open.length).toBe(1);
-});
-
-test("a duplicate makes no attempt", async () => {
-  const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
-  const { clock, lookup } = compose(client);
-  await clock.run(lookup(item, unaborted()));
-  const again = await clock.run(lookup(item, unaborted()));
-  expect([again.source, client.query.asked.length]).toEqual(["duplicate", 1]);
 });
 
 test("an endpoint that answered before an interruption is not asked again", async () => {

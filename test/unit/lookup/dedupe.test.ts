@@ -23,15 +23,6 @@ describe("while a lookup is in flight", () => {
     expect(next.open).toHaveLength(1);
   });
 
-  test("rejects all callers with the error that ends the run", async () => {
-    const next = held();
-    const lookup = wrap()(next);
-    const both = [lookup(item, unaborted()), lookup(item, unaborted())];
-    next.open[0]?.fail(new Error("forbidden"));
-    const results = await Promise.allSettled(both);
-    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  });
-
   test("an aborted caller leaves the others alone", async () => {
     const next = held();
     const lookup = wrap()(next);
@@ -70,16 +61,6 @@ describe("after a lookup", () => {
       expect(next.asked).toHaveLength(1);
     },
   );
-
-  test("asks again after a rejection", async () => {
-    const next = held();
-    const lookup = wrap()(next);
-    const first = lookup(item, unaborted());
-    next.open[0]?.fail(new Error("aborted"));
-    await expect(first).rejects.toThrow("aborted");
-    void lookup(item, unaborted());
-    expect(next.open).toHaveLength(2);
-  });
 });
 
 describe("after an interruption", () => {
@@ -105,14 +86,6 @@ test("looks up items of another kind or value separately", async () => {
   expect(next.asked).toHaveLength(3);
 });
 
-test("looks up endpoints separately", async () => {
-  const store = new MemoryStore();
-  const [query, quickCheck] = [scripted(complete()), scripted(complete())];
-  await wrap("query", store)(query)(item, unaborted());
-  await wrap("quick-check", store)(quickCheck)(item, unaborted());
-  expect([query.asked.length, quickCheck.asked.length]).toEqual([1, 1]);
-});
-
 test("stores a finding before any caller sees it", async () => {
   let kept = (): void => undefined;
   const store = slowStore({ put: () => new Promise((resolve) => (kept = resolve)) });
@@ -124,26 +97,6 @@ test("stores a finding before any caller sees it", async () => {
   kept();
   await finding;
   expect([before, had]).toEqual([false, true]);
-});
-
-test("shares a finding while it is being stored", async () => {
-  let kept = (): void => undefined;
-  const store = slowStore({ put: () => new Promise((resolve) => (kept = resolve)) });
-  const next = scripted(complete());
-  const lookup = wrap("query", store)(next);
-  const first = lookup(item, unaborted());
-  await turn();
-  const second = lookup(item, unaborted());
-  kept();
-  await Promise.all([first, second]);
-  expect(next.asked).toHaveLength(1);
-});
-
-test("passes on nothing that the store cannot keep", async () => {
-  const store = slowStore({ put: () => Promise.reject(new Error("disk full")) });
-  await expect(wrap("query", store)(scripted(complete()))(item, unaborted())).rejects.toThrow(
-    "disk full",
-  );
 });
 
 test("reads from a busy store when it is ready", async () => {
@@ -159,19 +112,6 @@ test("marks an answer that no row of the run asked for as cached", async () => {
   const lookup = wrap("query", store)(scripted());
   const findings = [await lookup(item, unaborted()), await lookup(item, unaborted())];
   expect(findings.map(({ source }) => source)).toEqual(["cache", "cache"]);
-});
-
-test("lets one of several callers ask if a busy store has no answer", async () => {
-  let busy = true;
-  const store = slowStore({ get: () => (busy ? turn().then(() => null) : null) });
-  const next = held();
-  const lookup = wrap("query", store)(next);
-  void lookup(item, unaborted());
-  void lookup(item, unaborted());
-  busy = false;
-  await turn();
-  await turn();
-  expect(next.open).toHaveLength(1);
 });
 
 function slowStore(parts: Partial<LookupStore>): LookupStore {

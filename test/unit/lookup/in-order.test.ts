@@ -49,30 +49,6 @@ it("yields a result before the next input arrives", async () => {
   expect((await results.next()).done).toBe(true);
 });
 
-it("starts reading with the first call, so that an emitter's early values are not lost", () => {
-  let reading = false;
-  const inputs = {
-    [Symbol.asyncIterator]: () => ({
-      next: () => {
-        reading = true;
-        return Promise.resolve({ done: true as const, value: undefined });
-      },
-    }),
-  };
-  void inOrder(inputs, () => Promise.resolve(1), 1).next();
-  expect(reading).toBe(true);
-});
-
-it("throws an input's error after the results before it", async () => {
-  function* inputs() {
-    yield 1;
-    throw new Error("unreadable");
-  }
-  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4);
-  expect((await results.next()).value).toBe(1);
-  await expect(results.next()).rejects.toThrow("unreadable");
-});
-
 it("closes the input when the consumer leaves its loop", async () => {
   let closed = false;
   function* inputs() {

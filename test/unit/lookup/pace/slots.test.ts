@@ -34,15 +34,6 @@ test("lets more attempts queue from the first good answer until a sign of a limi
   expect(next.open).toHaveLength(8);
 });
 
-test("lookups under the same limit share its slots", async () => {
-  const [query, quickCheck] = [held(), held()];
-  const wrap = limit({ concurrency: 1 });
-  void wrap(query)(item, unaborted());
-  void wrap(quickCheck)(item, unaborted());
-  await settle();
-  expect([query.open.length, quickCheck.open.length]).toEqual([1, 0]);
-});
-
 test("frees the slot of an attempt that rejects", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
@@ -68,41 +59,6 @@ test("never starts an aborted attempt", async () => {
   await first;
   await settle();
   expect(next.open).toHaveLength(1);
-});
-
-test("all waiting attempts end when the open ones are aborted with them", async () => {
-  const next = held();
-  const lookup = limit({ concurrency: 1 })(next);
-  const controller = new AbortController();
-  const { signal } = controller;
-  const attempts = [1, 2, 3].map(() => lookup(item, { signal }));
-  await settle();
-  controller.abort(new Error("enough"));
-  next.open[0]?.fail(new Error("enough"));
-  for (const attempt of attempts) await expect(attempt).rejects.toThrow("enough");
-  expect(next.open).toHaveLength(1);
-});
-
-test("keeps all slots in use when many attempts end together after a sign of a limit", async () => {
-  const next = held();
-  const slots = new Slots({ concurrency: 2, ahead: 30 });
-  const lookup = slots.limit(next);
-  slots.answered();
-  for (let n = 0; n < 70; n++) void lookup(item, unaborted());
-  await settle();
-  expect(next.open).toHaveLength(32);
-  slots.limited();
-  for (const open of next.open) open.answer(complete());
-  await settle();
-  expect(next.open).toHaveLength(32 + 2);
-});
-
-test("frees the slot of an attempt that throws", async () => {
-  const lookup = limit({ concurrency: 1 })(() => {
-    throw new Error("refused");
-  });
-  const all = [1, 2, 3].map(() => lookup(item, unaborted()));
-  for (const each of all) await expect(each).rejects.toThrow("refused");
 });
 
 test("is crowded from enough waiting attempts until half of them wait", async () => {

@@ -10,7 +10,6 @@ import { complete, partial, quick } from "../../lookup/findings.js";
 
 const hour = 3_600_000;
 const day = 24 * hour;
-const page = 16_384;
 const lacking = partial({ asn: null }, ["asn"]);
 const bogon = complete({ type: "IP_BOGON", bogon: true });
 
@@ -51,22 +50,6 @@ async function newFolder(): Promise<string> {
 }
 
 const dataFile = (folder: string): string => join(folder, "answers", "answers.db");
-
-test("a stored finding is found by the next run", async () => {
-  const folder = await newFolder();
-  await filled(folder);
-  const { cache, warnings } = await openIn(folder);
-  expect([await cache.get("query key 0"), warnings]).toEqual([complete({ n: 0 }), []]);
-});
-
-test("an open cache finds what another one writes", async () => {
-  const folder = await newFolder();
-  const [one, other] = [await openIn(folder), await openIn(folder)];
-  const put = one.cache.put("query key", complete());
-  await one.cache.sync();
-  await put;
-  expect(await other.cache.get("query key")).toEqual(complete());
-});
 
 test("an answer expires with the lifetime of its kind", async () => {
   const clock = new ManualClock();
@@ -131,16 +114,6 @@ describe("an unusable cache warns once and acts as an empty one", () => {
       async (folder) => truncate(dataFile(folder), (await stat(dataFile(folder))).size / 2),
       /is damaged: .*; remove it with repute cache clear/,
     ],
-    ["cut off behind its first page", (folder) => truncate(dataFile(folder), 4096), /is damaged: /],
-    [
-      "with overwritten pages",
-      async (folder) => {
-        const bytes = await readFile(dataFile(folder));
-        for (let at = page; at < bytes.length; at += page) bytes.fill(0xff, at, at + 64);
-        await writeFile(dataFile(folder), bytes);
-      },
-      /is damaged: /,
-    ],
     [
       "replaced by another file",
       (folder) => writeFile(dataFile(folder), "nothing of the kind\n".repeat(1000)),
@@ -159,12 +132,6 @@ describe("an unusable cache warns once and acts as an empty one", () => {
     await filled(folder, new ManualClock(), 500);
     await ruin(folder);
     expect(await unused(folder)).toMatch(reason);
-  });
-
-  test("in a folder that cannot be created", async () => {
-    expect(await unused("/proc/self/cache")).toMatch(
-      /^cannot open the cache \/proc\/self\/cache: /,
-    );
   });
 
   /** The only warning. */
@@ -249,17 +216,6 @@ test("writes wait until another process has finished", async () => {
   other.close();
   await Promise.all([put, synced]);
   expect([await cache.get("query new"), warnings]).toEqual([complete(), []]);
-});
-
-test("a newer answer replaces an older one", async () => {
-  const folder = await newFolder();
-  for (const n of [1, 2, 3]) {
-    const { cache } = await openIn(folder);
-    void cache.put("query key", complete({ n }));
-    await cache.close();
-  }
-  const { cache } = await openIn(folder);
-  expect((await cache.get("query key"))?.answers.query?.result["n"]).toBe(3);
 });
 
 describe("when read-only", () => {

@@ -50,21 +50,6 @@ test("no window of the quota's length contains more than its count", async () =>
   expect(spent.length).toBeGreaterThan(200);
 });
 
-test("a used-up quota tells how long to wait", async () => {
-  const { clock, quota } = quotaOf(3);
-  spendAll(quota);
-  await clock.advance(quota.wait());
-  expect(spendAll(quota)).toBeGreaterThan(0);
-});
-
-test("released permits can be spent by others", async () => {
-  const { clock, store, quota } = quotaOf(1000);
-  quota.wait();
-  quota.spend();
-  await quota.giveBack();
-  expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(999);
-});
-
 test("a reservation that is never settled stays counted", () => {
   const { clock, store, quota } = quotaOf(1000);
   quota.wait();
