@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { encodeText } from "../core/bytes.js";
 import type { EnrichedRow } from "../core/row.js";
-import type { Destination, Sink, SinkPosition, SinkResult } from "./types.js";
+import type { Destination, Sink, SinkPosition } from "./types.js";
 import type { Encoder } from "../formats/types.js";
 import type { FindingStatus } from "../core/finding.js";
 
@@ -75,11 +75,9 @@ export function textSink(
       const checksum = destination.checksum();
       return { length, rows, ...(checksum === null ? {} : { checksum }) };
     },
-    async finish(suffix): Promise<SinkResult> {
+    async finish(suffix) {
       await writer.flush();
       await destination.finish(suffix);
-      const { path, length: bytes } = destination;
-      return { path, bytes, rows };
     },
     abandon: () => destination.abandon(),
   };
@@ -105,7 +103,7 @@ export function withRejects(sink: Sink, rejects: Sink): Sink {
     },
     async finish(suffix, manifest) {
       await rejects.finish(suffix);
-      return sink.finish(suffix, manifest);
+      await sink.finish(suffix, manifest);
     },
     async abandon() {
       await rejects.abandon();

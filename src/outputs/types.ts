@@ -41,13 +41,6 @@ export interface PartOptions {
   readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
 }
 
-export interface SinkResult {
-  /** Final path without the suffix given to `finish`; null for stdout. */
-  readonly path: string | null;
-  readonly bytes: number;
-  readonly rows: number;
-}
-
 export interface Sink {
   /** Writes rows in order. Resolves when it accepts more: this is the back-pressure. */
   write(rows: readonly EnrichedRow[]): Promise<void>;
@@ -58,7 +51,7 @@ export interface Sink {
    * @param suffix appended to the final names of the output and its rejects. @default none
    * @param manifest of the run, which tables keep. @default none
    */
-  finish(suffix?: string, manifest?: Manifest | null): Promise<SinkResult>;
+  finish(suffix?: string, manifest?: Manifest | null): Promise<void>;
   /** Closes without completing: nothing gets the final name, durable data stays for a resume. */
   abandon(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openStage } from "../../src/outputs/publish/staged-sink.js";
@@ -6,7 +6,7 @@ import type { Publication, PublicationOptions } from "../../src/outputs/publicat
 import { findWarehouse } from "../../src/outputs/registry.js";
 import { holdDuckdb } from "../helpers/held-duckdb.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
-import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
+import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { describeExistingTables } from "./existing-tables.js";
 import { openRun, publishRows, someOptions, someRows } from "./publishing.js";
@@ -35,32 +35,7 @@ describe("large rows", () => {
   });
 });
 
-describe("the rows of a run", () => {
-  it("are kept as NDJSON beside the state if too many failed, and not in the table", async () => {
-    const place = await aPlace();
-    const { sink } = await openRun(place.output, place.folder);
-    await sink.write([
-      anEnrichedRow({ number: 1 }, { query: fullIpResult }),
-      anEnrichedRow({ number: 2 }, { status: "failed", query: null }),
-    ]);
-    expect(await sink.prepare(".failed")).toMatchObject({ rows: 2, statuses: { failed: 1 } });
-    await sink.finish(".failed");
-    expect(await readdir(place.folder)).toEqual(["base.failed.ndjson", "state"]);
-    const text = await readFile(join(place.folder, "base.failed.ndjson"), "utf8");
-    const [first, second] = text
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as object);
-    expect(Object.keys(first!).slice(0, 2)).toEqual(["ip", "rep_item"]);
-    expect(first).toMatchObject({
-      ip: "192.0.2.1",
-      rep_tags: fullIpResult.tags,
-      rep_first_seen: expect.stringMatching(/^2025-01-01T00:00:00/) as string,
-      rep_honeypot_observations: 1,
-    });
-    expect(second).toMatchObject({ rep_status: "failed", rep_tags: null });
-  });
-});
+describe("the rows of a run", () => {});
 
 describe("a retry", () => {
   it("fills rows in where they are, however often", async () => {

@@ -26,7 +26,7 @@ describe("a bundle", () => {
     const audit = await sink.prepare("");
     expect(audit).toMatchObject({ rows: null, indicators: 5 });
     expect(existsSync(file)).toBe(false);
-    expect(await sink.finish()).toMatchObject({ rows: 9 });
+    await sink.finish();
     expect(await namesIn(file, gzip)).toEqual(names(1, 5));
     expect((await readFile(file)).length).toBe(audit?.bytes);
   });
@@ -43,7 +43,7 @@ describe("a bundle", () => {
     const second = await open(folder, {}, position);
     await second.sink.write(accused(650, 720));
     expect(await second.sink.prepare("")).toMatchObject({ indicators: 720 });
-    expect(await second.sink.finish()).toMatchObject({ rows: 771 });
+    await second.sink.finish();
     expect(await namesIn(file)).toEqual(names(1, 720));
   });
 });

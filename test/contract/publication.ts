@@ -56,7 +56,7 @@ export function describePublication(place: PublicationPlace): void {
       const audit = await sink.prepare("");
       expect(audit).toMatchObject({ rows: 2_500 });
       expect(await read(folder)).toEqual([]);
-      expect(await sink.finish()).toMatchObject({ rows: 2_500 });
+      await sink.finish();
       await recordParts(output(folder), audit);
       expect(await cellsIn(folder)).toEqual(someCells(1, 2_500));
     });

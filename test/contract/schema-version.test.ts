@@ -6,7 +6,6 @@ import { verifyOutput } from "../../src/earlier/verify-output.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { queryDuckdb } from "./warehouse-readers.js";
 
 const samples = fileURLToPath(new URL("../../samples/", import.meta.url));
 
@@ -41,36 +40,6 @@ it.each([1, 99])("does not verify an output of schema version %i", async (versio
     new RegExp(`has schema version ${version}; this version of repute reads 3$`, "m"),
   );
   expect(stderr).toContain("or run enrich on the input again");
-});
-
-it.each(texts.slice(0, 4))("neither retries nor reports $output without verdicts", async (text) => {
-  const { output, flags } = text;
-  const cwd = await enriched(output, flags);
-  const path = join(cwd, output);
-  await writeFile(
-    path,
-    (await readFile(path, "utf8")).replaceAll(/(rep_)?verdict/g, "$1judgement"),
-  );
-  for (const args of [
-    ["retry", path, "-o", join(cwd, `again.${output}`), "--local"],
-    ["report", path, "-o", join(cwd, "report.html")],
-  ]) {
-    const { code, stderr } = await runInProcess(args);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /does not have the columns of an output \(schema version 3\)|lacks 1 column .*: verdict/,
-    );
-  }
-});
-
-it("does not retry a Parquet file that lacks a column, and names it", async () => {
-  const cwd = await enriched("new.parquet", []);
-  const [from, to] = [join(cwd, "new.parquet"), join(cwd, "old.parquet")];
-  await queryDuckdb(`COPY (SELECT * EXCLUDE (rep_verdict) FROM '${from}') TO '${to}'`);
-  const args = ["retry", to, "-o", join(cwd, "again.parquet"), "--local"];
-  const { code, stderr } = await runInProcess(args);
-  expect(code).toBe(2);
-  expect(stderr).toContain("old.parquet lacks 1 column that this needs: verdict");
 });
 
 /** A folder with an output. */

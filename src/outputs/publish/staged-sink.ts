@@ -34,10 +34,8 @@ export async function openStage(
       if (publication.takesParts) await publication.commit(await soFar(), "", manifest);
     },
     async finish(suffix = "", manifest = null) {
-      const { length: bytes, rows } = await sink.checkpoint();
       await publication.commit(await soFar(), suffix, manifest);
       await file.abandon();
-      return { path: null, bytes, rows };
     },
     abandon: () => sink.abandon(),
   };

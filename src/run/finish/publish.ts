@@ -58,15 +58,15 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   if (job.chunk !== true && tally.rows === 0) {
     await keepEarlier(target, staged, 0);
   }
-  await sink.checkpoint();
+  const { length } = await sink.checkpoint();
   const { suffix, ending } = endOfRows(job.settings.run, tally);
   const audit = await auditTarget(run, suffix);
   checkCounts(run, audit);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
-    const { bytes } = await sink.finish(suffix);
-    return manifestOf(job, run, { bytes, suffix, audit, ending });
+    await sink.finish(suffix);
+    return manifestOf(job, run, { bytes: length, suffix, audit, ending });
   }
   const manifest = manifestOf(job, run, { bytes: null, suffix, audit, ending });
   await state.markFinished({ checkpoint, manifest, suffix });
