@@ -3,7 +3,7 @@ import { EarlyEndError, FatalError } from "../core/errors.js";
 import { endingOfError } from "./exit-reason.js";
 import type { UnsupportedCode } from "../core/item/item.js";
 import { surplusCells } from "../core/row.js";
-import { type ResourceStack, withResources } from "../core/resource-stack.js";
+import { withResources } from "../core/resource-stack.js";
 import { shownColumns } from "../formats/columns/find-column.js";
 import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
@@ -15,7 +15,7 @@ import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpointer.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "./types.js";
-import { endAt, RunSignals } from "./run-signals.js";
+import { RunSignals } from "./run-signals.js";
 import { type CountedWarning, timeWarning } from "./counted-warning.js";
 import { firstRows } from "./rows/reading.js";
 import { moveRows } from "./rows/move-rows.js";
@@ -31,7 +31,8 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
     let lookup: RunLookup | null = null;
     let saving: Checkpointer | null = null;
     try {
-      const signals = openSignals(job, run, stack);
+      const signals = new RunSignals(job);
+      stack.defer(() => signals.close());
       const { partialsFromCache } = handling;
       const asReceived = needsReceived(run);
       lookup = await openRunLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
@@ -80,17 +81,6 @@ function needsReceived({ target, encoder, optional }: OpenRun): boolean {
   const format = sinkFormats.find((name) => name === target.format);
   if (optional.raw === true) return true;
   return format !== undefined && formats[format].keepsReceived(encoder.shape);
-}
-
-/** Creates the signals of a run and starts its deadline, if it has one. */
-function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): RunSignals {
-  const signals = new RunSignals(job.signal);
-  stack.defer(() => signals.close());
-  const { deadline } = job.settings.run;
-  if (deadline !== undefined) {
-    void endAt(deadline, clock, (error) => signals.end(error), signals.over);
-  }
-  return signals;
 }
 
 /** Rows that earlier sessions read: of a part of an input, only those in the part. */

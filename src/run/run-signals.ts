@@ -1,6 +1,11 @@
-import type { Clock } from "../core/clock.js";
+import { type Clock, systemClock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { Deadline } from "../core/options.js";
+import type { EnrichJob } from "./types.js";
+
+interface LimitedJob extends Pick<EnrichJob, "signal" | "clock"> {
+  readonly settings: { readonly run: { readonly deadline?: Deadline | undefined } };
+}
 
 /**
  * Stages in which a run ends, in this order:
@@ -21,11 +26,16 @@ export class RunSignals {
   readonly requests: AbortSignal = this.#requests.signal;
   readonly over: AbortSignal = this.#over.signal;
 
-  constructor(interrupted: AbortSignal) {
+  /** Interrupted by the signal of a run, and ended at its deadline. Close them with the run. */
+  constructor({ signal: interrupted, settings, clock = systemClock }: LimitedJob) {
     this.interrupted = interrupted;
     const onInterrupt = (): void => this.end(interrupted.reason);
     if (interrupted.aborted) onInterrupt();
     interrupted.addEventListener("abort", onInterrupt, { once: true, signal: this.over });
+    const { deadline } = settings.run;
+    if (deadline !== undefined) {
+      void endAt(deadline, clock, (error) => this.end(error), this.over);
+    }
   }
 
   /** Stops the run. The first reason wins. */

@@ -47,8 +47,18 @@ describe("reports an impossible output before it requests or overwrites anything
       /^repute: the folder .*none does not exist\n/,
     ],
     ["a directory", ["-o", "folder"], 2, /^repute: the output folder is a directory\n/],
-    ["the input", ["-o", "in.csv"], 2, /^repute: the output in\.csv would overwrite the input\n/],
-    ["a link to the input", ["-o", "link.csv"], 2, /^repute: .* would overwrite the input\n/],
+    [
+      "the input",
+      ["-o", "in.csv"],
+      2,
+      /^repute: the output in\.csv would overwrite the input in\.csv\n/,
+    ],
+    [
+      "a link to the input",
+      ["-o", "link.csv"],
+      2,
+      /^repute: .* would overwrite the input in\.csv\n/,
+    ],
     [
       "a format that is none",
       ["-o", "out.xlsx"],

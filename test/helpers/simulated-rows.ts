@@ -40,7 +40,7 @@ export async function moveBatches(
   batches: readonly (readonly Row[])[],
   options: SimulatedMove,
 ): Promise<void> {
-  const signals = new RunSignals(new AbortController().signal);
+  const signals = new RunSignals({ signal: new AbortController().signal, settings: { run: {} } });
   async function* rows(): AsyncGenerator<readonly Row[]> {
     yield* batches;
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../../core/abort.js";
 import { FatalError } from "../../core/errors.js";
@@ -22,8 +23,6 @@ export interface AwaitedChunks {
   readonly target: OutputTarget;
   readonly lease: WorkLease;
   readonly signal: AbortSignal;
-  /** How often the run was resumed. */
-  readonly resumed: number;
 }
 
 const pollMs = 400;
@@ -46,6 +45,8 @@ class Waiting {
   readonly #of: AwaitedChunks;
   readonly #progress: ChunksProgress;
   readonly #left: Set<number>;
+  /** Tells the faults of this attempt at the run from those of earlier ones. */
+  readonly #attempt = randomUUID();
   #open: readonly RunProgress[] = [];
   /** Turns in which a result was looked for in vain. */
   readonly #looks = new Map<number, number>();
@@ -58,7 +59,7 @@ class Waiting {
   }
 
   async run(): Promise<void> {
-    const { job, queue, resumed, signal } = this.#of;
+    const { job, queue, signal } = this.#of;
     await this.#inTime(this.#takePublished());
     if (this.#left.size === 0) return;
     await this.#inTime(this.#takeFinished());
@@ -69,7 +70,7 @@ class Waiting {
     );
     for (let turn = 0; this.#left.size > 0; turn++) {
       await delay(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-      const error = await this.#inTime(queue.error(resumed));
+      const error = await this.#inTime(queue.error(this.#attempt));
       if (error !== null) throw error;
       await this.#inTime(this.#takeFinished());
       await this.#inTime(this.#look(turn));
@@ -82,8 +83,8 @@ class Waiting {
   }
 
   #submit(chunks: readonly number[]): Promise<void> {
-    const { queue, work, job, resumed } = this.#of;
-    const task = { work: work.name, attempt: resumed };
+    const { queue, work, job } = this.#of;
+    const task = { work: work.name, attempt: this.#attempt };
     return queue.submit(task, chunks, job.settings.lookup.priority ?? "normal");
   }
 
@@ -111,13 +112,13 @@ class Waiting {
 
   /** Whether the job has served its purpose. */
   async #take(job: ChunkJobOfQueue): Promise<boolean> {
-    const { work, plan, resumed } = this.#of;
+    const { work, plan } = this.#of;
     const { attempt, chunk } = job.data;
     const planned = plan.chunks[chunk];
     if (planned === undefined || !this.#left.has(chunk)) return true;
     if (job.failedReason !== undefined) {
       // A worker may finish with an earlier attempt only now; its fault may be mended.
-      if (attempt !== resumed) return true;
+      if (attempt !== this.#attempt) return true;
       throw failed(job);
     }
     if (!job.returnvalue) return true;
@@ -215,7 +216,7 @@ class ChunksProgress {
   }
 
   #run(): StartedRun {
-    const { plan, target, resumed } = this.#of;
-    return runOfChunks(plan, this.#done, target, resumed);
+    const { plan, target } = this.#of;
+    return runOfChunks(plan, this.#done, target);
   }
 }

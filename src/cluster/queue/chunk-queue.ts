@@ -18,8 +18,8 @@ export const queueName = "chunks";
 export interface ChunkTask {
   readonly work: string;
   readonly plan: string;
-  /** How often the run had been resumed when the chunk was queued. */
-  readonly attempt: number;
+  /** Identifies the attempt at the run in which the chunk was queued. */
+  readonly attempt: string;
   readonly chunk: number;
 }
 
@@ -44,7 +44,7 @@ const mostEvents = 100;
 const order: Readonly<Record<Priority, number>> = { high: 1, normal: 2, low: 3 };
 
 /** Name in Redis of a mark of a run. */
-export function runKey(plan: string, name: "lease" | "stop" | `error:${number}`): string {
+export function runKey(plan: string, name: "lease" | "stop" | `error:${string}`): string {
   return `${queuePrefix}:run:${plan}:${name}`;
 }
 
@@ -199,12 +199,12 @@ export class ChunkQueue {
   }
 
   /** Reports an error that ends this attempt of the run; the first one counts. */
-  async fail(error: ReputeError, attempt: number): Promise<void> {
+  async fail(error: ReputeError, attempt: string): Promise<void> {
     const text = JSON.stringify(sendError(error));
     await this.#redis.set(runKey(this.#plan, `error:${attempt}`), text, "EX", markSeconds, "NX");
   }
 
-  async error(attempt: number): Promise<ReputeError | null> {
+  async error(attempt: string): Promise<ReputeError | null> {
     const text = await this.#redis.get(runKey(this.#plan, `error:${attempt}`));
     return text === null ? null : receiveError(JSON.parse(text) as SentError);
   }

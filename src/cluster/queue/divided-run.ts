@@ -9,7 +9,7 @@ import { splitWork } from "../chunks/split-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { finishedName, planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { findTableInput } from "../../run/copy/find-table-input.js";
-import { chooseOutput } from "../../run/destination/choose-output.js";
+import { chooseRun } from "../../run/destination/choose-run.js";
 import { readingOf } from "../../run/rows/reading.js";
 import {
   compareFingerprints,
@@ -19,7 +19,7 @@ import {
 import { openStateFolder } from "../../run/state/state-folder.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
-import { localSettings, type OutputTarget } from "../../run/destination/output-target.js";
+import type { OutputTarget } from "../../run/destination/output-target.js";
 
 /** A run whose input and output can be divided. */
 export interface DividedRun {
@@ -36,8 +36,8 @@ export interface DividedRun {
  * @throws UsageError `workers_need_file`, `chunk_option`; as `chooseOutput`
  */
 export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
-  const job = { ...given, input: await oneText(given.input) };
-  const { input, settings } = job;
+  const input = await oneText(given.input);
+  const { settings } = given;
   const { output, run } = settings;
   const idle = [
     output.raw ? "--raw" : [],
@@ -50,16 +50,13 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
     throw new UsageError("chunk_option", `${refused} does not go with --workers`, { hint });
   }
   if ([output.output, output.rejects].some(hasRunWords)) throw wordsOfWorkers();
-  const reading = readingOf(input, settings.input, job.clock);
-  const inputFormat = () => reading.inputFormat();
-  const target = await chooseOutput({ ...output, ...run }, inputFormat, inputPaths(input));
+  const { job, target } = await chooseRun(given, readingOf(input, settings.input, given.clock));
   const to = formatOf(target);
   if (target.base === null || to === null) {
     target.upload?.cleanEmpty();
     throw needsFile(target);
   }
-  const local = { ...settings, output: localSettings(output, target) };
-  return { job: { ...job, settings: local }, target, base: target.base, to };
+  return { job: { ...job, input }, target, base: target.base, to };
 }
 
 /** The name of the output must not depend on the plan, which is made later. */
@@ -189,20 +186,8 @@ export async function removeMark(
   else onFinished(() => rmSync(work.pathOf(finishedName), { force: true }));
 }
 
-/** Names of the files that each tell of a resume. */
-const resumeName = /^resumed-(\d+)$/;
-
-/** Notes in a work folder that its run is resumed. @returns how often it was */
-export async function countResume(work: WorkFolder): Promise<number> {
-  const counts = (await work.list()).map((name) => Number(resumeName.exec(name)?.[1] ?? 0));
-  const count = Math.max(0, ...counts) + 1;
-  await work.publish(`resumed-${count}`, "\n");
-  return count;
-}
-
 /** What runs write into a work folder besides the mark. */
-const own =
-  /^(?:chunk-\d{5,}\..*|(?:plan|finished)\.json\..*|run\.json(?:\..*)?|resumed-\d+(?:\..*)?|input(?:\..*)?)$/;
+const own = /^(?:chunk-\d{5,}\..*|(?:plan|finished)\.json\..*|run\.json(?:\..*)?|input(?:\..*)?)$/;
 
 /** Removes it; the plan first: without it, the rest means nothing. An input that is there stays. */
 export async function clearWork(work: WorkFolder, { input }: EnrichJob): Promise<void> {

@@ -1,7 +1,7 @@
 import { counted } from "../../core/text/quantity.js";
 import { setTimeout as delay } from "node:timers/promises";
 import { PassThrough } from "node:stream";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError, InterruptedError, UsageError } from "../../core/errors.js";
 import { type ChunkJob, runChunk } from "../chunks/run-chunk.js";
 import { openWork } from "../chunks/open-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
@@ -11,7 +11,6 @@ import { systemClock } from "../../core/clock.js";
 import { Session } from "../../session/session.js";
 import type { RunProgress } from "../../run/types.js";
 import type { ChunkJobOfQueue, ChunkQueue, ChunkTask } from "./chunk-queue.js";
-import type { HeldLock } from "./held-lock.js";
 import { chunkSettings, readRunRecord, type RunRecord } from "./run-record.js";
 
 export interface QueueWorkerOptions {
@@ -41,9 +40,18 @@ const patienceMs = 8_000;
 export interface TakenChunk {
   readonly job: ChunkJobOfQueue;
   readonly token: string;
-  readonly held: HeldLock;
+  /** Ends the chunk. The first reason counts. */
+  readonly ending: AbortController;
+  /** Aborts then, or when the worker is told to stop. */
+  readonly signal: AbortSignal;
   readonly run: ChunkQueue;
 }
+
+/** Another worker has the chunk, or may have it. */
+export const lockLost = new FatalError("lock_lost", "another worker does this chunk");
+
+/** The coordinator has stopped the run. */
+export const runStopped = new InterruptedError("SIGTERM");
 
 /** Does chunks, one at a time, and keeps the session of their run open. */
 export class ChunkDoer {
@@ -51,7 +59,7 @@ export class ChunkDoer {
   #session: Session | null = null;
   /** The run and the settings of that session: a resumed run may have other rates. */
   #sessionKey = "";
-  #held: HeldLock | null = null;
+  #ending: AbortController | null = null;
   /** The run of which a chunk is done: its service answers, unless there is an outage. */
   #answeredPlan: string | null = null;
 
@@ -61,14 +69,13 @@ export class ChunkDoer {
 
   /** @returns false if nobody waits for the chunk */
   async do(taken: TakenChunk): Promise<boolean> {
-    const { job, held, run } = taken;
-    const { signal } = held;
+    const { job, signal, run } = taken;
     const { work: path, plan: id, chunk } = job.data;
     if (await run.isStopped()) return false;
     const work = openWork(path);
     const record = await findRun(work, job.data, run, signal);
     if (record === null) return false;
-    this.#held = held;
+    this.#ending = taken.ending;
     const { stateFolder, onWarning, onNotice } = this.#options;
     const settings = this.#checked(chunkSettings(record, this.#options));
     let progress: () => RunProgress | null = () => null;
@@ -99,7 +106,7 @@ export class ChunkDoer {
       if (isGone) return false;
       throw error;
     } finally {
-      this.#held = null;
+      this.#ending = null;
       ticks.abort();
       await ticking;
     }
@@ -124,7 +131,7 @@ export class ChunkDoer {
       clock: systemClock,
       stateFolder,
       onWarning,
-      onEarlyEnd: (error) => this.#held?.end(error),
+      onEarlyEnd: (error) => this.#ending?.abort(error),
       isShared: true,
       // Each processor has a worker.
       threads: false,
@@ -172,7 +179,7 @@ async function findRun(
 
 /** Reports the progress, and notices that the run was stopped or the lock is gone. */
 async function tick(
-  { job, token, held, run }: TakenChunk,
+  { job, token, ending, run }: TakenChunk,
   progress: () => RunProgress | null,
   signal: AbortSignal,
 ): Promise<void> {
@@ -186,8 +193,8 @@ async function tick(
     // While Redis is away, these wait; the chunk goes on.
     const told = (async () => {
       if (now !== null) await job.updateProgress(now);
-      if (await run.isStopped()) held.stop();
-      if ((await run.holder(job.data.chunk)) !== token) held.lose();
+      if (await run.isStopped()) ending.abort(runStopped);
+      if ((await run.holder(job.data.chunk)) !== token) ending.abort(lockLost);
     })().catch(() => undefined);
     await Promise.race([told, ended]);
   }

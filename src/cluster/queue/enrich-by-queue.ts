@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { raceAbort } from "../../core/abort.js";
-import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { mergeWork } from "../chunks/merge-work.js";
@@ -8,14 +7,13 @@ import { openMerged } from "../chunks/merged-output.js";
 import { openWork } from "../chunks/open-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
-import { endAt } from "../../run/run-signals.js";
+import { RunSignals } from "../../run/run-signals.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../run/types.js";
 import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
 import { ChunkQueue, inSeconds, openQueue, openQueueLink, type QueueLink } from "./chunk-queue.js";
 import {
   clearWork,
-  countResume,
   type DividedRun,
   dividedRun,
   findWork,
@@ -23,7 +21,7 @@ import {
   planOf,
   removeMark,
 } from "./divided-run.js";
-import { refusePasswords, writeRunRecord } from "./run-record.js";
+import { readRunRecord, refusePasswords, writeRunRecord } from "./run-record.js";
 import { checkResume } from "../../run/options.js";
 import { WorkLease } from "./work-lease.js";
 
@@ -81,7 +79,9 @@ async function coordinate(
 ): Promise<Manifest> {
   const { job, target } = run;
   const settings = { ...job.settings.output, ...job.settings.run };
-  const done = await untilEnd(job, async (signal) => {
+  const signals = new RunSignals(job);
+  const divided = async () => {
+    const { stop: signal } = signals;
     const ending = { ...run, job: { ...job, signal } };
     const all = await openQueue(link);
     const queueOf = (plan: WorkPlan) => new ChunkQueue(link, all, plan.plan_id);
@@ -95,13 +95,15 @@ async function coordinate(
     const isNew = (await work.read(planName)) === null;
     const plan = await planOf(ending, work, rowsPerChunk);
     if (isNew) await lease.take(ending.job, plan.plan_id);
-    const resumed = isNew ? 0 : await countResume(work);
     // What would otherwise fail after the last request.
     await openMerged({ ...job, settings, plan }, target, run.base);
-    await writeRunRecord(work, plan.plan_id, job);
-    await doChunks({ job, queue: queueOf(plan), work, plan, target, lease, signal, resumed });
+    const before = isNew ? null : await readRunRecord(work).catch(() => null);
+    const resumed = isNew ? 0 : (before?.resumed ?? 0) + 1;
+    await writeRunRecord(work, { plan: plan.plan_id, resumed }, job);
+    await doChunks({ job, queue: queueOf(plan), work, plan, target, lease, signal });
     return { plan, resumed };
-  });
+  };
+  const done = await divided().finally(() => signals.close());
   if ("manifest" in done) return done.manifest;
   const manifest = await mergeWork({ ...job, ...done, settings, work, target }).catch(
     async (error: unknown) => {
@@ -137,24 +139,6 @@ function checkOptions({ settings, session }: EnrichJob, { work }: QueueOptions):
   checkResume(settings.run);
   refusePasswords(settings.lookup);
   return isObjectAddress(work) ? work : resolve(work);
-}
-
-/** Calls `step` with a signal that aborts at the deadline, too. */
-async function untilEnd<T>(
-  { settings, signal, clock = systemClock }: EnrichJob,
-  step: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const ended = new AbortController();
-  const over = new AbortController();
-  const { deadline } = settings.run;
-  if (deadline !== undefined) {
-    void endAt(deadline, clock, (error) => ended.abort(error), over.signal);
-  }
-  try {
-    return await step(AbortSignal.any([signal, ended.signal]));
-  } finally {
-    over.abort();
-  }
 }
 
 async function doChunks(awaited: AwaitedChunks): Promise<void> {

@@ -10,6 +10,8 @@ import type { EnrichJob } from "../../run/types.js";
 /** What the workers have to know about a run besides its plan, in the work folder. */
 export interface RunRecord {
   readonly plan: string;
+  /** How often the run was resumed. */
+  readonly resumed: number;
   /** Settings that are the same for all workers; nothing secret. */
   readonly settings: Pick<EnrichSettings, "lookup" | "service"> & { readonly unordered: boolean };
   readonly command: readonly string[];
@@ -19,7 +21,7 @@ const runRecordName = "run.json";
 
 export async function writeRunRecord(
   work: WorkFolder,
-  plan: string,
+  { plan, resumed }: Pick<RunRecord, "plan" | "resumed">,
   { settings, command }: EnrichJob,
 ): Promise<void> {
   const { lookup, service, output } = settings;
@@ -28,6 +30,7 @@ export async function writeRunRecord(
   const { intelUrl, timeout } = service;
   const record: RunRecord = {
     plan,
+    resumed,
     settings: {
       lookup: {
         ...lookup,

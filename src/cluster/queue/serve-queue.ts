@@ -11,8 +11,7 @@ import {
   queueName,
   queuePrefix,
 } from "./chunk-queue.js";
-import { ChunkDoer, type QueueWorkerOptions } from "./do-chunk.js";
-import { HeldLock } from "./held-lock.js";
+import { ChunkDoer, lockLost, type QueueWorkerOptions, runStopped } from "./do-chunk.js";
 import { isOfRun, located } from "./sent-error.js";
 
 /** How often a chunk may lose its worker before the run ends. */
@@ -39,7 +38,7 @@ class QueueWorker {
   readonly #options: QueueWorkerOptions;
   readonly #link: QueueLink;
   readonly #doer: ChunkDoer;
-  #held: HeldLock | null = null;
+  #ending: AbortController | null = null;
   /** Aborts when this machine cannot do any chunk. */
   readonly #faulty = new AbortController();
 
@@ -71,8 +70,7 @@ class QueueWorker {
     );
     // The connection reports its own faults; a lost lock has its own event.
     worker.on("error", () => undefined);
-    worker.on("locksRenewed", () => this.#held?.renewed());
-    worker.on("lockRenewalFailed", () => this.#held?.lose());
+    worker.on("lockRenewalFailed", () => this.#ending?.abort(lockLost));
     const stopped = AbortSignal.any([signal, this.#faulty.signal]);
     if (!stopped.aborted) await once(stopped, "abort");
     await inSeconds(partingSeconds, worker.close());
@@ -81,17 +79,19 @@ class QueueWorker {
   }
 
   async #process(job: ChunkJobOfQueue, token: string, run: ChunkQueue): Promise<boolean> {
-    const { lockMs, signal, onWarning } = this.#options;
-    const held = new HeldLock(lockMs, AbortSignal.any([signal, this.#faulty.signal]));
-    this.#held = held;
+    const { onWarning } = this.#options;
+    const stopped = this.#options.signal;
+    const ending = new AbortController();
+    this.#ending = ending;
+    const signal = AbortSignal.any([stopped, this.#faulty.signal, ending.signal]);
     try {
-      return await this.#doer.do({ job, token, held, run });
+      return await this.#doer.do({ job, token, ending, signal, run });
     } catch (error) {
-      if (held.isLost) {
+      if (ending.signal.reason === lockLost) {
         const { chunk } = job.data;
         onWarning(`chunk ${chunk}: its lock was lost, so its output is rejected`);
-      } else if (!signal.aborted) {
-        if (held.isStopped) return false;
+      } else if (!stopped.aborted) {
+        if (ending.signal.reason === runStopped) return false;
         if (isOfRun(error)) {
           await run.fail(located(error), job.data.attempt);
           throw error;
@@ -100,8 +100,7 @@ class QueueWorker {
       }
       return await handBack(job, token);
     } finally {
-      held.close();
-      this.#held = null;
+      this.#ending = null;
     }
   }
 }

@@ -1,6 +1,6 @@
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../core/clock.js";
+import { type Clock, systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
@@ -8,11 +8,13 @@ import { counted } from "../../core/text/quantity.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../../formats/typed-column.js";
 import { mapLists } from "../../formats/reading/lines.js";
-import type { SourceInput, SourcePosition } from "../../inputs/types.js";
+import type { RunInput, SeveralInputs, SourceInput, SourcePosition } from "../../inputs/types.js";
 import { verifyInput } from "../../inputs/verify-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
 import { type PrepareInput, readingOf } from "../rows/reading.js";
+import { openInputs, type SeveralReading } from "../rows/read-several.js";
+import { detectSourceFormat } from "../../formats/registry.js";
 import { copySeal, type CopySeal, CopyWriter, emptyText } from "./copy-writer.js";
 import type {
   ReadingSettings,
@@ -34,31 +36,81 @@ const textOptions = {
 type FileInput = Extract<SourceInput, { readonly path: string }>;
 
 /**
- * The rows of a table. They are copied to the run's folder once; the run reads the copy.
+ * How inputs are read that are tables, or some of them. Each table is copied to the run's folder once,
+ * to a folder of its own if there are several inputs; the run reads the copies.
  *
- * @throws UsageError `text_option`
+ * @param tables per input, the table that it names; null for text
+ * @throws UsageError `text_option` if there is no text
  */
-export function tableReading(
-  table: TableInput,
+export function copiedReading(
+  given: RunInput,
+  tables: readonly (TableInput | null)[],
   settings: ReadingSettings,
-  clock?: Clock,
+  clock: Clock = systemClock,
 ): RowHandling {
-  refuseTextOptions(table, settings);
-  const unopened = readTable(table, settings, { folder: "", format: "tsv", keepsNulls: false });
+  const isSeveral = "inputs" in given;
+  const inputs = isSeveral ? given.inputs : [{ name: "", input: given }];
+  const texts = inputs.filter((_, index) => tables[index] === null);
+  if (texts.length === 0) refuseTextOptions(tables[0]!, settings);
+  const placeOf = (index: number, place: CopyPlace): CopyPlace => ({
+    ...place,
+    clock,
+    ...(isSeveral && formBeside(texts, settings, place)),
+    folder: isSeveral ? join(place.folder, `input-${index + 1}`) : place.folder,
+  });
+  const placed = (place: CopyPlace): readonly SeveralReading[] =>
+    inputs.map((named, index) => {
+      const table = tables[index] ?? null;
+      const own = placeOf(index, place);
+      const input = table === null ? named.input : copyOf(table, own);
+      const read = (each: ReadingSettings): RowHandling =>
+        table === null ? readingOf(input, each, clock) : readTable(table, each, own);
+      return { name: table?.name ?? named.name, input, read, reading: read(settings) };
+    });
   return {
-    ...unopened,
+    ...readingOf(given, settings, clock),
     // Text outputs are CSV unless they are named otherwise.
-    inputFormat: () => Promise.resolve("csv"),
-    options: { ...unopened.options, from: null, header: null },
+    inputFormat: async () =>
+      texts[0] === undefined ? "csv" : readingOf(texts[0].input, settings, clock).inputFormat(),
+    open: () => Promise.reject(new TypeError("copy the tables first")),
     copied: {
-      sources: [table],
-      inFolder: (place) => ({
-        input: copyOf(table, place),
-        open: (resume) => readTable(table, settings, { ...place, clock }).open(resume),
-      }),
-      make: (place, isResumed) => copyOnce(table, place, isResumed),
+      sources: inputs.map(
+        ({ input }, index) =>
+          tables[index] ?? { kind: "text", file: "path" in input ? input.path : null },
+      ),
+      inFolder(place) {
+        const readings = placed(place);
+        if (!isSeveral) return { input: readings[0]!.input, open: readings[0]!.reading.open };
+        return {
+          input: { ...given, inputs: readings.map(({ name, input }) => ({ name, input })) },
+          open: async (resume) => openInputs(readings, settings, resume),
+        };
+      },
+      async make(place, isResumed) {
+        for (const [index, table] of tables.entries()) {
+          if (table === null) continue;
+          const own = placeOf(index, place);
+          await mkdir(own.folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+            throw outputFault(own.folder, error);
+          });
+          await copyOnce(table, own, isResumed);
+        }
+      },
     },
   };
+}
+
+/** Objects and rows do not mix: the copies are what the text is. */
+function formBeside(
+  texts: SeveralInputs["inputs"],
+  { from }: ReadingSettings,
+  { format, keepsNulls }: CopyForm,
+): CopyForm {
+  const [first] = texts;
+  if (first === undefined) return { format, keepsNulls };
+  const named = "path" in first.input ? detectSourceFormat(first.input.path).format : null;
+  const isObjects = ["json", "ndjson"].includes(from ?? named ?? "");
+  return { format: isObjects ? "ndjson" : "tsv", keepsNulls };
 }
 
 /** @throws UsageError `text_option` */
@@ -129,7 +181,7 @@ export function readCopy(
 }
 
 /** The copy of a table as input. */
-export function copyOf(
+function copyOf(
   { name, kind }: TableInput,
   { folder, format }: Pick<CopyPlace, "folder" | "format">,
 ): FileInput {

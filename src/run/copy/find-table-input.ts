@@ -27,12 +27,8 @@ export async function inputReading(
   const tables: (TableInput | null)[] = [];
   for (const one of inputs) tables.push("path" in one ? await findTableInput(one.path) : null);
   if (tables.every((table) => table === null)) return readingOf(input, settings, clock);
-  if ("inputs" in input) {
-    const { severalTables } = await import("./several-tables.js");
-    return severalTables(input, tables, settings, clock);
-  }
-  const { tableReading } = await import("./copied-table.js");
-  return tableReading(tables[0]!, settings, clock);
+  const { copiedReading } = await import("./copied-table.js");
+  return copiedReading(input, tables, settings, clock);
 }
 
 /** Ends the reading of a table whose columns are known. */

@@ -29,43 +29,30 @@ export async function checkFolder(file: string): Promise<void> {
 }
 
 /**
- * Checks that neither the output of a run nor the files beside it overwrite the input.
- *
- * @param output the path as given, for the message
- * @throws UsageError `output_is_input`
- */
-export async function checkInputIsSafe(
-  output: string,
-  file: string,
-  inputPaths: readonly string[],
-): Promise<void> {
-  if (inputPaths.map(realPath).includes(file)) {
-    throw new UsageError("output_is_input", `the output ${output} would overwrite the input`, {
-      hint: "write to another file",
-    });
-  }
-  await checkInputIsNot(output, [partPath(file), manifestPath(file)], inputPaths);
-}
-
-/**
- * Checks that the input is none of the files that the output needs for itself.
+ * Checks that no file that a run writes is one of its inputs.
  *
  * @param output name for the message
  * @throws UsageError `output_is_input`
  */
-export async function checkInputIsNot(
+export function keepInputs(
   output: string,
-  needed: readonly (string | null)[],
-  inputPaths: readonly string[],
-): Promise<void> {
-  for (const path of inputPaths) {
-    if (!needed.includes(realPath(path))) continue;
-    throw new UsageError(
-      "output_is_input",
-      `the output ${output} needs the name of the input ${path} for one of its own files`,
-      { hint: "rename the input, or write to another file" },
-    );
-  }
+  files: readonly (string | null)[],
+  inputs: readonly string[],
+): void {
+  const input = inputs.find((path) => files.includes(realPath(path)));
+  if (input === undefined) return;
+  throw new UsageError(
+    "output_is_input",
+    `the output ${output} would overwrite the input ${input}`,
+    {
+      hint: "write to another file, or rename the input",
+    },
+  );
+}
+
+/** The files of an output that appears by rename. */
+export function filesOf(file: string): readonly string[] {
+  return [file, partPath(file), manifestPath(file)];
 }
 
 /**
@@ -102,8 +89,7 @@ export async function checkRejects(
     );
   }
   checkRejectsName(rejects);
-  await checkInputIsSafe(`--rejects ${rejects}`, file, inputPaths);
-  await checkInputIsNot(`--rejects ${rejects}`, [file + failedSuffix], inputPaths);
+  keepInputs(`--rejects ${rejects}`, [...filesOf(file), file + failedSuffix], inputPaths);
 }
 
 /**

@@ -10,8 +10,8 @@ import { findWarehouse, type Warehouse } from "../../outputs/registry.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../../s3/address.js";
 import {
   checkFolder,
-  checkInputIsNot,
-  checkInputIsSafe,
+  filesOf,
+  keepInputs,
   checkOutputName,
   checkRejects,
   makeStateFolder,
@@ -142,7 +142,7 @@ async function chooseTarget(
   }
   const file = realPath(output);
   await checkFolder(file);
-  await checkInputIsSafe(output, file, inputPaths);
+  keepInputs(output, filesOf(file), inputPaths);
   return { file, base: file, name: output, format, gzip: detected.gzip, warehouse: null };
 }
 
@@ -171,8 +171,7 @@ async function chooseWarehouse(
   }
   // Parquet files appear by rename; databases are written in place.
   const appears = file !== null && file === base;
-  if (appears) await checkInputIsSafe(display, file, inputPaths);
-  else await checkInputIsNot(display, [file, manifestPath(base)], inputPaths);
+  keepInputs(display, appears ? filesOf(file) : [file, manifestPath(base)], inputPaths);
   if (base !== warehouse.target.base) makeStateFolder(dirname(base));
   return {
     file: appears ? file : null,

@@ -112,14 +112,15 @@ function isAlarming({ changes }: OutputDiff): boolean {
  * @throws UsageError `output_is_input`, `output_folder_missing`, `bad_object_address`
  */
 export async function checkOutput(output: string, compared: readonly string[]): Promise<void> {
-  const { checkFolder, checkInputIsSafe } = await import("../../../run/destination/check-paths.js");
+  const { checkFolder, filesOf, keepInputs } =
+    await import("../../../run/destination/check-paths.js");
   if (isObjectAddress(output)) {
     parseObjectAddress(output);
-    return checkInputIsSafe(output, realPath(output), compared);
+    return keepInputs(output, filesOf(realPath(output)), compared);
   }
   const file = realPath(output);
   await checkFolder(file);
-  await checkInputIsSafe(output, file, compared);
+  keepInputs(output, filesOf(file), compared);
 }
 
 /** Titles of the table of changes. */

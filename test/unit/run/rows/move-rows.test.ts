@@ -127,7 +127,7 @@ function tryRun({ source, begin, write }: TrialOptions): Trial {
     finish: () => Promise.resolve(),
     abandon: () => Promise.resolve(),
   };
-  const signals = new RunSignals(stop.signal);
+  const signals = new RunSignals({ signal: stop.signal, settings: { run: {} } });
   const ended = moveRows({
     source,
     start(row, signal) {
