@@ -10,7 +10,7 @@ import type { OpenedSource, SourcePosition } from "../inputs/types.js";
 import { findWarehouse, type TableRows, type Warehouse } from "../outputs/registry.js";
 import type { TableInput } from "../outputs/tables/types.js";
 import type { FoundRows } from "../outputs/warehouse/saved-rows.js";
-import { copyOnce, copyPath } from "../run/copy/copied-table.js";
+import { copyOnce, copyPath } from "../run/copy/copy-writer.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import type { WarehouseOutputTarget } from "../run/destination/output-target.js";
 import { runResumably } from "../run/execute.js";

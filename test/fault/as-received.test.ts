@@ -1,15 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
 import { memberTexts } from "../../src/core/json-members.js";
-import { retryOutput } from "../../src/retry/retry-output.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, type ScriptedServer, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
-import { jobHere } from "../helpers/job-here.js";
 
 /** What parsing and serialising would change: digits, white space, duplicate and unsafe members. */
 const oddities =
@@ -136,33 +132,6 @@ test("a cache filled by a CSV run has results byte for byte", async () => {
   expect(textsOf(text, "quick_check")).toEqual([quickText(domain(1))]);
 });
 
-test("retry keeps the results of copied rows and writes new ones as received", async () => {
-  const server = await serving();
-  const folder = await temporaryFolder();
-  server.onRequest = () => {
-    server.failing = server.requests.length > 1;
-    return false;
-  };
-  const run = await enrichHere({
-    folder,
-    input: ["in.ndjson", three],
-    output: "out.ndjson",
-    intelUrl: server.url,
-    settings: { ...settings, concurrency: 1, lookups: "query" },
-  });
-  expect(run.manifest.statuses).toMatchObject({ complete: 2, failed: 2 });
-  server.onRequest = () => ((server.failing = false), false);
-  const output = join(folder, "again.ndjson");
-  await retryOutput(
-    jobHere({
-      settings: { ...settings, intelUrl: server.url, output, lookups: "query" },
-      input: { path: join(folder, "out.ndjson") },
-    }),
-  );
-  const text = await readFile(output, "utf8");
-  expect(textsOf(text, "query")).toEqual([0, 1, 2, 0].map((n) => queryText(domain(n))));
-});
-
 test("a merged partial answer has members as received", async () => {
   const partial = (result: string) =>
     reply(503, `{"status":"partial_success","statusCode":503,"result":${result},"errors":{}}`);
@@ -181,17 +150,6 @@ test("a merged partial answer has members as received", async () => {
   expect(textsOf(text, "query")).toEqual([
     '{"item":"a.example.com","type":"DOMAIN","tags":[ "a:b" ],"intent":"none","n":2.0}',
   ]);
-});
-
-test("members in ECS rows have results as received", async () => {
-  const server = await serving();
-  const { text } = await enrichHere({
-    input: ["in.ndjson", `{"domain":"${domain(3)}"}\n`],
-    output: "out.ecs.ndjson",
-    intelUrl: server.url,
-    settings: { ...settings, to: "ecs", lookups: "query" },
-  });
-  expect(textsOf(text, "query", "repute")).toEqual([queryText(domain(3))]);
 });
 
 test("single lookups print results as received", async () => {

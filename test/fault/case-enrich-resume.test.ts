@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -54,23 +54,4 @@ test("starts a new run with the answers so far if the case has changed", async (
   expect([code, (await readFile(output, "utf8")).match(/CLOSED/g)?.length]).toEqual([0, 3]);
   const asked = server.requests.filter(({ path }) => path === "/query/192.0.2.1");
   expect(asked).toHaveLength(1);
-});
-
-test("finds the answers of another state of the case in a cache", async () => {
-  const { run, state, output, server } = await stoppedRun();
-  const cache = ["--cache", join(dirname(output), "cache")];
-  expect((await run("--resume", ...cache)).code).toBe(0);
-  state.case = "CLOSED";
-  const asked = server.requests.length;
-  expect((await run(...cache)).code).toBe(0);
-  const lookups = server.requests.slice(asked).filter(({ path }) => path.startsWith("/query/"));
-  // The first answer came before there was a cache.
-  expect(lookups.map(({ path }) => path)).toEqual(["/query/192.0.2.1"]);
-});
-
-test("starts over with --restart", async () => {
-  const { run, state, output } = await stoppedRun();
-  state.case = "CLOSED";
-  const { code } = await run("--restart");
-  expect([code, (await readFile(output, "utf8")).match(/CLOSED/g)?.length]).toEqual([0, 3]);
 });

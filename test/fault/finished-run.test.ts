@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { readFile, readdir, rename, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
@@ -41,26 +40,6 @@ test("a resume returns the result of a finished run without a request", async ()
   expect((await readdir(folder)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
 });
 
-test("a resume renames the files that the finished run had not renamed yet", async () => {
-  const { run, options, folder } = await killedAtTheEnd(await answering());
-  await rename(join(folder, "out.csv"), join(folder, "out.csv.part"));
-  await rm(join(folder, "out.csv.manifest.json"));
-  const again = await enrichHere({ ...options, settings: resume });
-  expect(again.text).toBe(run.text);
-  const saved: unknown = JSON.parse(await readFile(join(folder, "out.csv.manifest.json"), "utf8"));
-  expect(saved).toEqual({ ...run.manifest, resumed: 1 });
-});
-
-test("the mark counts wherever the kill left it", async () => {
-  const { run, options, folder } = await killedAtTheEnd(await answering());
-  const state = join(folder, "out.csv.state");
-  await rename(join(state, "finished.json"), `${state}.finished`);
-  await rm(state, { recursive: true });
-  const again = await enrichHere({ ...options, settings: resume });
-  expect(again.manifest.run_id).toBe(run.manifest.run_id);
-  expect(existsSync(`${state}.finished`)).toBe(false);
-});
-
 test("another input starts a new run after the finished one is published", async () => {
   const server = await answering();
   const { run, options, folder } = await killedAtTheEnd(server);
@@ -75,11 +54,6 @@ test("another input starts a new run after the finished one is published", async
   expect(next.manifest.run_id).not.toBe(run.manifest.run_id);
   expect(next.records().map(({ item }) => item)).toEqual(["c.example.com"]);
   expect(warnings.join()).toContain("completed the interrupted run");
-});
-
-test("does not overwrite a killed finished run without a flag", async () => {
-  const { options } = await killedAtTheEnd(await answering());
-  await expect(enrichHere(options)).rejects.toMatchObject({ code: "state_exists" });
 });
 
 test("a missing output of a finished run is an error, not a second run", async () => {

@@ -35,16 +35,6 @@ test.each([
   expect(sleptBefore).toEqual([false, false, true, true]);
 });
 
-test("uses what is left without a pause", async () => {
-  const clock = new HurriedClock();
-  const headers = { ratelimit: '"default";r=1;t=30', "x-ratelimit-remaining": "1" };
-  const server = await startScriptedServer((request) => replyFor(request, headers));
-  onTestFinished(() => server.close());
-  const intelUrl = server.url;
-  await enrichHere({ input: ["in.csv", addresses(20)], intelUrl, settings, clock });
-  expect(clock.asked.every((ms) => ms < 28_000)).toBe(true);
-});
-
 test("obeys the rate that the service reports", async () => {
   const clock = new HurriedClock();
   const headers = { "ratelimit-policy": '"burst";q=2;w=1, "day";q=1000000;w=86400' };

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, cp, readdir, rename, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
@@ -7,7 +7,6 @@ import { partPath } from "../../src/outputs/file-destination.js";
 import { statePath } from "../../src/run/state/state-folder.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { type EnrichHereOptions, enrichHere, type EnrichedHere } from "../helpers/enrich-here.js";
-import { HurriedClock } from "../helpers/hurried-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 /** A dump of the domains with these numbers. */
@@ -94,23 +93,6 @@ describe("a dump that was replaced after its run stopped early", () => {
     expect(taken.every((row) => row["rep_looked_up_at"]! < manifest.started_at)).toBe(true);
   });
 
-  test("gives a taken answer to every row of the item", async () => {
-    const { run, repeated } = await stopped();
-    const { manifest } = await run([...second, ...second]);
-    expect(manifest.sources).toEqual({ live: 10, cache: 40, duplicate: 10, local: 0 });
-    expect(repeated()).toEqual([]);
-  });
-
-  test("keeps the answers byte for byte", async () => {
-    const { run } = await stopped({ lookups: "query,quick-check", raw: true });
-    const undisturbed = await night();
-    const raw = async (nightly: Night["run"]) => {
-      const { records } = await nightly(second, { lookups: "query,quick-check", raw: true });
-      return records().map((row) => [row["rep_query"], row["rep_quick_check"]]);
-    };
-    expect(await raw(run)).toEqual(await raw(undisturbed.run));
-  });
-
   test("resumes after the take-over as any run", async () => {
     const { run, repeated } = await stopped();
     const again = run(second, { maxRequests: 5 });
@@ -181,58 +163,12 @@ test("asks again for failed lookups, and takes over partial ones", async () => {
   expect(server.asked.get("query d3.example.com")).toBe(1);
 });
 
-test("uses the cache as well", async () => {
-  const begun = await night();
-  const cache = join(begun.folder, "cache");
-  await expect(begun.run(first, { maxRequests: 20, cache })).rejects.toThrow("used up");
-  const { manifest } = await begun.run(second, { cache });
-  expect(manifest).toMatchObject({ took_over: 20, sources: { live: 10, cache: 20 } });
-  expect(begun.repeated()).toEqual([]);
-});
-
 describe("a take-over that is cut off", () => {
-  const places = (folder: string) => {
-    const state = statePath(join(folder, "out.csv"));
-    return {
-      checkpoint: join(state, "checkpoint.json"),
-      journal: join(state, "journal"),
-      earlier: join(state, "earlier"),
-    };
-  };
-
-  async function setAside({ folder }: Night): Promise<ReturnType<typeof places>> {
-    const at = places(folder);
-    await copyFile(at.checkpoint, join(at.journal, "checkpoint.json"));
-    await rename(at.journal, at.earlier);
-    return at;
-  }
-
-  test.each([
-    ["after the journal was set aside", () => Promise.resolve()],
-    ["once the old state is removed", (at: ReturnType<typeof places>) => rm(at.checkpoint)],
-    [
-      "while answers are copied",
-      async (at: ReturnType<typeof places>) => {
-        await rm(at.checkpoint);
-        await rename(at.earlier, at.journal);
-        // Half of a copy is more than a journal without a checkpoint may hold.
-        await cp(at.journal, at.earlier, { recursive: true });
-        await rm(join(at.journal, "checkpoint.json"));
-      },
-    ],
-  ])("%s loses no answer", async (_, cut) => {
-    const begun = await stopped();
-    await cut(await setAside(begun));
-    const { manifest } = await begun.run(second);
-    expect(manifest).toMatchObject({ took_over: 20, statuses: { complete: 30 } });
-    expect(begun.repeated()).toEqual([]);
-  });
-
   test("by an error in the new dump keeps the answers for the next run", async () => {
     const begun = await stopped();
     const noColumn = { input: ["dump.csv", "a,b\n1,2\n"] } as const;
     await expect(begun.run([], { itemColumn: "domain" }, noColumn)).rejects.toThrow("domain");
-    expect(existsSync(places(begun.folder).earlier)).toBe(true);
+    expect(existsSync(join(statePath(join(begun.folder, "out.csv")), "earlier"))).toBe(true);
     await begun.run(second, { itemColumn: "domain" });
     expect(begun.repeated()).toEqual([]);
   });
@@ -246,15 +182,5 @@ describe("a take-over that is cut off", () => {
     const { manifest } = await begun.run(second);
     expect(manifest).toMatchObject({ took_over: 20, statuses: { complete: 30 } });
     expect(begun.repeated().filter((lookup) => /d\d?\d\.example/.test(lookup))).toEqual([]);
-  });
-
-  test("by a service that is away keeps the answers for the next run", async () => {
-    const begun = await stopped();
-    await begun.server.stop();
-    const away = begun.run(range(100, 130), {}, { clock: new HurriedClock() });
-    await expect(away).rejects.toMatchObject({ code: "service_unreachable" });
-    await begun.server.start();
-    await begun.run(second);
-    expect(begun.repeated()).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ import { refuseWithoutColumns } from "../../run/destination/refuse-options.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { announceReading, type PrepareInput, readingOf, storedAs } from "../../run/rows/reading.js";
 import type { Fingerprint } from "../../run/state/fingerprint.js";
-import { copySeal } from "../../run/copy/copy-writer.js";
+import { copyOnce, copyPath, copySeal } from "../../run/copy/copy-writer.js";
 import { findTableInput } from "../../run/copy/find-table-input.js";
 import type { WorkFolder } from "./work-folder.js";
 import {
@@ -129,8 +129,7 @@ async function copyTable(job: SplitJob): Promise<SplitTable | null> {
   const { input, work, settings, signal, clock, onNotice } = job;
   const found = "path" in input ? await findTableInput(input.path) : null;
   if (found === null) return null;
-  const { copyOnce, copyPath, readTable, refuseTextOptions } =
-    await import("../../run/copy/copied-table.js");
+  const { readTable, refuseTextOptions } = await import("../../run/copy/copied-table.js");
   const format = settings.to === "ndjson" ? "ndjson" : "tsv";
   const form = { format, keepsNulls: settings.to === "parquet" } as const;
   refuseTextOptions(found, settings);

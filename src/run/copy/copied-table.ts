@@ -1,28 +1,18 @@
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
-import { FatalError, UsageError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
-import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
-import { counted } from "../../core/text/quantity.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../../formats/typed-column.js";
 import { mapLists } from "../../formats/reading/lines.js";
 import type { RunInput, SeveralInputs, SourceInput, SourcePosition } from "../../inputs/types.js";
-import { verifyInput } from "../../inputs/verify-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
 import { type PrepareInput, readingOf } from "../rows/reading.js";
 import { openInputs, type SeveralReading } from "../rows/read-several.js";
 import { detectSourceFormat } from "../../formats/registry.js";
-import { copySeal, type CopySeal, CopyWriter, emptyText } from "./copy-writer.js";
-import type {
-  ReadingSettings,
-  RowHandling,
-  CopyPlace,
-  CopyForm,
-  CopyFormat,
-} from "../rows/row-handling.js";
+import { copyOnce, copyPath, emptyText, readSeal } from "./copy-writer.js";
+import { UsageError } from "../../core/errors.js";
+import type { ReadingSettings, RowHandling, CopyPlace, CopyForm } from "../rows/row-handling.js";
 
 /** Options that apply only to text. */
 const textOptions = {
@@ -80,7 +70,8 @@ export function copiedReading(
       ),
       inFolder(place) {
         const readings = placed(place);
-        if (!isSeveral) return { input: readings[0]!.input, open: readings[0]!.reading.open };
+        if (!isSeveral)
+          return { input: readings[0]!.input, open: (resume) => readings[0]!.reading.open(resume) };
         return {
           input: { ...given, inputs: readings.map(({ name, input }) => ({ name, input })) },
           open: async (resume) => openInputs(readings, settings, resume),
@@ -186,73 +177,6 @@ function copyOf(
   { folder, format }: Pick<CopyPlace, "folder" | "format">,
 ): FileInput {
   return { path: copyPath(folder, format), copyOf: { name, kind } };
-}
-
-/** Copies a table, or checks the copy that the interrupted run made. @throws ReputeError */
-export function copyOnce(table: TableInput, place: CopyPlace, isResumed: boolean): Promise<void> {
-  return isResumed ? checkCopy(table, place) : makeCopy(table, place);
-}
-
-/** Path of a copy. */
-export function copyPath(folder: string, format: CopyFormat): string {
-  return join(folder, `input.${format}`);
-}
-
-async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
-  const { folder, format, signal, clock, onWarning = () => undefined, onNotice } = place;
-  const path = copyPath(folder, format);
-  const writer = new CopyWriter(`${path}.new`, place);
-  let seal: CopySeal;
-  try {
-    const options = { signal, folder, onWarning, ...(clock === undefined ? {} : { clock }) };
-    await table.read(writer, options);
-    seal = await writer.finish();
-  } catch (error) {
-    await writer.close();
-    await rm(`${path}.new`, { force: true });
-    throw signal.aborted ? signal.reason : error;
-  }
-  if (format === "ndjson" && seal.rows === 0) {
-    throw new UsageError("input_empty", `${table.name} has no rows`, {
-      hint: "Check the table, or the condition of the query.",
-    });
-  }
-  try {
-    await rename(`${path}.new`, path);
-    await replaceFile(join(folder, copySeal), sealJson({ ...seal }), 0o600);
-  } catch (error) {
-    throw outputFault(path, error);
-  }
-  onNotice?.(`read ${counted(seal.rows, "row")} from ${table.name}`);
-}
-
-/** What is known of a copy; null if it is incomplete. */
-async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
-  return readFile(join(folder, copySeal), "utf8").then(openSealedJson, () => null);
-}
-
-/** Checks the copy that an interrupted run made. @throws FatalError `copy_damaged` */
-async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): Promise<void> {
-  const path = copyPath(folder, format);
-  const { content } = (await readSeal(folder)) ?? {};
-  const damaged = (what: string, cause?: unknown): FatalError =>
-    new FatalError("copy_damaged", `the copy of ${name} ${what}: ${path}`, {
-      cause,
-      hint: startOver,
-    });
-  if (content === undefined) throw damaged("is incomplete");
-  const handle = await open(path, "r").catch((error: unknown) => {
-    throw damaged("cannot be opened", error);
-  });
-  try {
-    if ((await handle.stat()).size !== content.bytes) throw damaged("has another length");
-    await verifyInput({ name: path, handle }, content, 0);
-  } catch (error) {
-    if (!(error instanceof FatalError) || error.code === "copy_damaged") throw error;
-    throw damaged("is damaged", error);
-  } finally {
-    await handle.close();
-  }
 }
 
 /** How the copy, a CSV file, is read. */

@@ -1,13 +1,19 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { startOver } from "../../core/error-codes/remedies.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
+import { counted } from "../../core/text/quantity.js";
+import { verifyInput } from "../../inputs/verify-input.js";
 import { type ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { InputType } from "../../formats/typed-column.js";
-import type { TableReceiver } from "../../outputs/tables/types.js";
+import type { TableInput, TableReceiver } from "../../outputs/tables/types.js";
 import { cellOf, type InputValue, jsonOf } from "../../outputs/tables/values.js";
-import type { CopyForm } from "../rows/row-handling.js";
+import type { CopyForm, CopyFormat, CopyPlace } from "../rows/row-handling.js";
 
 /** What a copy holds. */
-export interface CopySeal {
+interface CopySeal {
   readonly rows: number;
   readonly types: readonly InputType[];
   readonly content: ChecksumState;
@@ -22,7 +28,7 @@ export const emptyText = "\0";
 /** Characters collected before they are written. */
 const blockCharacters = 256 * 1024;
 
-export class CopyWriter implements TableReceiver {
+class CopyWriter implements TableReceiver {
   readonly #path: string;
   readonly #form: CopyForm;
   #file: FileHandle | null = null;
@@ -81,6 +87,73 @@ export class CopyWriter implements TableReceiver {
     return work.catch((error: unknown) => {
       throw outputFault(this.#path, error);
     });
+  }
+}
+
+/** Copies a table, or checks the copy that the interrupted run made. @throws ReputeError */
+export function copyOnce(table: TableInput, place: CopyPlace, isResumed: boolean): Promise<void> {
+  return isResumed ? checkCopy(table, place) : makeCopy(table, place);
+}
+
+/** Path of a copy. */
+export function copyPath(folder: string, format: CopyFormat): string {
+  return join(folder, `input.${format}`);
+}
+
+async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
+  const { folder, format, signal, clock, onWarning = () => undefined, onNotice } = place;
+  const path = copyPath(folder, format);
+  const writer = new CopyWriter(`${path}.new`, place);
+  let seal: CopySeal;
+  try {
+    const options = { signal, folder, onWarning, ...(clock === undefined ? {} : { clock }) };
+    await table.read(writer, options);
+    seal = await writer.finish();
+  } catch (error) {
+    await writer.close();
+    await rm(`${path}.new`, { force: true });
+    throw signal.aborted ? signal.reason : error;
+  }
+  if (format === "ndjson" && seal.rows === 0) {
+    throw new UsageError("input_empty", `${table.name} has no rows`, {
+      hint: "Check the table, or the condition of the query.",
+    });
+  }
+  try {
+    await rename(`${path}.new`, path);
+    await replaceFile(join(folder, copySeal), sealJson({ ...seal }), 0o600);
+  } catch (error) {
+    throw outputFault(path, error);
+  }
+  onNotice?.(`read ${counted(seal.rows, "row")} from ${table.name}`);
+}
+
+/** What is known of a copy; null if it is incomplete. */
+export async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
+  return readFile(join(folder, copySeal), "utf8").then(openSealedJson, () => null);
+}
+
+/** Checks the copy that an interrupted run made. @throws FatalError `copy_damaged` */
+async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): Promise<void> {
+  const path = copyPath(folder, format);
+  const { content } = (await readSeal(folder)) ?? {};
+  const damaged = (what: string, cause?: unknown): FatalError =>
+    new FatalError("copy_damaged", `the copy of ${name} ${what}: ${path}`, {
+      cause,
+      hint: startOver,
+    });
+  if (content === undefined) throw damaged("is incomplete");
+  const handle = await open(path, "r").catch((error: unknown) => {
+    throw damaged("cannot be opened", error);
+  });
+  try {
+    if ((await handle.stat()).size !== content.bytes) throw damaged("has another length");
+    await verifyInput({ name: path, handle }, content, 0);
+  } catch (error) {
+    if (!(error instanceof FatalError) || error.code === "copy_damaged") throw error;
+    throw damaged("is damaged", error);
+  } finally {
+    await handle.close();
   }
 }
 
