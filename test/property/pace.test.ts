@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Clock } from "../../src/core/clock.js";
 import type { Rate } from "../../src/core/options.js";
-import { MemoryQuotaStore } from "../../src/store/quota/quota-entries.js";
+import { MemoryQuotaStore } from "../../src/store/quota/quota-counts.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 
 /**

@@ -11,22 +11,22 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
 import { DatabaseSync, type DatabaseSyncOptions as DatabaseOptions } from "@photostructure/sqlite";
 import type { Rate } from "../../core/options.js";
-import { makeFolder } from "../../core/files/make-folder.js";
-import { busyTimeoutMs, type Database, transact } from "../sqlite.js";
-import { isBusy, isCorrupt, storeFault } from "../store-fault.js";
-import {
-  createEntries,
-  inMemory,
-  type QuotaUse,
-  refuseDamaged,
-  reserveIn,
-  sealEntries,
-  settleIn,
-  useOf,
-} from "./quota-entries.js";
-import { quotaName, type QuotaStore, type Reservation, type ReserveOptions } from "./quota.js";
+import { type Database, transact } from "../sqlite.js";
+import { corruptCode, isCorrupt, storeFault } from "../store-fault.js";
+import { QuotaCounts, type QuotaUse } from "./quota-counts.js";
+import { quotaName } from "./quota.js";
+
+/** File format version. Increase when the layout changes. */
+const version = 4;
+
+/** The counts of a service, and the CRC-32 of their text. */
+const schema = `
+  CREATE TABLE counts (text TEXT, checksum INTEGER) STRICT;
+  INSERT INTO counts VALUES ('', 0);
+  PRAGMA user_version = ${version};`;
 
 export interface QuotaLocation {
   /** Address of the service whose quotas are counted. */
@@ -43,82 +43,11 @@ export interface ScopedQuota {
   readonly rate: Rate;
 }
 
-/** Retry interval, and failed tries before the warning that another process holds the lock. */
-const busy = { retryMs: 250, triesBeforeWarning: 20 };
-
 /** How long a reader, or a process that settles, waits for another's lock, in milliseconds. */
-const patienceMs = 2_000;
+export const patienceMs = 2_000;
 
 /** Longest time a reservation can end after the file was written, in milliseconds. */
 const longestReservationMs = 60_000;
-
-/**
- * Counts quotas in a small SQLite file per service, shared by all processes that use the folder. A
- * change is on disk before the requests it counts are sent. A killed process leaves its reservation
- * counted in full.
- *
- * If the file is damaged, every quota counts as used up at the file's last write: no quota is
- * exceeded, and runs continue by themselves once the windows are over.
- */
-export class FileQuotaStore implements QuotaStore {
-  readonly #location: QuotaLocation;
-  readonly #path: string;
-  #failedTries = 0;
-
-  /** @throws the SQLite or system error if the folder cannot be read or written */
-  constructor(location: QuotaLocation) {
-    this.#path = quotaPath(location);
-    this.#location = location;
-    try {
-      this.#apply(busyTimeoutMs, () => undefined);
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-    }
-  }
-
-  /**
-   * While the count cannot be written, no request is permitted. Returns a promise so that requests
-   * are sent between two writes, which may be slow.
-   */
-  reserve(name: string, options: ReserveOptions): Promise<Reservation> {
-    const reserved = this.#change(busyTimeoutMs, (database) =>
-      reserveIn(database, name, options, randomUUID()),
-    );
-    const nextAtMs = options.nowMs + busy.retryMs;
-    return Promise.resolve(reserved ?? { permits: 0, id: "", nextAtMs, busy: true });
-  }
-
-  /** A reservation that cannot be settled stays counted in full. */
-  settle(name: string, id: string, used: number, nowMs: number): void {
-    this.#change(patienceMs, (database) => settleIn(database, name, id, used, nowMs));
-  }
-
-  /** Changes the counts; null if another process holds the lock for too long, or the disk fails. */
-  #change<T>(timeout: number, change: (database: Database) => T): T | null {
-    try {
-      const changed = this.#apply(timeout, change);
-      this.#failedTries = 0;
-      return changed;
-    } catch (error) {
-      if (++this.#failedTries === (isBusy(error) ? busy.triesBeforeWarning : 1)) {
-        this.#location.onWarning(
-          `cannot write the quota count ${this.#path}: ${storeFault(error)}; sending nothing until it can be written`,
-        );
-      }
-      return null;
-    }
-  }
-
-  #apply<T>(timeout: number, change: (database: Database) => T): T {
-    try {
-      return changeFile(this.#path, timeout, change);
-    } catch (error) {
-      if (!isCorrupt(this.#path, error)) throw error;
-      createFile(this.#path, lostAt(this.#path, this.#location));
-      return changeFile(this.#path, timeout, change);
-    }
-  }
-}
 
 /** How much of each quota is used; nothing of those in an unreadable file, with a warning. */
 export function readQuotas(
@@ -127,24 +56,19 @@ export function readQuotas(
   nowMs: number,
 ): readonly QuotaUse[] {
   const path = quotaPath(location);
-  const read = (database: Database): readonly QuotaUse[] =>
-    quotas.map(({ scope, rate }) => useOf(database, quotaName(scope, rate), { rate, nowMs }));
-  let lostMs: number | null = null;
+  let counts = new QuotaCounts();
   try {
     if (existsSync(path)) {
       accessSync(path, constants.R_OK);
-      return withDatabase(path, { readOnly: true, timeout: patienceMs }, (database) => {
-        refuseDamaged(database);
-        return read(database);
-      });
+      counts = withDatabase(path, { readOnly: true, timeout: patienceMs }, countsIn);
     }
   } catch (error) {
-    if (isCorrupt(path, error)) lostMs = lostAt(path, location);
+    if (isCorrupt(path, error)) counts = new QuotaCounts(lostAt(path, location));
     else {
       location.onWarning(`cannot read the quota count in ${dirname(path)}: ${storeFault(error)}`);
     }
   }
-  return read(inMemory(lostMs));
+  return quotas.map(({ scope, rate }) => counts.use(quotaName(scope, rate), { rate, nowMs }));
 }
 
 export function quotaFolder(stateFolder: string): string {
@@ -161,7 +85,7 @@ export function quotaPath({ stateFolder, service }: Omit<QuotaLocation, "onWarni
 }
 
 /** When the quotas of a damaged file count as used up. */
-function lostAt(path: string, { onWarning }: QuotaLocation): number {
+export function lostAt(path: string, { onWarning }: QuotaLocation): number {
   const writtenMs = statSync(path).mtimeMs;
   const at = new Date(writtenMs).toISOString().replace(/\.\d+Z$/, "Z");
   onWarning(
@@ -171,22 +95,17 @@ function lostAt(path: string, { onWarning }: QuotaLocation): number {
   return writtenMs + longestReservationMs;
 }
 
-/**
- * Changes the counts in a file, in one transaction that is on disk when this returns. Creates folder
- * and file with owner-only permissions if missing.
- * @throws the SQLite or system error
- */
-function changeFile<T>(path: string, timeout: number, change: (database: Database) => T): T {
-  makeFolder(dirname(path), 0o700);
-  // SQLite only reports that it cannot open the file; this gives the system's reason.
-  accessSync(dirname(path), constants.W_OK);
-  if (!existsSync(path)) createFile(path, null);
-  accessSync(path, constants.R_OK | constants.W_OK);
+/** Changes the counts in one transaction that is on disk when this returns. */
+export function changeFile<T>(
+  path: string,
+  timeout: number,
+  change: (counts: QuotaCounts) => T,
+): T {
   return withDatabase(path, { timeout }, (database) =>
     transact(database, () => {
-      refuseDamaged(database);
-      const changed = change(database);
-      sealEntries(database);
+      const counts = countsIn(database);
+      const changed = change(counts);
+      keep(database, counts);
       return changed;
     }),
   );
@@ -197,14 +116,14 @@ function changeFile<T>(path: string, timeout: number, change: (database: Databas
  * @param lostMs when the counts of the damaged file that it replaces were lost; null keeps a file
  *   that another process created meanwhile
  */
-function createFile(path: string, lostMs: number | null): void {
+export function createFile(path: string, lostMs: number | null): void {
   const fresh = `${path}.${randomUUID()}`;
   try {
     closeSync(openSync(fresh, "wx", 0o600));
     withDatabase(fresh, {}, (database) =>
       transact(database, () => {
-        createEntries(database, lostMs);
-        sealEntries(database);
+        database.exec(schema);
+        keep(database, new QuotaCounts(lostMs));
       }),
     );
     if (lostMs === null) linkSync(fresh, path);
@@ -219,6 +138,21 @@ function createFile(path: string, lostMs: number | null): void {
   } finally {
     rmSync(fresh, { force: true });
   }
+}
+
+/** @throws an error of SQLite's code for damage if the counts are not as this version kept them */
+function countsIn(database: Database): QuotaCounts {
+  const found = database.prepare("SELECT *, user_version FROM counts, pragma_user_version").get();
+  const { text, checksum, user_version: by } = (found ?? {}) as Record<string, unknown>;
+  if (typeof text !== "string" || by !== version || checksum !== crc32(text)) {
+    throw Object.assign(new Error("damaged"), { errcode: corruptCode });
+  }
+  return new QuotaCounts(...(JSON.parse(text) as ReturnType<QuotaCounts["toJSON"]>));
+}
+
+function keep(database: Database, counts: QuotaCounts): void {
+  const text = JSON.stringify(counts);
+  database.prepare("UPDATE counts SET text = ?, checksum = ?").run(text, crc32(text));
 }
 
 /**

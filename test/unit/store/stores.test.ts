@@ -4,8 +4,8 @@ import type { LookupRecord } from "../../../src/core/attempt.js";
 import type { Finding } from "../../../src/core/finding.js";
 import { openCache } from "../../../src/store/cache/finding-cache.js";
 import { openJournal } from "../../../src/store/journal/journal.js";
-import { MemoryQuotaStore } from "../../../src/store/quota/quota-entries.js";
-import { FileQuotaStore } from "../../../src/store/quota/quota-file.js";
+import { MemoryQuotaStore } from "../../../src/store/quota/quota-counts.js";
+import { openQuotas } from "../../../src/store/quota/open-quotas.js";
 import { type QuotaStore, type ReserveOptions } from "../../../src/store/quota/quota.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import type { Store } from "../../../src/store/store.js";
@@ -108,7 +108,7 @@ const day = 86_400_000;
 const quotaStores: Readonly<Record<string, () => Promise<QuotaStore>>> = {
   "quotas in memory": () => Promise.resolve(new MemoryQuotaStore()),
   "quotas in a folder": async () =>
-    new FileQuotaStore({
+    openQuotas({
       stateFolder: await temporaryFolder(),
       service: "https://intel.example/beta",
       onWarning: (message) => expect.unreachable(message),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Rate } from "../../../../src/core/options.js";
 import { Pace } from "../../../../src/lookup/pace/pace.js";
-import { MemoryQuotaStore } from "../../../../src/store/quota/quota-entries.js";
+import { MemoryQuotaStore } from "../../../../src/store/quota/quota-counts.js";
 import type { QuotaStore } from "../../../../src/store/quota/quota.js";
 import { ownPace, paced } from "../../../../src/lookup/compose.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
 import { Quota, quotaName } from "../../../../src/store/quota/quota.js";
-import { FileQuotaStore, quotaPath, readQuotas } from "../../../../src/store/quota/quota-file.js";
+import { quotaPath, readQuotas } from "../../../../src/store/quota/quota-file.js";
 import { openQuotas } from "../../../../src/store/quota/open-quotas.js";
 import type { QuotaStore } from "../../../../src/store/quota/quota.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
@@ -24,7 +24,7 @@ async function counted() {
   const warnings: string[] = [];
   const clock = new ManualClock();
   const store = (address = service) =>
-    new FileQuotaStore({
+    openQuotas({
       stateFolder,
       service: address,
       onWarning: (text) => warnings.push(text),
@@ -83,7 +83,7 @@ describe("a quota counted in a folder", () => {
     const killed = `
       import { DatabaseSync } from "@photostructure/sqlite";
       const database = new DatabaseSync(${JSON.stringify(path)});
-      database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE entries SET slot = hex(zeroblob(1e5))");
+      database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE counts SET text = hex(zeroblob(1e5))");
       process.kill(process.pid, "SIGKILL");`;
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", killed]);
     await expect(run).rejects.toMatchObject({ signal: "SIGKILL" });
@@ -96,14 +96,14 @@ describe("a quota counted in a folder", () => {
     const { stateFolder } = await counted();
     const program = `
       import { Quota } from "./dist/store/quota/quota.js";
-      import { FileQuotaStore } from "./dist/store/quota/quota-file.js";
+      import { openQuotas } from "./dist/store/quota/open-quotas.js";
       const start = ${Date.now()};
       // Time passes 20 times as fast, the same for all processes.
       const clock = {
         now: () => start + 20 * (Date.now() - start),
         monotonic: () => 20 * performance.now(),
       };
-      const store = new FileQuotaStore({
+      const store = openQuotas({
         stateFolder: ${JSON.stringify(stateFolder)}, service: ${JSON.stringify(service)}, onWarning: console.error,
       });
       const rate = { count: 40, perMs: ${day} };
