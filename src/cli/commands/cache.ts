@@ -1,5 +1,5 @@
 import { option } from "../../core/options.js";
-import type { CacheUpkeep } from "../../store/cache/cache-stats.js";
+import { cacheStats, type CacheUpkeep, pruneCache } from "../../store/cache/cache-stats.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -34,7 +34,7 @@ export const cacheStatsCommand = defineCommand({
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
     const upkeep = await upkeepOf(call.operand);
-    await showCounts(call, await upkeep.stats(call.operand, upkeepOptions(call)));
+    await showCounts(call, await cacheStats(upkeep, call.operand, upkeepOptions(call)));
     return exitCodes.done;
   },
 });
@@ -55,7 +55,7 @@ export const cachePruneCommand = defineCommand({
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
     const upkeep = await upkeepOf(call.operand);
-    await showCounts(call, await upkeep.prune(call.operand, upkeepOptions(call)));
+    await showCounts(call, await pruneCache(upkeep, call.operand, upkeepOptions(call)));
     return exitCodes.done;
   },
 });
@@ -76,7 +76,7 @@ export const cacheClearCommand = defineCommand({
   exitCodes: commonExitCodes,
   run: async (call) => {
     const upkeep = await upkeepOf(call.operand);
-    await showCounts(call, await upkeep.clear(call.operand, { signal: call.context.signal }));
+    await showCounts(call, await upkeep.clear(call.operand, call.context.signal));
     return exitCodes.done;
   },
 });

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import type { Clock } from "../../core/clock.js";
 import { type Finding, firstAnswer } from "../../core/finding.js";
 import {
   findingText,
@@ -79,6 +80,43 @@ export function readEntryHead(entry: unknown): EntryHead | null {
 /** Decodes an intact entry. The finding's source is `live`. */
 export function decodeEntry(entry: string, options?: ReadBackOptions): Keyed<Finding> {
   return parseFindingText(entry.slice(at.finding), options);
+}
+
+/** Reads the entries of one cache; the first damaged one is a warning. */
+export class EntryReader {
+  readonly #name: string;
+  readonly #options: EntryReaderOptions;
+  #hasWarned = false;
+
+  /** @param name of the cache, in the warning */
+  constructor(name: string, options: EntryReaderOptions) {
+    this.#name = name;
+    this.#options = options;
+  }
+
+  /** The finding in an entry if it is fresh and stored under this key. */
+  fresh(key: string, entry: string | null): Finding | null {
+    const { clock, ttlMs, asReceived, onWarning } = this.#options;
+    const head = readEntryHead(entry);
+    if (entry === null || head === null) {
+      if (!this.#hasWarned) {
+        onWarning(
+          `entries of the cache ${this.#name} are damaged; their items are looked up again`,
+        );
+      }
+      this.#hasWarned = true;
+      return null;
+    }
+    if (!isFresh(head, clock.now(), ttlMs)) return null;
+    const { key: found, value } = decodeEntry(entry, { asReceived });
+    return found === key ? value : null;
+  }
+}
+
+interface EntryReaderOptions extends ReadBackOptions {
+  readonly ttlMs: number;
+  readonly clock: Pick<Clock, "now">;
+  readonly onWarning: (message: string) => void;
 }
 
 function checksum(text: string): string {

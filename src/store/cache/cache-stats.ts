@@ -35,42 +35,61 @@ export interface UpkeepOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What can be done with a cache, in a folder or in Redis, besides using it. */
+/** Access to all entries of a cache, in a folder or in Redis. */
 export interface CacheUpkeep {
   /**
-   * Counts the contents.
+   * Visits all entries and removes those that `keeps` rejects; null stands for one that cannot be read.
    *
-   * @throws UsageError `no_cache`, FatalError if it cannot be read
+   * @returns the name of the cache, and its size before
+   * @throws UsageError `no_cache`, FatalError if it cannot be read or written
    */
-  stats(cache: string, options: UpkeepOptions): Promise<CacheStats>;
-  /**
-   * Removes expired and damaged entries.
-   *
-   * @throws UsageError `no_cache`, FatalError if it cannot be written
-   */
-  prune(
+  each(
     cache: string,
-    options: UpkeepOptions,
-  ): Promise<Record<"removed" | "kept", number> & { folder: string }>;
+    keeps: (entry: string | null) => boolean,
+    signal?: AbortSignal,
+  ): Promise<Pick<CacheStats, "folder" | "bytes">>;
   /**
    * Removes everything, intact or damaged.
    *
    * @throws UsageError `no_cache`, FatalError if it cannot be removed
    */
-  clear(
-    cache: string,
-    options: Pick<UpkeepOptions, "signal">,
-  ): Promise<Pick<CacheStats, "folder" | "bytes">>;
+  clear(cache: string, signal?: AbortSignal): Promise<Pick<CacheStats, "folder" | "bytes">>;
 }
 
-/** Whether a run would use an entry; null stands for none, or a damaged one. */
-export function isUsed(entry: string | null, { now, ttlMs }: UpkeepOptions): boolean {
-  const head = readEntryHead(entry);
-  return head !== null && isFresh(head, now, ttlMs);
+/** Counts the contents of a cache. @throws as `each` */
+export async function cacheStats(
+  upkeep: CacheUpkeep,
+  cache: string,
+  options: UpkeepOptions,
+): Promise<CacheStats> {
+  const counts = new CacheCounts();
+  const count = (entry: string | null): boolean => {
+    counts.add(entry, options);
+    return true;
+  };
+  const { folder, bytes } = await upkeep.each(cache, count, options.signal);
+  return counts.stats(folder, bytes);
 }
 
-/** Counts the entries of a cache, in a folder or in Redis. */
-export class CacheCounts {
+/** Removes expired and damaged entries of a cache. @throws as `each` */
+export async function pruneCache(
+  upkeep: CacheUpkeep,
+  cache: string,
+  { now, ttlMs, signal }: UpkeepOptions,
+): Promise<Record<"removed" | "kept", number> & { folder: string }> {
+  let [removed, kept] = [0, 0];
+  const isUsed = (entry: string | null): boolean => {
+    const head = readEntryHead(entry);
+    const used = head !== null && isFresh(head, now, ttlMs);
+    if (used) kept++;
+    else removed++;
+    return used;
+  };
+  const { folder } = await upkeep.each(cache, isUsed, signal);
+  return { folder, removed, kept };
+}
+
+class CacheCounts {
   readonly #counts = { entries: 0, fresh: 0, damaged: 0 };
   readonly #kinds = Object.fromEntries(answerKinds.map((kind) => [kind, 0])) as Record<
     AnswerKind,

@@ -9,45 +9,10 @@ import {
   openCacheFile,
   removeCache,
 } from "./cache-file.js";
-import {
-  CacheCounts,
-  type CacheStats,
-  type CacheUpkeep,
-  isUsed,
-  type UpkeepOptions,
-} from "./cache-stats.js";
-
-export const folderUpkeep: CacheUpkeep = { stats, prune, clear };
-
-async function stats(folder: string, options: UpkeepOptions): Promise<CacheStats> {
-  const counts = new CacheCounts();
-  await eachBatch(folder, options, (_database, rows) => {
-    for (const entry of rows.flatMap(([, ...entries]) => entries)) {
-      if (entry !== null) counts.add(entry, options);
-    }
-  });
-  return counts.stats(folder, cacheBytes(folder));
-}
+import type { CacheUpkeep } from "./cache-stats.js";
 
 /** The file keeps its size; freed space is reused for new entries. */
-async function prune(folder: string, options: UpkeepOptions): ReturnType<CacheUpkeep["prune"]> {
-  let [removed, kept] = [0, 0];
-  const changes = slotNames.map((column) => `${column} = ?`).join();
-  await eachBatch(folder, options, (database, rows) => {
-    const update = database.prepare(`UPDATE answers SET ${changes} WHERE n = ?`);
-    const remove = database.prepare("DELETE FROM answers WHERE n = ?");
-    for (const [n, ...entries] of rows) {
-      const before = entries.filter((entry) => entry !== null).length;
-      const after = entries.filter((entry) => isUsed(entry, options)).length;
-      removed += before - after;
-      kept += after;
-      if (after === 0) remove.run(n);
-      else if (after < before)
-        update.run(...entries.map((each) => (isUsed(each, options) ? each : null)), n);
-    }
-  });
-  return { folder, removed, kept };
-}
+export const folderUpkeep: CacheUpkeep = { each, clear };
 
 /** Runs that use the cache continue without it. */
 async function clear(folder: string): ReturnType<CacheUpkeep["clear"]> {
@@ -67,15 +32,16 @@ const batchSize = 512;
 type NumberedRow = readonly [n: number, ...entries: (string | null)[]];
 
 /** Visits all rows, one transaction per batch. */
-async function eachBatch(
+async function each(
   folder: string,
-  { signal }: UpkeepOptions,
-  visit: (database: Database, rows: readonly NumberedRow[]) => void,
-): Promise<void> {
+  keeps: (entry: string) => boolean,
+  signal?: AbortSignal,
+): ReturnType<CacheUpkeep["each"]> {
   mustExist(folder);
+  const bytes = cacheBytes(folder);
   try {
     const database = await openCacheFile(folder);
-    if (database === null) return;
+    if (database === null) return { folder, bytes };
     try {
       const select = database.prepare(
         `SELECT n, ${slotNames.join()} FROM answers WHERE n > ? ORDER BY n LIMIT ${batchSize}`,
@@ -86,7 +52,7 @@ async function eachBatch(
         const behind: number = last;
         last = transact(database, () => {
           const rows = select.all(behind) as unknown as readonly NumberedRow[];
-          visit(database, rows);
+          for (const row of rows) visit(database, row, keeps);
           return rows.at(-1)?.[0];
         });
         await turn();
@@ -94,9 +60,24 @@ async function eachBatch(
     } finally {
       closeDatabase(database);
     }
+    return { folder, bytes };
   } catch (error) {
     if (error instanceof ReputeError || signal?.aborted === true) throw error;
     throw cacheFault(folder, "read", error);
+  }
+}
+
+function visit(
+  database: Database,
+  [n, ...entries]: NumberedRow,
+  keeps: (entry: string) => boolean,
+): void {
+  const kept = entries.map((entry) => (entry !== null && keeps(entry) ? entry : null));
+  if (kept.every((entry) => entry === null)) {
+    database.prepare("DELETE FROM answers WHERE n = ?").run(n);
+  } else if (kept.some((entry, slot) => entry !== entries[slot])) {
+    const changes = slotNames.map((column) => `${column} = ?`).join();
+    database.prepare(`UPDATE answers SET ${changes} WHERE n = ?`).run(...kept, n);
   }
 }
 

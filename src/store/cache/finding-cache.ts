@@ -5,7 +5,7 @@ import { closeDatabase, type Database, lockTimeoutMs, transact } from "../sqlite
 import { isBusy } from "../store-fault.js";
 import type { FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
-import { answerKind, decodeEntry, encodeEntry, isFresh, readEntryHead } from "./cache-entry.js";
+import { answerKind, encodeEntry, EntryReader } from "./cache-entry.js";
 import { cacheFault, hasSpace, openCacheFile, slotNames, warnDisabled } from "./cache-file.js";
 import { keyHash, splitKey } from "../cache-key.js";
 
@@ -47,12 +47,12 @@ type CacheRow = readonly (string | null)[];
 
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
+  readonly #reader: EntryReader;
   /** Null if the cache cannot be used. */
   #database: Database | null;
   readonly #select: StatementSync | undefined;
   readonly #upsert: StatementSync | undefined;
   #isWritable: boolean;
-  #hasWarnedOfDamage = false;
   /** The row last read in this event loop turn: one item's endpoints are read one after another. */
   #latest: { readonly key: string; readonly row: CacheRow } | null = null;
   #isReading = false;
@@ -65,6 +65,7 @@ class FindingCache implements FindingStore {
   constructor(database: Database | null, options: CacheOptions) {
     this.#database = database;
     this.#options = options;
+    this.#reader = new EntryReader(options.folder, options);
     this.#isWritable = database !== null && options.readOnly !== true;
     this.#select = database?.prepare(`SELECT ${slotNames.join()} FROM answers WHERE hash = ?`);
     this.#select?.setReturnArrays(true);
@@ -79,7 +80,7 @@ class FindingCache implements FindingStore {
     const { row, column } = splitKey(key);
     try {
       const entry = this.#read(row)?.[column] ?? null;
-      return entry === null ? null : this.#freshFinding(key, entry);
+      return entry === null ? null : this.#reader.fresh(key, entry);
     } catch (error) {
       this.#disable("read", error);
       return null;
@@ -143,28 +144,6 @@ class FindingCache implements FindingStore {
     this.#isReading = false;
     this.#latest = null;
     this.#database?.exec("COMMIT");
-  }
-
-  #freshFinding(key: string, entry: string): Finding | null {
-    const { clock, ttlMs, asReceived, folder, onWarning } = this.#options;
-    const head = readEntryHead(entry);
-    if (head === null) {
-      if (!this.#hasWarnedOfDamage) {
-        onWarning(`entries of the cache ${folder} are damaged; their items are looked up again`);
-      }
-      this.#hasWarnedOfDamage = true;
-      return null;
-    }
-    const now = clock.now();
-    if (!isFresh(head, now, ttlMs)) return null;
-    // Stored with a future time: store it again with the current time, so that it expires on time.
-    const isEarly = head.storedAt > now;
-    const { key: found, value: finding } = decodeEntry(entry, {
-      asReceived: asReceived || isEarly,
-    });
-    if (found !== key) return null;
-    if (isEarly) void this.put(key, finding);
-    return finding;
   }
 
   #write(): void {

@@ -103,15 +103,9 @@ export class RedisLink implements ScriptServer {
 
   /** Connects, or returns why not. A client of Sentinels tries without end. */
   async #connect(): Promise<Error | undefined> {
-    const over = new AbortController();
-    const { signal } = over;
-    const late = delay(waits.connect, new Error("no Sentinel answers"), { signal });
+    const late = delay(2 * waits.connect, new Error("no Sentinel answers"), { ref: false });
     const connected = this.#redis.connect().catch((error: Error) => error);
-    const isTimed = this.address.sentinel !== null;
-    const fault = await (isTimed ? Promise.race([connected, late]) : connected);
-    over.abort();
-    late.catch(() => undefined);
-    return fault ?? undefined;
+    return (await Promise.race([connected, late])) ?? undefined;
   }
 
   /** Whether commands are likely to be answered now. */
@@ -220,21 +214,10 @@ function isRefusal({ message, name, code }: NodeJS.ErrnoException): boolean {
   );
 }
 
-function remedyOf({ message, name, code }: NodeJS.ErrnoException): string {
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "name the host as the certificate does";
-  if (code === "CERT_HAS_EXPIRED") return "check this machine's clock, and renew the certificate";
-  if (isCertificateFault(code)) {
-    return "for an authority of your own, set NODE_EXTRA_CA_CERTS to its PEM file";
-  }
-  if (/^(?:MOVED|CROSSSLOT)/.test(message)) {
-    return "name a single Redis server: clusters are not supported";
-  }
-  if (/DB index/i.test(message)) return "name a database that the server has, such as /0";
-  if (message.startsWith("NOPERM")) {
-    return "allow this user the commands eval, evalsha and those of keys named repute:*";
-  }
-  if (name === "ParserError") return "check host and port: something other than Redis answers";
-  return "check user name and password in the address, or REDISCLI_AUTH";
+function remedyOf({ code }: NodeJS.ErrnoException): string {
+  return isCertificateFault(code)
+    ? "check host, clock and certificate; NODE_EXTRA_CA_CERTS names the file of a private authority"
+    : "check the address, the number of the database, and user name and password (or REDISCLI_AUTH); clusters are not supported";
 }
 
 function faultText(error: Error): string {

@@ -78,20 +78,6 @@ test("the reader's TTL counts", async () => {
   ]);
 });
 
-test("after the clock went back, an answer from the future expires as if it were stored now", async () => {
-  const folder = await newFolder();
-  const clock = new ManualClock();
-  await filled(folder, clock);
-  clock.jump(-20 * hour);
-  const { cache } = await openIn(folder, { clock });
-  expect(await cache.get("query key 0")).not.toBeNull();
-  await cache.sync();
-  clock.jump(day - 1);
-  expect(await cache.get("query key 0")).not.toBeNull();
-  clock.jump(1);
-  expect(await cache.get("query key 0")).toBeNull();
-});
-
 test("folder and files are private to the owner; an existing folder keeps its mode", async () => {
   const folder = await newFolder();
   await filled(folder);
