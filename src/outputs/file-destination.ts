@@ -64,15 +64,16 @@ export async function openFileDestination(
   try {
     handle = await open(part, isNew ? newFile : existingFile, 0o666);
   } catch (error) {
-    const isGone = !isNew && (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (isGone) throw (await verification()).partGone(part);
+    if (!isNew && (error as NodeJS.ErrnoException).code === "ENOENT") throw partGone(part);
     const facts = await lstat(part).catch(() => null);
-    if (facts?.isSymbolicLink()) throw (await verification()).partIsLink(part);
-    throw outputFault(part, error);
+    if (!facts?.isSymbolicLink()) throw outputFault(part, error);
+    // repute never creates a link, and doesn't touch its target.
+    throw new FatalError("output_part_link", `cannot write ${part}: it is a symbolic link`, {
+      hint: "remove the link, then run again",
+    });
   }
   if (isNew) return fileDestination(path, handle, new RunningChecksum());
   try {
-    const { verifyPart } = await verification();
     const checksum = await verifyPart(part, handle, resume);
     await handle.truncate(resume.length);
     return fileDestination(path, handle, checksum);
@@ -96,8 +97,36 @@ export async function writePart<T>(
   }
 }
 
-/** Needed to resume only. */
-const verification = () => import("./verify-part.js");
+/**
+ * Verifies what an interrupted run wrote, up to its checkpoint.
+ * @returns the checksum, to be continued
+ */
+export async function verifyPart(
+  part: string,
+  handle: FileHandle,
+  { length, checksum: before }: WrittenPosition,
+): Promise<RunningChecksum> {
+  if (before?.bytes !== length) throw partGone(part);
+  const mustHave = (size: number): void => {
+    if (size < length) {
+      throw partGone(part, `has ${size} bytes; the interrupted run wrote ${length}`);
+    }
+  };
+  mustHave((await handle.stat()).size);
+  const checksum = new RunningChecksum(before);
+  const damage = await checksum.read(handle, length);
+  if (damage !== null) {
+    const message = `${part} is damaged between byte ${damage.from} and byte ${damage.to}`;
+    throw new FatalError("output_part_damaged", message, { hint: startOver });
+  }
+  mustHave(checksum.bytes);
+  return checksum;
+}
+
+/** The error for a part file that is missing, too short or not the interrupted run's. */
+export function partGone(part: string, what = "is not the file that the interrupted run left") {
+  return new FatalError("output_part_gone", `${part} ${what}`, { hint: startOver });
+}
 
 /** Windows has no O_NOFOLLOW; links are followed there. */
 const noLink = constants.O_NOFOLLOW ?? 0;

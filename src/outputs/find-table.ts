@@ -32,7 +32,7 @@ export function findTable(name: string): TableInput | null {
   }
   const { address, query } = takeQuery(name);
   const target = parseDuckdbTarget(address) ?? parsePostgresTarget(address);
-  return target && databaseInput(target, selectionOf(name, query, target));
+  return target && databaseInput(target, selectionOf(address, query, target));
 }
 
 /** A selection from a database. */
@@ -77,26 +77,26 @@ function decoded(text: string): string {
 }
 
 function selectionOf(
-  name: string,
+  address: string,
   query: string | null,
   { table, display, kind }: DuckdbTarget | PostgresTarget,
 ): Selection {
-  const place = display.replace(/\?table=.*$/, "");
-  const names = /[?&]table=/i.test(
-    query === null ? name : name.slice(0, name.search(/[?&]query=/i)),
-  );
-  if (query === null ? names : !names && query.trim() !== "") {
-    return query === null ? { table } : { query };
-  }
-  const fault = query === null ? "no table" : names ? "both a table and a query" : "an empty query";
+  const namesTable = /[?&]table=/i.test(address);
+  if (namesTable && query === null) return { table };
+  if (!namesTable && query !== null && query.trim() !== "") return { query };
+  const fault =
+    query === null ? "no table" : namesTable ? "both a table and a query" : "an empty query";
   const form = kind === "duckdb" ? "duckdb:FILE" : "postgres://USER@HOST/DATABASE";
-  throw new UsageError("bad_table_input", `the input ${place} names ${fault}`, {
+  throw new UsageError("bad_table_input", `the input ${placeOf(display)} names ${fault}`, {
     hint: `write '${form}?table=NAME' or '${form}?query=SELECT …', in quotes`,
   });
 }
 
+function placeOf(display: string): string {
+  return display.replace(/\?table=[^]*$/, "");
+}
+
 function displayOf(display: string, selection: Selection): string {
-  const place = display.replace(/\?table=[^]*$/, "");
-  if ("table" in selection) return `${place}?table=${tableText(selection.table)}`;
-  return `${place}?query=${selection.query.replaceAll(/\s+/g, " ")}`;
+  if ("table" in selection) return `${placeOf(display)}?table=${tableText(selection.table)}`;
+  return `${placeOf(display)}?query=${selection.query.replaceAll(/\s+/g, " ")}`;
 }

@@ -7,9 +7,8 @@ import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/record-splitter.js";
 import type { CellValue } from "../formats/typed-column.js";
 import type { Encoder } from "../formats/types.js";
-import { partPath, type WrittenPosition } from "./file-destination.js";
+import { partGone, partPath, verifyPart, type WrittenPosition } from "./file-destination.js";
 import { outputFault } from "./output-fault.js";
-import { partGone, verifyPart } from "./verify-part.js";
 
 /** The rows of a run that wait to be published: one JSON array of typed cells per line. */
 export interface Stage {

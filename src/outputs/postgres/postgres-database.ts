@@ -3,12 +3,7 @@ import { FatalError } from "../../core/errors.js";
 import type { ConnectOptions, TableDatabase } from "../warehouse/table-database.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { isStarting, isTransient, serverFault } from "./server-fault.js";
-import {
-  loadPostgres,
-  type PostgresDriver,
-  PostgresSession,
-  type TransactionOptions,
-} from "./postgres-session.js";
+import { loadPostgres, type PostgresDriver, PostgresSession } from "./postgres-session.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
 export const maxAttempts = 12;
@@ -44,13 +39,14 @@ export class PostgresDatabase implements TableDatabase {
   async transaction<T>(
     work: (session: PostgresSession) => Promise<T>,
     end: "COMMIT" | "ROLLBACK" = "COMMIT",
-    isolation: TransactionOptions["isolation"] = "committed",
   ): Promise<T> {
-    const { onWarning = () => undefined, signal, clock = systemClock } = this.#options;
+    const { access, onWarning = () => undefined, signal, clock = systemClock } = this.#options;
+    // What is read is the database as of one moment.
+    const mode = access === "read" ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
     for (let attempt = 1; ; attempt++) {
       try {
         this.#session ??= await PostgresSession.open(this.#driver, this.#target.url, onWarning);
-        const result = await this.#session.transaction(work, { end, isolation });
+        const result = await this.#session.transaction(work, `BEGIN ISOLATION LEVEL ${mode}`, end);
         this.#known = true;
         return result;
       } catch (error) {

@@ -48,19 +48,6 @@ export async function loadPostgres(): Promise<PostgresDriver> {
 
 const temporary: TableName = { schema: "pg_temp", name: "repute_staging" };
 
-/** Isolation levels: of reading and writing, and of reading the database as of one moment. */
-const isolations = {
-  committed: "READ COMMITTED READ WRITE",
-  snapshot: "REPEATABLE READ READ ONLY",
-} as const;
-
-export interface TransactionOptions {
-  /** @default COMMIT */
-  readonly end?: "COMMIT" | "ROLLBACK";
-  /** @default committed */
-  readonly isolation?: keyof typeof isolations;
-}
-
 export class PostgresSession implements TableSession {
   readonly client: Client;
   readonly #driver: PostgresDriver;
@@ -105,9 +92,9 @@ export class PostgresSession implements TableSession {
 
   async transaction<T>(
     work: (session: this) => Promise<T>,
-    { end = "COMMIT", isolation = "committed" }: TransactionOptions = {},
+    begin: string,
+    end: "COMMIT" | "ROLLBACK",
   ): Promise<T> {
-    const begin = `BEGIN ISOLATION LEVEL ${isolations[isolation]}`;
     await this.client.query([begin, ...this.#settings].join("; "));
     let result: T;
     try {

@@ -50,7 +50,7 @@ export async function readPostgresTable(
         throw "query" in selection ? explained(error) : error;
       }
     };
-    await database.transaction(read, "ROLLBACK", "snapshot");
+    await database.transaction(read, "ROLLBACK");
   } finally {
     await database.close();
   }

@@ -95,7 +95,7 @@ function cut(name: string, longest: number): string {
 /** Replaces control characters, U+0000 and lone surrogates. */
 function cleanText(name: string): string {
   let clean = "";
-  for (const character of storedText(name.trim(), () => undefined)) {
+  for (const character of storedText(name.trim())) {
     const code = character.codePointAt(0) ?? 0;
     clean += code < 0x20 || code === 0x7f ? "_" : character;
   }

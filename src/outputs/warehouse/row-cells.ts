@@ -6,7 +6,7 @@ import { storedType } from "../../formats/stored-types.js";
 import type { CellValue } from "../../formats/typed-column.js";
 import type { PublicationOptions } from "../publication.js";
 import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
-import { storedText, type TextFault } from "../sql/stored-text.js";
+import { storedText } from "../sql/stored-text.js";
 import type { Encoder } from "../../formats/types.js";
 import { leadingNames, type TableColumn, type TableSchema } from "../sql/table-schema.js";
 
@@ -65,11 +65,6 @@ export function cellsEncoder(
   });
 }
 
-const warnings: Readonly<Record<TextFault, string>> = {
-  nul: "replaced U+0000 with U+FFFD in values that contain it",
-  surrogate: "replaced invalid UTF-8 with U+FFFD in values that contain it",
-};
-
 /**
  * One reader per column, in table order. Input cells missing in a row are null. Those of typed columns
  * stay text until they are published; the others are warned of now.
@@ -78,8 +73,7 @@ function cellReaders(
   columns: readonly TableColumn[],
   { runId, onWarning = () => undefined }: Pick<PublicationOptions, "runId" | "onWarning">,
 ): readonly ((enriched: EnrichedRow) => CellValue)[] {
-  const warnOfText = (fault: TextFault): void => onWarning(warnings[fault]);
-  const text = (value: string): string => storedText(value, warnOfText);
+  const text = (value: string): string => storedText(value, onWarning);
 
   return columns.map(({ type: stored, from }): ((enriched: EnrichedRow) => CellValue) => {
     switch (from.kind) {
