@@ -66,7 +66,7 @@ test("an input without rows does not replace the rows of merged chunks", async (
   const before = await readFile(join(cwd, "out.csv"), "utf8");
   const [split, chunk, merge] = await merged("work");
   expect([split, chunk]).toEqual(["0 ", "0 "]);
-  expect(merge).toMatch(/^1 repute: the input has no rows; out\.csv keeps the 2 rows/);
+  expect(merge).toContain("the input has no rows; out.csv keeps the 2 rows");
   expect(await readFile(join(cwd, "out.csv"), "utf8")).toBe(before);
 });
 

@@ -167,6 +167,6 @@ test("state and manifest of a table are in --state-dir, where verify, report and
   ] as const) {
     const diff = await said("diff", "first.csv", table, "--state-dir", state, "--json");
     expect(diff.split("\n").filter((line) => line.includes('"gone"'))).toHaveLength(gone);
-    expect(await said("report", table, "--state-dir", state)).toContain(`${rows} rows`);
+    expect(await said("report", table, "--state-dir", state)).toContain(`against ${rows} (100%)`);
   }
 });
