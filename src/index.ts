@@ -77,7 +77,7 @@ export type { RequestPace } from "./lookup/pace/request-pace.js";
 export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest/manifest.js";
 export type { RunProgress } from "./run/types.js";
 export { startService } from "./service/service.js";
-export type { FireWebhook } from "./service/case-desk.js";
+export type { FireWebhook } from "./service/cases.js";
 export type { Service, ServiceOptions } from "./service/service.js";
 export type { ExportReport, TagResult } from "./tags/types.js";
 export type { Webhook } from "./webhooks/configuration.js";

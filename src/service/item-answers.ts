@@ -1,25 +1,17 @@
+import { endpoints } from "../api/endpoints.js";
 import type { QueryResult } from "../api/schema/query-result.js";
+import { intents } from "../api/schema/vocabulary.js";
 import type { LookupEndpoint } from "../core/finding.js";
-import type { Item, Recognition } from "../core/item/item.js";
+import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
-import { failure, partialSuccess, success, type ServedAnswer } from "./served-answer.js";
-import { withMissing } from "./dataset/records.js";
 import type { Dataset } from "./dataset/dataset.js";
-import type { ListedItem } from "./dataset/dataset.js";
+import { type KnownAnswer, quoted, type RefusedAnswer, withMissing } from "./dataset/records.js";
 import { notListed, unknownAddress } from "./not-listed.js";
 import type { BlocklistField } from "./options.js";
 import { quickCheckOf } from "./quick-check.js";
+import type { RouteAnswer } from "./responder.js";
+import { failure, partialSuccess, success } from "./served-answer.js";
 import type { TagLists } from "./snapshots.js";
-import { intents } from "../api/schema/vocabulary.js";
-
-/** The answers of the service for one item. */
-export interface ItemAnswer {
-  /** True if the API specifies a partial result for its type. */
-  readonly canBePartial: boolean;
-  full(endpoint: LookupEndpoint): ServedAnswer;
-  /** The answer to a query with some members missing, chosen by `dice`. */
-  partial(dice: number): ServedAnswer;
-}
 
 /**
  * Creates a lookup of answers by any text in a path.
@@ -27,118 +19,72 @@ export interface ItemAnswer {
  * @param lists decide which tags an address bears
  * @param unlisted answers for items that are not in the dataset
  */
-export function itemAnswers(
-  dataset: Dataset,
+export function answersFrom(
+  { items }: Dataset,
   lists: TagLists,
   blocklistField: BlocklistField,
-  unlisted: (item: Item) => Omit<ListedItem, "item"> = answerNotListed,
-): (text: string) => ItemAnswer {
+  unlisted: (item: Item) => KnownAnswer = answerNotListed,
+): (endpoint: LookupEndpoint, text: string) => RouteAnswer {
   const toJson = writer(blocklistField);
-  const answered = (entry: Omit<ListedItem, "item">) =>
-    new ResultAnswer(entry, (result) => withTagsOfLists(result, lists), toJson);
-  const known = new Map<string, ItemAnswer>();
-  for (const [value, entry] of dataset.items) {
-    const answer = "refuse" in entry ? refusal(entry.refuse) : answered(entry);
-    known.set(value, answer);
-  }
-  return (text) => {
-    const direct = known.get(text);
+  const scripted = scripts();
+  const factsOf = (text: string): KnownAnswer | RefusedAnswer => {
+    const direct = items.get(text);
     if (direct) return direct;
     const { item, reason } = recognised(text);
-    if (item === null) return refusal(noItem(text, reason.message));
-    return known.get(item.value) ?? answered(unlisted(item));
+    if (item === null) return { refuse: `cannot look up ${quoted(text)}: ${reason.message}` };
+    return items.get(item.value) ?? unlisted(item);
+  };
+  return (endpoint, text) => {
+    const facts = factsOf(text);
+    if ("refuse" in facts) return { full: () => failure(facts.refuse), partial: null };
+    const result = withTagsOfLists(facts.result, lists);
+    const without = (missing: readonly string[]) =>
+      partialSuccess(toJson(withMissing(result, missing)));
+    const hasPartial = endpoints[endpoint].partial !== null && result.type !== "IP_BOGON";
+    return {
+      full: () => {
+        const missing = hasPartial ? scripted(facts) : undefined;
+        if (missing) return without(missing);
+        return success(toJson(facts.answers[endpoint] ?? derived[endpoint](result)));
+      },
+      partial: hasPartial ? (dice) => without(someMembers(result, dice)) : null,
+    };
   };
 }
 
-export function answerNotListed(item: Item): Omit<ListedItem, "item"> {
+export function answerNotListed(item: Item): KnownAnswer {
   return { result: notListed(item), answers: {}, partial: null };
 }
 
-type ToJson = (result: object) => string;
-
-function writer(blocklistField: BlocklistField): ToJson {
+function writer(blocklistField: BlocklistField): (result: object) => string {
   if (blocklistField === "serviceMailBlocklist") return JSON.stringify;
-  return (result) =>
-    JSON.stringify(
-      Object.fromEntries(
-        Object.entries(result).map(([member, value]) => [
-          member === "serviceMailBlocklist" ? blocklistField : member,
-          value,
-        ]),
-      ),
-    );
+  return (result) => {
+    const named = Object.entries(result).map(([member, value]) => [
+      member === "serviceMailBlocklist" ? blocklistField : member,
+      value,
+    ]);
+    return JSON.stringify(Object.fromEntries(named));
+  };
 }
 
 /** Detection takes names such as `install.sh` for files. In a request they can only be domains. */
-function recognised(text: string): Recognition {
+function recognised(text: string) {
   const detected = recogniseItem(text);
   if (detected.item !== null) return detected;
   const domain = recogniseItem(text, "domain");
   return domain.item === null ? detected : domain;
 }
 
-function noItem(text: string, reason: string): string {
-  if (text.trim() === "") return "cannot look up an empty item";
-  const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
-  return `cannot look up ${JSON.stringify(shown)}: ${reason}`;
-}
-
-function refusal(message: string): ItemAnswer {
-  const answer = failure(message);
-  const say = () => answer;
-  return { canBePartial: false, full: say, partial: say };
-}
-
-/** Answers from a result. Follows the item's partial script, if it has one. */
-class ResultAnswer implements ItemAnswer {
-  readonly #listed: Omit<ListedItem, "item">;
-  readonly #tagged: (result: QueryResult) => QueryResult;
-  readonly #toJson: ToJson;
-  #asked = 0;
-
-  /** @param tagged gives a result the tags that its item bears now */
-  constructor(
-    listed: Omit<ListedItem, "item">,
-    tagged: (result: QueryResult) => QueryResult,
-    toJson: ToJson,
-  ) {
-    this.#listed = listed;
-    this.#tagged = tagged;
-    this.#toJson = toJson;
-  }
-
-  get canBePartial(): boolean {
-    return this.#result.type !== "IP_BOGON";
-  }
-
-  full(endpoint: LookupEndpoint): ServedAnswer {
-    const result = this.#result;
-    const { answers } = this.#listed;
-    const missing = endpoint === "query" ? this.#scripted() : undefined;
-    if (missing) return this.#without(missing);
-    return success(this.#toJson(answers[endpoint] ?? derived[endpoint](result)));
-  }
-
-  partial(dice: number): ServedAnswer {
-    return this.#without(someMembers(this.#result, dice));
-  }
-
-  get #result(): QueryResult {
-    return this.#tagged(this.#listed.result);
-  }
-
-  /** Members missing from the next answer by the script; undefined for a full answer. */
-  #scripted(): readonly string[] | undefined {
-    const { missing = [], forever = false } = this.#listed.partial ?? {};
-    if (forever && this.#asked === missing.length) this.#asked = 0;
-    const scripted = missing[this.#asked];
-    this.#asked = scripted ? this.#asked + 1 : 0;
-    return scripted;
-  }
-
-  #without(missing: readonly string[]): ServedAnswer {
-    return partialSuccess(this.#toJson(withMissing(this.#result, missing)));
-  }
+/** Tells the members missing from the next answer by an item's script; undefined for a full one. */
+function scripts(): (facts: KnownAnswer) => readonly string[] | undefined {
+  const asked = new WeakMap<KnownAnswer, number>();
+  return (facts) => {
+    if (facts.partial === null) return undefined;
+    const { missing, forever } = facts.partial;
+    const before = asked.get(facts) ?? 0;
+    asked.set(facts, before + 1);
+    return missing[before % (forever ? missing.length : missing.length + 1)];
+  };
 }
 
 /** The answer of each endpoint, derived from the query result. */

@@ -1,15 +1,15 @@
-import { syntheticHeader } from "../api/endpoints.js";
 import { setMaxListeners } from "node:events";
 import type { FastifyReply } from "fastify";
+import { syntheticHeader } from "../api/endpoints.js";
 import type { Clock } from "../core/clock.js";
-import { plain, type ServedAnswer } from "./served-answer.js";
-import { type FaultDraw, type Faults, malformedAnswer, unavailableAnswer } from "./faults.js";
-import type { Latency } from "./options.js";
-import { seededHash } from "./seeded-hash.js";
-import { keyedEndpoints, type EndpointName, type RequestStats } from "./stats.js";
 import type { Rate } from "../core/options.js";
+import { type FaultDraw, Faults, malformedAnswer, unavailableAnswer } from "./faults.js";
+import type { ServiceSettings } from "./options.js";
+import { seededHash } from "./seeded-hash.js";
+import { plain, type ServedAnswer } from "./served-answer.js";
+import { type EndpointName, keyedEndpoints, type RequestStats } from "./stats.js";
 
-interface RouteAnswer {
+export interface RouteAnswer {
   readonly full: () => ServedAnswer;
   /** The answer with part of its data missing; null if the API has no partial answer here. */
   readonly partial: ((dice: number) => ServedAnswer) | null;
@@ -18,59 +18,57 @@ interface RouteAnswer {
 /** An answer, or a deliberately broken connection. */
 type ServedOutcome = ServedAnswer | "reset";
 
-interface ResponderOptions {
-  readonly stats: RequestStats;
-  readonly faults: Faults;
-  readonly rateLimit: RateLimit | null;
-  readonly latency: Latency;
-  readonly seed: number;
-  readonly clock: Clock;
-  /** Key that the threat intelligence endpoints require as `x-api-key`; null requires none. */
-  readonly apiKey: string | null;
-  /** The answers are invented; a header of each says so. */
-  readonly synthetic: boolean;
-  readonly onRequest: ((endpoint: EndpointName, subject: string) => void) | null;
-}
+/** Called when a request outside `/_local/` arrives; `subject` is its item or its path. */
+export type OnRequest = (endpoint: EndpointName, subject: string) => void;
 
 /** Sends the answers of routes: counts each request, applies faults and latency, and writes. */
 export class Responder {
-  readonly #options: ResponderOptions;
+  readonly #settings: ServiceSettings;
+  readonly #stats: RequestStats;
+  readonly #clock: Clock;
+  readonly #onRequest: OnRequest | undefined;
+  readonly #faults: Faults;
+  readonly #rateLimit: RateLimit;
   readonly #closing = new AbortController();
 
-  constructor(options: ResponderOptions) {
-    this.#options = options;
+  constructor(settings: ServiceSettings, stats: RequestStats, clock: Clock, onRequest?: OnRequest) {
+    this.#settings = settings;
+    this.#stats = stats;
+    this.#clock = clock;
+    this.#onRequest = onRequest;
+    this.#faults = new Faults(settings, settings.seed);
+    this.#rateLimit = settings.rateLimit ? rateLimit(settings.rateLimit, clock) : () => 0;
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Answers one request. `subject` is its item, tag or case. */
   answer(reply: FastifyReply, endpoint: EndpointName, subject: string, answer: RouteAnswer): void {
-    const { stats, onRequest, apiKey, rateLimit, faults } = this.#options;
-    stats.arrived(endpoint);
-    onRequest?.(endpoint, subject);
+    this.#stats.arrived(endpoint);
+    this.#onRequest?.(endpoint, subject);
     reply.hijack();
+    const { apiKey } = this.#settings;
     const isRefused =
-      apiKey !== null &&
+      apiKey !== undefined &&
       keyedEndpoints.has(endpoint) &&
       reply.request.headers["x-api-key"] !== apiKey;
     if (isRefused) return this.#end(reply, endpoint, plain(403, { message: "Forbidden" }));
-    const waitMs = rateLimit?.() ?? 0;
+    const waitMs = this.#rateLimit();
     if (waitMs > 0) {
-      stats.fault("rate-limit");
+      this.#stats.fault("rate-limit");
       return this.#end(reply, endpoint, tooMany(waitMs));
     }
-    const draw = faults.draw(endpoint, subject, answer.partial !== null);
-    if (draw.kind !== "none") stats.fault(draw.kind);
+    const draw = this.#faults.draw(endpoint, subject, answer.partial !== null);
+    if (draw.kind !== "none") this.#stats.fault(draw.kind);
     const outcome = outcomeOf(draw, answer);
     const delayMs = this.#latency(endpoint, subject);
     if (delayMs > 0) this.#later(reply, endpoint, outcome, delayMs);
     else this.#end(reply, endpoint, outcome);
   }
 
-  /** Answers one request unchanged, without faults or latency. */
-  say(reply: FastifyReply, endpoint: EndpointName, answer: ServedAnswer): void {
-    this.#options.stats.arrived(endpoint);
+  /** Refuses a request that no endpoint answers, without faults or latency. */
+  refuse(reply: FastifyReply, answer: ServedAnswer): void {
+    this.#stats.arrived("unknown");
     reply.hijack();
-    this.#end(reply, endpoint, answer);
+    this.#end(reply, "unknown", answer);
   }
 
   /** Sends delayed answers at once, and makes each connection close with its answer. */
@@ -79,9 +77,9 @@ export class Responder {
   }
 
   #latency(endpoint: EndpointName, subject: string): number {
-    const { minMs, maxMs } = this.#options.latency;
-    if (minMs === maxMs) return minMs;
-    const share = seededHash(this.#options.seed, subject, endpoint.length) / 2 ** 32;
+    const { latency, seed } = this.#settings;
+    const { minMs, maxMs } = latency;
+    const share = seededHash(seed, subject, endpoint.length) / 2 ** 32;
     return minMs + share * (maxMs - minMs);
   }
 
@@ -91,30 +89,35 @@ export class Responder {
     outcome: ServedOutcome,
     delayMs: number,
   ): void {
-    let ended = false;
-    const end = (how: () => void) => () => {
-      if (ended) return;
-      ended = true;
-      how();
+    let isWaiting = true;
+    const once = (end: () => void) => () => {
+      if (!isWaiting) return;
+      isWaiting = false;
+      end();
     };
-    const write = end(() => this.#end(reply, endpoint, outcome));
-    reply.raw.once(
-      "close",
-      end(() => this.#options.stats.ended(endpoint, "aborted")),
-    );
-    this.#options.clock.sleep(delayMs, this.#closing.signal).then(write, write);
+    const write = once(() => this.#end(reply, endpoint, outcome));
+    const abort = once(() => this.#stats.ended(endpoint, "aborted"));
+    reply.raw.once("close", abort);
+    this.#clock.sleep(delayMs, this.#closing.signal).then(write, write);
   }
 
   #end(reply: FastifyReply, endpoint: EndpointName, outcome: ServedOutcome): void {
     const { raw } = reply;
     if (outcome === "reset") {
-      this.#options.stats.ended(endpoint, "reset");
+      this.#stats.ended(endpoint, "reset");
       raw.socket?.resetAndDestroy();
       return;
     }
-    this.#options.stats.ended(endpoint, String(outcome.status));
-    if (this.#options.synthetic) raw.setHeader(syntheticHeader, "true");
-    write(raw, outcome, this.#closing.signal.aborted);
+    this.#stats.ended(endpoint, String(outcome.status));
+    const { status, body, contentType, headers } = outcome;
+    raw.writeHead(status, {
+      ...headers,
+      ...(contentType === null ? {} : { "content-type": contentType }),
+      ...(this.#settings.synthetic === undefined ? {} : { [syntheticHeader]: "true" }),
+      ...(this.#closing.signal.aborted ? { connection: "close" } : {}),
+      "content-length": Buffer.byteLength(body),
+    });
+    raw.end(body);
   }
 }
 
@@ -133,18 +136,6 @@ function outcomeOf({ kind, dice }: FaultDraw, { full, partial }: RouteAnswer): S
   }
 }
 
-/** Writes an answer. `last` closes the connection after it. */
-function write(raw: FastifyReply["raw"], answer: ServedAnswer, last: boolean): void {
-  const headers: Record<string, string | number> = {
-    ...answer.headers,
-    "content-length": Buffer.byteLength(answer.body),
-  };
-  if (answer.contentType !== null) headers["content-type"] = answer.contentType;
-  if (last) headers["connection"] = "close";
-  raw.writeHead(answer.status, headers);
-  raw.end(answer.body);
-}
-
 function tooMany(waitMs: number): ServedAnswer {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const answer = plain(429, { message: "Too Many Requests" });
@@ -152,10 +143,10 @@ function tooMany(waitMs: number): ServedAnswer {
 }
 
 /** Takes one request. Returns 0 if it is admitted, else the milliseconds until the next may be. */
-export type RateLimit = () => number;
+type RateLimit = () => number;
 
 /** A token bucket that holds the requests of one window and fills evenly over the window. */
-export function rateLimit(rate: Rate, clock: Clock): RateLimit {
+function rateLimit(rate: Rate, clock: Clock): RateLimit {
   const perMs = rate.count / rate.perMs;
   let tokens = rate.count;
   let filledAt = clock.monotonic();

@@ -1,7 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { failure, plain, type ServedAnswer } from "./served-answer.js";
+import { failure, plain } from "./served-answer.js";
 import type { Responder } from "./responder.js";
-import { type EndpointName, isLookup } from "./stats.js";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { isLoopback } from "../api/http/proxy.js";
@@ -34,13 +33,13 @@ export function createServer(responder: Responder, host: string): FastifyInstanc
     routerOptions: { maxParamLength: headerLimit },
     schemaController: { compilersFactory: compilers },
     frameworkErrors: (_error, request, reply) => {
-      const endpoint = endpointOf(request.url);
-      responder.say(reply, endpoint, badPath(request, endpoint));
+      const path = request.url.slice(0, 200);
+      responder.refuse(reply, failure(`the path is not valid percent-encoded UTF-8: ${path}`));
     },
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply, code: number, message: string) => {
     if (request.url.startsWith("/_local/")) return reply.code(code).send({ message });
-    responder.say(reply, "unknown", plain(code, { message }));
+    responder.refuse(reply, plain(code, { message }));
     return reply;
   };
   const isForUs = hostCheck(host);
@@ -49,7 +48,7 @@ export function createServer(responder: Responder, host: string): FastifyInstanc
     else void refuse(request, reply, 421, misdirected(request));
   });
   app.setNotFoundHandler((request, reply) => {
-    const message = `no route for ${request.method} ${request.url.slice(0, 200)}${hintFor(request)}`;
+    const message = `no route for ${request.method} ${request.url.slice(0, 200)}`;
     return refuse(request, reply, 404, message);
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
@@ -79,25 +78,6 @@ function misdirected({ headers: { host = "" } }: FastifyRequest): string {
     `this service does not answer for ${JSON.stringify(host.slice(0, 100))}: use localhost, ` +
     "or the address given with --host"
   );
-}
-
-function hintFor({ url }: FastifyRequest): string {
-  return isLookup(endpointOf(url))
-    ? "; percent-encode the item, which must be a single path segment"
-    : "";
-}
-
-function endpointOf(url: string): EndpointName {
-  const [, base, first] = url.split(/[/?]/, 3);
-  if (base !== "beta") return "unknown";
-  if (isLookup(first)) return first;
-  return first === "tags" ? "tag" : "unknown";
-}
-
-/** Answer for a path with invalid percent-encoding. */
-function badPath(request: FastifyRequest, endpoint: EndpointName): ServedAnswer {
-  const message = `the path is not valid percent-encoded UTF-8: ${request.url.slice(0, 200)}`;
-  return endpoint === "unknown" ? plain(400, { message }) : failure(message);
 }
 
 /**

@@ -4,24 +4,18 @@ import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import type { Item } from "../core/item/item.js";
 import { packagePath } from "../core/program.js";
-import { CaseDesk, type FireWebhook } from "./case-desk.js";
-import type { Dataset } from "./dataset/dataset.js";
-import { loadDataset } from "./dataset/load.js";
+import { apiRoutes } from "./api-routes.js";
+import { Cases, type FireWebhook } from "./cases.js";
+import { type Dataset, loadDataset } from "./dataset/dataset.js";
 import { firstIssue } from "./dataset/records.js";
-import { Responder, rateLimit } from "./responder.js";
-import { Faults } from "./faults.js";
-import { inUrl, closeServer, createServer } from "./server.js";
-import { answerNotListed, itemAnswers, type ItemAnswer } from "./item-answers.js";
+import { answerNotListed, answersFrom } from "./item-answers.js";
+import { localRoutes } from "./local-routes.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
-import { localRoutes } from "./routes/local.js";
-import { caseContextRoutes, operationsRoutes } from "./routes/operations.js";
-import { tagRoutes } from "./routes/tags.js";
+import { type OnRequest, Responder } from "./responder.js";
+import { inUrl, closeServer, createServer } from "./server.js";
 import { TagLists } from "./snapshots.js";
-import { type EndpointName, RequestStats, type StatsSnapshot } from "./stats.js";
+import { RequestStats, type StatsSnapshot } from "./stats.js";
 import type { z } from "zod";
-import type { FastifyInstance } from "fastify";
-import { endpoints } from "../api/endpoints.js";
-import { lookupEndpoints } from "../core/finding.js";
 
 /** Default token for the operations interface of the sample service. */
 export const sampleAccessToken = "sample-access-token";
@@ -38,14 +32,10 @@ export interface ServiceOptions extends Omit<z.input<typeof serviceOptions>, "da
   readonly accessToken?: string;
   /** Bearer key of the case contexts. @default `sampleCaseApiKey` */
   readonly caseApiKey?: string;
-  /** Customers per page, at least 1. @default 2 */
-  readonly customersPage?: number;
-  /** Milliseconds for which a replaced tag list stays readable by its snapshot. @default 1 hour */
-  readonly snapshotLifetimeMs?: number;
   /** Calls a webhook when a case transition fires it. @default none is called */
   readonly fireWebhook?: FireWebhook;
   /** Called when a request outside `/_local/` arrives. */
-  readonly onRequest?: (endpoint: EndpointName, subject: string) => void;
+  readonly onRequest?: OnRequest;
 }
 
 /** A running embedded service. */
@@ -65,8 +55,6 @@ export interface Service {
   close(): Promise<void>;
 }
 
-const defaultSnapshotLifetimeMs = 3_600_000;
-
 /**
  * Starts the embedded service.
  *
@@ -76,36 +64,27 @@ const defaultSnapshotLifetimeMs = 3_600_000;
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const settings = settingsOf(options);
-  const { synthetic } = settings;
-  const { dataset, unlisted } = await answersOf(await datasetAt(options.dataset), synthetic);
+  const { dataset, unlisted } = await answersOf(
+    await datasetAt(options.dataset),
+    settings.synthetic,
+  );
   const clock = options.clock ?? systemClock;
   const stats = new RequestStats();
-  const responder = new Responder({
-    stats,
-    faults: new Faults(settings, settings.seed),
-    rateLimit: settings.rateLimit ? rateLimit(settings.rateLimit, clock) : null,
-    latency: settings.latency,
-    seed: settings.seed,
-    clock,
-    apiKey: settings.apiKey ?? null,
-    synthetic: synthetic !== undefined,
-    onRequest: options.onRequest ?? null,
-  });
-  const desk = new CaseDesk(dataset, options.fireWebhook ?? null);
-  const lifetimeMs = options.snapshotLifetimeMs ?? defaultSnapshotLifetimeMs;
-  const lists = new TagLists(dataset.tags, clock, lifetimeMs);
+  const responder = new Responder(settings, stats, clock, options.onRequest);
+  const cases = new Cases(dataset, options.fireWebhook);
+  const lists = new TagLists(dataset.tags, clock);
 
   const { host, port: wanted } = settings;
   const app = createServer(responder, host);
-  itemRoutes(app, responder, itemAnswers(dataset, lists, settings.blocklistField, unlisted));
-  tagRoutes(app, responder, dataset.tags, lists);
-  operationsRoutes(app, responder, dataset.customers, desk, {
+  apiRoutes(app, responder, {
+    dataset,
+    lists,
+    cases,
+    itemAnswers: answersFrom(dataset, lists, settings.blocklistField, unlisted),
     accessToken: options.accessToken ?? sampleAccessToken,
-    customersPage: options.customersPage ?? 2,
+    caseApiKey: options.caseApiKey ?? sampleCaseApiKey,
   });
-  const caseApiKey = options.caseApiKey ?? sampleCaseApiKey;
-  caseContextRoutes(app, responder, dataset.contexts, caseApiKey);
-  localRoutes(app, stats, desk, lists);
+  localRoutes(app, stats, cases, lists);
 
   try {
     await app.listen({ host, port: wanted });
@@ -167,27 +146,4 @@ function listenFailed(host: string, port: number, error: unknown): FatalError {
     cause: error,
     hint: "set another --port, or 0 to let the system choose one",
   });
-}
-
-interface ItemPath {
-  Params: { item: string };
-}
-
-/** `GET /beta/query/{item}` and `GET /beta/quick-check/{item}`. */
-function itemRoutes(
-  app: FastifyInstance,
-  responder: Responder,
-  answerTo: (text: string) => ItemAnswer,
-): void {
-  for (const endpoint of lookupEndpoints) {
-    const hasPartial = endpoints[endpoint].partial !== null;
-    app.get<ItemPath>(`/beta/${endpoint}/:item`, (request, reply) => {
-      const { item } = request.params;
-      const answer = answerTo(item);
-      responder.answer(reply, endpoint, item, {
-        full: () => answer.full(endpoint),
-        partial: hasPartial && answer.canBePartial ? (dice) => answer.partial(dice) : null,
-      });
-    });
-  }
 }

@@ -1,7 +1,8 @@
-import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import { eachEndpoint, lookupEndpoints } from "../core/finding.js";
 
-/** The other counted endpoints. `unknown` stands for any other path. */
-const otherPaths = {
+/** Paths of the counted endpoints; `unknown` stands for any other path. */
+const paths = {
+  ...eachEndpoint((endpoint) => `/beta/${endpoint}/{item}`),
   tags: "/beta/tags",
   tag: "/beta/tags/{name}",
   "tag-ips": "/beta/tags/{name}/ips",
@@ -9,9 +10,9 @@ const otherPaths = {
   "rep-share-case": "/beta/guardian-ops/rep-share/cases/{caseId}",
   "case-context": "/api/v1/cases/{caseId}/context",
   unknown: "*",
-} as const;
+};
 
-export type EndpointName = LookupEndpoint | keyof typeof otherPaths;
+export type EndpointName = keyof typeof paths;
 
 /** Endpoints of the threat intelligence API, for which the deployed service requires a key. */
 export const keyedEndpoints: ReadonlySet<EndpointName> = new Set([
@@ -21,12 +22,8 @@ export const keyedEndpoints: ReadonlySet<EndpointName> = new Set([
   "tag-ips",
 ] as const);
 
-export function isLookup(name: string | undefined): name is LookupEndpoint {
-  return lookupEndpoints.some((endpoint) => endpoint === name);
-}
-
-function pathOf(endpoint: EndpointName): string {
-  return isLookup(endpoint) ? `/beta/${endpoint}/{item}` : otherPaths[endpoint];
+export function pathOf(endpoint: EndpointName): string {
+  return paths[endpoint];
 }
 
 /** Injected faults, and requests over the rate limit. */

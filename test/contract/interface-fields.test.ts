@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset/load.js";
+import { loadDataset } from "../../src/service/dataset/dataset.js";
 import { sampleAccessToken, sampleCaseApiKey, startService } from "../../src/service/service.js";
 import { ask, askJson, bearing, runningService } from "../unit/service/running-service.js";
 

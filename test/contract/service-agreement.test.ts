@@ -3,7 +3,7 @@ import { queryResultSchema } from "../../src/api/schema/query-result.js";
 import { successEnvelope } from "../../src/api/schema/vocabulary.js";
 import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/api/schema/tag.js";
 import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset/load.js";
+import { loadDataset } from "../../src/service/dataset/dataset.js";
 import type { Service } from "../../src/service/service.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { askJson, runningService, sending } from "../unit/service/running-service.js";

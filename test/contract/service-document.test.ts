@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
 import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset/load.js";
+import { loadDataset } from "../../src/service/dataset/dataset.js";
 import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
 import { documentJudge, type DocumentJudge } from "../helpers/document-judge.js";
 import { ask, bearing, runningService } from "../unit/service/running-service.js";

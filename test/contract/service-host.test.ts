@@ -30,11 +30,6 @@ test.each([
   ]);
 });
 
-test("answers a loopback name with another port", async () => {
-  const service = await runningService();
-  expect((await askAs("localhost:1", service, "/beta/query/192.0.2.1")).status).toBe(200);
-});
-
 test.each([
   ["HTTP/1.0", 200],
   ["HTTP/1.1", 400],

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
-import type { FireWebhook } from "../../src/service/case-desk.js";
+import type { FireWebhook } from "../../src/service/cases.js";
 import { sendWebhook } from "../../src/webhooks/send.js";
 import { reply, startScriptedServer, type RecordedRequest } from "../helpers/scripted-server.js";
 import { ask, askJson, runningService, sending } from "../unit/service/running-service.js";

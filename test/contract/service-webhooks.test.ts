@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FireWebhook } from "../../src/service/case-desk.js";
+import type { FireWebhook } from "../../src/service/cases.js";
 import { ask, askJson, runningService, sending } from "../unit/service/running-service.js";
 
 const move = "/_local/cases/case-2001/transition";

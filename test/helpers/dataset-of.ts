@@ -1,34 +1,19 @@
-import { assemble, type Placed, type Dataset } from "../../src/service/dataset/dataset.js";
-
-/** The lines of a dataset's files as values. `tags` may hold their addresses as `entries`. */
-export interface DatasetParts {
-  readonly items?: readonly unknown[];
-  readonly tags?: readonly unknown[];
-  readonly customers?: readonly unknown[];
-  readonly cases?: readonly unknown[];
-  readonly contexts?: readonly unknown[];
-  readonly webhooks?: readonly unknown[];
-  readonly transitions?: readonly unknown[];
-}
+import {
+  assemble,
+  type Dataset,
+  type DatasetPart,
+  type Placed,
+} from "../../src/service/dataset/dataset.js";
 
 /**
- * A dataset without a folder.
+ * A dataset without a folder, from the lines of its files as values.
  *
  * @throws UsageError `dataset_invalid`, naming the first fault as `items[2]`
  */
-export function datasetOf(parts: DatasetParts): Dataset {
-  return assemble({
-    items: placed("items", parts.items),
-    tags: placed("tags", parts.tags),
-    tagIps: () => null,
-    customers: placed("customers", parts.customers),
-    cases: placed("cases", parts.cases),
-    contexts: placed("contexts", parts.contexts),
-    webhooks: placed("webhooks", parts.webhooks),
-    transitions: placed("transitions", parts.transitions),
-  });
-}
-
-function placed(part: string, values: readonly unknown[] = []): Placed[] {
-  return values.map((value, index) => ({ value, where: `${part}[${index}]` }));
+export function datasetOf(parts: { readonly [part in DatasetPart]?: readonly unknown[] }): Dataset {
+  const placed = Object.entries(parts).map(([part, values]): [string, Placed[]] => [
+    part,
+    values.map((value, index) => ({ value, where: `${part}[${index}]` })),
+  ]);
+  return assemble(Object.fromEntries(placed));
 }

@@ -1,6 +1,6 @@
 import { apiOptions } from "../../api/options.js";
 import { option, wholeNumber } from "../../core/options.js";
-import type { FireWebhook } from "../../service/case-desk.js";
+import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
 import type { StatsSnapshot } from "../../service/stats.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";

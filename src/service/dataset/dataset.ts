@@ -1,20 +1,33 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { z } from "zod";
-import { camelCase } from "../../api/endpoints.js";
-import type { CaseContext, Customer, RepShareCase } from "../../api/schema/operations.js";
-import type { QueryResult } from "../../api/schema/query-result.js";
+import {
+  type CaseContext,
+  type Customer,
+  customerSchema,
+  type RepShareCase,
+} from "../../api/schema/operations.js";
 import type { Tag } from "../../api/schema/tag.js";
 import type { caseStates } from "../../api/schema/vocabulary.js";
 import { UsageError } from "../../core/errors.js";
-import { eachEndpoint, type LookupEndpoint } from "../../core/finding.js";
-import type { Item } from "../../core/item/item.js";
-import { recogniseItem } from "../../core/item/recognise.js";
-import { hasMember, readIpList } from "./ip-list.js";
-import * as records from "./records.js";
+import {
+  caseRecord,
+  contextRecord,
+  type DatasetItem,
+  firstIssue,
+  itemRecord,
+  quoted,
+  readIpList,
+  tagRecord,
+  transitionRecord,
+  webhookRecord,
+} from "./records.js";
 
-/** The data that the embedded service answers from. Load it with `loadDataset`. */
+/** The data that the embedded service answers from. */
 export interface Dataset {
   /** By normal form of the item. */
-  readonly items: ReadonlyMap<string, ListedItem | RefusedItem>;
+  readonly items: ReadonlyMap<string, DatasetItem>;
   readonly tags: ReadonlyMap<string, DatasetTag>;
   readonly customers: readonly Customer[];
   /** By case `id`. */
@@ -23,22 +36,6 @@ export interface Dataset {
   readonly contexts: ReadonlyMap<string, CaseContext>;
   readonly webhooks: ReadonlyMap<string, DatasetWebhook>;
   readonly transitions: readonly PlaybookTransition[];
-}
-
-/** What is known of an item. */
-export interface ListedItem {
-  readonly item: Item;
-  readonly result: QueryResult;
-  /** Answers given instead of those derived from `result`. */
-  readonly answers: { readonly [endpoint in LookupEndpoint]?: object | undefined };
-  readonly partial: records.PartialScript | null;
-}
-
-/** An item that the service answers with 400. */
-interface RefusedItem {
-  readonly item: Item;
-  /** The message in `errors.$`. */
-  readonly refuse: string;
 }
 
 export interface DatasetTag {
@@ -52,10 +49,10 @@ export interface DatasetTag {
 
 export type CaseState = (typeof caseStates)[number];
 
-export type DatasetWebhook = Readonly<z.output<typeof records.webhookRecord>>;
+export type DatasetWebhook = Readonly<z.output<typeof webhookRecord>>;
 
 /** A state change of a case that fires a webhook. */
-export type PlaybookTransition = Readonly<z.output<typeof records.transitionRecord>>;
+export type PlaybookTransition = Readonly<z.output<typeof transitionRecord>>;
 
 /** A value of the dataset and its place, such as `items.ndjson:4`. */
 export interface Placed<T = unknown> {
@@ -63,161 +60,173 @@ export interface Placed<T = unknown> {
   readonly where: string;
 }
 
-/** The files of a dataset, each with records of one kind. */
-export const recordFiles = {
-  items: "items.ndjson",
-  tags: "tags.ndjson",
-  customers: "customers.ndjson",
-  cases: "cases.ndjson",
-  contexts: "contexts.ndjson",
-  webhooks: "webhooks.ndjson",
-  transitions: "transitions.ndjson",
-} as const;
+/** What the files `<part>.ndjson` hold. */
+const readers = {
+  items: reader(itemRecord, ({ item }) => item.value),
+  tags: reader(tagRecord, ({ tag }) => tag.name),
+  customers: reader(customerSchema, (customer) => customer.customer_id),
+  cases: reader(caseRecord, ({ id }) => id),
+  contexts: reader(contextRecord, (entry) => entry.case),
+  webhooks: reader(webhookRecord, ({ name }) => name),
+  transitions: reader(transitionRecord, (transition) => JSON.stringify(transition)),
+};
 
-export type DatasetPart = keyof typeof recordFiles;
+export type DatasetPart = keyof typeof readers;
 
-/** The contents of a dataset before validation. */
-interface DatasetRecords extends Readonly<Record<DatasetPart, readonly Placed[]>> {
-  /** Address list by tag name, one address per line. */
-  readonly tagIps: (tag: string) => Placed<string> | null;
+/**
+ * Loads and validates a dataset folder. Every file is optional, but an unknown one is an error,
+ * since its name is probably misspelt.
+ *
+ * @throws UsageError `dataset_not_found`, or `dataset_invalid`, naming file and line of the first
+ *   fault
+ */
+export async function loadDataset(folder: string): Promise<Dataset> {
+  const parts: { [part in DatasetPart]?: readonly Placed[] } = {};
+  for (const { name, value, where } of await textsIn(folder, ".ndjson")) {
+    if (!(name in readers)) {
+      const known = Object.keys(readers).map((part) => `${part}.ndjson`);
+      throw invalid(where, `not a file of a dataset; known files are ${known.join(", ")}`);
+    }
+    parts[name as DatasetPart] = linesOf(value, where);
+  }
+  const lists = join(folder, "tag-ips");
+  const texts = existsSync(lists) ? await textsIn(lists, ".txt") : [];
+  return assemble(parts, new Map(texts.map((text) => [text.name, text])));
+}
+
+interface NamedText extends Placed<string> {
+  /** Name of the file without its ending. */
+  readonly name: string;
+}
+
+async function textsIn(folder: string, ending: string): Promise<NamedText[]> {
+  try {
+    const names = (await readdir(folder)).filter((name) => name.endsWith(ending)).sort();
+    const read = names.map(async (file) => {
+      const where = join(folder, file);
+      return { name: basename(file, ending), where, value: await readFile(where, "utf8") };
+    });
+    return await Promise.all(read);
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new UsageError("dataset_not_found", `cannot read the dataset folder ${folder}: ${why}`, {
+      cause: error,
+      hint: "name a folder laid out as in samples/dataset/README.md",
+    });
+  }
+}
+
+function linesOf(text: string, path: string): Placed[] {
+  const lines = text.replace(/^\uFEFF/, "").split("\n");
+  return lines.flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    const where = `${path}:${index + 1}`;
+    try {
+      return { value: JSON.parse(line) as unknown, where };
+    } catch (error) {
+      throw invalid(where, `not valid JSON: ${(error as Error).message}`);
+    }
+  });
 }
 
 /**
- * Validates the records against the API schemas and their references to each other.
+ * Validates the records against the API schemas and against each other.
  *
+ * @param texts further addresses of each tag, by `<group>--<name>`
  * @throws UsageError `dataset_invalid`, naming the place of the first fault
  */
-export function assemble(parts: DatasetRecords): Dataset {
-  const placedItems = byKey(parts.items.map(readItem), ({ item }) => item.value);
-  const items = valuesOf(placedItems);
-  const tagRecords = byKey(read(records.tagRecord, parts.tags), ({ tag }) => tag.name);
-  const tagged = addressesByTag(items);
-  const tags = new Map(
-    Array.from(tagRecords, ([name, record]) => [
-      name,
-      tagOf(record, tagged.get(name) ?? [], parts.tagIps(name)),
-    ]),
-  );
-  for (const { value, where } of placedItems.values()) {
-    for (const tag of tagsOf(value)) mustExist(tags, tag, where, "result.tags", "tags.ndjson");
+export function assemble(
+  parts: { readonly [part in DatasetPart]?: readonly Placed[] },
+  texts: ReadonlyMap<string, Placed<string>> = new Map(),
+): Dataset {
+  const items = readers.items(parts.items);
+  const records = readers.tags(parts.tags);
+  const tagged = addressesByTag([...items.values()], records);
+  const tags = new Map<string, DatasetTag>();
+  const unused = new Map(texts);
+  for (const [name, { value }] of records) {
+    const stem = name.split(":").map(encodeURIComponent).join("--");
+    const text = unused.get(stem);
+    unused.delete(stem);
+    const list = listOf([...value.entries, ...(tagged.get(name) ?? [])], text);
+    const { tag, lastUpdate } = value;
+    tags.set(name, { tag, list, isBorneBy: hasMember(list), lastUpdate });
   }
-  const cases = valuesOf(byKey(read(records.caseRecord, parts.cases), ({ id }) => id));
-  const contexts = byKey(read(records.contextRecord, parts.contexts), (entry) => entry.case);
-  for (const [id, { where }] of contexts) mustExist(cases, id, where, "case", "cases.ndjson");
-  const webhooks = valuesOf(byKey(read(records.webhookRecord, parts.webhooks), ({ name }) => name));
-  const transitions = read(records.transitionRecord, parts.transitions);
+  for (const { where } of unused.values()) throw invalid(where, "belongs to no tag in tags.ndjson");
+  const webhooks = readers.webhooks(parts.webhooks);
+  const transitions = [...readers.transitions(parts.transitions).values()];
   for (const { value, where } of transitions) {
-    mustExist(webhooks, value.webhook, where, "webhook", "webhooks.ndjson");
+    if (webhooks.has(value.webhook)) continue;
+    throw invalid(where, `webhook: ${quoted(value.webhook)} is not in webhooks.ndjson`);
   }
-  const customers = byKey(read(records.customerRecord, parts.customers), (one) => one.customer_id);
   return {
-    items,
+    items: valuesOf(items),
     tags,
-    customers: [...valuesOf(customers).values()],
-    cases,
-    contexts: new Map(Array.from(contexts, ([id, { value }]) => [id, value.context])),
-    webhooks,
+    customers: [...valuesOf(readers.customers(parts.customers)).values()],
+    cases: valuesOf(readers.cases(parts.cases)),
+    contexts: new Map(
+      Array.from(readers.contexts(parts.contexts), ([id, { value }]) => [id, value.context]),
+    ),
+    webhooks: valuesOf(webhooks),
     transitions: transitions.map(({ value }) => value),
   };
 }
 
-export function invalid(where: string, what: string): UsageError {
+function invalid(where: string, what: string): UsageError {
   return new UsageError("dataset_invalid", `${where}: ${what}`, {
     hint: "see samples/dataset/README.md for the files of a dataset",
   });
 }
 
-/** Checks a value and keeps it as written: zod would change the order of its members. */
-function checked<S extends z.ZodType>(schema: S, { value, where }: Placed): z.input<S> {
-  const { error } = schema.safeParse(value);
-  if (error) throw invalid(where, records.firstIssue(error));
-  return value as z.input<S>;
+/** Reads the records of a part by their keys, which must be distinct. */
+function reader<T>(schema: z.ZodType<T>, keyOf: (record: T) => string) {
+  return (records: readonly Placed[] = []): Map<string, Placed<T>> => {
+    const read = new Map<string, Placed<T>>();
+    for (const { value, where } of records) {
+      const parsed = schema.safeParse(value);
+      if (!parsed.success) throw invalid(where, firstIssue(parsed.error));
+      const key = keyOf(parsed.data);
+      const first = read.get(key);
+      if (first) throw invalid(where, `${quoted(key)} is a duplicate of ${first.where}`);
+      read.set(key, { value: parsed.data, where });
+    }
+    return read;
+  };
 }
 
-function read<S extends z.ZodType>(schema: S, values: readonly Placed[]): Placed<z.input<S>>[] {
-  return values.map((placed) => ({ ...placed, value: checked(schema, placed) }));
-}
-
-function readItem(placed: Placed): Placed<ListedItem | RefusedItem> {
-  const { value, where } = placed;
-  if (typeof value === "object" && value !== null && "refuse" in value) {
-    const { item, refuse } = checked(records.refusedItem, placed);
-    return { value: { item: normalItem(item, where), refuse }, where };
-  }
-  const { result, partial = null, ...others } = checked(records.listedItem, placed);
-  const results = others as Readonly<Record<string, object | undefined>>;
-  const answers = eachEndpoint((endpoint) => results[camelCase(endpoint)]);
-  return { value: { item: normalItem(result.item, where), result, answers, partial }, where };
-}
-
-/** @throws UsageError if the text is not the normal form of an item */
-function normalItem(text: string, where: string): Item {
-  const { item, reason } = recogniseItem(text);
-  if (item?.value === text) return item;
-  const shown = JSON.stringify(text.slice(0, 100));
-  const why = item ? `write it in its normal form, ${JSON.stringify(item.value)}` : reason.message;
-  throw invalid(where, `item: ${shown}: ${why}`);
-}
-
-function byKey<T>(
-  values: readonly Placed<T>[],
-  keyOf: (entry: T) => string,
-): Map<string, Placed<T>> {
-  const entries = new Map<string, Placed<T>>();
-  for (const placed of values) {
-    const key = keyOf(placed.value);
-    const first = entries.get(key);
-    if (first) throw invalid(placed.where, `"${key}" is a duplicate of ${first.where}`);
-    entries.set(key, placed);
-  }
-  return entries;
-}
-
-function valuesOf<T>(placed: ReadonlyMap<string, Placed<T>>): Map<string, T> {
-  return new Map(Array.from(placed, ([key, { value }]) => [key, value]));
-}
-
-function mustExist(
-  known: ReadonlyMap<string, unknown>,
-  key: string,
-  where: string,
-  member: string,
-  file: string,
-): void {
-  if (!known.has(key)) throw invalid(where, `${member}: "${key}" is not in ${file}`);
-}
-
-function tagsOf(entry: ListedItem | RefusedItem): readonly string[] {
-  if (!("result" in entry) || !("tags" in entry.result)) return [];
-  return (entry.result.tags ?? []) as readonly string[];
-}
-
-/** @param tagged the items that carry the tag */
-function tagOf(
-  { value: { tag, entries = [], lastUpdate }, where }: Placed<z.input<typeof records.tagRecord>>,
-  tagged: readonly string[],
-  file: Placed<string> | null,
-): DatasetTag {
-  const own = [...entries, ...tagged].join("\n");
-  const list = readIpList(`${own}\n${file?.value ?? ""}`);
-  if ("line" in list) {
-    const inFile = list.line - own.split("\n").length;
-    const place = file && inFile > 0 ? `${file.where}:${inFile}` : where;
-    throw invalid(place, `${JSON.stringify(list.text)} is not an IP address`);
-  }
-  return { tag, list, isBorneBy: hasMember(list), lastUpdate };
+function valuesOf<T>(records: ReadonlyMap<string, Placed<T>>): Map<string, T> {
+  return new Map(Array.from(records, ([key, { value }]) => [key, value]));
 }
 
 /** The addresses that carry each tag, which are part of the tag's list. */
-function addressesByTag(items: Dataset["items"]): Map<string, string[]> {
+function addressesByTag(
+  items: readonly Placed<DatasetItem>[],
+  known: ReadonlyMap<string, unknown>,
+): Map<string, string[]> {
   const addresses = new Map<string, string[]>();
-  for (const entry of items.values()) {
-    if (!("result" in entry) || entry.result.type !== "IP") continue;
-    for (const tag of entry.result.tags) {
-      const list = addresses.get(tag);
-      if (list) list.push(entry.item.value);
-      else addresses.set(tag, [entry.item.value]);
+  for (const { value: entry, where } of items) {
+    if (!("result" in entry) || !("tags" in entry.result)) continue;
+    for (const tag of entry.result.tags as readonly string[]) {
+      if (!known.has(tag)) {
+        throw invalid(where, `result.tags: tag ${quoted(tag)} is not in tags.ndjson`);
+      }
+      if (entry.result.type !== "IP") continue;
+      addresses.set(tag, [...(addresses.get(tag) ?? []), entry.item.value]);
     }
   }
   return addresses;
+}
+
+function listOf(entries: readonly string[], text: Placed<string> | undefined): readonly string[] {
+  try {
+    return readIpList([entries.join("\n"), text?.value ?? ""]);
+  } catch (error) {
+    throw invalid(text?.where ?? "", (error as Error).message);
+  }
+}
+
+/** Tests addresses for membership in a list. Builds its index at the first test. */
+export function hasMember(list: readonly string[]): (address: string) => boolean {
+  let members: ReadonlySet<string> | undefined;
+  return (address) => (members ??= new Set(list)).has(address);
 }

@@ -1,21 +1,40 @@
+import { isIPv4 } from "node:net";
 import { z } from "zod";
 import { camelCase, endpoints } from "../../api/endpoints.js";
-import {
-  caseContextSchema,
-  customerSchema,
-  repShareCaseSchema,
-} from "../../api/schema/operations.js";
+import { caseContextSchema, repShareCaseSchema } from "../../api/schema/operations.js";
 import { type QueryResult, queryResultSchema } from "../../api/schema/query-result.js";
 import { tagSchema } from "../../api/schema/tag.js";
 import { caseStates } from "../../api/schema/vocabulary.js";
-import { lookupEndpoints } from "../../core/finding.js";
+import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
+import { readIpv6 } from "../../core/item/ip.js";
+import type { Item } from "../../core/item/item.js";
+import { recogniseItem } from "../../core/item/recognise.js";
 
-/** A line of `items.ndjson` with an item that the service refuses. */
-export const refusedItem = z.strictObject({
-  item: z.string(),
-  refuse: z.string(),
-  note: z.string().optional(),
+/** What the service answers for an item. */
+export interface KnownAnswer {
+  readonly result: QueryResult;
+  /** Answers given instead of those derived from `result`. */
+  readonly answers: { readonly [endpoint in LookupEndpoint]?: object | undefined };
+  readonly partial: PartialScript | null;
+}
+
+/** The message in `errors.$` of the 400 that an item gets. */
+export interface RefusedAnswer {
+  readonly refuse: string;
+}
+
+export type DatasetItem = { readonly item: Item } & (KnownAnswer | RefusedAnswer);
+
+const partialScript = z.strictObject({
+  missing: z.array(z.array(z.string())).min(1),
+  forever: z.boolean().default(false),
 });
+
+/**
+ * Partial answers to give before a full one: each request gets the next list of missing members.
+ * After the last list, `forever` starts over without giving a full answer.
+ */
+type PartialScript = Readonly<z.output<typeof partialScript>>;
 
 /** Results of other endpoints than `query`, such as `quickCheck`, that override the derived ones. */
 const ownResults = Object.fromEntries(
@@ -24,33 +43,50 @@ const ownResults = Object.fromEntries(
     .map((endpoint) => [camelCase(endpoint), endpoints[endpoint].result.optional()]),
 );
 
-/**
- * Partial answers to give before a full one: each request gets the next list of missing members.
- * After the last list, start over with the first if `forever`; otherwise give one full answer.
- */
-const partialScript = z.strictObject({
-  missing: z.array(z.array(z.string())).min(1),
-  forever: z.boolean().optional(),
-});
+/** A line of `items.ndjson`: an item that the service refuses, or what it answers. */
+export const itemRecord = z
+  .strictObject({
+    item: z.string().optional(),
+    refuse: z.string().optional(),
+    result: queryResultSchema.optional(),
+    ...ownResults,
+    partial: partialScript.optional(),
+    note: z.string().optional(),
+  })
+  .transform((entry, context): DatasetItem => {
+    const { refuse, result, partial = null } = entry;
+    const refused = (fault: string): never => {
+      context.addIssue(fault);
+      return z.NEVER;
+    };
+    const text = refuse === undefined ? result?.item : entry.item;
+    if (text === undefined) return refused("neither a result, nor an item to refuse");
+    const { item, reason } = recogniseItem(text);
+    if (item === null) return refused(`${quoted(text)}: ${reason.message}`);
+    if (item.value !== text) {
+      return refused(`write ${quoted(text)} in its normal form, ${quoted(item.value)}`);
+    }
+    if (refuse !== undefined) return { item, refuse };
+    const results = entry as Readonly<Record<string, object | undefined>>;
+    const answers = eachEndpoint((endpoint) => results[camelCase(endpoint)]);
+    return { item, result: result!, answers, partial };
+  });
 
-export type PartialScript = Readonly<z.infer<typeof partialScript>>;
+/** A partial result: the same, with the missing members null. */
+export function withMissing(result: QueryResult, missing: readonly string[]): object {
+  return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
+}
 
-/** A line of `items.ndjson` with what is known of an item. */
-export const listedItem = z.strictObject({
-  result: queryResultSchema,
-  ...ownResults,
-  partial: partialScript.optional(),
-  note: z.string().optional(),
-});
+export const addressEntries = z.array(
+  z.string().refine(isAddress, { error: ({ input }) => notAnAddress(String(input)) }),
+);
 
 /** A line of `tags.ndjson`. Longer address lists are files in `tag-ips/`. */
 export const tagRecord = z.strictObject({
   tag: tagSchema.extend({ name: z.string().regex(/^[^:]+:.+$/, "must be <group>:<name>") }),
   lastUpdate: z.iso.datetime({ offset: true }),
-  entries: z.array(z.string()).optional(),
+  entries: addressEntries.default([]),
 });
-
-export const customerRecord = customerSchema;
 
 export const caseRecord = repShareCaseSchema.extend({ state: z.enum(caseStates) });
 
@@ -72,6 +108,35 @@ export const transitionRecord = z.strictObject({
   webhook: z.string().min(1),
 });
 
+/**
+ * Parses texts with one address per line. Ignores blank lines and lines that start with `#`.
+ *
+ * @returns the distinct addresses, IPv4 before IPv6, otherwise in order of appearance
+ * @throws Error naming the first invalid line
+ */
+export function readIpList(texts: readonly string[]): readonly string[] {
+  const v4 = new Set<string>();
+  const v6 = new Set<string>();
+  for (const text of texts) {
+    for (const [index, line] of text.split("\n").entries()) {
+      const entry = line.trim();
+      if (entry === "" || entry.startsWith("#")) continue;
+      if (!isAddress(entry)) throw new Error(`line ${index + 1}: ${notAnAddress(entry)}`);
+      if (isIPv4(entry)) v4.add(entry);
+      else v6.add(readIpv6(entry)!);
+    }
+  }
+  return [...v4, ...v6];
+}
+
+function isAddress(text: string): boolean {
+  return isIPv4(text) || readIpv6(text) !== null;
+}
+
+function notAnAddress(text: string): string {
+  return `${quoted(text)} is not an IP address`;
+}
+
 /** The first validation issue, as `result.asn.name: …`. */
 export function firstIssue(error: z.ZodError): string {
   const issue = error.issues[0];
@@ -79,7 +144,6 @@ export function firstIssue(error: z.ZodError): string {
   return path === "" ? (issue?.message ?? "invalid") : `${path}: ${issue?.message}`;
 }
 
-/** A partial result: the same, with the missing members null. */
-export function withMissing(result: QueryResult, missing: readonly string[]): object {
-  return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -1,7 +1,7 @@
 import type { QueryResult } from "../../api/schema/query-result.js";
 import type { Verdict } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import type { ListedItem } from "../dataset/dataset.js";
+import type { KnownAnswer } from "../dataset/records.js";
 import { notListed } from "../not-listed.js";
 import { quickCheckOf } from "../quick-check.js";
 import { isInSwarmBlock, isInvented, swarmTag } from "./tags.js";
@@ -20,10 +20,8 @@ export const syntheticShares = {
   partial: 0.05,
 } as const;
 
-type Answered = Omit<ListedItem, "item">;
-
 /** Invents an answer for every item, always the same for a seed and an item. */
-export function syntheticAnswers(seed: number): (item: Item) => Answered {
+export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
   return (item) => {
     const unlisted = notListed(item);
     if (unlisted.type === "IP_BOGON" && !isInvented(item.value)) {

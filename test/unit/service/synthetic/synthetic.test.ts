@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { queryResultSchema } from "../../../../src/api/schema/query-result.js";
 import { recogniseItem } from "../../../../src/core/item/recognise.js";
 import { type JsonObject, unasked, verdictOf } from "../../../../src/core/finding.js";
-import { loadDataset } from "../../../../src/service/dataset/load.js";
+import { loadDataset } from "../../../../src/service/dataset/dataset.js";
 import { packagePath } from "../../../../src/core/program.js";
 import { quickCheckOf } from "../../../../src/service/quick-check.js";
 import {
@@ -10,6 +10,7 @@ import {
   syntheticShares,
 } from "../../../../src/service/synthetic/synthetic-answers.js";
 import { knownTo, swarmTag } from "../../../../src/service/synthetic/tags.js";
+import { contradictoryTimes } from "../../../helpers/contradictory-times.js";
 import { ask, askJson, runningService } from "../running-service.js";
 
 const count = 1000;
@@ -38,6 +39,7 @@ test.each(Object.keys(texts))(
     const tally = { malicious: 0, suspicious: 0, listed: 0, none: 0, partial: 0 };
     for (const { result, answers, partial } of answered(kind)) {
       expect(queryResultSchema.safeParse(result).error).toBeUndefined();
+      expect(contradictoryTimes(result)).toEqual([]);
       if (result.type === "IP_BOGON") continue;
       const quickCheck = (answers["quick-check"] ?? quickCheckOf(result)) as JsonObject;
       const verdict = verdictOf({

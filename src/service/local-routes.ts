@@ -1,16 +1,21 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { caseStates } from "../../api/schema/vocabulary.js";
-import type { CaseDesk } from "../case-desk.js";
-import { readIpList } from "../dataset/ip-list.js";
-import { firstIssue, transitionRecord, webhookRecord } from "../dataset/records.js";
-import type { TagLists } from "../snapshots.js";
-import type { RequestStats } from "../stats.js";
+import { caseStates } from "../api/schema/vocabulary.js";
+import type { Cases } from "./cases.js";
+import {
+  addressEntries,
+  firstIssue,
+  readIpList,
+  transitionRecord,
+  webhookRecord,
+} from "./dataset/records.js";
+import type { TagLists } from "./snapshots.js";
+import type { RequestStats } from "./stats.js";
 
 const listBodyLimit = 256 * 1024 * 1024;
 
 const moveBody = z.strictObject({ state: z.enum(caseStates) });
-const listBody = z.strictObject({ entries: z.array(z.string()) });
+const listBody = z.strictObject({ entries: addressEntries });
 
 interface TagPath {
   Params: { name: string };
@@ -23,51 +28,45 @@ interface TagPath {
 export function localRoutes(
   app: FastifyInstance,
   stats: RequestStats,
-  desk: CaseDesk,
+  cases: Cases,
   lists: TagLists,
 ): void {
   app.get("/_local/stats", () => stats.snapshot());
-  webhookRoutes(app, desk);
   app.post<{ Params: { id: string } }>("/_local/cases/:id/transition", (request) => {
     const { state } = parsed(moveBody, request.body);
     const { id } = request.params;
-    const known = desk.find(id);
-    if (known === null) throw refusal(404, `case ${id} does not exist`);
-    if (known.state === state) throw refusal(409, `${id} is already ${known.state}`);
-    return desk.move(id, state);
+    const known = cases.byId.get(id);
+    if (!known) throw refusal(404, `case ${id} does not exist`);
+    if (known.state === state) throw refusal(409, `${id} is already ${state}`);
+    return cases.move(known, state);
   });
-  listRoutes(app, lists);
-}
-
-function webhookRoutes(app: FastifyInstance, desk: CaseDesk): void {
-  app.get("/_local/webhooks", () => desk.webhooks());
+  app.get("/_local/webhooks", () => [...cases.webhooks.values()]);
   app.post("/_local/webhooks", (request, reply) => {
     const webhook = parsed(webhookRecord, request.body);
-    desk.save(webhook);
+    cases.webhooks.set(webhook.name, webhook);
     return reply.code(201).send(webhook);
   });
-  app.get("/_local/transitions", () => desk.transitions());
+  app.get("/_local/transitions", () => cases.transitions);
   app.post("/_local/transitions", (request, reply) => {
     const transition = parsed(transitionRecord, request.body);
-    if (desk.attach(transition)) return reply.code(201).send(transition);
-    throw refusal(404, `webhook ${JSON.stringify(transition.webhook)} does not exist`);
+    const { webhook } = transition;
+    if (!cases.webhooks.has(webhook)) throw refusal(404, `webhook "${webhook}" does not exist`);
+    cases.transitions.push(transition);
+    return reply.code(201).send(transition);
   });
+  listRoutes(app, lists);
 }
 
 function listRoutes(app: FastifyInstance, lists: TagLists): void {
   const assertTag = (name: string): void => {
     if (!lists.current(name)) throw refusal(404, `tag ${JSON.stringify(name)} does not exist`);
   };
-  app.put<TagPath>("/_local/tags/:name/ips", { bodyLimit: listBodyLimit }, (request, reply) => {
+  app.put<TagPath>("/_local/tags/:name/ips", { bodyLimit: listBodyLimit }, (request) => {
     const { name } = request.params;
     assertTag(name);
-    const list = readIpList(textOf(request.body));
-    if ("line" in list) {
-      const what = `entry ${list.line}: ${JSON.stringify(list.text)} is not an IP address`;
-      throw refusal(400, what);
-    }
+    const list = listIn(request.body);
     const { lastUpdate, snapshot } = lists.replace(name, list);
-    return reply.send({ tag: name, total: list.length, lastUpdate, snapshot });
+    return { tag: name, total: list.length, lastUpdate, snapshot };
   });
   app.delete<TagPath>("/_local/tags/:name/snapshots", (request, reply) => {
     const { name } = request.params;
@@ -77,12 +76,14 @@ function listRoutes(app: FastifyInstance, lists: TagLists): void {
   });
 }
 
-/** The addresses of a list as sent, one per line. */
-function textOf(body: unknown): string {
-  if (typeof body === "string") return body;
-  const { success, data } = listBody.safeParse(body);
-  if (success) return data.entries.join("\n");
-  throw refusal(400, 'send {"entries": [...]}, or one address per line as text/plain');
+/** The addresses in `{"entries": […]}`, or in plain text with one a line. */
+function listIn(body: unknown): readonly string[] {
+  if (typeof body !== "string") return readIpList(parsed(listBody, body).entries);
+  try {
+    return readIpList([body]);
+  } catch (error) {
+    throw refusal(400, (error as Error).message);
+  }
 }
 
 function parsed<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {

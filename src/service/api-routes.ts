@@ -1,0 +1,132 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { snapshotLength, tagIpsLimit } from "../api/schema/vocabulary.js";
+import { lookupEndpoints } from "../core/finding.js";
+import type { Cases } from "./cases.js";
+import type { Dataset } from "./dataset/dataset.js";
+import type { answersFrom } from "./item-answers.js";
+import type { Responder } from "./responder.js";
+import { bodiless, failure, plain, success, type ServedAnswer } from "./served-answer.js";
+import type { TagLists } from "./snapshots.js";
+import { type EndpointName, pathOf } from "./stats.js";
+
+type ApiRequest = FastifyRequest<{
+  Params: Readonly<Record<string, string>>;
+  Querystring: Readonly<Record<string, string | string[] | undefined>>;
+}>;
+
+interface ApiData {
+  readonly dataset: Dataset;
+  readonly lists: TagLists;
+  readonly cases: Cases;
+  readonly itemAnswers: ReturnType<typeof answersFrom>;
+  readonly accessToken: string;
+  readonly caseApiKey: string;
+}
+
+/** Routes of the API: lookups, tags, operations interface and case contexts. */
+export function apiRoutes(app: FastifyInstance, responder: Responder, data: ApiData): void {
+  for (const endpoint of lookupEndpoints) {
+    app.get(routeOf(endpoint), (request: ApiRequest, reply) => {
+      const { item = "" } = request.params;
+      responder.answer(reply, endpoint, item, data.itemAnswers(endpoint, item));
+    });
+  }
+  for (const [name, answerTo] of Object.entries(otherAnswers(data))) {
+    const endpoint = name as EndpointName;
+    app.get(routeOf(endpoint), (request: ApiRequest, reply) => {
+      const full = () => answerTo(request);
+      responder.answer(reply, endpoint, request.url, { full, partial: null });
+    });
+  }
+}
+
+/** The path of an endpoint as fastify writes it: `/beta/tags/:name`. */
+function routeOf(endpoint: EndpointName): string {
+  return pathOf(endpoint).replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+function otherAnswers({ dataset, lists, cases, accessToken, caseApiKey }: ApiData) {
+  const { tags, contexts } = dataset;
+  return {
+    tags: ({ query }) => {
+      const isLong = query["includeDescriptions"] === "true";
+      const list = [...tags.values()].map(({ tag: { name, intent, category, description } }) =>
+        isLong ? { name, intent, category, description } : { name, intent, category },
+      );
+      return success(JSON.stringify(list));
+    },
+    tag: ({ params: { name = "" } }) => {
+      const known = tags.get(name);
+      return known ? success(JSON.stringify(known.tag)) : unknownTag(name);
+    },
+    "tag-ips": ({ params: { name = "" }, query }) => tagIps(lists, name, query),
+    customers: ({ headers, query }) =>
+      carriesToken(headers.authorization, accessToken)
+        ? customersPage(dataset.customers, query["cursor"])
+        : bodiless(401, bearerWanted),
+    "rep-share-case": ({ params }) => found(cases.byId.get(params["caseId"]!)),
+    // The specification names this refusal, but shows no body.
+    "case-context": ({ headers, params }) =>
+      carriesToken(headers.authorization, caseApiKey)
+        ? found(contexts.get(params["caseId"]!))
+        : { ...plain(401, { message: "Authentication Failed" }), headers: bearerWanted },
+  } satisfies { readonly [name in EndpointName]?: (request: ApiRequest) => ServedAnswer };
+}
+
+/** Entries per page if the request has no `limit`. The interface leaves the default open. */
+const defaultLimit = 1000;
+
+function tagIps(lists: TagLists, name: string, query: ApiRequest["query"]): ServedAnswer {
+  if (!lists.current(name)) return unknownTag(name);
+  const offset = wholeNumber(query["offset"] ?? "0");
+  if (offset === null) return failure("offset must be an integer of at least 0");
+  const limit = wholeNumber(query["limit"] ?? String(defaultLimit));
+  if (limit === null || limit < tagIpsLimit.min || limit > tagIpsLimit.max) {
+    return failure(`limit must be an integer from ${tagIpsLimit.min} to ${tagIpsLimit.max}`);
+  }
+  const token = query["snapshot"];
+  if (token !== undefined && token.length !== snapshotLength) {
+    return failure(`snapshot must have exactly ${snapshotLength} characters`);
+  }
+  const version = token === undefined ? lists.current(name) : lists.pinned(name, String(token));
+  if (!version) return failure(`snapshot does not belong to ${name}, or has expired`);
+  const { list, lastUpdate, snapshot } = version;
+  const entries = list.slice(offset, offset + limit);
+  return success(JSON.stringify({ tag: name, entries, lastUpdate, total: list.length, snapshot }));
+}
+
+function unknownTag(name: string): ServedAnswer {
+  return failure(`tag ${JSON.stringify(name)} does not exist`);
+}
+
+function wholeNumber(value: string | readonly string[]): number | null {
+  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : null;
+}
+
+const customersPerPage = 2;
+
+/** Customers from a cursor on. The interface leaves the cursor open; this one encodes an index. */
+function customersPage(
+  customers: Dataset["customers"],
+  cursor: string | string[] = "",
+): ServedAnswer {
+  const text = Buffer.from(String(cursor), "base64url").toString();
+  const start = cursor === "" ? 0 : Number(/^customers:(\d{1,9})$/.exec(text)?.[1] ?? Infinity);
+  const end = start + customersPerPage;
+  if (start > 0 && start >= customers.length) return bodiless(400);
+  const next = Buffer.from(`customers:${end}`).toString("base64url");
+  const next_cursor = end < customers.length ? next : "";
+  return plain(200, { items: customers.slice(start, end), next_cursor });
+}
+
+/** The value as JSON; 404 without a body if there is none. */
+function found(value: object | undefined): ServedAnswer {
+  return value ? plain(200, value) : bodiless(404);
+}
+
+const bearerWanted = { "www-authenticate": "Bearer" };
+
+/** True if an `Authorization` header carries the Bearer token. */
+function carriesToken(header: string | undefined, token: string): boolean {
+  return /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1] === token;
+}

@@ -1,0 +1,67 @@
+import type { CaseContext, RepShareCase } from "../api/schema/operations.js";
+import type { CaseState, Dataset, PlaybookTransition, DatasetWebhook } from "./dataset/dataset.js";
+
+export interface FiredCall {
+  /** HTTP status of the answer; null if there was none. */
+  readonly status: number | null;
+  readonly error?: string | undefined;
+}
+
+/** The state change that fires a webhook. */
+export interface CaseTransition {
+  readonly caseId: string;
+  readonly from: CaseState;
+  readonly to: CaseState;
+}
+
+/** Renders a webhook's payload from the case context and calls it. */
+export type FireWebhook = (
+  webhook: DatasetWebhook,
+  context: CaseContext,
+  transition: CaseTransition,
+) => Promise<FiredCall>;
+
+/** The cases with their states, the webhook settings, and the playbook that connects them. */
+export class Cases {
+  readonly byId: Map<string, RepShareCase>;
+  readonly webhooks: Map<string, DatasetWebhook>;
+  readonly transitions: PlaybookTransition[];
+  readonly #contexts: ReadonlyMap<string, CaseContext>;
+  readonly #fire: FireWebhook;
+
+  constructor({ cases, contexts, webhooks, transitions }: Dataset, fire: FireWebhook = cannotFire) {
+    this.byId = new Map(cases);
+    this.webhooks = new Map(webhooks);
+    this.transitions = [...transitions];
+    this.#contexts = contexts;
+    this.#fire = fire;
+  }
+
+  /** Changes a case's state and fires the attached webhooks. */
+  async move(known: RepShareCase, to: CaseState) {
+    const caseId = known.id;
+    const from = known.state as CaseState;
+    this.byId.set(caseId, { ...known, state: to });
+    const attached = this.transitions.filter(
+      (entry) => entry.to === to && (entry.from === undefined || entry.from === from),
+    );
+    const fired: (FiredCall & { readonly webhook: string })[] = [];
+    for (const name of new Set(attached.map((entry) => entry.webhook))) {
+      fired.push({ webhook: name, ...(await this.#call(name, { caseId, from, to })) });
+    }
+    return { case: caseId, from, to, fired };
+  }
+
+  async #call(name: string, transition: CaseTransition): Promise<FiredCall> {
+    try {
+      const context = this.#contexts.get(transition.caseId) ?? {};
+      return await this.#fire(this.webhooks.get(name)!, context, transition);
+    } catch (error) {
+      return { status: null, error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}
+
+async function cannotFire(): Promise<FiredCall> {
+  throw new Error("this service was started without fireWebhook, so it calls no webhooks");
+}
