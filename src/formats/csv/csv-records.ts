@@ -44,6 +44,8 @@ class RecordReader {
   readonly #input: TextBytes;
   readonly #dialect: CsvDialect;
   readonly #parser: RecordParser;
+  /** A blank or comment line. */
+  readonly #ignored: RegExp;
   /** Bytes after the last complete record, in pieces. */
   #pending: Buffer[] = [];
   #pendingLength = 0;
@@ -58,6 +60,10 @@ class RecordReader {
     this.#end = input.start;
     this.#line = linesBefore;
     this.#parser = new RecordParser(dialect);
+    const { comment, lineEnd } = dialect;
+    const end = lineEnd === "cr" ? "[^\\r\\n]*)?(?:\\r\\n?|\\n)" : "[^\\n]*)?\\r?\\n";
+    const mark = comment?.replaceAll(/[^\w\s]/g, String.raw`\$&`) ?? "(?!)";
+    this.#ignored = new RegExp(`(?:${mark}${end}`, "y");
   }
 
   async read(chunk: Buffer | null): Promise<CsvRecord[]> {
@@ -75,7 +81,7 @@ class RecordReader {
       const start = this.#end - from;
       this.#end = this.#input.start + end;
       const line = this.#line + 1;
-      this.#line += this.#linesIn(bytes, start, this.#end - from);
+      this.#line += this.#linesIn(bytes.subarray(start, this.#end - from));
       // More than one line: some were skipped, or cells contain line ends.
       const within = this.#line === line ? 0 : this.#lineEndsIn(cells);
       if (!ascii) decodeCells(cells);
@@ -90,13 +96,14 @@ class RecordReader {
   check(): void {
     if (this.#error === null && this.#pendingLength <= limits.recordBytes) return;
     const pending = this.#takePending();
-    let text = pending.toString("latin1");
-    for (let skipped = this.#ignoredLine(text); skipped > 0; skipped = this.#ignoredLine(text)) {
-      text = text.slice(skipped);
-      this.#line += 1;
+    const whole = pending.toString("latin1");
+    let skipped = 0;
+    for (this.#ignored.lastIndex = 0; this.#ignored.test(whole); this.#line += 1) {
+      skipped = this.#ignored.lastIndex;
     }
-    this.#end += pending.length - text.length;
-    this.#pending = [pending.subarray(pending.length - text.length)];
+    const text = whole.slice(skipped);
+    this.#end += skipped;
+    this.#pending = [pending.subarray(skipped)];
     this.#pendingLength = text.length;
     if (this.#error === null && text.length <= limits.recordBytes) return;
 
@@ -115,40 +122,19 @@ class RecordReader {
     return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
   }
 
-  /**
-   * Length of the blank or comment line at the start of a text, including its line end; 0 for none.
-   */
-  #ignoredLine(text: string): number {
-    const { comment, lineEnd } = this.#dialect;
-    const end = lineEnd === "cr" ? text.search(/[\r\n]/) : text.indexOf("\n");
-    if (end === -1) return 0;
-    const isBlank = end === 0 || text.startsWith("\r\n");
-    if (!isBlank && (comment === null || !text.startsWith(comment))) return 0;
-    return end + (text.startsWith("\r\n", end) ? 2 : 1);
-  }
-
   #lineEndsIn(cells: readonly string[]): number {
     const { lineEnd } = this.#dialect;
     return cells.reduce((count, cell) => count + countLineEnds(cell, lineEnd), 0);
   }
 
   /** Counts lines, including a last one without a line end. */
-  #linesIn(bytes: Buffer, start: number, end: number): number {
-    const isCr = this.#dialect.lineEnd === "cr";
-    let lines = 0;
-    let isEnded = true;
-    for (let at = start; at < end; at++) {
-      const byte = bytes[at];
-      isEnded =
-        byte === lineFeed || (isCr && byte === carriageReturn && bytes[at + 1] !== lineFeed);
-      if (isEnded) lines += 1;
-    }
-    return isEnded ? lines : lines + 1;
+  #linesIn(bytes: Buffer): number {
+    const { lineEnd } = this.#dialect;
+    const last = String.fromCharCode(bytes.at(-1) ?? 0);
+    const isEnded = last === "\n" || (last === "\r" && lineEnd === "cr");
+    return countLineEnds(bytes, lineEnd) + (isEnded ? 0 : 1);
   }
 }
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
 
 /** csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved. */
 function decodeCells(cells: string[]): void {

@@ -122,9 +122,7 @@ export interface HeadLines {
 
 export function isHeadComplete(head: Buffer): boolean {
   if (head.length >= limits.headBytes) return true;
-  let lines = 0;
-  for (let at = head.indexOf(lineFeed); at !== -1; at = head.indexOf(lineFeed, at + 1)) lines += 1;
-  if (lines < limits.sampleLines) return false;
+  if (countOf("\n", head) < limits.sampleLines) return false;
   // Comments don't count.
   return headLines(head, { lineEnd: "lf", comment: "#" }).content.length >= limits.sampleLines;
 }
@@ -189,13 +187,14 @@ export function lineEndOf(head: Buffer): LineEnd {
 }
 
 /** Counts line ends. With `cr`, LF and CRLF count as well. */
-export function countLineEnds(text: string, lineEnd: LineEnd): number {
+export function countLineEnds(text: Buffer | string, lineEnd: LineEnd): number {
+  const lineFeeds = countOf("\n", text);
+  return lineEnd === "lf" ? lineFeeds : lineFeeds + countOf("\r", text) - countOf("\r\n", text);
+}
+
+function countOf(what: string, text: Buffer | string): number {
   let count = 0;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
-  if (lineEnd === "lf") return count;
-  for (let at = text.indexOf("\r"); at !== -1; at = text.indexOf("\r", at + 1)) {
-    if (text[at + 1] !== "\n") count += 1;
-  }
+  for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + 1)) count += 1;
   return count;
 }
 
