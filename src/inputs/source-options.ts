@@ -57,25 +57,10 @@ export const sourceOptions = z.strictObject({
   }),
 });
 
-const encodings = [
-  "utf-8",
-  "utf-16le",
-  "utf-16be",
-  "windows-1250",
-  "windows-1251",
-  "windows-1252",
-  "iso-8859-1",
-  "iso-8859-2",
-  "iso-8859-15",
-  "macintosh",
-  "koi8-r",
-  "shift_jis",
-  "euc-jp",
-  "euc-kr",
-  "gbk",
-  "gb18030",
-  "big5",
-];
+const encodings = (
+  "utf-8 utf-16le utf-16be windows-1250 windows-1251 windows-1252 iso-8859-1 iso-8859-2 iso-8859-15 macintosh " +
+  "koi8-r shift_jis euc-jp euc-kr gbk gb18030 big5"
+).split(" ");
 
 function mustBeEncoding(label: string, context: z.RefinementCtx): void {
   if (isEncoding(label)) return;

@@ -118,14 +118,6 @@ describe.each(textFormats)("%s source", (format) => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it("can be closed before the first row, and twice", async () => {
-    const stream = streamOf(sample.content);
-    const source = await openSource(format, { stream, name: "stdin" }, options);
-    await source.close();
-    await source.close();
-    expect(stream.destroyed).toBe(true);
-  });
-
   it("reads at most a few chunks ahead", async () => {
     const record = format === "ndjson" ? '{"item":"192.0.2.1"}\n' : "item\n";
     let given = 0;
@@ -162,14 +154,6 @@ describe.each(textFormats)("%s source", (format) => {
         expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
       }
     });
-  });
-
-  it("starts at the beginning if no row was done", async () => {
-    const { source } = await readSource(format, piped(sample.content), options);
-    const { columns, reading } = source;
-    const resume = { offset: 0, row: 0, line: 0, columns, reading };
-    const { rows } = await readSource(format, piped(sample.content), { ...options, resume });
-    expect(rows.map((row) => row.number)).toEqual(sample.items.map((_, index) => index + 1));
   });
 
   it("survives random bytes", async () => {

@@ -47,20 +47,6 @@ test.each(Object.keys(kinds) as Sample[])("%s needs no flag", async (name) => {
   expect(input.item_column).toBe(column);
 });
 
-test.each(Object.keys(kinds) as Sample[])("%s may be piped in", async (name) => {
-  const stdin = await readFile(join(samples, name));
-  const args = ["enrich", "--local", "--lookups", "quick-check", "--quiet"];
-  const { stdout, stderr } = await runRepute(args, { stdin });
-  const rows: Record<string, string>[] = parse(stdout, { columns: true });
-  expect(stderr).toBe("");
-  expect(rows.map((row) => row["rep_kind"])).toEqual(kinds[name]);
-});
-
-test("naming the item column changes no kind", async () => {
-  const { rows } = await enriched(join(samples, "report.csv"), ["--item-column", "data"]);
-  expect(rows.map((row) => row["rep_kind"])).toEqual(kinds["report.csv"]);
-});
-
 test("rejected rows keep delimiter and header, and can be used as input", async () => {
   const folder = await temporaryFolder();
   const rejects = join(folder, "left.csv");

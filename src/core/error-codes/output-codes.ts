@@ -50,10 +50,7 @@ export const outputCodes = {
   data_set_foreign: ["the folder holds files of another data set", "write to another folder"],
   data_set_option: ["the option is for data sets only", "end the output in /, or remove it"],
   raw_needs_columns: ["--raw is given for an output without columns", "remove it"],
-  es_option_unused: [
-    "--es-index, --es-action or --es-id is given without --to es-bulk",
-    "add --to es-bulk",
-  ],
+  es_option_unused: ["--es-index, --es-action or --es-id without --to es-bulk", "add --to es-bulk"],
   rejects_is_no_file: ["--rejects does not name a file", "name a file"],
   rejects_is_output: ["--rejects names a file of the output itself", "name another file"],
   rows_lost: ["the counts of rows read and written differ", "keep the files and report it"],
@@ -68,7 +65,7 @@ export const outputCodes = {
   manifest_unreadable: ["the manifest cannot be read", "restore it from a copy"],
   schema_version: [
     "another version of repute wrote the output",
-    "use that version, or enrich the input again",
+    "use it, or enrich the input again",
   ],
   report_cannot_read_shape: [
     "the rows of this output cannot be read back",
@@ -98,10 +95,7 @@ export const warehouseCodes = {
   bad_identifier: ["not a name that a database can have", "choose another name"],
   name_too_long: ["a column, table or schema name is too long", "shorten it"],
   parquet_gzip: ["Parquet is compressed already", "remove .gz from the name"],
-  driver_missing: [
-    "the output needs a package that is not installed",
-    "run the command in the hint",
-  ],
+  driver_missing: ["the output needs a package that is missing", "run the command in the hint"],
   driver_unusable: ["the output's package does not load here", "run the command in the hint"],
   not_a_table: ["the name is that of a view or another object", "name a table"],
   schema_missing: ["the database has no such schema", "create it with CREATE SCHEMA"],

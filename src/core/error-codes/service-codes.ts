@@ -31,21 +31,10 @@ export const transportCodes = {
     "check the address and the clock; add a private CA with NODE_EXTRA_CA_CERTS",
   ],
   connection_reset: ["the connection closed before an answer", "run again later", retried],
-  timeout: [
-    "the answer took longer than --timeout",
-    "raise --timeout or lower --concurrency",
-    retried,
-  ],
+  timeout: ["no answer came within --timeout", "raise --timeout or lower --concurrency", retried],
   truncated_body: ["the answer ended before it was complete", "run again later", retried],
-  body_too_large: [
-    "the answer is larger than 8 MiB",
-    "check that the address is that of the service",
-  ],
-  invalid_http: [
-    "the answer is not valid HTTP",
-    "check that the address and port speak HTTP",
-    retried,
-  ],
+  body_too_large: ["the answer is larger than 8 MiB", "check that the address is the service's"],
+  invalid_http: ["the answer is not valid HTTP", "check that address and port speak HTTP", retried],
   unreadable_encoding: [
     "the answer's Content-Encoding cannot be decoded",
     "check the proxies in front of the service",
@@ -96,20 +85,14 @@ export const serviceCodes = {
     "check the address and the network, then continue with --resume",
     retried,
   ],
-  wrong_service: [
-    "all first answers were 404; the run stopped",
-    "check the address: does it end in /beta?",
-  ],
+  wrong_service: ["all first answers were 404", "check the address: does it end in /beta?"],
   invalid_address: ["not an http(s) address without query and fragment", "correct the address"],
   invalid_credential: [
     "the key is empty or has characters that a header cannot carry",
     "store the key alone, on one line",
   ],
   invalid_proxy: ["not the address of an HTTP proxy", "write it as http://HOST:PORT"],
-  requests_spent: [
-    "--max-requests is used up; the run stopped",
-    "continue with --resume and a new budget",
-  ],
+  requests_spent: ["--max-requests is used up", "continue with --resume and a new budget"],
   deadline_reached: ["--deadline is reached; the run stopped", "continue with --resume"],
   quota_uncounted: [
     "the count of a quota cannot be kept in the state folder; nothing was sent",

@@ -17,7 +17,7 @@ export const tagCodes = {
   ],
   page_repeated: [
     "two pages of the list are the same",
-    "report it to the operator: paging by offset does not work",
+    "tell the operator: paging by offset fails",
   ],
   snapshot_changed: ["the list changed while it was read", "read it again"],
   snapshot_drift: [
@@ -26,18 +26,12 @@ export const tagCodes = {
     "the list, up to 3 times",
   ],
   list_incomplete: ["the list ended before its total", "read it again"],
-  too_many_tags: [
-    "the rows carry more tags than a run remembers",
-    "export the remaining tags by name",
-  ],
+  too_many_tags: ["the rows carry more tags than a run remembers", "export the others by name"],
   file_name_taken: [
     "a file with the tag's name is in the folder but does not come from an export",
     "move it away",
   ],
-  export_folder_in_use: [
-    "the folder holds files that do not come from an export",
-    "export to another folder",
-  ],
+  export_folder_in_use: ["the folder holds files that no export wrote", "export to another folder"],
   export_to_objects: [
     "tag lists are exported to a folder, not to object storage",
     "export to a folder, and copy it with aws s3 sync",

@@ -10,26 +10,17 @@ export const usageCodes = {
   argument_missing: ["the command lacks an argument", "see repute help COMMAND"],
   too_many_arguments: ["the command takes fewer arguments", "quote names that contain spaces"],
   invalid_setting: ["a setting has an invalid value", "correct the settings the message lists"],
-  exclusions_unreadable: [
-    "an exclusion list cannot be read",
-    "correct --exclude; nothing was sent",
-  ],
+  exclusions_unreadable: ["an exclusion list cannot be read", "correct --exclude; nothing is sent"],
   exclusions_changed: [
     "the exclusion lists are not those of the interrupted run",
     "restore them, or start over with --restart",
   ],
-  exclusion_invalid: [
-    "an entry of an exclusion list has none of its forms",
-    "correct or remove the entry",
-  ],
+  exclusion_invalid: ["an entry of an exclusion list is invalid", "correct or remove the entry"],
   item_missing: ["there is nothing to look up", "name an item, or pipe items in"],
   format_missing: ["repute schema needs a format", "give --format"],
   config_unreadable: ["the config file cannot be read", "check path and permissions"],
   config_not_yaml: ["the config file is not valid YAML", "correct the line named"],
-  config_not_object: [
-    "the config file does not hold settings by name",
-    "write them as in the hint",
-  ],
+  config_not_object: ["the config file holds no settings by name", "write them as in the hint"],
   two_configs: ["there are two config files side by side", "remove one, or give --config"],
   profile_unknown: ["the config file has no such profile", "use a name from the hint"],
   config_exists: ["init would replace a config file", "give --force, or another path"],
@@ -60,10 +51,7 @@ const correct = "correct the webhook at the place named";
 /** Webhooks: `check` reports these, and `send` refuses to send with the first error. */
 export const webhookCodes = {
   webhook_file: ["the webhook file cannot be read", "check path and permissions"],
-  webhook_syntax: [
-    "the webhook file is not valid YAML or JSON, or empty",
-    "correct the line named",
-  ],
+  webhook_syntax: ["the webhook file is empty, or not YAML or JSON", "correct the line named"],
   webhook_schema: ["a webhook has wrong or unknown members", correct],
   webhook_names: ["two webhooks of the file have the same name", "rename one"],
   webhook_unknown: ["the file has no webhook of this name", "check --name"],

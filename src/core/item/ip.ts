@@ -82,25 +82,14 @@ export function embeddedIpv4(ip: string): string | null {
 }
 
 /** ipaddr.js's names of ranges with public hosts, or services reachable like hosts. */
-const reachableRanges: ReadonlySet<string> = new Set([
-  "unicast",
-  "as112",
-  "amt",
-  "as112v6",
-  "orchid2",
-  "droneRemoteIdProtocolEntityTags",
-  "6to4",
-  "teredo",
-]);
+const reachableRanges: ReadonlySet<string> = new Set(
+  ("unicast as112 amt as112v6 orchid2 droneRemoteIdProtocolEntityTags " + "6to4 teredo").split(" "),
+);
 
 /** Addresses in reserved ranges that the registries list as globally reachable. */
-const reachable: ReadonlySet<string> = new Set([
-  "192.0.0.9",
-  "192.0.0.10",
-  "2001:1::1",
-  "2001:1::2",
-  "2001:1::3",
-]);
+const reachable: ReadonlySet<string> = new Set(
+  "192.0.0.9 192.0.0.10 2001:1::1 2001:1::2 2001:1::3".split(" "),
+);
 
 const wellKnownNat64 = ipaddr.IPv6.parse("64:ff9b::");
 const globalUnicast = ipaddr.IPv6.parse("2000::");
