@@ -83,7 +83,7 @@ export function embeddedIpv4(ip: string): string | null {
 
 /** ipaddr.js's names of ranges with public hosts, or services reachable like hosts. */
 const reachableRanges: ReadonlySet<string> = new Set(
-  ("unicast as112 amt as112v6 orchid2 droneRemoteIdProtocolEntityTags " + "6to4 teredo").split(" "),
+  "unicast as112 amt as112v6 orchid2 6to4 teredo droneRemoteIdProtocolEntityTags".split(" "),
 );
 
 /** Addresses in reserved ranges that the registries list as globally reachable. */
