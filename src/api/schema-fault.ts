@@ -114,10 +114,11 @@ export function resultFault(
   result: JsonObject,
   bytes: number,
 ): string | null {
-  const { specified, deployed } = formsOf(endpoints[endpoint].schemaFor(status, result["type"]));
-  const isDeployed =
-    result["serviceMailBlocklist"] === undefined && result["abusixMailBlocklist"] !== undefined;
-  return schemaFault(isDeployed ? deployed : specified, result, bytes, "result");
+  const schema = endpoints[endpoint].schemaFor(status, result["type"]);
+  const { serviceMailBlocklist: listed = result["abusixMailBlocklist"] } = result;
+  const isSpecified = listed === result["serviceMailBlocklist"];
+  const specified = isSpecified ? result : { ...result, serviceMailBlocklist: listed };
+  return schemaFault(schema, specified, bytes, "result");
 }
 
 /**
@@ -125,41 +126,21 @@ export function resultFault(
  * reports the mail blocklist member under its specified name.
  */
 export function missingMembers(endpoint: LookupEndpoint, result: JsonObject): string[] {
-  const { nullable } = formsOf(endpoints[endpoint].schemaFor(503, result["type"]));
-  return nullable.filter((member) =>
+  const schema = endpoints[endpoint].schemaFor(503, result["type"]);
+  let names = nullable.get(schema);
+  if (names === undefined) nullable.set(schema, (names = nullableMembers(schema)));
+  return names.filter((member) =>
     member === "serviceMailBlocklist"
       ? mailBlocklist(result) === null
       : (result[member] ?? null) === null,
   );
 }
 
-interface Forms {
-  readonly specified: z.ZodType;
-  /** With the deployed name of the mail blocklist member. */
-  readonly deployed: z.ZodType;
-  /** Members that may be null. */
-  readonly nullable: readonly string[];
-}
+/** Members that may be null, by schema. */
+const nullable = new WeakMap<z.ZodType, readonly string[]>();
 
-const forms = new WeakMap<z.ZodType, Forms>();
-
-function formsOf(schema: z.ZodType): Forms {
-  let known = forms.get(schema);
-  if (known === undefined) {
-    known = makeForms(schema);
-    forms.set(schema, known);
-  }
-  return known;
-}
-
-function makeForms(specified: z.ZodType): Forms {
-  if (!(specified instanceof z.ZodObject)) return { specified, deployed: specified, nullable: [] };
-  const shape = specified.shape as Readonly<Record<string, z.ZodType>>;
-  const nullable = Object.keys(shape).filter((name) => shape[name]!.safeParse(null).success);
-  const { serviceMailBlocklist, ...others } = shape;
-  const deployed =
-    serviceMailBlocklist === undefined
-      ? specified
-      : z.looseObject({ ...others, abusixMailBlocklist: serviceMailBlocklist });
-  return { specified, deployed, nullable };
+function nullableMembers(schema: z.ZodType): readonly string[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  const shape = schema.shape as Readonly<Record<string, z.ZodType>>;
+  return Object.keys(shape).filter((name) => shape[name]!.safeParse(null).success);
 }

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { camelCase } from "../api/endpoints.js";
 import {
   duration,
   isQuota,
@@ -35,36 +34,29 @@ const lookupsList: z.ZodType<readonly LookupChoice[], string | readonly LookupCh
   )
   .transform((names) => [...new Set(names)]);
 
-/** Name of the option with an endpoint's own rate: `rateQuery`, `rateQuickCheck`. */
-type RateKey<Endpoint extends string = LookupEndpoint> = `rate${PascalCase<Endpoint>}`;
-
-type PascalCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
-  ? `${Capitalize<First>}${PascalCase<Rest>}`
-  : Capitalize<Name>;
-
-function rateKey(endpoint: LookupEndpoint): RateKey {
-  return `rate${camelCase(endpoint, "upper")}` as RateKey;
-}
+/** The option with an endpoint's own rates. */
+const rateKeys = {
+  query: "rateQuery",
+  "quick-check": "rateQuickCheck",
+} as const satisfies Record<LookupEndpoint, string>;
 
 /** Rates of single endpoints. */
-export type EndpointRates = { readonly [Key in RateKey]?: readonly Rate[] | undefined };
+export type EndpointRates = {
+  readonly [Key in (typeof rateKeys)[LookupEndpoint]]?: readonly Rate[] | undefined;
+};
 
 /** An endpoint's own rates. */
 export function ratesOf(endpoint: LookupEndpoint, settings: EndpointRates): readonly Rate[] {
-  return settings[rateKey(endpoint)] ?? [];
+  return settings[rateKeys[endpoint]] ?? [];
 }
 
-function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>> {
-  const options = lookupEndpoints.map((endpoint) => [
-    rateKey(endpoint),
-    option(rates().optional(), {
-      rare: true,
-      description: `Rate limit for the ${endpoint.replaceAll("-", " ")} endpoint, in addition to --rate`,
-      value: "N/s",
-      repeats: true,
-    }),
-  ]);
-  return Object.fromEntries(options) as ReturnType<typeof rateOptions>;
+function rateOption(endpoint: string) {
+  return option(rates().optional(), {
+    rare: true,
+    description: `Rate limit for the ${endpoint} endpoint, in addition to --rate`,
+    value: "N/s",
+    repeats: true,
+  });
 }
 
 function checkCacheAddress(text: string, context: z.RefinementCtx): void {
@@ -118,7 +110,8 @@ export const lookupOptions = z.strictObject({
     value: "N/s",
     repeats: true,
   }),
-  ...rateOptions(),
+  rateQuery: rateOption("query"),
+  rateQuickCheck: rateOption("quick check"),
   pace: option(redisAddress().optional(), {
     description:
       "Share rates, quotas and pauses with all runs that name the same Redis, redis://HOST[:PORT]/DB or rediss://, and ask the same service. While Redis is away, nothing is sent",

@@ -26,6 +26,16 @@ export function serviceAddress(address: string): string {
 }
 
 /**
+ * The address of a service without user name, password and query, which may be secrets. Spellings of the
+ * same address share one.
+ */
+export function publicAddress(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const { origin, pathname } = new URL(address);
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+/**
  * A 53-bit hash, the widest integer a JavaScript number holds exactly. Entries store their key,
  * which tells collisions apart.
  */

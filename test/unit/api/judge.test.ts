@@ -107,7 +107,7 @@ describe("200", () => {
     [
       "the deployed name of a member with another type",
       success({ ...without(ipResult(), "serviceMailBlocklist"), abusixMailBlocklist: 7 }),
-      "result.abusixMailBlocklist must be of type string",
+      "result.serviceMailBlocklist must be of type string",
     ],
     ["an absent result", { status: "success", statusCode: 200 }, "envelope.result is missing"],
     ["a list as result", success([ipResult()]), "result must be an object"],
