@@ -32,7 +32,6 @@ export interface TagIpsPage extends CallOptions {
   readonly snapshot?: string | undefined;
 }
 
-/** Options of a single lookup. */
 export interface LookupCallOptions {
   /** Aborting it rejects the lookup with the signal's reason. */
   readonly signal: AbortSignal;

@@ -97,7 +97,6 @@ function server(variable: string, address: string, description: string) {
   return { url: `{${variable}}`, description, variables: { [variable]: { default: address } } };
 }
 
-/** What an operation has besides its path. */
 interface Operation extends Pick<
   CallSpec,
   "service" | "id" | "summary" | "parameters" | "open" | "outsideSpecification"
@@ -158,7 +157,6 @@ function json(description: string, schema: string) {
   return { description, content: { "application/json": content } };
 }
 
-/** All named schemas. */
 function componentSchemas(): Record<string, unknown> {
   const named: Readonly<Record<string, z.ZodType>> = {
     ...resultSchemas,

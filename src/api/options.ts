@@ -20,7 +20,6 @@ const address = z
     }
   });
 
-/** Address, key and timeout of the intelligence interface. */
 export const apiOptions = z.strictObject({
   intelUrl: option(address.optional(), {
     common: true,
@@ -40,7 +39,6 @@ export const apiOptions = z.strictObject({
   }),
 });
 
-/** Address and credential of the operations interface. */
 export const opsOptions = z.strictObject({
   opsUrl: option(address.optional(), {
     description: "Base URL of the operations interface, without /beta",
@@ -53,7 +51,6 @@ export const opsOptions = z.strictObject({
   }),
 });
 
-/** Address and credential of the case management instance. */
 export const caseOptions = z.strictObject({
   caseUrl: option(address.optional(), {
     description: "URL of the case management instance",
@@ -66,7 +63,6 @@ export const caseOptions = z.strictObject({
   }),
 });
 
-/** A timeout from 1 ms to a day. */
 function timeLimit(): z.ZodType<number, Duration> {
   return duration().refine((ms) => ms >= 1 && ms <= 86_400_000, "must be from 1ms to 24h");
 }

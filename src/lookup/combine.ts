@@ -57,7 +57,6 @@ export function combineFindings(
   };
 }
 
-/** The heavier status wins. */
 const weight: Readonly<Record<FindingStatus, number>> = {
   complete: 0,
   partial: 1,

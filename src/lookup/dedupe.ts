@@ -9,7 +9,6 @@ import type { LookupHistory, Lookup, LookupOptions, LookupWrapper } from "./type
 import { attemptKey, itemKey } from "./lookup-key.js";
 
 export interface DedupeOptions {
-  /** Answers of different endpoints are stored separately. */
   readonly endpoint: LookupEndpoint;
   /** Stores findings. Memory is bounded by lookups in flight and by the store. */
   readonly store: LookupStore;

@@ -1,7 +1,6 @@
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 
-/** Key of a lookup: endpoint, kind and normalised item. */
 export function itemKey(endpoint: LookupEndpoint, item: Item): string {
   return `${endpoint} ${item.kind} ${item.value}`;
 }

@@ -40,12 +40,10 @@ const rateKeys = {
   "quick-check": "rateQuickCheck",
 } as const satisfies Record<LookupEndpoint, string>;
 
-/** Rates of single endpoints. */
 export type EndpointRates = {
   readonly [Key in (typeof rateKeys)[LookupEndpoint]]?: readonly Rate[] | undefined;
 };
 
-/** An endpoint's own rates. */
 export function ratesOf(endpoint: LookupEndpoint, settings: EndpointRates): readonly Rate[] {
   return settings[rateKeys[endpoint]] ?? [];
 }

@@ -73,7 +73,6 @@ export async function openWithheld({
   return new Withheld({ bogons, urlQuery, lists: await readExclusions(exclude) });
 }
 
-/** Whether an item is an address in a reserved range. */
 export function isReserved({ kind, value }: Item): boolean {
   return kind === "ip" && isBogon(value);
 }

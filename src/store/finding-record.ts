@@ -26,7 +26,6 @@ export interface RecordHead {
   readonly hash: number;
 }
 
-/** A value and the key it was stored under. */
 export interface Keyed<Value> {
   readonly key: string;
   readonly value: Value;

@@ -47,7 +47,6 @@ export function closeDatabase(database: Database): void {
   database.close();
 }
 
-/** Runs `work` in one write transaction. */
 export function transact<T>(database: Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {

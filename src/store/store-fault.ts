@@ -30,7 +30,6 @@ export function storeFault(error: unknown): string {
   return reasons[codeOf(error) ?? 0] ?? faultReason(error);
 }
 
-/** SQLite's code for a damaged file. */
 export const corruptCode = 11;
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */

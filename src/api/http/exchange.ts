@@ -6,7 +6,6 @@ import type { ShiftedAnswers } from "./shifted-answers.js";
 import { type Peer, TransportError, transportErrorOf } from "./transport-error.js";
 import type { Answer, Receiver, ResponseHeaders } from "../types.js";
 
-/** Limits and context common to all exchanges with a service. */
 export interface ExchangeBounds extends Peer {
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;

@@ -3,7 +3,6 @@ import { UsageError } from "../../core/errors.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The proxy for a service. */
 interface Proxy {
   /** Including user name and password, if any. */
   readonly address: string;

@@ -11,7 +11,6 @@ interface OneRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** The `Authorization` header. */
   readonly authorization: string | null;
   /** From connecting to the last byte read, in milliseconds. */
   readonly timeoutMs: number;

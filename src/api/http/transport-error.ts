@@ -20,14 +20,12 @@ export class TransportError extends ServiceError {
   }
 }
 
-/** The other end of a request. */
 export interface Peer {
   readonly origin: string;
   /** The proxy in between, for messages; null without one. */
   readonly proxy: string | null;
 }
 
-/** Translates errors of undici, Node.js or the resolver. */
 export function transportErrorOf(
   error: unknown,
   { origin, proxy }: Peer,

@@ -34,7 +34,6 @@ export function driftOf(result: Result): readonly string[] {
   return found.length === 0 ? none : found;
 }
 
-/** Maximum length of an unknown value in a count. */
 const longestValue = 60;
 
 function word(found: string[], member: string, value: unknown, known: ReadonlySet<unknown>): void {

@@ -23,7 +23,6 @@ const honeypotObservation = {
 
 const spamtrapObservation = { ...seen, type };
 
-/** Activity of an item seen by honeypots and spam traps. */
 export const observedActivitySchema = z
   .looseObject({
     honeypotInteractions: interactions(honeypotObservation).describe("Activity seen by honeypots"),
@@ -59,7 +58,6 @@ const history = {
   ).nullable(),
 };
 
-/** Result of `/query/{item}` for an IP address. */
 const ipResult = z.looseObject({
   item,
   serviceMailBlocklist,
@@ -116,7 +114,6 @@ const ipBogonResult = z.looseObject({
   bogon: z.literal(true).describe("Always true here"),
 });
 
-/** Result of `/query/{item}` for a domain. */
 const domainResult = z.looseObject({
   item,
   serviceMailBlocklist,

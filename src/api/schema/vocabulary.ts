@@ -37,7 +37,6 @@ export const blocklistStatuses = [
  */
 export const intents = ["malicious", "suspicious", "unknown", "none"] as const;
 
-/** Whether an abuse mailbox works. */
 export const abuseContactStatuses = [
   "UNKNOWN",
   "INVALID",
@@ -52,7 +51,6 @@ export const caseStates = ["NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"] as const;
 /** Categories of a tag. Not in the specification; known from deployed services. */
 export const tagCategories = ["activity", "tool", "actor", "none"] as const;
 
-/** Bounds for the number of entries per page of a tag's list. */
 export const tagIpsLimit = { min: 1, max: 10_000 } as const;
 
 export const snapshotLength = 24;

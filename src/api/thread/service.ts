@@ -84,7 +84,6 @@ export class ThreadService {
 
 /** First message to the thread. */
 export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
-  /** Maximum number of open connections. */
   readonly connections: number;
 }
 

@@ -36,7 +36,6 @@ export interface OutageOptions {
   readonly onChange?: ((message: string) => void) | undefined;
 }
 
-/** An outage in progress. */
 interface OpenOutage {
   isProbed: boolean;
   pauseMs: number;
@@ -65,7 +64,6 @@ export class Outage {
     this.#options = options;
   }
 
-  /** True during an outage. */
   get open(): boolean {
     return this.#open !== null;
   }

@@ -59,7 +59,6 @@ export class Gcra {
     return Math.max(this.#average.waitAt(now), this.#fast.waitAt(now));
   }
 
-  /** Spends one request that starts at `now`. */
   spend(now: number): void {
     if (now - this.#lastMs > idleMs) {
       this.#average.start(now);

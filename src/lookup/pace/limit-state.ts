@@ -47,7 +47,6 @@ export class LimitState {
     return this.#ticket;
   }
 
-  /** What throttle answers have shown so far. */
   get throttling(): Throttling {
     return shownBy(this.#rate, this.#ticket);
   }
@@ -61,7 +60,6 @@ export class LimitState {
     return Math.max(this.#pausedUntil, this.#dueMs) - now;
   }
 
-  /** Spends one request that starts at `now`. */
   spend(now: number): void {
     this.#sent++;
     const rate = this.#rate.rateAt(now - this.#idleMs);
@@ -87,13 +85,11 @@ export class LimitState {
     if (isNews) this.#ticket++;
   }
 
-  /** Reports any other answer. */
   succeeded(now: number, ticket: number): void {
     this.#good = Math.max(this.#good, ticket);
     this.#rate.accepted(now - this.#idleMs, ticket);
   }
 
-  /** Nothing is sent for `ms` milliseconds. */
   hold(now: number, ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
   }

@@ -2,21 +2,11 @@ import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { RequestPace, Throttling } from "./request-pace.js";
 import { Gcra } from "./gcra.js";
-import type { QuotaStore } from "../../store/quota/quota.js";
-import { QuotaGate } from "./quota-gate.js";
+import { QuotaGate, type QuotaGateOptions } from "./quota-gate.js";
 import { LimitState } from "./limit-state.js";
 import { FairQueue } from "./fair-queue.js";
 
-interface PaceOptions {
-  /** All rates apply; none means no limit. */
-  readonly rates: readonly Rate[];
-  readonly clock: Clock;
-  /** Whether requests wait for another pace after this one, as with `ownPace`. Default false. */
-  readonly isShare?: boolean;
-  /** Counts rates over an hour or longer; required if there is one. */
-  readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
-  /** Called when a rate over an hour or longer is used up for more than a minute. */
-  readonly onUsedUp?: ((rate: Rate, resumesAtMs: number) => void) | undefined;
+interface PaceOptions extends QuotaGateOptions {
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
@@ -49,12 +39,6 @@ export class Pace implements RequestPace {
     this.#clock = clock;
   }
 
-  /**
-   * Resolves when a request may start, first come, first served. Pass the ticket to `throttled` or
-   * `succeeded` with the answer.
-   *
-   * @throws the signal's reason if it aborts first
-   */
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#queue.size === 0 && this.#leave()) return Promise.resolve(this.#limit.ticket);
@@ -63,53 +47,36 @@ export class Pace implements RequestPace {
     return turn;
   }
 
-  /**
-   * Reports a throttle answer: nothing is sent until the service may have recovered.
-   *
-   * @param afterMs wait that the service asked for; null for a pause that doubles from 40 ms to 60 s
-   *   while it answers nothing else
-   */
   throttled(afterMs: number | null, ticket = this.#limit.ticket): void {
     this.#limit.throttled(this.#clock.monotonic(), afterMs, ticket);
   }
 
-  /** What throttle answers have shown so far. */
   get throttling(): Throttling {
     return this.#limit.throttling;
   }
 
-  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   get pausedMs(): number {
     return Math.max(0, this.#limit.pausedUntil - this.#clock.monotonic());
   }
 
-  /** Reports any other answer. */
   succeeded(ticket = this.#limit.ticket): void {
     this.#limit.succeeded(this.#clock.monotonic(), ticket);
   }
 
-  /** The service declares its limit used up: nothing is sent for `ms` milliseconds. */
   hold(ms: number): void {
     this.#limit.hold(this.#clock.monotonic(), ms);
   }
 
-  /** Reports the end of a request released here; only for paces with `isShare`. */
   ended(): void {
     this.#quotas.ended();
   }
 
-  /**
-   * The service declares a rate: it applies until the same source declares another.
-   *
-   * @param by the source, such as an endpoint
-   */
   advise(by: string, rate: Rate): void {
     const known = this.#advised.get(by)?.rate;
     if (known?.count === rate.count && known.perMs === rate.perMs) return;
     this.#advised.set(by, { rate, window: new Gcra(rate) });
   }
 
-  /** Returns unused reservations to quotas. Call when the run is over. */
   giveBack(): Promise<void> {
     return this.#quotas.giveBack();
   }

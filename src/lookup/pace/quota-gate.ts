@@ -6,7 +6,7 @@ import { Quota, quotaName, type QuotaStore, tightestQuotas } from "../../store/q
 const longestWaitMs = 60_000;
 
 export interface QuotaGateOptions {
-  /** Rates over an hour or longer; shorter ones are ignored. */
+  /** All rates apply; none means no limit. Quotas are those over an hour or longer. */
   readonly rates: readonly Rate[];
   readonly clock: Clock;
   /** Counts them; required if there is one. */
@@ -17,7 +17,6 @@ export interface QuotaGateOptions {
   readonly isShare?: boolean | undefined;
 }
 
-/** The quotas of a pace. */
 export class QuotaGate {
   readonly #quotas: readonly Quota[];
   readonly #options: QuotaGateOptions;

@@ -50,12 +50,10 @@ function pathIn(cache: string): string {
   return join(folderIn(cache), "answers.db");
 }
 
-/** Whether a folder contains a cache. */
 export function hasCache(cache: string): boolean {
   return existsSync(folderIn(cache));
 }
 
-/** Size of a cache's files in bytes. */
 export function cacheBytes(cache: string): number {
   return ["", "-wal"]
     .map((suffix) => statSync(pathIn(cache) + suffix, { throwIfNoEntry: false })?.size ?? 0)
@@ -97,7 +95,6 @@ export function hasSpace(cache: string, bytes: number): boolean {
 /** Disk space always left free, in bytes. */
 const reserve = 8 * 1024 * 1024;
 
-/** Explains why a cache cannot be used and what to do. */
 export function cacheFault(
   cache: string,
   doing: "open" | "read" | "write",
@@ -114,7 +111,6 @@ export function cacheFault(
   return new FatalError("cache_unusable", message, { cause: error });
 }
 
-/** Warns that a run continues without its cache. */
 export function warnDisabled(
   { folder, onWarning }: { readonly folder: string; readonly onWarning: (message: string) => void },
   doing: "open" | "read" | "write",

@@ -7,7 +7,6 @@ import {
   readEntryHead,
 } from "./cache-entry.js";
 
-/** Contents of a cache. */
 export interface CacheStats {
   readonly folder: string;
   /** Size of its files in bytes. */

@@ -26,7 +26,6 @@ async function clear(folder: string): ReturnType<CacheUpkeep["clear"]> {
   return { folder, bytes };
 }
 
-/** Rows per transaction. */
 const batchSize = 512;
 
 type NumberedRow = readonly [n: number, ...entries: (string | null)[]];

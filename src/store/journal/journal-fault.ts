@@ -2,7 +2,6 @@ import { FatalError, ReputeError } from "../../core/errors.js";
 import { startOver } from "../../core/error-codes/remedies.js";
 import { faultReason, knownFault } from "../../core/files/system-fault.js";
 
-/** Explains why a journal cannot be opened, read or written and what to do. */
 export function journalFault(
   folder: string,
   doing: "open" | "read" | "write",
@@ -14,14 +13,12 @@ export function journalFault(
   return new FatalError(code, message, { cause: error, hint });
 }
 
-/** The error of a journal written by another version of repute. */
 export function journalVersionMismatch(folder: string): FatalError {
   return new FatalError("journal_format", `another version of repute wrote the journal ${folder}`, {
     hint: `continue with that version, or ${startOver}`,
   });
 }
 
-/** The error of a journal whose files are damaged. */
 export function journalDamaged(folder: string, how: string): FatalError {
   return new FatalError("journal_damaged", `the journal ${folder} is damaged: ${how}`, {
     hint: startOver,

@@ -49,7 +49,6 @@ export async function openJournal({
   }
 }
 
-/** Builds the index from the records on disk. */
 async function indexOf(
   log: RecordLog,
   { chains, onReplay, ...options }: Omit<JournalOptions, "asReceived">,
@@ -88,7 +87,6 @@ class Journal implements LookupStore {
   readonly #index: OffsetIndex;
   /** In order of use, most recently used last. */
   readonly #repeated = new Map<string, LookupRecord>();
-  /** Records not yet written. */
   #batch = new WriteBatch();
   #syncing: Promise<void> = Promise.resolve();
   #durableBytes = 0;
@@ -188,7 +186,6 @@ class Journal implements LookupStore {
     this.#index.add(hash, offset);
   }
 
-  /** Writes a batch and settles its promise. */
   #write(batch: WriteBatch): void {
     if (batch !== this.#batch) return;
     this.#batch = new WriteBatch();

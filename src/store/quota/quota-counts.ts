@@ -9,7 +9,6 @@ interface Entry {
   readonly open: boolean;
 }
 
-/** How much of a quota is used. */
 export interface QuotaUse {
   readonly spent: number;
   /** When the next permits may become free: at the end of a reservation or of its window. */
@@ -44,7 +43,6 @@ export class QuotaCounts {
     ] as const;
   }
 
-  /** Reserves permits from what a quota has left. */
   reserve(name: string, options: ReserveOptions): Reservation {
     const { rate, want, nowMs, untilMs, before } = options;
     if (before !== undefined) this.settle(name, before.id, before.used, nowMs);

@@ -4,12 +4,10 @@ import type { RedisAddress } from "./redis-address.js";
 /** Bounds of the pause before another attempt to connect, in milliseconds. */
 const reconnect = { least: 50, most: 1_000 };
 
-/** Pause before another attempt to connect, in milliseconds. */
 export function again(times: number): number {
   return Math.min(reconnect.most, reconnect.least * 2 ** Math.min(times, 10));
 }
 
-/** Where and how to connect, for a client. */
 export function serverOf({ host, port, db, tls, sentinel, username, password }: RedisAddress) {
   const server =
     sentinel === null

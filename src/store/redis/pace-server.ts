@@ -63,7 +63,6 @@ export interface PaceReport {
 /** A caller, and the limit that it obeys. */
 export interface PaceCaller {
   readonly id: string;
-  /** Address of the service. */
   readonly service: string;
   /** All endpoints, or one. */
   readonly scope: string;

@@ -25,7 +25,6 @@ export interface RedisAddress {
   readonly shown: string;
 }
 
-/** Whether a text is meant as the address of a Redis server. */
 export function isRedisAddress(text: string): boolean {
   return /^rediss?:/i.test(text);
 }

@@ -113,12 +113,10 @@ export class RedisLink implements ScriptServer {
     return this.#redis.status === "ready";
   }
 
-  /** The client, for commands that need no script. */
   get client(): Redis {
     return this.#redis;
   }
 
-  /** Calls `listener` whenever the connection is lost. */
   onLost(listener: () => void): void {
     this.#listeners.add(listener);
   }

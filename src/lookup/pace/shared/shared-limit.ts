@@ -56,7 +56,6 @@ export class SharedLimit {
     return { ticket: this.#isStale ? -1 : this.#ticket, good: this.#good };
   }
 
-  /** Limits learned from answers. */
   windows(): PaceWindow[] {
     const windows = [...this.#advised].map(([by, rate]) => paceWindow(`advised ${by}`, rate));
     const rate = this.#rate.rateAt(this.#now());
@@ -101,7 +100,6 @@ export class SharedLimit {
     this.#advised.set(by, rate);
   }
 
-  /** Repeats no more reports. */
   close(): void {
     this.#closed.abort();
   }

@@ -102,17 +102,14 @@ export class SharedPace implements RequestPace {
     this.#limit.advise(by, rate);
   }
 
-  /** What throttle answers have shown so far, to any client of the pace. */
   get throttling(): Throttling {
     return this.#limit.throttling;
   }
 
-  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   get pausedMs(): number {
     return this.#limit.pausedMs;
   }
 
-  /** Reports the end of a request released here; only for paces with `isShare`. */
   ended(): void {
     this.#quotas.ended();
   }
@@ -133,7 +130,6 @@ export class SharedPace implements RequestPace {
     await this.#quotas.giveBack();
   }
 
-  /** Returns the slots in hand. */
   #drop(): void {
     this.#unused += this.#slots.length;
     this.#slots = [];
