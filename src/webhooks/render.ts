@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/finding.js";
 import { parsePql, readField, type PqlText, formatPath, type PqlField } from "./pql.js";
 import { childPointer, errorAt, type Problem, warningAt, quote } from "./problem.js";
-import { didYouMean, nearestFirst } from "../core/text/did-you-mean.js";
+import { nearestFirst } from "../core/text/did-you-mean.js";
 
 /** The result of rendering. Use the value only if no problem is an error. */
 interface Rendering {
@@ -122,34 +122,16 @@ interface MissingField {
   readonly pointer: string;
 }
 
-/** Reports each missing field with a suggestion, and the last one with the nearest existing fields. */
+/** Reports each missing field, and with the last one the nearest existing fields. */
 function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
-  if (missing.length === 0) return [];
-  const names = fieldNames(context);
   return missing.map(({ field, pointer }, index) => {
     const name = formatPath(field.path);
-    const meant = closestField(name, names);
-    const asked = meant === null ? "" : `; did you mean ${meant}?`;
-    const nearest = (): string => existing(meant, nearestFirst(name, names), context);
-    const list = index < missing.length - 1 ? "" : `${meant === null ? "." : ""} ${nearest()}`;
-    const message = `the context has no field ${shorten(name)}${asked}${list}`;
+    const list = index < missing.length - 1 ? "" : `. ${existing(name, context)}`;
+    const message = `the context has no field ${shorten(name)}${list}`;
     return errorAt(pointer, "unknown_field", message);
   });
 }
 
-/** The shortest field that ends in the name (`s.resolver_data.Email` for `Email`), or a similar one. */
-function closestField(name: string, names: readonly string[]): string | null {
-  const ending = letters(name);
-  const longer = ending.length < 3 ? [] : names.filter((known) => letters(known).endsWith(ending));
-  return longer.toSorted((a, b) => a.length - b.length)[0] ?? didYouMean(name, names, maxEdits);
-}
-
-function letters(name: string): string {
-  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
-}
-
-/** Fields share long beginnings, so more edits would suggest other fields. */
-const maxEdits = 3;
 const maxCompared = 1000;
 const maxListed = 10;
 const maxNameLength = 120;
@@ -170,11 +152,11 @@ function fieldNames(context: unknown): string[] {
   return [...names].filter((name) => name.length <= maxNameLength);
 }
 
-function existing(meant: string | null, nearest: readonly string[], context: unknown): string {
+function existing(name: string, context: unknown): string {
   const data = readField(context, resolverDataPath);
   const none = !data || data.value === null ? " No subscriber was resolved for this case." : "";
-  if (nearest.length === 0) return `The context has no fields.${none}`;
-  const names = meant === null ? nearest : [...new Set([meant, ...nearest])];
+  const names = nearestFirst(name, fieldNames(context));
+  if (names.length === 0) return `The context has no fields.${none}`;
   const left = names.length - maxListed;
   const more = left > 0 ? `, … and ${left} more` : "";
   return `Existing fields: ${names.slice(0, maxListed).join(", ")}${more}.${none}`;

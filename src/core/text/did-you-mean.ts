@@ -2,19 +2,15 @@
  * The candidate that `word` probably means, or null: the shortest that begins with it, or else the
  * closest. Of equally close ones, the first that begins with the same letter wins, or else the first.
  *
- * Close means an edit distance (insert, delete, replace, swap neighbours; case-insensitive) of at most
- * `most`, by default a third of the word's length, rounded, and at least 1.
+ * Close means an edit distance (insert, delete, replace, swap neighbours; case-insensitive) of at most a
+ * third of the word's length, rounded, and at least 1.
  */
-export function didYouMean(
-  word: string,
-  candidates: readonly string[],
-  most?: number,
-): string | null {
+export function didYouMean(word: string, candidates: readonly string[]): string | null {
   const wanted = comparable(word);
   const longer = wanted.length < leastBeginning ? [] : candidates.filter(startsWith(wanted));
   if (longer.length > 0) return longer.toSorted((a, b) => a.length - b.length)[0]!;
   let best: string | null = null;
-  let least = (most ?? Math.max(1, Math.round(wanted.length / 3))) + 1;
+  let least = Math.max(1, Math.round(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
     const name = comparable(candidate);
     if (name === "" || Math.abs(name.length - wanted.length) >= least) continue;
