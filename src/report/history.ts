@@ -76,7 +76,7 @@ function seriesOf(
 }
 
 /** Whether a value is far from those before it; see `historyOf`. */
-export function isOutlier(before: readonly number[], value: number): boolean {
+function isOutlier(before: readonly number[], value: number): boolean {
   if (before.length < fewestNights) return false;
   const middle = median(before);
   const deviation = normal * median(before.map((each) => Math.abs(each - middle)));

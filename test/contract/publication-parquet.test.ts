@@ -72,13 +72,6 @@ it("is gone if neither it nor its part is there", async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-it("reports a missing folder", async () => {
-  const { folder } = await aPlace();
-  await expect(openRun(join(folder, "absent", "out.parquet"), folder)).rejects.toMatchObject({
-    code: "output_folder_missing",
-  });
-});
-
 async function aPlace(): Promise<{ folder: string; file: string }> {
   const folder = await temporaryFolder();
   return { folder, file: join(folder, "out.parquet") };

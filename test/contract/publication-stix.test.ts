@@ -59,12 +59,6 @@ it("has another name if too many rows failed", async () => {
   expect(await readFile(file, "utf8")).toBe("before");
 });
 
-it("reports a missing folder before the first row", async () => {
-  const { folder } = await aPlace();
-  const file = join(folder, "absent", "out.json");
-  await expect(open(folder, { file })).rejects.toMatchObject({ code: "output_folder_missing" });
-});
-
 describe("a bundle on a stream", () => {
   it("is written when the run ends, and as a whole", async () => {
     const { folder } = await aPlace();

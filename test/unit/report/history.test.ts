@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { historyOf, isOutlier, type Night } from "../../../src/report/history.js";
-import { seeded } from "../../helpers/seeded.js";
+import { historyOf, type Night } from "../../../src/report/history.js";
 
 function night(day: number, members: Partial<Night> = {}): Night {
   return {
@@ -48,19 +47,5 @@ describe("historyOf", () => {
     const usual = Array.from({ length: 6 }, (_, day) => night(day));
     const failed = { statuses: { complete: 900, failed: 100 } };
     expect(names([...usual, night(6, failed)])).toEqual(["complete", "failed"]);
-  });
-});
-
-describe("isOutlier", () => {
-  it("is rare in noise, and certain for a value six spreads away", () => {
-    const random = seeded(11);
-    const value = (): number => 950 + Math.floor(random() * 101);
-    let marked = 0;
-    for (let round = 0; round < 1000; round++) {
-      const before = Array.from({ length: 20 }, value);
-      if (isOutlier(before, value())) marked++;
-      expect(isOutlier(before, 1400)).toBe(true);
-    }
-    expect(marked).toBeLessThan(10);
   });
 });

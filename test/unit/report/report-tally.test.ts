@@ -98,18 +98,6 @@ test("keeps the input's own columns of an item's first row, without the item's c
   expect(note).toMatch(/^x{160}… \(10,000 characters\)$/);
 });
 
-test("lists the first tags of an item and counts the others", async () => {
-  const many = Array.from({ length: 10_000 }, (_, n) => `t:${n}`);
-  const { offenders } = await reportOf([
-    ip("192.0.2.1", "malicious", { tags: many.join("|") }),
-    ip("192.0.2.2", "malicious", { tags: `${"x".repeat(10_000)}|a:b` }),
-  ]);
-  expect(offenders.worst.map(({ tags }) => tags)).toEqual([
-    [...many.slice(0, 8), "and 9,992 more"],
-    [`${"x".repeat(120)}… (10,000 characters)`, "a:b"],
-  ]);
-});
-
 test("keeps a bounded list of items, exact in what it keeps", async () => {
   const rows = Array.from({ length: 5000 }, (_, n) =>
     ip(`10.0.${n >> 8}.${n & 255}`, "malicious", {
