@@ -1,6 +1,6 @@
+import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { base32nopad, base58xmr } from "@scure/base";
-import { readBase58check, readSolana } from "./base58check.js";
+import { base32nopad, base58, base58xmr, base58xrp, type BytesCoder } from "@scure/base";
 import { readBech32, readCashAddr } from "./bech32-address.js";
 
 /**
@@ -67,7 +67,6 @@ function mixCase(lower: string): string {
 }
 
 const moneroForm = /^[48][1-9A-HJ-NP-Za-km-z]{94}(?:[1-9A-HJ-NP-Za-km-z]{11})?$/;
-const moneroChecksum = 4;
 /** Length by network byte: two 32-byte keys and a checksum; 19 adds an 8-byte payment ID. */
 const moneroLengths: ReadonlyMap<number | undefined, number> = new Map([
   [18, 69],
@@ -81,15 +80,10 @@ const moneroLengths: ReadonlyMap<number | undefined, number> = new Map([
  */
 function readMonero(text: string): string | null {
   if (!moneroForm.test(text)) return null;
-  let bytes: Uint8Array;
-  try {
-    bytes = base58xmr.decode(text);
-  } catch {
-    return null;
-  }
-  if (moneroLengths.get(bytes[0]) !== bytes.length) return null;
-  const checksum = keccak_256(bytes.subarray(0, -moneroChecksum)).subarray(0, moneroChecksum);
-  return Buffer.compare(checksum, bytes.subarray(-moneroChecksum)) === 0 ? text : null;
+  const bytes = decode(text, base58xmr);
+  if (bytes === null || moneroLengths.get(bytes[0]) !== bytes.length) return null;
+  const checksum = keccak_256(bytes.subarray(0, -checksumBytes)).subarray(0, checksumBytes);
+  return Buffer.compare(checksum, bytes.subarray(-checksumBytes)) === 0 ? text : null;
 }
 
 /**
@@ -100,13 +94,7 @@ function readMonero(text: string): string | null {
  */
 function readStellar(text: string): string | null {
   if (!stellarForm.test(text)) return null;
-  let bytes: Uint8Array;
-  try {
-    bytes = base32nopad.decode(text);
-  } catch {
-    return null;
-  }
-  const view = Buffer.from(bytes);
+  const view = Buffer.from(decode(text, base32nopad) ?? []);
   if (!stellarVersions.has(view[0])) return null;
   return crc16(view.subarray(0, -2)) === view.readUInt16LE(view.length - 2) ? text : null;
 }
@@ -124,4 +112,52 @@ function crc16(bytes: Uint8Array): number {
     crc &= 0xffff;
   }
   return crc;
+}
+
+/**
+ * Reads a Base58Check address with a payload of 20 or 32 bytes behind its version: Bitcoin, Litecoin,
+ * Dogecoin, Dash, Zcash, Tron, Tezos and others; Ripple has its own order of the alphabet.
+ *
+ * @returns the address unchanged, or null if it is not one or its checksum is wrong
+ */
+function readBase58check(text: string): string | null {
+  if (!lengths.test(text) || !upperCase.test(text) || !lowerCase.test(text)) return null;
+  return hasPayload(text, base58) || (text.startsWith("r") && hasPayload(text, base58xrp))
+    ? text
+    : null;
+}
+
+/** Reads a Solana address: a public key of 32 bytes without a checksum. */
+function readSolana(text: string): string | null {
+  return solana.test(text) && decode(text, base58)?.length === 32 ? text : null;
+}
+
+/** 25 to 27 bytes (version, hash, checksum), or 37 to 39. Each leading zero byte is one digit. */
+const lengths = /^(?:[1-9A-HJ-NP-Za-km-z]{25,37}|[1-9A-HJ-NP-Za-km-z]{50,54})$/;
+/** What has one case only is another hash or a word; not one address in a million does. */
+const upperCase = /[A-Z]/;
+const lowerCase = /[a-z]/;
+const solana = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+const checksumBytes = 4;
+/** Bitcoin's version has one byte, Zcash's two, that of Tezos three. */
+const payloadsByLength: ReadonlySet<number> = new Set([21, 22, 23, 33, 34]);
+/** Versions from here on are those of private keys (WIF), which must never be sent. */
+const firstPrivateVersion = 0x80;
+
+function hasPayload(text: string, alphabet: BytesCoder): boolean {
+  const bytes = decode(text, alphabet);
+  if (bytes === null || !payloadsByLength.has(bytes.length - checksumBytes)) return false;
+  const payload = bytes.subarray(0, -checksumBytes);
+  if (payload.length > 32 && payload[0]! >= firstPrivateVersion) return false;
+  const checksum = sha256(sha256(payload)).subarray(0, checksumBytes);
+  return Buffer.compare(checksum, bytes.subarray(-checksumBytes)) === 0;
+}
+
+function decode(text: string, alphabet: BytesCoder): Uint8Array | null {
+  try {
+    return alphabet.decode(text);
+  } catch {
+    return null;
+  }
 }
