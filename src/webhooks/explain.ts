@@ -61,15 +61,6 @@ function authentication({ url, apiKey }: PreparedCall): string {
 const adviceFor: ReadonlyMap<number, string> = new Map([
   [400, "the receiver did not understand the payload; compare it with what it expects."],
   [404, "nothing exists at this address; check endpoint and path."],
-  [413, "the payload is too large for the receiver; send single fields instead of whole objects."],
-  [
-    415,
-    "the receiver does not accept this content type; a JSON payload is sent as application/json, a string as text/plain.",
-  ],
-  [
-    422,
-    "the receiver understood the payload but rejects its values; compare them with what it expects.",
-  ],
   [429, "the receiver gets too many requests; send it again later."],
 ]);
 

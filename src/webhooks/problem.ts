@@ -66,14 +66,10 @@ export function visible(text: string): string {
   );
 }
 
-const maxShown = 20;
-
-function tell(problems: readonly Problem[]): string {
-  const [first] = problems;
-  if (first && problems.length === 1) return sentence(first);
-  const shown = problems.slice(0, maxShown).map((problem) => `\n  ${sentence(problem)}`);
-  const left = problems.length - shown.length;
-  return `${problems.length} problems${shown.join("")}${left > 0 ? `\n  … and ${left} more` : ""}`;
+function tell(problems: readonly [Problem, ...Problem[]]): string {
+  if (problems.length === 1) return sentence(problems[0]);
+  const shown = problems.map((problem) => `\n  ${sentence(problem)}`);
+  return `${problems.length} problems${shown.join("")}`;
 }
 
 function sentence(problem: Problem): string {

@@ -65,17 +65,14 @@ describe("parseWebhooks", () => {
   });
 
   it.each([
-    [
-      { ...good, method: "post" },
-      "/method must be one of POST, PUT, PATCH, DELETE, GET; did you mean POST?",
-    ],
+    [{ ...good, method: "post" }, "/method must be one of POST, PUT, PATCH, DELETE, GET"],
     [
       { ...good, endpoint: "ftp://example.com" },
       "/endpoint must be an http:// or https:// address",
     ],
     [{ ...good, name: " " }, "/name must not be empty"],
     [{ ...good, path: 1 }, "/path must be a string"],
-    [{ ...good, Path: "/x" }, 'unknown member "Path"; did you mean path?'],
+    [{ ...good, Path: "/x" }, 'unknown member "Path"'],
     ["text", "a webhook must be an object with name, endpoint, method and payload"],
   ])("names the invalid member: %j", (webhook, message) => {
     expect(faultOf(JSON.stringify(webhook)).message).toBe(`hooks.json: ${message}`);
