@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { failureEnvelopeSchema, successEnvelope } from "../../src/api/schema/vocabulary.js";
-import { type TagIps, tagIpsSchema, tagListSchema, tagSchema } from "../../src/api/schema/tag.js";
+import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/api/schema/tag.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import type { Service } from "../../src/service/service.js";
 import { ask, askJson, runningService, sending } from "../unit/service/running-service.js";
 
-const tagEnvelope = successEnvelope(tagSchema);
 const listEnvelope = successEnvelope(tagListSchema);
 const ipsEnvelope = successEnvelope(tagIpsSchema);
 
@@ -27,23 +26,6 @@ function change(service: Service, entries: readonly string[]): Promise<unknown> 
   const path = "/_local/tags/credentials%3Abrute-force/ips";
   return askJson(service, path, sending("PUT", { entries }));
 }
-
-test("a tag is read by its percent-encoded name", async () => {
-  const service = await runningService();
-  const { result } = tagEnvelope.parse(await askJson(service, bruteForce));
-  expect(result).toMatchObject({
-    name: "credentials:brute-force",
-    intent: "malicious",
-    category: "activity",
-    description: expect.any(String) as string,
-    references: [{ url: expect.any(String) as string, description: expect.any(String) as string }],
-  });
-  expect(result.timeline?.[0]).toEqual({
-    date: "2022-03-01",
-    action: "created",
-    description: expect.any(String) as string,
-  });
-});
 
 test("the list of tags has no descriptions unless requested", async () => {
   const service = await runningService();

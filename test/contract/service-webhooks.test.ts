@@ -86,11 +86,8 @@ test("webhooks are stored, replaced by name, listed and attached to transitions"
 
 test.each([
   ["/_local/webhooks", { ...added, method: "FETCH" }, 400],
-  ["/_local/webhooks", { ...added, endpoint: "ftp://example.com" }, 400],
-  ["/_local/transitions", { to: "OPEN", webhook: "Block line" }, 400],
   ["/_local/transitions", { to: "CLOSED", webhook: "no such" }, 404],
   [move, { state: "OPEN" }, 400],
-  [move, {}, 400],
   [move, { state: "NEW" }, 409],
   ["/_local/cases/nope/transition", { state: "CLOSED" }, 404],
 ])("POST %s with %j is refused in JSON", async (path, value, expected) => {
@@ -98,11 +95,4 @@ test.each([
   const { status, body } = await ask(service, path, sending("POST", value));
   expect(status).toBe(expected);
   expect(JSON.parse(body)).toEqual({ message: expect.any(String) as string });
-});
-
-test("a body that is not JSON is refused in JSON", async () => {
-  const service = await runningService();
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{" };
-  const { status, body } = await ask(service, move, init);
-  expect([status, JSON.parse(body)]).toEqual([400, { message: expect.any(String) as string }]);
 });

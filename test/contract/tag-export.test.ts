@@ -72,7 +72,6 @@ describe("paging", () => {
   test.each([
     [0, [0]],
     [10_000, [0]],
-    [10_001, [0, 10_000]],
   ])("%i entries are requested at offsets %j", async (count, offsets) => {
     const server = await startTagServer({ "a:b": served(addresses(count)) });
     const { folder, run } = await exporterOf(server);
@@ -295,17 +294,6 @@ describe("names", () => {
 });
 
 describe("generations", () => {
-  test("other than the newest two are removed", async () => {
-    const { folder, run, clock } = await exporterOf(await startTagServer(aTag));
-    for (let night = 0; night < 5; night++) {
-      await run();
-      await clock.advance(1000);
-    }
-    const generations = (await readdir(join(folder, "generations"))).sort();
-    expect(generations).toEqual(["20240101T000003Z", "20240101T000004Z"]);
-    expect(await readlink(join(folder, "current"))).toBe("generations/20240101T000004Z");
-  });
-
   it("stay in order when the clock is set back", async () => {
     const { folder, run, clock } = await exporterOf(await startTagServer(aTag));
     await run();
@@ -364,29 +352,6 @@ describe("a folder with foreign files", () => {
     await writeFile(join(folder, "index.json"), "{");
     await expect(run()).rejects.toMatchObject({ code: "export_index_unreadable" });
   });
-});
-
-test("reads as many tags in parallel as told", async () => {
-  const lists = Object.fromEntries(["a:1", "a:2", "a:3"].map((name) => [name, served([])]));
-  let open = 0;
-  let most = 0;
-  const server = await startTagServer(lists);
-  let meet = (): void => undefined;
-  const bothOpen = new Promise<void>((resolve) => (meet = resolve));
-  const client = {
-    tag: async (name: string) => {
-      most = Math.max(most, ++open);
-      // The first call waits for the second.
-      if (open === 2) meet();
-      await bothOpen;
-      const tag = await server.client.tag(name);
-      open--;
-      return tag;
-    },
-    tagIps: server.client.tagIps.bind(server.client),
-  };
-  await (await exporterOf(server)).run({ client, parallel: 2 });
-  expect(most).toBe(2);
 });
 
 test("refused credentials end the export, and the folder stays unchanged", async () => {

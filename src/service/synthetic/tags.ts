@@ -1,34 +1,25 @@
 import type { Dataset, DatasetTag } from "../dataset/dataset.js";
 import { newest, wholeSeconds } from "./draw.js";
 
-interface TagFacts {
-  readonly name: string;
-  readonly intent: string;
-  readonly category: string;
-  readonly description: string;
-}
-
 /** The tag with the longest list. */
 export const swarmTag = "botnet:invented-swarm";
 
-const tags: readonly TagFacts[] = [
-  malicious(swarmTag, "tool", "hosts that run an imaginary bot"),
-  malicious("credentials:invented-guessing", "activity", "guesses passwords of SSH, RDP and mail"),
-  malicious("malware:invented-dropper", "tool", "serves an imaginary loader"),
-  malicious("spam:invented-snowshoe", "activity", "spreads unwanted mail over many hosts"),
-  malicious("phishing:invented-login", "activity", "shows login pages under a false name"),
-  fact("scanner:invented-port-scan", "suspicious", "activity", "probes many hosts for open ports"),
-  fact("proxy:invented-residential", "suspicious", "none", "passes on traffic of others"),
-  fact("research:invented-survey", "none", "actor", "announced measurement of the Internet"),
+/** Name, intent, category, and what the tag stands for. */
+const tags: readonly (readonly [string, string, string, string])[] = [
+  [swarmTag, "malicious", "tool", "hosts that run an imaginary bot"],
+  [
+    "credentials:invented-guessing",
+    "malicious",
+    "activity",
+    "guesses passwords of SSH, RDP and mail",
+  ],
+  ["malware:invented-dropper", "malicious", "tool", "serves an imaginary loader"],
+  ["spam:invented-snowshoe", "malicious", "activity", "spreads unwanted mail over many hosts"],
+  ["phishing:invented-login", "malicious", "activity", "shows login pages under a false name"],
+  ["scanner:invented-port-scan", "suspicious", "activity", "probes many hosts for open ports"],
+  ["proxy:invented-residential", "suspicious", "none", "passes on traffic of others"],
+  ["research:invented-survey", "none", "actor", "announced measurement of the Internet"],
 ];
-
-function malicious(name: string, category: string, what: string): TagFacts {
-  return fact(name, "malicious", category, what);
-}
-
-function fact(name: string, intent: string, category: string, what: string): TagFacts {
-  return { name, intent, category, description: `Invented, for rehearsals: ${what}.` };
-}
 
 const lastUpdate = wholeSeconds(newest);
 
@@ -52,14 +43,15 @@ export function withSyntheticTags(
   const isKnown = knownTo(dataset);
   const bearersOf = (tag: string) => (address: string) =>
     tagsOf(address).includes(tag) && !isKnown(address);
-  const added = tags.map(({ name, ...facts }): [string, DatasetTag] => {
+  const added = tags.map(([name, intent, category, what]): [string, DatasetTag] => {
+    const description = `Invented, for rehearsals: ${what}.`;
     let list: readonly string[] | undefined;
     const isBorneBy = bearersOf(name);
     const addresses = name === swarmTag ? swarmBlock : documentationAddresses;
     return [
       name,
       {
-        tag: { name, ...facts, references: [], timeline: [] },
+        tag: { name, intent, category, description, references: [], timeline: [] },
         lastUpdate,
         get list() {
           return (list ??= addresses().filter(isBorneBy));

@@ -1,17 +1,6 @@
 import { expect, test } from "vitest";
 import { tagExportOptions } from "../../../src/tags/options.js";
 
-test("by default the format is text", () => {
-  expect(tagExportOptions.parse({})).toEqual({
-    formats: ["txt"],
-    formulaGuard: true,
-    maxChange: 0.5,
-    parallel: 4,
-    prune: false,
-    restart: false,
-  });
-});
-
 test("formats are comma-separated and deduplicated", () => {
   expect(tagExportOptions.parse({ formats: "nft, txt,nft" }).formats).toEqual(["nft", "txt"]);
 });

@@ -42,15 +42,11 @@ test("csv has tag, snapshot and times with each address", async () => {
   );
 });
 
-test("csv quotes text from the service", async () => {
-  const text = await written("csv", both, { ...metadata, tag: 'a:"b",c', lastUpdate: "one\ntwo" });
-  expect(text).toContain('192.0.2.1,4,"a:""b"",c",0123456789abcdef01234567,"one\ntwo",');
-});
-
-test("csv guards text from the service against formulas by default", async () => {
-  const evil = { ...metadata, tag: "=cmd|' /C calc'!A0", lastUpdate: "@SUM(1)" };
-  expect(await written("csv", both, evil)).toContain("192.0.2.1,4,'=cmd|' /C calc'!A0,0123");
-  expect(await written("csv", both, evil)).toContain(",'@SUM(1),");
+test("csv quotes text from the service, and guards it against formulas by default", async () => {
+  const evil = { ...metadata, tag: "=cmd|' /C calc'!A0", lastUpdate: 'a,"b"\n' };
+  const text = await written("csv", both, evil);
+  expect(text).toContain("192.0.2.1,4,'=cmd|' /C calc'!A0,0123");
+  expect(text).toContain(',"a,""b""\n",');
   expect(await written("csv", both, { ...evil, formulaGuard: false })).toContain(",=cmd|");
 });
 
