@@ -71,13 +71,11 @@ export function inSections(
     .filter(([, members]) => members.length > 0);
 }
 
-/** Loads one command; null for an unknown name. */
 export async function loadCommand(name: string | null): Promise<Command | null> {
   const known = commandNames.find((each) => each === name);
   return known === undefined ? null : loaders[known]();
 }
 
-/** Loads every command, in the order of the help. */
 export function loadCommands(): Promise<readonly Command[]> {
   return Promise.all(commandNames.map((name) => loaders[name]()));
 }
@@ -128,7 +126,6 @@ export const groups: readonly CommandGroup[] = [
   },
 ];
 
-/** The commands of a group. */
 export function membersOf(group: string, commands: readonly Command[]): readonly Command[] {
   return commands.filter(({ name }) => name.startsWith(`${group} `));
 }

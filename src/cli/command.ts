@@ -24,7 +24,6 @@ export const completionFlag = "--get-yargs-completions";
 /** Options by their section in the help, then by name. */
 export type OptionGroups = Readonly<Record<string, z.ZodRawShape>>;
 
-/** A command of the program. */
 export interface Command {
   /** One word, or two: group and command. */
   readonly name: string;

@@ -6,7 +6,6 @@ export {
   isInterrupted,
 } from "../run/exit-reason.js";
 
-/** Exit codes of every command, as the help lists them. */
 export const commonExitCodes = [
   ["0", "done, without failures"],
   ["1", "the run could not continue"],

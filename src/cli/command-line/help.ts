@@ -4,7 +4,6 @@ import { type OptionSpec, writtenFlag } from "../options/option-spec.js";
 import { secrets } from "../options/secrets.js";
 import { wrapLines, wrapText } from "../../core/text/quantity.js";
 
-/** What to explain. */
 export interface HelpRequest {
   /** The command or group to explain; null for the program. */
   readonly topic: Command | CommandGroup | null;
@@ -70,7 +69,6 @@ function overview(group: CommandGroup | null, commands: readonly Command[], widt
   ]);
 }
 
-/** Everything about a command. */
 function commandHelp(command: Command, width: number): string {
   const flags = optionSections(command).map(
     ([title, specs]) => [title, specs.map(describeIndented)] as const,
@@ -127,14 +125,12 @@ function describeIndented(spec: OptionSpec): Entry {
   return [spec.alias === null ? `    ${flag}` : flag, meaning];
 }
 
-/** A term and its meaning. */
 export type Entry = readonly [term: string, meaning: string];
 
 function usage(text: string, width: number): string {
   return wrapLines(`Usage: ${text}`, width);
 }
 
-/** The top of a command's help. */
 function heading(
   command: Command,
   description: readonly string[],

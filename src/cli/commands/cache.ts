@@ -11,7 +11,6 @@ const { cacheTtl } = lookupOptions.shape;
 const { color } = cliOptions.shape;
 const json = option(cliOptions.shape.json, { description: "Print JSON on a terminal too" });
 
-/** Shared by the commands that take a cache. */
 const ofCache = {
   usage: "CACHE [flags]",
   operands: [["CACHE", "folder or redis:// address passed to runs with --cache"]],

@@ -48,7 +48,6 @@ export const configCommand = defineCommand({
 
 type Call = CommandCall<SettingsOf<typeof groups>>;
 
-/** A setting as the command shows it. */
 interface ShownSetting {
   readonly setting: string;
   /** As a person writes it; null when unset. */
@@ -56,11 +55,6 @@ interface ShownSetting {
   readonly origin: GivenSetting["level"] | "default";
   /** The flag, the variable, or the place in the config file. */
   readonly from: string;
-  /** The key in the config file. */
-  readonly key?: string;
-  readonly path?: string;
-  readonly line?: number;
-  readonly profile?: string;
 }
 
 interface ShownSecret {
@@ -115,20 +109,9 @@ function keepsDefaultRate({ rate, local }: Call["settings"]): boolean {
 }
 
 function shownSetting(setting: string, given: GivenSetting): ShownSetting {
-  const { value, level, name, origin } = given;
+  const { value, level, name, place = name } = given;
   const text = Array.isArray(value) ? value.map(textOf).join(",") : textOf(value);
-  const shown = { setting, value: redactAddress(text), origin: level };
-  if (origin === undefined) return { ...shown, from: name };
-  const { path, key, line, column, profile } = origin;
-  const place = line === undefined ? path : `${path}:${line}:${column}`;
-  return {
-    ...shown,
-    from: profile === null ? place : `${place} (profile ${profile})`,
-    key,
-    path,
-    ...(line === undefined ? {} : { line }),
-    ...(profile === null ? {} : { profile }),
-  };
+  return { setting, value: redactAddress(text), origin: level, from: place };
 }
 
 function textOf(value: unknown): string {

@@ -124,7 +124,6 @@ function* linesOf(items: readonly ExtractedItem[], format: OutputFormat): Genera
   }
 }
 
-/** The number of items by kind. */
 function summaryOf(items: readonly ExtractedItem[]): string {
   if (items.length === 0) return "no items found";
   const kinds = itemKinds.flatMap((kind) => {

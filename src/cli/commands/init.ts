@@ -185,7 +185,6 @@ async function askForAnswers({ settings, given, context }: InitCall): Promise<An
   return answers;
 }
 
-/** Asks until the answer is one. */
 async function ask(
   key: Key,
   suggested: string,

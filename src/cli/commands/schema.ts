@@ -16,7 +16,6 @@ import { exitCodes } from "../exit-code.js";
 import { enrichInput } from "./enrich/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
-/** Schemas that `repute schema` prints. */
 const schemaFormats = {
   openapi: "the API of the service, as an OpenAPI 3.1 document",
   manifest: "the record of a run, as JSON Schema",
@@ -105,7 +104,6 @@ async function printSchema(call: Call): Promise<number> {
   return exitCodes.done;
 }
 
-/** The schema as text, newline at the end. */
 async function textOf(
   format: keyof typeof schemaFormats,
   options: SchemaTextOptions,

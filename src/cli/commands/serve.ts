@@ -2,14 +2,12 @@ import { apiOptions } from "../../api/options.js";
 import { option, wholeNumber } from "../../core/options.js";
 import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
-import type { StatsSnapshot } from "../../service/stats.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { secrets } from "../options/secrets.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";
-import { formatCount } from "../../core/text/quantity.js";
 
 const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;
 
@@ -102,7 +100,6 @@ async function serve({
         `repute: serving, Ctrl-C to stop; try: repute query login.example.com --intel-url ${intelUrl}`,
       );
     }
-    context.reporter.describe(() => servedText(intelUrl, service.stats()));
     await aborted(context.signal);
   } finally {
     await service.close();
@@ -112,11 +109,6 @@ async function serve({
 
 function exposedWarning(host: string, port: number): string {
   return `listening on ${host}, reachable from other machines: anyone who can connect to port ${port} can read the dataset, change cases and fire webhooks`;
-}
-
-function servedText(intelUrl: string, { requests, in_flight }: StatsSnapshot): string {
-  const total = Object.values(requests).reduce((sum, { total }) => sum + total, 0);
-  return `serving ${intelUrl}: requests ${formatCount(total)}, in flight ${formatCount(in_flight)}`;
 }
 
 /** A signal is the normal end of the service, so it is not an interruption. */

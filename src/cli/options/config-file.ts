@@ -9,7 +9,6 @@ import type { OptionSpec } from "./option-spec.js";
 import { secretHint, secretNamed } from "./secrets.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
-/** The settings of a config file. */
 export interface FileSettings {
   /** Those of the selected profile; empty without one. */
   readonly profile: GivenSettings;
@@ -105,7 +104,7 @@ function settingsIn(file: ConfigFile, members: object, profile: string | null): 
       value,
       level: profile === null ? "file" : "profile",
       name: `"${key}"${of} in ${at}`,
-      origin: { path: file.path, key, profile, ...file.document.placeOf(keys) },
+      place: profile === null ? at : `${at} (profile ${profile})`,
     });
   }
   return given;

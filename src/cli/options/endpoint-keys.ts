@@ -6,14 +6,12 @@ import type { ApiKey } from "../../webhooks/prepare.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { keyFault, readKeyFile } from "./secrets.js";
 
-/** The file with API keys of webhook endpoints. */
 export const endpointKeysFile = option(z.string().min(1).optional(), {
   description:
     'JSON file with API keys by endpoint: {"https://crm.example": "KEY"}. Each is sent as Bearer to its own origin only',
   value: "PATH",
 });
 
-/** Maximum size of the file in bytes. */
 const longestFile = 1024 * 1024;
 
 const keysSchema = z.record(z.url({ protocol: /^https?$/ }), z.string().min(1));

@@ -35,7 +35,6 @@ export interface OptionSpec {
   readonly description: string;
 }
 
-/** Derives the specs of all options from a schema. */
 export function optionSpecs(schema: Pick<z.ZodObject, "shape">): readonly OptionSpec[] {
   return Object.entries(schema.shape).map(([key, member]) => optionSpec(key, member));
 }
@@ -91,7 +90,6 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
   };
 }
 
-/** The schema inside its wrappers, and its default. */
 function unwrap(schema: z.ZodType): { inner: z.core.SomeType; fallback: unknown } {
   let inner: z.core.SomeType = schema;
   let fallback: unknown;

@@ -12,17 +12,13 @@ import { shellWord } from "../../core/text/quantity.js";
 export interface Secret {
   /** As in "contains no API key". */
   readonly name: string;
-  /** Environment variable. */
   readonly variable: string;
-  /** Option that names a file. */
   readonly fileKey: string;
   /** Flags that people might try, in lower case and without dashes. */
   readonly misnomers: readonly string[];
-  /** Purpose, for the help. */
   readonly meaning: string;
 }
 
-/** The secrets by service. */
 export const secrets = {
   intel: {
     name: "API key",

@@ -12,29 +12,17 @@ export const settingLevels = ["flag", "variable", "profile", "file"] as const;
 
 export type SettingLevel = (typeof settingLevels)[number];
 
-/** A setting's value and origin. */
 export interface GivenSetting {
   readonly value: unknown;
   readonly level: SettingLevel;
   /** Its origin in messages: `--retries`, `REPUTE_RETRIES`, `"retries" in config.yaml:3:1`. */
   readonly name: string;
-  /** Its place in a config file. */
-  readonly origin?: ConfigOrigin;
+  /** Its place in a config file: `config.yaml:3:1 (profile nightly)`. */
+  readonly place?: string;
   /** The value must not be shown. */
   readonly secret?: boolean;
 }
 
-/** A key in a config file. Line and column count from 1. */
-interface ConfigOrigin {
-  readonly path: string;
-  readonly key: string;
-  readonly line?: number;
-  readonly column?: number;
-  /** The profile that holds the key; null outside profiles. */
-  readonly profile: string | null;
-}
-
-/** Settings of one level, by option key. */
 export type GivenSettings = ReadonlyMap<string, GivenSetting>;
 
 export interface LoadedSettings<Settings> {
@@ -43,9 +31,7 @@ export interface LoadedSettings<Settings> {
   readonly given: GivenSettings;
   /** Given settings that only other commands use. */
   readonly others: GivenSettings;
-  /** The config file in use; null for none. */
   readonly configFile: string | null;
-  /** The selected profile; null for none. */
   readonly profile: string | null;
 }
 

@@ -152,7 +152,6 @@ export function withClient<Name extends ServiceName, T>(
   return withSession(service, call, async (session) => use(await clientOf[name](session)));
 }
 
-/** The settings that select services. */
 export interface ServiceChoice {
   readonly local: boolean;
   /** Seed of invented answers, for the embedded service only. */

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import { z } from "zod";
 import { readJson } from "../../core/json-members.js";
 import type { CaseContext } from "../../api/schema/operations.js";
@@ -28,7 +29,6 @@ export const webhookOptions = {
   }),
 };
 
-/** Shared by the webhook commands. */
 export const ofWebhooks = {
   operands: [["FILE", "YAML or JSON file with name, endpoint, method, path and payload"]],
   operandCount: "one",
@@ -56,7 +56,6 @@ export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   });
 }
 
-/** Webhook names, shortened for a message. */
 export function shownNames(names: readonly string[]): string {
   const most = 10;
   const rest = names.length - most;
@@ -83,7 +82,11 @@ export async function chosenContext(call: Call): Promise<CaseContext | null> {
 
 async function readContext(file: string, { stdin }: CliContext): Promise<CaseContext> {
   const name = file === "-" ? "stdin" : file;
-  const { value, fault } = readJson(await bytesOf(file, stdin));
+  const bytes = await (file === "-" ? buffer(stdin()) : readFile(file)).catch((error: unknown) => {
+    const message = `cannot read ${name}: ${fileFault(error)}`;
+    throw new UsageError("context_unreadable", message, { cause: error });
+  });
+  const { value, fault } = readJson(bytes);
   if (fault !== null) throw new UsageError("context_json", `the context ${name} ${fault}`);
   const { caseContextSchema } = await import("../../api/schema/operations.js");
   const parsed = caseContextSchema.safeParse(value);
@@ -95,17 +98,4 @@ async function readContext(file: string, { stdin }: CliContext): Promise<CaseCon
     `the context ${name} must be a JSON object${place === "" ? "" : `; wrong at ${place}`}`,
     { hint: "to print one: repute case context ID" },
   );
-}
-
-async function bytesOf(file: string, stdin: CliContext["stdin"]): Promise<Buffer> {
-  if (file !== "-") {
-    return readFile(file).catch((error: unknown) => {
-      throw new UsageError("context_unreadable", `cannot read ${file}: ${fileFault(error)}`, {
-        cause: error,
-      });
-    });
-  }
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin()) chunks.push(Buffer.from(chunk as Buffer | string));
-  return Buffer.concat(chunks);
 }

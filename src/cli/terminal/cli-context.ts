@@ -5,7 +5,6 @@ import type { TerminalStream } from "./terminal-output.js";
 
 /** What the program gets from its process. Tests pass their own. */
 export interface CliContext {
-  /** Version of the program. */
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard input, opened on the first call: an open stdin keeps the process alive. */

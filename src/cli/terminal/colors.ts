@@ -8,7 +8,6 @@ export type ColorChoice = (typeof colorChoices)[number];
 
 /** Adds colour to text whose control characters are already escaped. */
 export interface Paint {
-  /** A title or label. */
   readonly title: (text: string) => string;
   /** A cell: a verdict gets its colour, any other text stays plain. */
   readonly cell: (text: string, value: string) => string;
@@ -47,7 +46,6 @@ export function usesColor(
   return stream.isTTY === true && (env["TERM"] ?? "dumb") !== "dumb";
 }
 
-/** The paint for stdout. */
 export function paintFor({
   settings,
   context,

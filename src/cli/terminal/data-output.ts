@@ -6,7 +6,6 @@ import type { CliContext } from "./cli-context.js";
 import { type ColorChoice, paintFor } from "./colors.js";
 import { printTable } from "./terminal-table.js";
 
-/** Columns of a table: title and cell. */
 export type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
 
 /** Whether to print JSON lines: with `--json`, or if stdout is not a terminal. */
@@ -120,7 +119,6 @@ function textOf(value: unknown): string | null {
   return Object.keys(value as object).length === 0 ? "" : null;
 }
 
-/** Whether the value is a JSON scalar. */
 function isPlain(value: unknown): value is string | number | boolean | null | undefined {
   return typeof value !== "object" || value === null;
 }

@@ -63,7 +63,6 @@ export class ProgressDisplay {
     return this.#reached?.() ?? null;
   }
 
-  /** Stops and clears the line. */
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -79,7 +78,6 @@ export class ProgressDisplay {
   }
 }
 
-/** Progress as members of a log line. */
 function fieldsOf(now: RunProgress, measure: (now: RunProgress) => Speed): LogFields {
   const { share, secondsLeft, rowsPerSecond, requestsPerSecond } = measure(now);
   return {

@@ -1,6 +1,5 @@
 import type { RunProgress } from "../../run/types.js";
 
-/** Speed of a run and the time left. */
 export interface Speed {
   readonly rowsPerSecond: number;
   readonly requestsPerSecond: number;
@@ -8,18 +7,15 @@ export interface Speed {
   readonly throttled: number;
   /** Share of the run that is done, 0 to 1; never decreases; null if unknown. */
   readonly share: number | null;
-  /** Seconds left at the current speed; null if unknown. */
   readonly secondsLeft: number | null;
   /** The end that a budget, quota or deadline sets before the last row; null for none. */
   readonly stop: EarlyStop | null;
 }
 
-/** When a run stops early. */
 interface EarlyStop {
   readonly seconds: number;
   /** A time of day such as `05:30`, if the deadline is one. */
   readonly at: string | null;
-  /** Share done by then; null if unknown. */
   readonly share: number | null;
 }
 
@@ -67,7 +63,6 @@ export class ProgressMeter {
     this.#samples = [{ ...countsOf(start, startMs), pace: 0 }];
   }
 
-  /** Adds a sample and returns the speed over the window. */
   measure(progress: RunProgress, nowMs: number): Speed {
     const now = this.#sample(countsOf(progress, nowMs));
     while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - longMs) this.#samples.shift();
@@ -120,7 +115,6 @@ export class ProgressMeter {
     return sample;
   }
 
-  /** The last sample before a window, or the first of all. */
   #since(fromMs: number): Measured {
     return this.#samples.findLast(({ atMs }) => atMs <= fromMs) ?? this.#samples[0]!;
   }

@@ -44,7 +44,6 @@ export class Reporter {
     return this.#stream.isTTY === true ? this.#stream.columns || 80 : null;
   }
 
-  /** Prints a warning once. */
   warning(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
@@ -58,7 +57,6 @@ export class Reporter {
     else this.print(`repute: ${message}${hint === null ? "" : `\n  ${hint}`}`);
   }
 
-  /** Prints the error that ends the command. */
   error(error: unknown, options: ErrorTextOptions): void {
     if (this.format === "text") this.print(errorText(error, options));
     else this.log("error", messageOf(error), errorFields(error, options));
@@ -88,7 +86,6 @@ export class Reporter {
     this.#status = text === null ? null : { text, ...(fields && { fields }) };
   }
 
-  /** Prints the current status. */
   printStatus(): void {
     const text = this.#status?.text() ?? "running, no progress yet";
     if (this.format === "json") this.log("info", text, this.#status?.fields?.());
@@ -102,7 +99,6 @@ export class Reporter {
     this.#line = shown;
   }
 
-  /** Clears the progress line. */
   clear(): void {
     if (this.#line !== "") this.#stream.write(this.#erase());
     this.#line = "";
@@ -117,7 +113,6 @@ export class Reporter {
 export interface ErrorTextOptions {
   /** Command whose help to point to; null if unknown. */
   readonly command: string | null;
-  /** Include stack traces. */
   readonly debug: boolean;
 }
 
@@ -157,7 +152,6 @@ function errorFields(error: unknown, { debug }: ErrorTextOptions): LogFields {
   return { code: known?.code ?? "unexpected", hint, ...(debug && { stack: stacks(error) }) };
 }
 
-/** The stacks of an error and its causes. */
 function stacks(error: unknown): string[] {
   const texts: string[] = [];
   for (let inner = error; inner instanceof Error; inner = inner.cause) {

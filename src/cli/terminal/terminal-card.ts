@@ -5,9 +5,7 @@ import { wrapText } from "../../core/text/quantity.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { type Paint, writePainted } from "./colors.js";
 
-/** Fields under a heading. */
 export interface CardSection {
-  /** Empty for no heading. */
   readonly title: string;
   readonly fields: readonly CardField[];
 }
@@ -66,7 +64,6 @@ function fieldLines(
 /** Maximum text of a value on a terminal, in UTF-16 code units. `--json` has all of it. */
 const longestValue = 2000;
 
-/** Cuts a value that is too long for a terminal. */
 export function cutLong(text: string): string {
   return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
 }

@@ -2,7 +2,6 @@ import { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { printableData } from "../../core/text/printable.js";
 
-/** A stream that may be a terminal, with its width. */
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** A terminal that data cannot control: control and bidirectional characters print as `<U+001B>`. */
@@ -20,7 +19,6 @@ export class TerminalOutput extends Writable implements TerminalStream {
     this.#terminal = terminal;
   }
 
-  /** Width in columns; 0 if unknown. */
   get columns(): number {
     return this.#terminal.columns ?? 0;
   }
@@ -50,7 +48,6 @@ export class TerminalOutput extends Writable implements TerminalStream {
   }
 }
 
-/** Wraps a terminal; other streams are returned unchanged. */
 export function safeOnTerminal(stream: TerminalStream): TerminalStream {
   return stream.isTTY === true ? new TerminalOutput(stream) : stream;
 }

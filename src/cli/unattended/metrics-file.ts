@@ -60,7 +60,6 @@ export class MetricsFile {
     if (!this.#stop.signal.aborted) this.#write(facts);
   }
 
-  /** Writes the metrics of a run that has ended. */
   end(facts: Facts & { readonly ended: NonNullable<Facts["ended"]> }): void {
     this.#stop.abort();
     if (facts.ended.code === 0) this.#lastSuccess = this.#options.clock.now() / 1000;

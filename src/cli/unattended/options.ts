@@ -6,7 +6,6 @@ import { logFormats } from "../terminal/reporter.js";
 const isFile = (path: string): boolean => !isObjectAddress(path);
 const fileOnly = "must be a file on this machine: node_exporter reads it there";
 
-/** Options for unattended runs. */
 export const unattendedOptions = z.strictObject({
   metrics: option(z.string().min(1).refine(isFile, fileOnly).optional(), {
     description:
@@ -24,7 +23,6 @@ export const unattendedOptions = z.strictObject({
   }),
 });
 
-/** Whether a ping can be sent there. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

@@ -80,14 +80,12 @@ export class RunWatch {
     void this.#metrics?.repeat(() => this.#facts());
   }
 
-  /** Tells how to find out about the run. */
   follow(run: WatchedRun): void {
     this.#run = { ...this.#run, ...run };
     // A resumed run has counts before it has done anything.
     if (run.record !== undefined) this.#metrics?.write(this.#facts());
   }
 
-  /** Passes on the record of a run whose rows are written. */
   finish(record: object): void {
     this.#final = record as AnyRecord;
   }
@@ -122,7 +120,7 @@ export class RunWatch {
     const ending = this.#ending(code, error);
     const record = this.#summary(ending, error);
     const ended = { code, reason: ending.exit_reason };
-    this.#metrics?.end({ ...this.#labels(), record, ended });
+    this.#metrics?.end({ ...this.#facts(record), ended });
     return { record, ending };
   }
 
@@ -141,16 +139,10 @@ export class RunWatch {
     }
   }
 
-  #facts() {
-    return { ...this.#labels(), record: this.#soFar(), ended: null };
-  }
-
-  #labels(): { readonly command: string; readonly output: string } {
-    return { command: this.#command, output: redactAddress(this.#settings.output) };
-  }
-
-  #soFar(): AnyRecord {
-    return this.#final ?? this.#run.record?.() ?? {};
+  /** What the metrics are made from. */
+  #facts(record = this.#final ?? this.#run.record?.() ?? {}) {
+    const output = redactAddress(this.#settings.output);
+    return { command: this.#command, output, record, ended: null };
   }
 
   #ending(code: number, error: unknown): RunEnding {

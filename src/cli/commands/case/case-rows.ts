@@ -5,7 +5,6 @@ import type { RepShareCase } from "../../../api/schema/operations.js";
 import { withoutFormula } from "../../../formats/csv/csv-writer.js";
 import type { SourceInput } from "../../../inputs/types.js";
 
-/** The column that holds the item. */
 export const caseItemColumn = "ip";
 
 /** Members of a case that become columns next to the address. */

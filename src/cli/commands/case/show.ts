@@ -7,7 +7,6 @@ import { askService } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { showRecord } from "../../terminal/data-output.js";
 
-/** Shared by the commands that take a case. */
 export const ofCase = {
   operands: [["ID", "identifier of the case"]],
   operandCount: "one",

@@ -14,7 +14,6 @@ import { isRedisAddress } from "../../../store/redis/redis-address.js";
 import type { CommandCall } from "../../command.js";
 import type { ServiceChoice } from "../../services/services.js";
 
-/** A call of `repute doctor`. */
 export type DoctorCall = CommandCall<
   ServiceChoice &
     Omit<SessionSettings, "retries"> & {
@@ -23,17 +22,14 @@ export type DoctorCall = CommandCall<
     }
 >;
 
-/** What a check has found, and what to do about it. */
 export type Found = readonly [
   status: "ok" | "warn" | "fail",
   finding: string,
   remedy?: string | null,
 ];
 
-/** One line of `repute doctor`. */
 export type Check = readonly [check: string, ...Found];
 
-/** Checks, as they are done. */
 export type Checks = AsyncGenerator<Check, void, undefined>;
 
 /** What a run would print about an error. */

@@ -72,7 +72,6 @@ async function ask({ context, settings }: DoctorCall, service: ServiceAccess) {
   return { report, error };
 }
 
-/** The check that an error fails. */
 function faultOf(error: FindingError | ReputeError): Check {
   const { code, message } = error;
   if (error instanceof EarlyEndError) {

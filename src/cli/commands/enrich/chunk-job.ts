@@ -58,7 +58,6 @@ const refused: readonly (readonly [hint: string, keys: readonly string[]])[] = [
   ],
 ];
 
-/** Settings that are the same for all chunks. */
 const plannedKeys: readonly (keyof PlannedSettings)[] = [
   "to",
   "prefix",

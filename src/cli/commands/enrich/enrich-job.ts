@@ -35,10 +35,8 @@ type EnrichJobCall = Pick<
   readonly stateFolder?: string | undefined;
 };
 
-/** Enriches an input, or retries an output. */
 export type Perform = (job: EnrichJob) => Promise<Manifest>;
 
-/** Runs the main job at a terminal: progress, summary, exit code. */
 export function runEnrichJob(
   call: EnrichJobCall,
   service: ServiceAccess,
@@ -107,7 +105,6 @@ async function runWith(
   return exported.failed > 0 ? exitCodes.rowsFailed : code;
 }
 
-/** The job that the settings ask for. */
 function jobOf(
   { context, settings, shownCommand }: EnrichJobCall,
   session: Session,

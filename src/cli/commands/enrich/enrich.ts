@@ -71,7 +71,6 @@ export const enrichCommand = defineCommand({
 /** Rows of a worker's chunk: few, so that all workers end at about the same time. */
 const rowsOfWorker = 20_000;
 
-/** The main job, spread over workers. */
 function spreadBy(options: QueueOptions): Perform {
   return async (job) => {
     const { enrichByQueue } = await import("../../../cluster/queue/enrich-by-queue.js");

@@ -11,7 +11,6 @@ const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { mode, key, onlyNew, tagIps, ...files } = sinkOptions.shape;
 const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, ...pace } = lookupOptions.shape;
 
-/** Options of the commands that run the main job. */
 export const runGroups = {
   Output: files,
   Tables: { mode, key, onlyNew },
@@ -30,7 +29,6 @@ export const runGroups = {
   },
 };
 
-/** Exit codes of those commands. */
 export function jobExitCodes(rowsFailed = "done, but the output has rows that --fail-on counts") {
   return [
     commonExitCodes[0],

@@ -25,7 +25,6 @@ type SeenTagsCall = Pick<
   "settings" | "context"
 >;
 
-/** The result of exporting the tags of a run. */
 export interface SeenTagsExport {
   /** The run's manifest with the result of each tag. */
   readonly manifest: Manifest;
@@ -110,7 +109,6 @@ function uncountedRecord(seen: SeenTags): TagExportRecord {
   return failedRecord(otherNames, new ReputeError("too_many_tags", uncountedText(seen)));
 }
 
-/** How to export the lists later. */
 function afterwards({ output, stateDir }: SeenTagsCall["settings"], folder: string): string {
   const state = stateDir === undefined ? "" : ` --state-dir ${shellWord(stateDir)}`;
   const which = output === "-" ? "NAME..." : `--seen-in ${shellWord(output)}${state}`;

@@ -6,7 +6,6 @@ import type { CardField, CardSection } from "../../terminal/terminal-card.js";
 
 /** One argument of `query` or `quick-check`, and its finding. */
 export interface AnsweredItem {
-  /** The argument as given. */
   readonly text: string;
   /** Null if the text is not a supported item. */
   readonly item: Item | null;

@@ -22,7 +22,6 @@ const quickCheckGroups = {
   },
 };
 
-/** Shared by both commands. */
 const ofItems = {
   usage: "ITEM... [flags]",
   operands: [

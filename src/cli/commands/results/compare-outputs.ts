@@ -10,11 +10,9 @@ import { redactAddress } from "../../../core/redaction/redact-address.js";
 /** Changes that a report lists. */
 const mostListed = 25;
 
-/** How to read two outputs. */
 export interface Comparing {
   /** Prefix of the added columns. Default the one that each manifest notes. */
   readonly prefix?: string | undefined;
-  /** The folder of `--state-dir`. */
   readonly stateDir?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -47,7 +45,6 @@ export async function changesSince(
   return { earlier: redactAddress(earlier), counts: diff.counts, worst };
 }
 
-/** Which output is the previous one. */
 export interface PreviousOf {
   /** The names of the outputs, with `{date}` or `{run_id}`. */
   readonly pattern: string;

@@ -123,7 +123,6 @@ export async function checkOutput(output: string, compared: readonly string[]): 
   keepInputs(output, filesOf(file), compared);
 }
 
-/** Titles of the table of changes. */
 const titles = ["change", "kind", "item", "difference"];
 
 /** A summary and, unless a file has them, the worst changes. Items are defanged. */

@@ -65,7 +65,6 @@ function failedText(manifest: Manifest, { maxFailed }: LimitSettings): string {
   return `${formatCount(failed)} of the ${formatCount(rows)} that were looked up (--max-failed allows ${maxFailed.percent}%)`;
 }
 
-/** Where the rows were kept. */
 function kept({ output }: Manifest, settings: LimitSettings): string {
   if (output.path === null) return "";
   return `; the rows are in ${output.path}, and ${findWarehouse(settings.output)?.target.display ?? settings.output} is unchanged`;

@@ -31,11 +31,9 @@ import type { Comparing, PreviousOf } from "./compare-outputs.js";
 
 /** How to read an output, and what to compare it with. */
 interface ReportOptions extends Comparing {
-  /** An earlier output, or `previous`. */
   readonly against?: string | undefined;
   /** Which one `previous` is. Default by the date or run ID in the output's name */
   readonly previous?: PreviousOf | undefined;
-  /** Folder with manifests of earlier nights. */
   readonly history?: string | undefined;
   /** The output, if it is open already. */
   readonly reading?: OutputReading | undefined;

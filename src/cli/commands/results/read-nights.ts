@@ -7,7 +7,6 @@ import type { Night } from "../../../report/history.js";
 import { fileFault } from "../../terminal/reporter.js";
 import { withoutFailed } from "../../../core/files/output-names.js";
 
-/** A night and its output. */
 interface KnownNight extends Night {
   /** Name of the output with `{date}` for a date and `{run_id}` for a run ID; "" for stdout. */
   readonly pattern: string;

@@ -112,7 +112,6 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
 }
 
-/** The report of an export that has read nothing. */
 function emptyReport(folder: string | null) {
   return { folder, generation: null, tags: [], exported: 0, unchanged: 0, failed: 0, kept: 0 };
 }
@@ -149,14 +148,12 @@ async function everyTag(client: IntelClient, signal: AbortSignal): Promise<strin
   });
 }
 
-/** Which lists to export, and how. */
 interface TagExport extends Pick<
   ExportTagsOptions,
   "folder" | "runId" | "maxChange" | "formats" | "formulaGuard" | "parallel" | "prune" | "restart"
 > {
   /** Names of the tags, possibly read with the client. */
   readonly names: Names;
-  /** Only tags of these intents. */
   readonly intents?: readonly string[] | undefined;
 }
 
@@ -230,7 +227,6 @@ function progressText({ tag, entries, total }: TagProgress): string {
   return `${tag}: ${entries} of ${total ?? "?"} addresses read`;
 }
 
-/** The result of an export as text. */
 export function exportSummary(report: ExportReport): string {
   const lines = report.tags.map(({ name, status, error, total, added, removed }) =>
     status === "failed"

@@ -8,7 +8,6 @@ import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { askService } from "../../services/services.js";
 import { assertTag } from "../../../tags/read-tag.js";
 
-/** Shared by the commands that take one tag. */
 export const ofTag = {
   usage: "NAME [flags]",
   operands: [["NAME", "name of the tag, <group>:<name>"]],

@@ -46,15 +46,11 @@ test("shows the origin of each setting", async () => {
     value: "1",
     origin: "file",
     from: `${path}:1:1`,
-    key: "retries",
-    path,
-    line: 1,
   });
   expect(setting("concurrency")).toMatchObject({
     value: "7",
     origin: "profile",
     from: `${path}:4:5 (profile nightly)`,
-    profile: "nightly",
   });
   expect(setting("lookups")).toMatchObject({ value: "query" });
   expect(setting("partial-retries")).toMatchObject({ value: "2", origin: "default" });
