@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { mkdir, open, readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { enrichHere } from "../helpers/enrich-here.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -112,31 +111,4 @@ describe("reports an unusable input in one line with advice", () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/^repute: in\.\w+ is binary data; repute reads CSV.*\n {2}convert it/);
   });
-});
-
-describe("accepts an almost empty input", () => {
-  test.each([
-    ["a header alone", "in.csv", "id,ip\n"],
-    ["a header alone, without a line end", "in.csv", "id,ip"],
-    ["a list of nothing", "in.txt", ""],
-    ["NDJSON of nothing", "in.ndjson", ""],
-    ["comments and blank lines", "in.txt", "# none today\n\n"],
-  ])("%s", async (_, name, text) => {
-    // Without rows there are no requests, so no service is needed.
-    const { manifest } = await enrichHere({ input: [name, text], intelUrl: "http://127.0.0.1:9" });
-    expect(manifest).toMatchObject({ input: { rows: 0 }, output: { rows: 0 }, requests: {} });
-  });
-});
-
-test("names an unreachable server and ends the run", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
-  // Port 9 (discard) of the loopback interface: nothing listens there.
-  const service = ["--intel-url", "http://127.0.0.1:9/beta", "--retries", "0"];
-  const result = await runRepute(["enrich", "in.csv", "-o", "out.csv", ...service], { cwd });
-  expect(result.code).toBe(1);
-  expect(result.stderr).toMatch(
-    /^repute: no answer from http:\/\/127\.0\.0\.1:9\/beta .*\n {2}\S/m,
-  );
-  expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
 });

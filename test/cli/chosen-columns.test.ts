@@ -47,20 +47,6 @@ test("an output lacks only what was not chosen, and commands say which column th
   expect(await run("verify", "out.csv")).toMatchObject({ code: 0 });
 });
 
-test("--columns without what another flag of the run needs is refused, with what to add", async () => {
-  const { run, enrich } = await prepared();
-  const report = await enrich("-o", "out.csv", "--columns", "item", "--report", "out.html");
-  const split = await run("split", "in.csv", "-o", "work", "--columns", "item", "--distinct");
-  for (const { code, stderr } of [report, split]) {
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringMatching(
-        /lacks 2 columns that this needs: kind, verdict\n {2}add them to --columns/,
-      ),
-    ]);
-  }
-});
-
 test("refuses unknown names, and outputs without columns", async () => {
   const { enrich } = await prepared();
   const wrong = await enrich("--columns", "verdct");

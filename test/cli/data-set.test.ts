@@ -59,19 +59,6 @@ describe.each([
   });
 });
 
-test.each(["parquet", "ndjson"])("report and diff read a data set of %s", async (to) => {
-  const folder = await temporaryFolder();
-  const set = join(folder, "set/");
-  const file = join(folder, "all.csv");
-  await enrich(set, ["--to", to, "--rows-per-file", "7"]);
-  await enrich(file, []);
-  const content = async (path: string) =>
-    (await runRepute(["report", path])).stdout.split(/^ *The run$/m, 1);
-  expect(await content(set)).toEqual(await content(file));
-  const { stdout } = await runRepute(["diff", file, set.slice(0, -1)]);
-  expect(stdout).toMatch(/^Nothing changed; \d+ the same/);
-});
-
 test("replaces an earlier data set with parts of other names, and keeps foreign files", async () => {
   const set = join(await temporaryFolder(), "set/");
   await enrich(set, ["--to", "csv", "--rows-per-file", "10"]);

@@ -135,19 +135,6 @@ test("a run that goes on the next day keeps its day, and its rows", async () => 
   expect(asked).toHaveLength(new Set(asked).size);
 });
 
-test("nights that stop early and find another dump each time ask for nothing twice", async () => {
-  const { at, dump, asked, names, items } = await stopped();
-  await dump(1);
-  expect(await at(tuesday, ...line, "--max-requests", "25")).toMatchObject({ code: 75 });
-  expect(await names()).toEqual(["2026-11-24.csv.part", "{date}.csv.state"]);
-  // Wednesday is missed, and the cache's 24 hours with it.
-  await dump(2);
-  expect(await at(thursday, ...line, "--cache-ttl", "4d", "-q")).toMatchObject({ code: 0 });
-  expect(await names()).toEqual(["2026-11-26.csv", "2026-11-26.csv.manifest.json"]);
-  expect(await items("2026-11-26.csv")).toEqual(dumpOf(2));
-  expect(asked).toHaveLength(new Set(asked).size);
-});
-
 test("a night killed after its last row is completed under its day, and the next dump starts its own", async () => {
   const { at, cwd, url, dump, names, items } = await nights();
   const job = jobHere({
@@ -174,20 +161,6 @@ test("a night killed after its last row is completed under its day, and the next
     dumpOf(0),
     dumpOf(1),
   ]);
-});
-
-test("--restart discards what the interrupted run has left under its name", async () => {
-  const { at, names } = await stopped(
-    "-o",
-    "nights/{run_id}.csv",
-    "--rejects",
-    "nights/{date}.csv",
-  );
-  const args = ["-o", "nights/{run_id}.csv", "--rejects", "nights/{date}.csv", "--restart"];
-  const { stdout } = await at(tuesday, ...args, "--json", "-q");
-  const { run_id } = JSON.parse(stdout) as { run_id: string };
-  const left = [`${run_id}.csv`, `${run_id}.csv.manifest.json`, "2026-11-24.csv"];
-  expect(await names()).toEqual(left.toSorted());
 });
 
 test.each([
@@ -278,24 +251,6 @@ describe("--against previous", () => {
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
       "4 new with nothing known, 4 gone; 36 the same since nights/2026-11-23.csv",
     );
-  });
-
-  test("goes by the run ID where the name has no date, or the same", async () => {
-    const { at, cwd, names } = await nights();
-    const pattern = ["-o", "nights/{date}-{run_id}.csv", "-q"];
-    await at(monday, ...pattern);
-    const [first = ""] = await names();
-    const id = (digits: string) => `2026-11-24-${digits.repeat(8)}-0000-7000-8000-000000000000.csv`;
-    for (const name of [id("0"), id("f")]) {
-      await copyFile(join(cwd, "nights", first), join(cwd, "nights", name));
-      await copyFile(
-        join(cwd, "nights", `${first}.manifest.json`),
-        join(cwd, "nights", `${name}.manifest.json`),
-      );
-    }
-    const against = ["--report", "nights/{date}.html", "--against", "previous"];
-    expect(await at(tuesday, ...pattern, ...against)).toMatchObject({ code: 0, stderr: "" });
-    expect(await page(cwd, "2026-11-24")).toContain(`nights/${id("0")}`);
   });
 });
 

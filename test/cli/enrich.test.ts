@@ -74,20 +74,6 @@ describe("a run to stdout", () => {
   });
 });
 
-describe("settings", () => {
-  test("also comes from the environment and from a file", async () => {
-    const cwd = await folderWith({
-      "in.csv": rows,
-      "repute.json": '{"local": true, "output": "out.ndjson", "prefix": "x_"}',
-    });
-    const env = { REPUTE_CONFIG: "repute.json", REPUTE_SHAPE: "flat", REPUTE_QUIET: "1" };
-    const { code, stderr } = await runRepute(["enrich", "in.csv"], { cwd, env });
-    expect([code, stderr]).toEqual([0, ""]);
-    const [first = ""] = (await readFile(join(cwd, "out.ndjson"), "utf8")).split("\n");
-    expect(JSON.parse(first)).toMatchObject({ id: "1", x_item: "192.0.2.1" });
-  });
-});
-
 describe("an interrupted run", () => {
   const many = `ip\n${Array.from({ length: 2500 }, (_, n) => `198.51.${n % 100}.${n % 250}\n`).join("")}`;
 

@@ -184,20 +184,6 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
     expect(seen).toEqual([]);
   });
 
-  test("a chunk starts over where another machine has lists of its own", async () => {
-    const { seen, intelUrl } = await watchedService();
-    const { work, chunk } = await splitInput(intelUrl, ["--lookups", "query"]);
-    const first = await runRepute([...chunk, "--max-requests", "1"]);
-    expect([first.code, seen.length]).toEqual([75, 1]);
-    seen.length = 0;
-    const second = await runRepute([...chunk, ...excluding()]);
-    expect([second.code, second.stderr]).toEqual([0, ""]);
-    expectNeighboursOnly(seen);
-    const merged = join(folder, "merged.csv");
-    await runRepute(["merge", work, "-o", merged]);
-    expect((await readFile(merged, "utf8")).match(/,excluded,/g)).toHaveLength(held.length);
-  });
-
   test("case enrich", async () => {
     const { seen, intelUrl, origin } = await watchedService();
     const { code, stderr } = await runRepute(

@@ -1,4 +1,4 @@
-import { readdir, truncate, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
@@ -117,21 +117,6 @@ describe("--only-new", () => {
     });
     expect(asked()).toBe(200);
     expect(await rows("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 600n }]);
-  });
-
-  it("notices a damaged list of known items, and needs a table", async () => {
-    const { cwd, enrich } = await prepared();
-    await writeFile(join(cwd, "third.csv"), hosts(150, 400));
-    const args = ["third.csv", "--only-new", "--resume"];
-    expect(await enrich(...args, "--max-requests", "60")).toMatchObject({ code: 75 });
-    const state = (await readdir(cwd)).find((name) => name.endsWith(".state")) ?? "";
-    await truncate(join(cwd, state, "known-items"), 100);
-    const damaged = await enrich(...args);
-    expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining("known-items") });
-    const file = await runRepute(["enrich", "third.csv", "-o", "x.csv", "--only-new", "--local"], {
-      cwd,
-    });
-    expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining("needs a table") });
   });
 
   it("is refused where the rows of known items would not stay", async () => {

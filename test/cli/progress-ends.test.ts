@@ -73,14 +73,3 @@ test("the progress tells what a quota leaves, which runs share", async () => {
   expect([19, 20]).toContain(found.length);
   expect(leftOf(found)).toEqual(found.map((_, n) => [found.length - n, n]));
 });
-
-test("the progress tells when a deadline ends the run", async () => {
-  const service = await countingService();
-  const found = await progressOf(service, { deadline: "05:30" }, await temporaryFolder());
-  expect(found).toHaveLength(100);
-  for (const { ends } of found) {
-    expect(ends).toEqual({ requests: null, seconds: 3600, at: "05:30" });
-  }
-  // 20 requests in 1,800 s: 40 more until 05:30, an hour later.
-  expect(lineAt(found.slice(0, 21), 1800)).toMatch(/ stops at 05:30, at about (59|60)% /);
-});

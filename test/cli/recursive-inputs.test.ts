@@ -1,10 +1,8 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { startAnsweringServer } from "../helpers/answering-server.js";
-import { comparableRows } from "../helpers/comparable-rows.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -120,24 +118,4 @@ test.each([
   ]);
   const quiet = await runRepute([...args, "--fail-on", "never", "--quiet", "--restart"], { cwd });
   expect(quiet.stderr).toBe("");
-});
-
-test("a run of a tree resumes in the subfolder where it stopped", async () => {
-  const cwd = await folderWith(tree);
-  const service = await startAnsweringServer();
-  onTestFinished(() => service.close());
-  const url = ["--intel-url", service.url, "--lookups", "query", "--quiet", "--concurrency", "1"];
-  const run = (output: string, ...more: readonly string[]) =>
-    runRepute(["enrich", "in", "--recursive", "-o", output, ...url, ...more], { cwd });
-  expect(await run("one.csv")).toMatchObject({ code: 0 });
-  const asked = service.total;
-  expect(await run("in/out.csv", "--max-requests", "4")).toMatchObject({ code: 75 });
-  expect(await run("in/out.csv", "--resume", "--max-requests", "2")).toMatchObject({ code: 75 });
-  // A resumed run leaves out what appeared meanwhile: its own state and the rows so far.
-  const { code, stderr } = await run("in/out.csv", "--resume");
-  expect(code, stderr).toBe(0);
-  expect([asked, service.total]).toEqual([7, 14]);
-  const rowsOf = async (out: string) => comparableRows(await readFile(join(cwd, out)), out);
-  expect(await rowsOf("in/out.csv")).toEqual(await rowsOf("one.csv"));
-  expect(await runRepute(["verify", "in/out.csv"], { cwd })).toMatchObject({ code: 0 });
 });

@@ -99,18 +99,6 @@ test.each(["parquet", "csv"] as const)("an interrupted retry of %s continues", a
   expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set"]);
 });
 
-it("completes a data set with too many failures", async () => {
-  const { cwd, run } = await prepared("csv");
-  asking.server.absent.add("host-1.example.com");
-  const again = ["enrich", "in.csv", "-o", "set/", "--to", "csv", "--rows-per-file", "10"];
-  expect(await run(...again, "--max-failed", "0")).toMatchObject({ code: 1 });
-  asking.server.absent.clear();
-  expect(await run("retry", "set.failed/", "-o", "set/")).toMatchObject({ code: 0 });
-  expect((await manifestIn(join(cwd, "set"))).statuses.complete).toBe(50);
-  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set", "set.failed"]);
-  expect(await runRepute(["verify", join(cwd, "set.failed")])).toMatchObject({ code: 0 });
-});
-
 it("refuses other formats, shapes, and damaged data sets", async () => {
   const { cwd, run } = await prepared("csv");
   expect(

@@ -4,10 +4,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
-import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
-import { ipResult, partialSuccess, quickCheckResult, success } from "../unit/api/answers.js";
 
 const table = "duckdb:out.duckdb?table=enriched";
 
@@ -49,36 +47,6 @@ const counts = `SELECT rep_run_id, rep_status, count(*) AS n, count(DISTINCT rep
   FROM enriched GROUP BY ALL ORDER BY ALL`;
 
 describe("retry in a table", () => {
-  it("keeps what the query said where only the quick check is retried", async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "in.txt"), "203.0.113.1\n203.0.113.2\n");
-    const server = await startScriptedServer(({ path }) => {
-      const item = path.slice(path.lastIndexOf("/") + 1);
-      if (path.includes("quick-check")) {
-        return reply(200, success({ ...quickCheckResult(), intent: "none", item }));
-      }
-      return reply(503, partialSuccess({ ...ipResult(), item, intent: null, tags: null }));
-    });
-    onTestFinished(() => server.close());
-    const service = ["--intel-url", `${server.url}/beta`, "--partial-retries", "0", "-q"];
-    const run = (...args: readonly string[]) => runRepute([...args, ...service], { cwd });
-    await run("enrich", "in.txt", "-o", table, "--lookups", "query", "--raw");
-    const said = `SELECT COLUMNS(c -> c NOT LIKE '%quick%' AND c NOT IN ('rep_loaded_at', 'rep_looked_up_at', 'rep_attempts', 'rep_source'))
-      FROM enriched ORDER BY rep_row`;
-    const query = (sql: string) => queryDuckdb(sql, join(cwd, "out.duckdb"));
-    const before = await query(said);
-    expect(before[0]).toMatchObject({
-      rep_abuse_email: "abuse@example.net",
-      rep_verdict: "listed",
-    });
-    await run("retry", table, "--lookups", "quick-check");
-    expect(await query(said)).toEqual(before);
-    const quick = await query("SELECT rep_quick_intent, rep_quick_activity FROM enriched");
-    expect(quick).toEqual(
-      [1, 2].map(() => ({ rep_quick_intent: "none", rep_quick_activity: true })),
-    );
-  });
-
   it("fills in 600 failed rows of the newest run and nothing else", async () => {
     const { cwd, server, run, query } = await prepared(1_200);
     const failed = await query("SELECT rep_row FROM enriched WHERE rep_status = 'failed'");

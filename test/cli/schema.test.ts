@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -111,18 +111,4 @@ test.each([
   const { stdout } = await runRepute([...args, ...to, "--json", ...local]);
   const schema = z.fromJSONSchema(JSON.parse(text) as z.core.JSONSchema.JSONSchema);
   expect(schema.safeParse(JSON.parse(stdout)).error).toBeUndefined();
-});
-
-test.each([
-  ["statuses", 1, "is not the manifest of a run"],
-  ["resumed", 0, ""],
-])("a manifest whose %s are no such thing is read without them", async (member, exit, said) => {
-  const out = join(await temporaryFolder(), "out.csv");
-  await runRepute(["enrich", join(samples, "indicators.csv"), "-o", out, ...local]);
-  const path = `${out}.manifest.json`;
-  const manifest = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
-  await writeFile(path, JSON.stringify({ ...manifest, [member]: "no" }));
-  const { code, stderr } = await runRepute(["verify", out]);
-  expect(code).toBe(exit);
-  expect(stderr).toContain(said);
 });

@@ -141,17 +141,3 @@ test("--item-column applies to the files that have the column", async () => {
   expect(unclear.code).toBe(2);
   expect(unclear.stderr).toContain("a.csv: several columns could hold the items");
 });
-
-test("names file and item in rejected rows, ready for another run", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a.csv"), `ip\n${"a".repeat(64)}\n192.0.2.1\n`);
-  await writeFile(join(cwd, "b.csv"), `ioc,n\n192.0.2.1,1\n${"b".repeat(64)},2\n`);
-  await enriched(cwd, ["a.csv", "b.csv", "-o", "out.csv", "--rejects", "left.csv"]);
-  const left = parse(await readFile(join(cwd, "left.csv"), "utf8"), {
-    columns: true,
-  }) as Record<string, string>[];
-  expect(left.map(({ reject_file, reject_item }) => [reject_file, reject_item])).toEqual([
-    ["a.csv", "a".repeat(64)],
-    ["b.csv", "b".repeat(64)],
-  ]);
-});

@@ -117,42 +117,6 @@ describe("enrich --to es-bulk", () => {
     expect(retried.code).toBe(2);
     expect(await runRepute(["report", out])).toMatchObject({ code: 2 });
   });
-
-  test("creates one document per item, whatever its row, which verify counts", async () => {
-    const flags = ["--es-action", "create", "--es-id", "item", "--distinct"];
-    const idsOf = async (text: string) => {
-      const {
-        out,
-        text: bulk,
-        manifest,
-      } = await shaped("es-bulk", { flags, input: await inputOf(text) });
-      const actions = linesOf(bulk).filter((_, n) => n % 2 === 0);
-      expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
-      expect(manifest.output["rows"]).toBe(actions.length);
-      return actions.map((action) => (action["create"] as Json)["_id"]);
-    };
-    const first = await idsOf("ip\n192.0.2.1\n198.51.100.7\n192.0.2[.]1\n");
-    const later = await idsOf("ip\n203.0.113.9\n198.51.100.7\n192.0.2.1\n");
-    expect([first.length, later.length]).toEqual([2, 3]);
-    expect(later.toReversed().slice(0, 2)).toEqual(first);
-  });
-
-  test("needs an index name that Elasticsearch accepts, and the shape", async () => {
-    const args = ["enrich", indicators, "--local", "--quiet"];
-    const upper = await runRepute([...args, "--to", "es-bulk", "--es-index", "Intel"]);
-    expect(upper).toMatchObject({ code: 2, stderr: expect.stringContaining("name of an index") });
-    for (const flags of [
-      ["--es-index", "intel"],
-      ["--es-action", "create"],
-      ["--es-id", "row", "--to", "ndjson"],
-    ]) {
-      const alone = await runRepute([...args, ...flags]);
-      expect(alone).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(`${flags[0]} applies only to --to es-bulk`),
-      });
-    }
-  });
 });
 
 describe("enrich --to stix", () => {

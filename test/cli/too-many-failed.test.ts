@@ -109,45 +109,6 @@ describe("a run with too many failed rows", () => {
     expect((await manifest("out.csv.gz")).statuses.complete).toBe(rows);
     expect(await runRepute(["verify", "out.csv.gz"], { cwd })).toMatchObject({ code: 0 });
   });
-
-  test("keeps its rejected rows apart from those of the existing output, until the next one", async () => {
-    const { run, failing, read, cwd } = await prepared();
-    const args = ["enrich", "in.csv", "-o", "out.csv", "--rejects", "left.csv"];
-    failing(1);
-    await run(...args);
-    const before = await read("left.csv");
-    failing(100);
-    await run(...args);
-    expect(await read("left.csv")).toBe(before);
-    expect((await read("left.csv.failed")).split("\n")).toHaveLength(102);
-    failing(0);
-    expect(await run(...args)).toMatchObject({ code: 0 });
-    expect((await readdir(cwd)).sort()).toEqual([
-      "in.csv",
-      "left.csv",
-      "out.csv",
-      "out.csv.manifest.json",
-    ]);
-  });
-
-  test("leaves files that are the input of the next run or were not written by repute", async () => {
-    const { run, failing, cwd, read } = await prepared();
-    failing(100);
-    await run("enrich", "in.csv", "-o", "out.csv");
-    const left = await read("out.csv.failed");
-    failing(0);
-    expect(await run("retry", "out.csv.failed")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("name the output that takes them: -o out.csv\n"),
-    });
-    expect(await run("retry", "out.csv.failed", "-o", "out.csv")).toMatchObject({ code: 0 });
-    expect(await read("out.csv.failed")).toBe(left);
-    expect(await runRepute(["verify", "out.csv.failed"], { cwd })).toMatchObject({ code: 0 });
-
-    await writeFile(join(cwd, "own.csv.failed"), "mine");
-    expect(await run("enrich", "in.csv", "-o", "own.csv")).toMatchObject({ code: 0 });
-    expect(await read("own.csv.failed")).toBe("mine");
-  });
 });
 
 test("a run interrupted between publishing its rows and their manifest keeps the output", async () => {

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -74,20 +73,6 @@ test("warnings of metrics and pings, one each, come before the JSON object on st
     expect.stringMatching(/^repute: warning: cannot write the metrics to none\/m\.prom: /),
     expect.stringContaining(warning),
   ]);
-});
-
-test("metrics of a resumed run have its counts before its first request", async () => {
-  const { cwd, server, run } = await prepared();
-  const flags = ["-o", "out.csv", "--quiet", "--concurrency", "1", "--metrics", "m.prom"];
-  expect((await run([...flags, "--max-requests", "7"])).code).toBe(75);
-  let rows: string | undefined;
-  server.onRequest = () => {
-    const text = readFileSync(join(cwd, "m.prom"), "utf8");
-    rows ??= /^repute_rows\{.*status="complete"\} (\d+)$/m.exec(text)?.[1];
-    return true;
-  };
-  expect((await run([...flags, "--resume"])).code).toBe(0);
-  expect(rows).toBe("7");
 });
 
 interface LogLine {

@@ -67,16 +67,6 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     );
   });
 
-  it("refuses the retry of another kind of output and says what to do instead", async () => {
-    const { cwd, enrich } = await prepared(1);
-    await enrich(["in.csv", "-o", "out.csv"]);
-    const { code, stderr } = await runRepute(["retry", "out.csv", "-o", output, "--local"], {
-      cwd,
-    });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/is csv, and so is its retry[^]*leave out -o/);
-  });
-
   it("replaces and counts NDJSON values that a database cannot store", async () => {
     const { cwd, enrich } = await prepared(0);
     const values = ["a\0b", "\uD800x", "y\uDC00", "plain \u{1F600}"];
@@ -133,15 +123,6 @@ describe("a table of a DuckDB file", () => {
     expect(await enrich(["in.csv", "-o", output, how])).toMatchObject({ code: 0 });
     expect(await query(cwd, countOf("nightly"))).toEqual([{ n, keys: n, last: 10n }]);
     expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 10 }, resumed });
-  });
-
-  it("with missing columns is refused with the statements that add them", async () => {
-    const { cwd, server, enrich } = await prepared(3);
-    await query(cwd, "CREATE TABLE nightly (rep_run_id VARCHAR, rep_row BIGINT, n VARCHAR)");
-    const { code, stderr } = await enrich(["in.csv", "-o", output]);
-    expect({ code, asked: server.total }).toEqual({ code: 2, asked: 0 });
-    expect(stderr).toContain('ALTER TABLE "nightly" ADD COLUMN "domain" VARCHAR;');
-    expect(existsSync(join(cwd, `${base}.state`))).toBe(false);
   });
 
   it("gets the lists of the addresses behind the tags of its rows, also afterwards", async () => {

@@ -128,24 +128,6 @@ export class ShellSession {
     });
   }
 
-  /**
-   * Runs one command. A plain call of repute needs no shell, which takes a fraction of the time.
-   *
-   * @returns as `run`
-   */
-  async runLine(
-    line: string,
-    folder: string,
-    variables: Readonly<Record<string, string>>,
-  ): Promise<string | null> {
-    const placed = this.placed(line);
-    if (!plainCall.test(placed)) return this.run(line, folder, variables);
-    const [, ...args] = shellWords(placed).map((word) => word.replace(/^~(?=\/)/, folder));
-    const env = { ...placedValues(this, variables), HOME: folder };
-    const { code, stdout, stderr } = await this.#repute(args, { cwd: folder, env, stdin: "" });
-    return code === 0 ? null : `exit ${code}\n${stdout}${stderr}`;
-  }
-
   async #answer(call: string): Promise<void> {
     const [words, env, stdin] = await Promise.all(
       ["words", "env", "stdin"].map((name) => readFile(join(call, name), "utf8")),
@@ -167,9 +149,6 @@ export class ShellSession {
     return { code: 0, stdout: serving.line, stderr: "" };
   }
 }
-
-/** A call of repute without anything that only a shell understands. */
-const plainCall = /^repute(?: (?:'[^']*'|~?[\w@%+=:,./-]+))*$/;
 
 /** The words of a command line without nested quotes. */
 export function shellWords(line: string): readonly string[] {

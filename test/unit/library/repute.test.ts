@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { EarlyEndError } from "../../../src/core/errors.js";
 import { type Repute, repute } from "../../../src/library/repute.js";
 import type { ReputeOptions } from "../../../src/library/options.js";
@@ -227,20 +227,4 @@ it("ends open lookups when it is closed, and rejects later calls", async () => {
   expect(lookup).toMatchObject({ status: "rejected", reason: { code: "client_closed" } });
   await expect(r.lookup("192.0.2.1")).rejects.toMatchObject({ code: "client_closed" });
   await r.close();
-});
-
-it("makes Node.js warn of no listeners, however many lookups are open", async () => {
-  const warnings: Error[] = [];
-  const note = (warning: Error): void => void warnings.push(warning);
-  process.on("warning", note);
-  onTestFinished(() => void process.off("warning", note));
-  const r = client();
-  const items = Array.from({ length: 40 }, (_, n) => `198.51.100.${n}`);
-  const own = r.lookup("203.0.113.1", { signal: new AbortController().signal });
-  const same = Array.from({ length: 20 }, () => r.lookup("203.0.113.1"));
-  const lookups = items.map((item) => r.lookup(item));
-  let all = 0;
-  for await (const _ of r.lookupAll(items)) all++;
-  await Promise.all([own, ...same, ...lookups]);
-  expect([all, warnings]).toEqual([40, []]);
 });

@@ -50,13 +50,6 @@ test.each([
   expect(await quotas(args, { ...env, ...variables })).toEqual([count]);
 });
 
-test("--config replaces the file below XDG_CONFIG_HOME", async () => {
-  const { env, folder } = await configured({ "config.yaml": profiles });
-  const other = join(folder, "other.yaml");
-  await writeFile(other, "rate: 7/h");
-  expect(await quotas(["--config", other], env)).toEqual([7]);
-});
-
 test("refuses two config files side by side and names both", async () => {
   const { env, folder } = await configured({ "config.json": "{}", "config.yaml": "" });
   const { code, stderr } = await runInProcess(["plan"], { env, stdin: "" });
@@ -69,16 +62,6 @@ test("refuses a profile without a config file", async () => {
   const { code, stderr } = await runInProcess(["plan", "--profile", "x"], { stdin: "" });
   expect(code).toBe(2);
   expect(stderr).toContain("--profile needs a config file");
-});
-
-test("a wrong value in a profile is reported with its place", async () => {
-  const text = "profiles:\n  slow:\n    rate: fast\n";
-  const { env, folder } = await configured({ "config.yaml": text });
-  const { code, stderr } = await runInProcess(["plan", "--profile", "slow"], { env, stdin: "" });
-  expect(code).toBe(2);
-  expect(stderr).toContain(
-    `"rate" of profile "slow" in ${join(folder, "config.yaml")}:3:5 must be a count and a window`,
-  );
 });
 
 const specs = optionSpecs(enrichOptions);

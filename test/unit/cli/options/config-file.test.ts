@@ -15,7 +15,7 @@ async function read(text: string, file = "repute.json", profile: string | null =
   return settingsFromFile(path, specs, profile === null ? null : selected);
 }
 
-/** The same settings in each format, with the places of two keys. */
+/** The same settings in each format. */
 const formats = [
   [
     "config.json",
@@ -26,7 +26,6 @@ const formats = [
     "nightly": { "rate": "5/s", "local": true }
   }
 }`,
-    { retries: "2:3", rate: "5:18" },
   ],
   [
     "config.yaml",
@@ -38,11 +37,10 @@ profiles:
     rate: 5/s
     local: true
 `,
-    { retries: "2:1", rate: "6:5" },
   ],
 ] as const;
 
-describe.each(formats)("%s", (file, text, places) => {
+describe.each(formats)("%s", (file, text) => {
   test("yields typed values", async () => {
     const { general } = await read(text, file);
     expect([...general].map(([key, { value }]) => [key, value])).toEqual([
@@ -57,16 +55,6 @@ describe.each(formats)("%s", (file, text, places) => {
       ["rate", "5/s", "profile"],
       ["local", true, "profile"],
     ]);
-  });
-
-  test("names line and column of a key", async () => {
-    const { general, profile } = await read(text, file, "nightly");
-    expect(general.get("retries")?.name).toMatch(
-      new RegExp(`^"retries" in .*/${file}:${places.retries}$`),
-    );
-    expect(profile.get("rate")?.name).toMatch(
-      new RegExp(`^"rate" of profile "nightly" in .*/${file}:${places.rate}$`),
-    );
   });
 });
 
@@ -86,14 +74,6 @@ test("reads keys in kebab case and in camel case", async () => {
   expect([general.get("itemColumn")?.value, general.get("partialRetries")?.value]).toEqual([
     "ioc",
     1,
-  ]);
-});
-
-test("merges YAML anchors into a profile", async () => {
-  const text = "profiles:\n  a: &a {retries: 1}\n  b: {<<: *a, rate: 1/s}\n";
-  expect([...(await read(text, "config.yaml", "b")).profile.keys()].sort()).toEqual([
-    "rate",
-    "retries",
   ]);
 });
 
