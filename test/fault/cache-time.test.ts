@@ -54,18 +54,3 @@ test("--cache-ttl extends both", async () => {
   expect(await at(7 * hour, week)).toMatchObject({ requests: 1 });
   expect(await at(24 * hour, week)).toMatchObject({ rows: ["complete cache", "partial live"] });
 });
-
-test("requests a failed item again at once", async () => {
-  const { at, server } = await nights();
-  server.absent.add("full.example.com");
-  expect(await at(0)).toMatchObject({ rows: ["failed live", "partial live"] });
-  server.absent.clear();
-  expect(await at(0)).toEqual({ requests: 1, rows: ["complete live", "partial cache"] });
-});
-
-test("answers do not outlive a clock set back by a day or more", async () => {
-  const { at } = await nights();
-  await at(0);
-  expect(await at(-12 * hour)).toEqual({ requests: 1, rows: ["complete cache", "partial live"] });
-  expect(await at(-48 * hour)).toEqual({ requests: 2, rows: ["complete live", "partial live"] });
-});

@@ -108,38 +108,6 @@ describe("a retry", () => {
   });
 });
 
-it("keeps the input's members verbatim in a filled row", async () => {
-  const { server, folder, job } = await prepared();
-  const path = join(folder, "in.ndjson");
-  await writeFile(path, '{"n":12345678901234567890,"domain":"gone.example.com","f":1.0}\n');
-  server.absent.add("gone.example.com");
-  const first = join(folder, "out.ndjson");
-  await enrich(job({ path }, first, { itemColumn: "domain" }));
-  server.absent.clear();
-  const second = join(folder, "again.ndjson");
-  await retryOutput(job({ path: first }, second, {}));
-  const [line = ""] = await linesOf(second);
-  expect(line).toMatch(
-    /^\{"n":12345678901234567890,"domain":"gone.example.com","f":1.0,"rep":\{.*"status":"complete"/,
-  );
-});
-
-it("keeps the verdict of a failed row if the new answer tells less", async () => {
-  const { server, folder, job } = await prepared();
-  const path = join(folder, "in.csv");
-  await writeFile(path, "domain\nbad.example.com\n");
-  server.silent.add("query");
-  const first = join(folder, "out.csv");
-  const both = { itemColumn: "domain", lookups: "query,quick-check" };
-  const before = await enrich(job({ path }, first, both));
-  expect(before).toMatchObject({ statuses: { failed: 1 }, verdicts: { listed: 1 } });
-  server.absent.add("bad.example.com");
-  const second = join(folder, "again.csv");
-  const after = await retryOutput(job({ path: first }, second, both));
-  expect(after).toMatchObject({ statuses: { failed: 1 }, verdicts: { listed: 1 } });
-  expect(await linesOf(second)).toEqual(await linesOf(first));
-});
-
 it("keeps the query's answer of a failed row if only the quick check answers again", async () => {
   const { server, folder, job } = await prepared();
   const path = join(folder, "in.csv");

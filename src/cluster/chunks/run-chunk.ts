@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
@@ -34,13 +33,7 @@ import type { WorkFolder } from "./work-folder.js";
 import { type ChunkInput, chunkInput, type PlannedChunk, type WorkPlan } from "./work-plan.js";
 
 /** A run's job without what the plan decides. */
-export interface ChunkJob extends Omit<EnrichJob, "input" | "runId" | "chunk"> {
-  /**
-   * How long to wait for an attempt that a process has in hand before the chunk starts over, in
-   * milliseconds. @default 0
-   */
-  readonly patienceMs?: number;
-}
+export type ChunkJob = Omit<EnrichJob, "input" | "runId" | "chunk">;
 
 /** The result of a chunk, and whether an earlier attempt had already published it. */
 export interface ChunkEnd {
@@ -117,27 +110,18 @@ async function intactResult({ job, work, plan, chunk }: Doing): Promise<ChunkRes
 
 /** Continues an attempt; null if another process is at it, or has completed it. */
 async function tryAttempt(doing: Doing, attempt: string): Promise<ChunkEnd | null> {
-  const { job, work, plan, chunk } = doing;
-  const { patienceMs = 0, signal, clock = systemClock } = job;
+  const { work, plan, chunk } = doing;
   const { state } = attemptNames(plan, chunk, attempt);
-  for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
-    const stand = await attemptStand(work, state);
-    if (stand === "gone") return null;
-    try {
-      if (stand === "open") return await runAttempt(doing, attempt);
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      // Another worker, with lists of its own, has written rows of it.
-      if (error.code === "exclusions_changed") return null;
-      if (error.code !== "output_locked") throw error;
-    }
-    if (waitedMs >= patienceMs) return null;
-    await clock.sleep(lookAgainMs, signal);
+  if ((await attemptStand(work, state)) !== "open") return null;
+  try {
+    return await runAttempt(doing, attempt);
+  } catch (error) {
+    // Another process has it; or another worker, with lists of its own, has written rows of it.
+    const { code = "" } = error instanceof UsageError ? error : {};
+    if (code === "output_locked" || code === "exclusions_changed") return null;
+    throw error;
   }
 }
-
-/** Time between two looks at an attempt in progress. */
-const lookAgainMs = 250;
 
 async function runAttempt(doing: Doing, attempt: string): Promise<ChunkEnd> {
   const { job, work, plan, chunk } = doing;

@@ -33,9 +33,6 @@ export interface QueueWorkerOptions {
 /** Time between two reports of the progress. */
 const tickMs = 1_000;
 
-/** How long a worker that has lost its lock may take to notice, and to leave the chunk. */
-const patienceMs = 8_000;
-
 /** A chunk that this worker has in hand. */
 export interface TakenChunk {
   readonly job: ChunkJobOfQueue;
@@ -88,7 +85,6 @@ export class ChunkDoer {
         command: record.command,
         stdout: new PassThrough(),
         signal,
-        patienceMs,
         answered: this.#answeredPlan === id,
         stateFolder,
         onWarning,

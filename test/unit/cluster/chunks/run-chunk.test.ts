@@ -1,8 +1,6 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../../../../src/core/clock.js";
-import { takeLock } from "../../../../src/core/files/run-lock.js";
 import { openSealedJson, sealJson } from "../../../../src/core/files/json-file.js";
 import { type Service, startService } from "../../../../src/service/service.js";
 import { ChunkedRun } from "../../../helpers/chunked-run.js";
@@ -21,27 +19,6 @@ async function divided() {
   await run.split(2);
   return { run, folder: run.work.name, record: join(run.work.name, "chunk-00000.json") };
 }
-
-test("an attempt that is completed while another worker waits for it is not done again", async () => {
-  const { run, folder, record } = await divided();
-  const { result } = await run.enrich(0);
-  const before = requests();
-  // The first worker is about to publish, and to remove the state of its attempt.
-  await rename(record, `${record}.later`);
-  const [, attempt = ""] = result.output.file.split(".");
-  const state = join(folder, `chunk-00000.${attempt}.csv.state`);
-  await mkdir(state);
-  const unlock = await takeLock(join(state, "lock"));
-  const finishing = async (): Promise<void> => {
-    await rename(`${record}.later`, record);
-    await unlock();
-    await rm(state, { recursive: true });
-  };
-  const clock = { ...systemClock, sleep: () => finishing().catch(() => undefined) };
-  const waiting = run.enrich(0, {}, { patienceMs: 10_000, clock });
-  expect(await waiting).toEqual({ wasDone: true, result });
-  expect(requests()).toBe(before);
-});
 
 test("an attempt that ends after its worker has lost the chunk publishes nothing, and is continued", async () => {
   const { run, folder } = await divided();

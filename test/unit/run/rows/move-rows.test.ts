@@ -86,15 +86,6 @@ describe("a run", () => {
     trial.stop.abort(new InterruptedError("SIGINT"));
     await expect(trial.ended).rejects.toMatchObject({ signal: "SIGINT" });
   });
-
-  it("reports its position after every batch and at the end", async () => {
-    const trial = tryRun({
-      source: sourceOf([rows(1, 2)]),
-      begin: () => Promise.resolve(aFinding()),
-    });
-    await trial.ended;
-    expect(trial.positions.at(-1)).toEqual([2, true]);
-  });
 });
 
 interface TrialOptions {

@@ -103,27 +103,6 @@ describe("RowWindow", () => {
     expect(window.full).toBe(false);
   });
 
-  it("tells its waiter why it failed", async () => {
-    const window = windowOf([], { capacity: 1 });
-    window.add(aRow(), anItem, Promise.reject(new Error("no credentials")));
-    await expect(window.space()).rejects.toThrow("no credentials");
-    await expect(window.drained()).rejects.toThrow("no credentials");
-    expect(window.failure?.writing).toBe(false);
-  });
-
-  it("marks a write failure as such", async () => {
-    const window = new RowWindow({
-      capacity: 10,
-      capacityUnsettled: 10,
-      capacityBytes: 1000,
-      ordered: true,
-      write: () => Promise.reject(new Error("disk full")),
-    });
-    window.add(aRow(), anItem, aFinding());
-    await expect(window.drained()).rejects.toThrow("disk full");
-    expect(window.failure?.writing).toBe(true);
-  });
-
   it("after a failure still writes finished rows in order, and none behind a gap", async () => {
     const written: number[] = [];
     const window = windowOf(written, { capacity: 10 });
