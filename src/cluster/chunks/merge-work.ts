@@ -24,13 +24,13 @@ import { allResults, type ChunkResult } from "./chunk-result.js";
 import {
   auditMerged,
   joinFiles,
+  mergedRows,
   type MergeJob,
   openJoined,
   openMerged,
   rejectsHeader,
   rowsHeader,
 } from "./merged-output.js";
-import { mergedRows } from "./merged-rows.js";
 import { plannedJob, runOfChunks, startOfChunks } from "./merged-run.js";
 import type { WorkPlan } from "./work-plan.js";
 

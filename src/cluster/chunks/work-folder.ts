@@ -1,11 +1,18 @@
 import { createReadStream, existsSync } from "node:fs";
-import { link, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { link, open, readdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { FatalError } from "../../core/errors.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import { isObjectAddress } from "../../s3/address.js";
+import { listObjects } from "../../s3/list-objects.js";
+import { putObject } from "../../s3/put-object.js";
+import { isMissing, pinObject, readObject, readText } from "../../s3/read-object.js";
+import { removeObject } from "../../s3/stored-object.js";
+import { uploadObject } from "../../s3/upload-object.js";
+import { objectFolder } from "../../outputs/object-files.js";
 
 /** Where a plan, its chunks and their results are kept: a folder, or objects. */
 export interface WorkFolder {
@@ -37,6 +44,11 @@ export interface WorkFolder {
   clear(name: string): Promise<void>;
   /** Removes what `prepare` made, unless it holds something. */
   close(): Promise<void>;
+}
+
+/** Opens the work folder of that name, a path or `s3://BUCKET/KEY`. @throws UsageError `bad_object_address` */
+export function openWork(name: string): WorkFolder {
+  return isObjectAddress(name) ? objectWork(name) : localWork(name);
 }
 
 /** A folder on a file system, which several machines may share. */
@@ -78,7 +90,7 @@ export function localWork(path: string): WorkFolder {
 }
 
 /** Creates a folder for this user alone. @throws FatalError `output_*` */
-export function createFolder(path: string): void {
+function createFolder(path: string): void {
   try {
     makeFolder(path, 0o700);
   } catch (error) {
@@ -125,4 +137,59 @@ function unreadable(path: string, error: unknown): FatalError {
     cause: error,
     hint: "check that the folder is mounted, and its owner and mode",
   });
+}
+
+/**
+ * A work folder in object storage. Files are written to a folder in the working directory and
+ * uploaded from there.
+ */
+function objectWork(given: string): WorkFolder {
+  const work = given.replace(/\/+$/, "");
+  const folder = objectFolder(work);
+  const address = (name: string): string => `${work}/${name}`;
+  const pathOf = (name: string): string => join(folder, name);
+  const removeLocal = (name: string) => rm(pathOf(name), { recursive: true, force: true });
+  const unlessMissing = <T>(reading: Promise<T>): Promise<T | null> =>
+    reading.catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
+    });
+  return {
+    name: work,
+    isRemote: true,
+    address,
+    pathOf,
+    list: () => listObjects(address("")),
+    localNames: () => readdir(folder).catch(() => []),
+    read: (name) => readText(address(name)),
+    prepare: async (name = "") => createFolder(pathOf(name)),
+    publish: (name, text) => publishText(address(name), text),
+    async remove(name) {
+      await removeLocal(name);
+      await removeObject(address(name));
+    },
+    async keep(name, signal) {
+      const journal = pathOf(`${name}.upload`);
+      await uploadObject({ path: pathOf(name), address: address(name), journal, signal });
+    },
+    open: (name, signal) =>
+      unlessMissing(pinObject(address(name)).then((object) => readObject(object, { signal }))),
+    clear: removeLocal,
+    async close() {
+      await rmdir(folder).catch(() => undefined);
+    },
+  };
+}
+
+/**
+ * Writes a text unless there is an object already. A write whose answer was lost is repeated, and
+ * finds its own text. Stores that ignore the condition keep the last one of several texts that are
+ * written at the same moment.
+ */
+async function publishText(address: string, text: string): Promise<boolean> {
+  const isFree = (await readText(address)) === null;
+  return (
+    (isFree && (await putObject(address, text, { onlyNew: true }))) ||
+    (await readText(address)) === text
+  );
 }

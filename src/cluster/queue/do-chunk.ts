@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { PassThrough } from "node:stream";
 import { FatalError, InterruptedError, UsageError } from "../../core/errors.js";
 import { type ChunkJob, runChunk } from "../chunks/run-chunk.js";
-import { openWork } from "../chunks/open-work.js";
-import type { WorkFolder } from "../chunks/work-folder.js";
+
+import { openWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan } from "../chunks/work-plan.js";
 import type { EnrichSettings } from "../../run/options.js";
 import { systemClock } from "../../core/clock.js";

@@ -4,8 +4,8 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { mergeWork } from "../chunks/merge-work.js";
 import { openMerged } from "../chunks/merged-output.js";
-import { openWork } from "../chunks/open-work.js";
-import type { WorkFolder } from "../chunks/work-folder.js";
+
+import { openWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { RunSignals } from "../../run/run-signals.js";
 import type { Manifest } from "../../core/manifest/manifest.js";

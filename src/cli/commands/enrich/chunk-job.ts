@@ -1,6 +1,6 @@
 import { UsageError } from "../../../core/errors.js";
 import { runChunk } from "../../../cluster/chunks/run-chunk.js";
-import { openWork } from "../../../cluster/chunks/open-work.js";
+import { openWork } from "../../../cluster/chunks/work-folder.js";
 import {
   type PlannedSettings,
   readPlan,

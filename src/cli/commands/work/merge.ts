@@ -52,7 +52,7 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   const { context, settings, operand, shownCommand: command, watch } = call;
   const [{ mergeWork }, { openWork }, { readPlan }] = await Promise.all([
     import("../../../cluster/chunks/merge-work.js"),
-    import("../../../cluster/chunks/open-work.js"),
+    import("../../../cluster/chunks/work-folder.js"),
     import("../../../cluster/chunks/work-plan.js"),
   ]);
   const work = openWork(operand);

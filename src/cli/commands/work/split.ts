@@ -81,7 +81,7 @@ async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   }
   const [{ splitWork }, { openWork }] = await Promise.all([
     import("../../../cluster/chunks/split-work.js"),
-    import("../../../cluster/chunks/open-work.js"),
+    import("../../../cluster/chunks/work-folder.js"),
   ]);
   const plan = await splitWork({
     input: oneInput(await enrichInput(operands, context, settings)),
