@@ -43,45 +43,19 @@ describe("chooseOutput", () => {
     const folder = await prepared();
     await expect(chosen(folder, "in.csv", "out.csv", rejects)).rejects.toMatchObject({ code });
   });
-
-  it("refuses rejects over the input when the rows go to stdout", async () => {
-    const folder = await prepared();
-    const settings = sinkOptions.parse({ rejects: join(folder, "in.csv") });
-    await expect(chooseOutput(settings, csv, [join(folder, "in.csv")])).rejects.toMatchObject({
-      code: "output_is_input",
-    });
-  });
-
-  it("accepts an earlier output, which will be replaced, and its rejects", async () => {
-    const folder = await prepared();
-    await writeFile(join(folder, "out.csv"), "");
-    await writeFile(join(folder, "left.csv"), "");
-    expect(await chosen(folder, "in.csv", "out.csv", "left.csv")).toMatchObject({
-      file: join(folder, "out.csv"),
-      format: "csv",
-      gzip: false,
-    });
-  });
 });
 
 describe("the name of an output", () => {
-  it.each([
-    "out.xlsx",
-    "out.txt",
-    "OUT.XLSX",
-    "out.csv.zst",
-    "out.xlsx.gz",
-    "out.csv?x=1",
-    "out.csv.failed",
-    "out.parquet.failed",
-    "folder/../.hidden.xls",
-  ])("%s is refused, because nothing would read it", async (output) => {
-    const folder = await prepared();
-    await expect(chosen(folder, "in.csv", output)).rejects.toMatchObject({
-      code: "unknown_output",
-      hint: expect.stringMatching(/^name it |^choose a name/),
-    });
-  });
+  it.each(["out.xlsx", "OUT.XLSX", "out.csv.zst", "out.csv?x=1", "out.csv.failed"])(
+    "%s is refused, because nothing would read it",
+    async (output) => {
+      const folder = await prepared();
+      await expect(chosen(folder, "in.csv", output)).rejects.toMatchObject({
+        code: "unknown_output",
+        hint: expect.stringMatching(/^name it |^choose a name/),
+      });
+    },
+  );
 
   it("gets a suggestion if it is misspelt", async () => {
     const folder = await prepared();
@@ -111,16 +85,6 @@ describe("the name of an output", () => {
     expect(await chosenIn(folder, "in.csv", "out.xlsx", { to: "tsv" })).toMatchObject({
       file: join(folder, "out.xlsx"),
       format: "tsv",
-    });
-  });
-
-  it("is not an address with an unknown scheme, with or without --to", async () => {
-    const settings = sinkOptions.parse({ to: "csv" });
-    await expect(
-      chooseOutput({ ...settings, output: "sqlite:out.db" }, csv, []),
-    ).rejects.toMatchObject({
-      code: "unknown_output",
-      hint: expect.stringContaining("./NAME"),
     });
   });
 });
