@@ -11,15 +11,18 @@ import { malformedFields, renderCollecting, contextValues, resolverDataPath } fr
  * With a case context, reports fields missing from it as errors, and warns about subscriber data
  * that the payload or the address contains as static text.
  *
- * @returns errors first, otherwise in the order of the webhook; empty if there are none
+ * @returns errors first; empty if there are none
  */
 export function checkWebhook(webhook: Webhook, context?: JsonObject): readonly Problem[] {
   const problems: Problem[] = addressProblems(webhook);
   if (context) problems.push(...renderCollecting(webhook.payload, context).problems);
   const values = context ? subscriberValues(context) : [];
   problems.push(...staticAddress(webhook, values));
-  for (const { text, pointer } of payloadTexts(webhook.payload, "/payload")) {
-    const parsed = parsePql(text);
+  const { payload } = webhook;
+  for (const { path, value } of contextValues({ path: [], value: { payload } }, maxValues)) {
+    if (typeof value !== "string" && typeof value !== "number") continue;
+    const pointer = path.reduce<string>(childPointer, "");
+    const parsed = parsePql(String(value));
     // With a context, rendering has told them.
     if (context === undefined) problems.push(...malformedFields(parsed, pointer));
     const statics = parsed.parts.filter((part) => typeof part === "string").join("\u0000");
@@ -29,21 +32,6 @@ export function checkWebhook(webhook: Webhook, context?: JsonObject): readonly P
   }
   const errors = problems.filter((problem) => problem.level === "error");
   return [...errors, ...problems.filter((problem) => problem.level === "warning")];
-}
-
-interface PayloadText {
-  readonly text: string;
-  readonly pointer: string;
-}
-
-function* payloadTexts(payload: unknown, pointer: string, depth = 0): Generator<PayloadText> {
-  if (typeof payload === "string" || typeof payload === "number") {
-    yield { text: String(payload), pointer };
-  }
-  if (typeof payload !== "object" || payload === null || depth > 100) return;
-  for (const [member, value] of Object.entries(payload)) {
-    yield* payloadTexts(value, childPointer(pointer, member), depth + 1);
-  }
 }
 
 /** Warns about values in an address, where fields cannot replace them. */
