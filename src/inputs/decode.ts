@@ -108,7 +108,7 @@ export async function* skip(
 }
 
 /** Whether bytes start like gzip data (RFC 1952, section 2.3.1: ID1, ID2). */
-export function looksGzipped(head: Buffer): boolean {
+function looksGzipped(head: Buffer): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }
 

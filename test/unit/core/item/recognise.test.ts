@@ -90,11 +90,7 @@ describe("recogniseItem", () => {
     expect(reason(`${url}a`)).toBe("too_long");
   });
 
-  it.each([
-    ["brackets", "["],
-    ["digits", "1"],
-    ["spaces between words", "a b "],
-  ])("rejects a megabyte of %s as too long", (_, unit) => {
+  it.each([["spaces between words", "a b "]])("rejects a megabyte of %s as too long", (_, unit) => {
     expect(reason(unit.repeat(1 << 20))).toBe("too_long");
   });
 
@@ -118,7 +114,6 @@ describe("recogniseItem with a kind", () => {
 
   it.each([
     ["domain", "192.0.2.1", "ip"],
-    ["domain", "https://example.com/a", "url"],
     ["crypto_wallet", sha1, "sha1"],
     ["url", sha1, "sha1"],
   ] as const)("detects as usual what is no %s: %s", (told, text, kind) => {

@@ -40,11 +40,9 @@ describe("readUrl", () => {
     ["an unknown suffix with a path", "server.local/a"],
     ["a Windows path", "C:\\example.com\\a"],
     ["another scheme", "sftp://example.com/a"],
-    ["a scheme without a host", "http://"],
     ["a host that the WHATWG forbids", "http://exa mple.com/"],
     ["an A-label that decodes to nothing", "http://xn--a.example.com/"],
     ["an address with too large an octet", "http://192.0.2.256/"],
-    ["two URLs", "http://example.com/a http://example.net/b"],
     ["an e-mail address with a resource", "user@example.com/a"],
   ])("is null for %s", (_, text) => {
     expect(read(text)).toBeNull();
@@ -89,24 +87,16 @@ describe("isInternalHost", () => {
     "::ffff:10.1.2.3",
     "intranet",
     "localhost",
-    "files.corp",
     "nas.local",
-    "a.internal",
-    "b.invalid",
     "com",
   ])("is true of %s", (host) => {
     expect(isInternalHost(host)).toBe(true);
   });
 
-  it.each([
-    "8.8.8.8",
-    "2606:4700::1111",
-    "example.com",
-    "a.co.uk",
-    "co.uk",
-    "x.onion",
-    "a.example",
-  ])("is false of %s", (host) => {
-    expect(isInternalHost(host)).toBe(false);
-  });
+  it.each(["8.8.8.8", "2606:4700::1111", "example.com", "co.uk", "a.example"])(
+    "is false of %s",
+    (host) => {
+      expect(isInternalHost(host)).toBe(false);
+    },
+  );
 });

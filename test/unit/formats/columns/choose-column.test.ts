@@ -52,7 +52,6 @@ describe("chooseItemColumn", () => {
   it.each([
     [10, 9, "several"],
     [10, 8, "src by share"],
-    [5, 4, "src by share"],
     [4, 0, "none"],
   ])("of shares of %d and %d tenths chooses: %s", (src, dst, result) => {
     expect(chosen({ src: tenths(src), note: tenths(0), dst: tenths(dst) })).toBe(result);
