@@ -27,8 +27,6 @@ export interface ClientOptions {
   readonly clock: Clock;
   /** Timeout for one request, from start to last byte, in milliseconds. @default 30000 */
   readonly timeoutMs?: number | undefined;
-  /** Maximum size of an answer's body, in bytes. @default 8 MiB */
-  readonly maxBodyBytes?: number | undefined;
   /** Called at the end of each request. */
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
   /** Paces and retries calls other than lookups. @default one attempt, immediately */
@@ -56,10 +54,10 @@ export class Caller {
 
   /** @throws UsageError if the address or the credential is unusable */
   constructor(service: ServiceName, options: ClientOptions, credential: string | undefined) {
-    const { dispatcher, baseUrl, timeoutMs, maxBodyBytes, clock } = options;
+    const { dispatcher, baseUrl, timeoutMs, clock } = options;
     this.context = { service: describeService(service, credential !== undefined), clock };
     const headers = credentialHeader(service, credential);
-    const transport = { baseUrl, timeoutMs, maxBodyBytes, headers };
+    const transport = { baseUrl, timeoutMs, headers };
     this.#requests =
       "open" in dispatcher
         ? dispatcher.open(transport)

@@ -160,21 +160,6 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 });
 
-test.each([
-  ["headers that do not come", silence(), { headersTimeoutMs: 50 }],
-  [
-    "a body that falls silent",
-    raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{", false),
-    { bodyTimeoutMs: 50 },
-  ],
-])("%s have a timeout of their own", async (_, step, limits) => {
-  const server = await startScriptedServer([step]);
-  const dispatcher = createDispatcher(server.url, { connections: 1, ...limits });
-  const { finding } = await tryQuery(() => dispatcher, silence(), { baseUrl: server.url });
-  await server.close();
-  expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
-});
-
 test("a TLS handshake without end is a failed connection", async () => {
   const sockets: Socket[] = [];
   const { host, close } = await listener((socket) => sockets.push(socket));

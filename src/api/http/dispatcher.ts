@@ -9,14 +9,6 @@ export interface DispatcherOptions {
   readonly connections: number;
   /** Timeout for connecting, TLS included, in milliseconds. @default 10000 */
   readonly connectTimeoutMs?: number;
-  /**
-   * Timeout from the request to the answer's headers, in milliseconds.
-   *
-   * @default 0: only the client's `timeoutMs` applies, which covers the whole request
-   */
-  readonly headersTimeoutMs?: number;
-  /** Maximum silence within a body, in milliseconds. @default 0: only `timeoutMs` applies */
-  readonly bodyTimeoutMs?: number;
   /** TLS options, by default Node.js's own (it honours `NODE_EXTRA_CA_CERTS`). */
   readonly tls?: { readonly ca?: string; readonly rejectUnauthorized?: boolean };
   /** Source of `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (also in lower case). @default process.env */
@@ -35,8 +27,9 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
   const connect = { timeout: options.connectTimeoutMs ?? 10_000, lookup, ...options.tls };
   const common = {
     connections: options.connections,
-    headersTimeout: options.headersTimeoutMs ?? 0,
-    bodyTimeout: options.bodyTimeoutMs ?? 0,
+    // The timeout of a request covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   };
   const proxy = proxyFor(base, options.env ?? process.env);
   if (proxy === null) return new Pool(base.origin, { ...common, connect });

@@ -8,7 +8,6 @@ import type { Answer, Receiver, ResponseHeaders } from "../types.js";
 
 export interface ExchangeBounds extends Peer {
   readonly timeoutMs: number;
-  readonly maxBodyBytes: number;
   /** Detects answers that belong to other requests. */
   readonly shifted: ShiftedAnswers;
   /** Hides the credential sent; null if there is none. */
@@ -90,13 +89,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     const hides = mask !== null && type !== undefined;
     this.#headers = hides ? { ...headers, "content-type": mask.inText(String(type)) } : headers;
     this.#length = Number(headers["content-length"]);
-    if (this.#length > this.#bounds.maxBodyBytes) this.#refuseLargeBody();
+    if (this.#length > maxBodyBytes) this.#refuseLargeBody();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#bounds.maxBodyBytes) return this.#refuseLargeBody();
+    if (this.#bytes > maxBodyBytes) return this.#refuseLargeBody();
     this.#chunks.push(chunk);
     if (this.#mayBeWhole(chunk)) this.#closeIfShifted(controller);
   }
@@ -151,7 +150,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   /** @throws TransportError if the body cannot be decoded */
   #received(status: number): Answer {
-    const { maxBodyBytes, origin } = this.#bounds;
+    const { origin } = this.#bounds;
     if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)];
     const answer = { status, headers: this.#headers, body: this.#chunks[0]! };
     if (this.#headers["content-encoding"] === undefined) return answer;
@@ -168,7 +167,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 
   #refuseLargeBody(): void {
-    const { origin, maxBodyBytes } = this.#bounds;
+    const { origin } = this.#bounds;
     const message = `the answer of ${origin} is larger than ${maxBodyBytes} bytes`;
     this.abort(new TransportError("body_too_large", message, { httpStatus: this.#status }));
   }
@@ -179,6 +178,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#leave();
   }
 }
+
+/** Maximum body size in bytes, before and after decoding. */
+const maxBodyBytes = 8 * 1024 * 1024;
 
 /** Maximum of `setTimeout` in milliseconds: 25 days. */
 const longestTimerMs = 2 ** 31 - 1;

@@ -26,17 +26,9 @@ export function proxyFor(base: URL, env: Environment): Proxy | null {
   const address = /^[^\s/:@]+:\d+\/?$/.test(value) ? `http://${value}` : value;
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw url?.protocol.startsWith("socks") === true
-      ? new UsageError(
-          "invalid_proxy",
-          `${name} names a SOCKS proxy; only HTTP proxies are supported`,
-          {
-            hint: `write an HTTP proxy as http://HOST:PORT, or unset ${name}`,
-          },
-        )
-      : new UsageError("invalid_proxy", `${name} is not the address of an HTTP proxy`, {
-          hint: "write it as http://HOST:PORT",
-        });
+    throw new UsageError("invalid_proxy", `${name} is not the address of an HTTP proxy`, {
+      hint: "write it as http://HOST:PORT; SOCKS proxies are not supported",
+    });
   }
   return { address, name: `${url.protocol}//${url.host} (from ${name})` };
 }

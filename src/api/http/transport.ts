@@ -7,8 +7,6 @@ import { proxyOf } from "./proxy.js";
 import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Receiver, Requests } from "../types.js";
 
-const defaultMaxBodyBytes = 8 * 1024 * 1024;
-
 const standardHeaders: readonly (readonly [string, string])[] = [
   ["accept", "application/json"],
   // Answers are small: decoding would cost more than compression saves.
@@ -23,8 +21,6 @@ export interface TransportOptions {
   readonly dispatcher: Dispatcher;
   /** Timeout for one attempt, from start to last byte, in milliseconds. @default 30000 */
   readonly timeoutMs?: number | undefined;
-  /** Maximum body size in bytes, before and after decoding. @default 8 MiB */
-  readonly maxBodyBytes?: number | undefined;
   /**
    * The header with the credential, if any, as pairs of name and value. Only sent to the base address;
    * its value is hidden in answers.
@@ -57,7 +53,6 @@ export class Transport implements Requests {
       timeoutMs: options.timeoutMs ?? 30_000,
       shifted: new ShiftedAnswers(),
       mask: maskOf(own),
-      maxBodyBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
     };
     this.#headers = [...standardHeaders, ...own].flat();
   }

@@ -28,7 +28,7 @@ export function failFast(options: Pick<OutageOptions, "address" | "answered">): 
       throw new FatalError(
         "service_unreachable",
         `no answer from ${options.address} after ${counted(finding.attempts, "attempt")}: ${message}`,
-        { hint: remedy.startsWith("run again") ? remedy : `${remedy}, then run again` },
+        { hint: remedy },
       );
     }
     return finding;

@@ -4,9 +4,6 @@ import type { LookupRecord } from "../../../src/core/attempt.js";
 import type { Finding } from "../../../src/core/finding.js";
 import { openCache } from "../../../src/store/cache/finding-cache.js";
 import { openJournal } from "../../../src/store/journal/journal.js";
-import { MemoryQuotaStore } from "../../../src/store/quota/quota-counts.js";
-import { openQuotas } from "../../../src/store/quota/open-quotas.js";
-import { type QuotaStore, type ReserveOptions } from "../../../src/store/quota/quota.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import type { Store } from "../../../src/store/store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
@@ -100,67 +97,5 @@ describe.each(Object.keys(stores))("%s", (name) => {
     const keys = [`${long}1`, `${long}22`, 'query quoted "\\ \u0000 \ud83d\ude00', "query "];
     await Promise.all(keys.map((key) => store.put(key, kept(complete({ n: key.length })))));
     for (const key of keys) expect(await store.get(key)).toEqual(kept(complete({ n: key.length })));
-  });
-});
-
-const day = 86_400_000;
-
-const quotaStores: Readonly<Record<string, () => Promise<QuotaStore>>> = {
-  "quotas in memory": () => Promise.resolve(new MemoryQuotaStore()),
-  "quotas in a folder": async () =>
-    openQuotas({
-      stateFolder: await temporaryFolder(),
-      service: "https://intel.example/beta",
-      onWarning: (message) => expect.unreachable(message),
-    }),
-};
-
-/** The contract of every quota store. */
-describe.each(Object.entries(quotaStores))("%s", (_, open) => {
-  const all = `all ${day}`;
-  const nowMs = 1_700_000_000_000;
-  const ask = (want: number, more: Partial<ReserveOptions> = {}): ReserveOptions => ({
-    rate: { count: 10, perMs: day },
-    want,
-    nowMs,
-    untilMs: nowMs + 10_000,
-    ...more,
-  });
-
-  test("grant permits until the quota is used up", async () => {
-    const store = await open();
-    const given: number[] = [];
-    for (const want of [4, 4, 4, 4]) given.push((await store.reserve(all, ask(want))).permits);
-    expect(given).toEqual([4, 4, 2, 0]);
-  });
-
-  test("count each name separately", async () => {
-    const store = await open();
-    await store.reserve(all, ask(10));
-    expect(await store.reserve("query", ask(10))).toMatchObject({ permits: 10 });
-  });
-
-  test("return unused permits of a reservation", async () => {
-    const store = await open();
-    const { id } = await store.reserve(all, ask(10));
-    await store.settle(all, id, 7, nowMs + 1);
-    expect(await store.reserve(all, ask(10))).toMatchObject({ permits: 3 });
-  });
-
-  test("settle an earlier reservation in the same step", async () => {
-    const store = await open();
-    const { id } = await store.reserve(all, ask(10));
-    const before = { id, used: 2 };
-    expect(await store.reserve(all, ask(10, { before }))).toMatchObject({ permits: 8 });
-  });
-
-  test("tell when to ask again, and grant permits once the window is over", async () => {
-    const store = await open();
-    const { id } = await store.reserve(all, ask(10));
-    await store.settle(all, id, 10, nowMs + 5);
-    const refused = await store.reserve(all, ask(1));
-    expect(refused).toMatchObject({ permits: 0, nextAtMs: nowMs + 5 + day });
-    const later = { nowMs: refused.nextAtMs, untilMs: refused.nextAtMs + 10_000 };
-    expect(await store.reserve(all, ask(10, later))).toMatchObject({ permits: 10 });
   });
 });

@@ -50,6 +50,16 @@ test("a reservation that is never settled stays counted", () => {
   expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(990);
 });
 
+test("each name has its own count", () => {
+  const counts = new QuotaCounts();
+  const rate = { count: 10, perMs: day };
+  const options = { rate, want: 10, nowMs: 0, untilMs: 10_000 };
+  for (const name of [all, `query ${day}`]) {
+    expect(counts.reserve(name, options)).toMatchObject({ permits: 10 });
+  }
+  expect(counts.reserve(all, options)).toMatchObject({ permits: 0 });
+});
+
 test("repeated rates with the same window count once, at the lowest count", () => {
   const rates = [
     { count: 80, perMs: day },
