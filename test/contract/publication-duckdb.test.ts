@@ -35,7 +35,17 @@ describe("large rows", () => {
   });
 });
 
-describe("the rows of a run", () => {});
+it("commits the rows of a run again without changing those that are there", async () => {
+  const place = await aPlace();
+  const { sink } = await openRun(place.output, place.folder);
+  await sink.write(someRows(1, 3));
+  await sink.publishSoFar();
+  await query(place, "UPDATE enriched SET ip = 'mine' WHERE rep_row = 2");
+  await query(place, "DELETE FROM enriched WHERE rep_row = 3");
+  await sink.finish();
+  const stored = await query(place, "SELECT ip FROM enriched ORDER BY rep_row");
+  expect(stored.map((row) => row["ip"])).toEqual(["cell 1", "mine", "cell 3"]);
+});
 
 describe("a retry", () => {
   it("fills rows in where they are, however often", async () => {

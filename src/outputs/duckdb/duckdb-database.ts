@@ -2,7 +2,12 @@ import type { TypedColumn } from "../../formats/typed-column.js";
 import { existsSync } from "node:fs";
 import { access as checkAccess, constants, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
+import type {
+  DuckDBAppender,
+  DuckDBConnection,
+  DuckDBInstance,
+  DuckDBResult,
+} from "@duckdb/node-api";
 import type { TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
@@ -16,7 +21,7 @@ import type {
 } from "../warehouse/table-database.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
-import { type DuckdbDriver, loadStaging, staging } from "./stage-rows.js";
+import { appendRows, createStaging, type DuckdbDriver, staging } from "./stage-rows.js";
 
 interface OpenFile {
   readonly instance: DuckDBInstance;
@@ -131,12 +136,28 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   }
 
   async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
+    await this.#append(() => createStaging(this.#file.connection, columns), columns, batches);
+    return staging;
+  }
+
+  async append(table: TableName, columns: readonly TypedColumn[], batches: Batches) {
+    // An appender needs every column, in table order.
+    const nameOf = ({ name }: { readonly name: string }): string => name.toLowerCase();
+    const found = (await this.columnsOf(table)).map(nameOf);
+    if (found.join("\0") !== columns.map(nameOf).join("\0")) return false;
+    const { name, schema } = table;
+    await this.#append(() => this.#file.connection.createAppender(name, schema), columns, batches);
+    return true;
+  }
+
+  async #append(
+    open: () => Promise<DuckDBAppender>,
+    columns: readonly TypedColumn[],
+    batches: Batches,
+  ): Promise<void> {
     try {
-      await loadStaging(this.#driver, this.#file.connection, columns, {
-        batches,
-        display: this.#display,
-      });
-      return staging;
+      const rows = { batches, display: this.#display };
+      await appendRows(this.#driver, await open(), columns, rows);
     } catch (error) {
       throw this.explain(error);
     }

@@ -1,5 +1,5 @@
 import type * as duckdb from "@duckdb/node-api";
-import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { FatalError } from "../../core/errors.js";
@@ -12,23 +12,30 @@ export type DuckdbDriver = typeof duckdb;
 /** Temporary table for loading, so that the target table can have other columns in any order. */
 export const staging = { schema: "temp", name: "repute_staging" } as const satisfies TableName;
 
-/**
- * Makes the temporary table of these rows. Errors are those of DuckDB.
- *
- * @param display name of the target in messages
- */
-export async function loadStaging(
-  driver: DuckdbDriver,
+/** Makes the temporary table. Errors are those of DuckDB. */
+export async function createStaging(
   connection: DuckDBConnection,
   columns: readonly TypedColumn[],
-  { batches, display }: { readonly batches: Batches; readonly display: string },
-): Promise<void> {
+): Promise<DuckDBAppender> {
   const { schema, name } = staging;
   const definitions = columns.map(
     (column) => `${quoteIdentifier("duckdb", column.name)} ${sqlType("duckdb", column.type)}`,
   );
   await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
-  const appender = await connection.createAppender(name, "main", schema);
+  return connection.createAppender(name, "main", schema);
+}
+
+/**
+ * Appends rows to a table that has exactly these columns. Errors are those of DuckDB.
+ *
+ * @param display name of the target in messages
+ */
+export async function appendRows(
+  driver: DuckdbDriver,
+  appender: DuckDBAppender,
+  columns: readonly TypedColumn[],
+  { batches, display }: { readonly batches: Batches; readonly display: string },
+): Promise<void> {
   const types = columns.map((_, index) => appender.columnType(index));
   // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected in
   // time.

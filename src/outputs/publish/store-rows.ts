@@ -21,6 +21,7 @@ export async function insertRows(
   kind: DialectName,
   { table, schema: { columns, key }, batches, mayExist }: RowsToStore & { mayExist: boolean },
 ): Promise<void> {
+  if (!mayExist && (await session.append?.(table, columns, batches)) === true) return;
   const { list, names, to } = quoting(kind, table, columns);
   const from = quoteTable(kind, await session.loadTemporary(columns, batches));
   const insert = `INSERT INTO ${to} (${names}) SELECT ${names} FROM ${from}`;

@@ -35,6 +35,12 @@ export interface TableSession {
   lockTable?(table: TableName): Promise<void>;
   /** Makes a temporary table of these rows. @returns its name */
   loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName>;
+  /**
+   * Appends new rows without a temporary table, if the table has exactly these columns in this order.
+   *
+   * @returns whether it did; otherwise no row was read
+   */
+  append?(table: TableName, columns: readonly TypedColumn[], batches: Batches): Promise<boolean>;
 }
 
 export type Batches = AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>;
