@@ -182,7 +182,10 @@ test("a fault that a worker reports late does not end the resumed run", async ()
   const queue = new ChunkQueue(link, all, plan.plan_id);
   const resumed = startRepute(enrich("--resume"), { cwd: folder });
   while ((await all.getJobCountByTypes("prioritized")) === 0) await delay(5);
-  await queue.fail(new FatalError("input_not_found", "the folder was not mounted"), "an earlier one");
+  await queue.fail(
+    new FatalError("input_not_found", "the folder was not mounted"),
+    "an earlier one",
+  );
   const worker = workHere();
   expect(await resumed.result).toMatchObject({ code: 0 });
   await worker.stop();
