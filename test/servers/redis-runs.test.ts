@@ -193,15 +193,3 @@ test("plan tells how much of a shared quota is used", async () => {
   );
   await redis.startServer();
 });
-
-test("--restart keeps the earlier run when a shared quota is used up", async () => {
-  const rates = ["--rate", "2000/s", "--rate", "30/d"];
-  const args = await dump("spent", 40, ...rates);
-  expect((await runRepute(args, { env })).code).toBe(75);
-  const before = service.total;
-  const again = await runRepute([...args, "--restart"], { env });
-  expect(again.code).toBe(75);
-  expect(again.stderr).toMatch(/the quota of 30 requests in 24 h is used up until /);
-  expect(service.total).toBe(before);
-  expect((await runRepute([...args, "--resume"], { env })).code).toBe(75);
-});
