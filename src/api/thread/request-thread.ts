@@ -91,14 +91,17 @@ class ThreadRequests implements Requests {
     await this.#worker?.terminate();
   }
 
-  /** An aborted request runs to its end on the thread, which nobody waits for. */
+  /** An aborted request that has begun runs to its end on the thread; nobody waits for it. */
   #watch(signal: AbortSignal): void {
     if (this.#watched.has(signal)) return;
     this.#watched.add(signal);
     const abort = (): void => {
-      for (const id of this.#pending.keys()) {
-        if (this.#pending.get(id)?.[0] === signal) this.#settle(id)?.failed(signal.reason);
-      }
+      const aborted = [...this.#pending.keys()].filter(
+        (id) => this.#pending.get(id)?.[0] === signal,
+      );
+      this.#orders.push(...aborted);
+      this.#sendSoon();
+      for (const id of aborted) this.#settle(id)?.failed(signal.reason);
     };
     signal.addEventListener("abort", abort, { once: true });
   }
@@ -115,7 +118,9 @@ class ThreadRequests implements Requests {
   }
 
   #send(): void {
-    const orders = this.#orders.filter(([id]) => this.#pending.get(id) !== undefined);
+    const orders = this.#orders.filter((order) =>
+      typeof order === "number" ? this.#worker !== null : this.#pending.get(order[0]) !== undefined,
+    );
     this.#orders = [];
     if (orders.length === 0) return;
     try {

@@ -18,7 +18,7 @@ const { signal } = new AbortController();
  */
 export class ThreadService {
   readonly #options: ThreadServiceOptions;
-  readonly #queue: Orders = [];
+  #queue: Order[] = [];
   #open = 0;
   #answers: Arrivals["answers"] = [];
   #bodies: Buffer[] = [];
@@ -30,7 +30,9 @@ export class ThreadService {
   }
 
   take(orders: Orders): void {
-    this.#queue.push(...orders);
+    const dropped = new Set(orders.filter((order) => typeof order === "number"));
+    if (dropped.size > 0) this.#queue = this.#queue.filter(([id]) => !dropped.has(id));
+    this.#queue.push(...orders.filter((order) => typeof order !== "number"));
     this.#sendNext();
   }
 
@@ -87,8 +89,11 @@ export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
   readonly connections: number;
 }
 
-/** To the thread: requests to make. `path` is below the base address and encoded. */
-export type Orders = (readonly [id: number, path: string])[];
+/** A request to make. `path` is below the base address and encoded. */
+export type Order = readonly [id: number, path: string];
+
+/** To the thread: requests to make, and the numbers of those that it need not begin any more. */
+export type Orders = (Order | number)[];
 
 /** From the thread: requests that ended since the last message. */
 export interface Arrivals {

@@ -82,6 +82,27 @@ test("sends the first of many requests before the turn ends", async () => {
   expect(post).toHaveBeenCalledTimes(3);
 });
 
+test("does not begin what is aborted while it queues", async () => {
+  const [asked, held]: [string[], ServerResponse[]] = [[], []];
+  const url = await serve((request, response) => {
+    asked.push(request.url ?? "");
+    held.push(response);
+  });
+  const requests = open(url, entry, 1);
+  const controller = new AbortController();
+  const first = get(requests, "/first");
+  const second = get(requests, "/second", controller.signal);
+  const third = get(requests, "/third");
+  await expect.poll(() => asked, patient).toEqual(["/first"]);
+  controller.abort(new Error("enough"));
+  await expect(second).rejects.toThrow("enough");
+  held[0]?.end("{}");
+  await first;
+  await expect.poll(() => asked, patient).toEqual(["/first", "/third"]);
+  held[1]?.end("{}");
+  await third;
+});
+
 test("opens no more requests than connections; others queue on the thread", async () => {
   const [asked, held]: [string[], ServerResponse[]] = [[], []];
   const url = await serve((request, response) => {
