@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { withResources } from "../core/resource-stack.js";
+import { realPath } from "../core/files/real-path.js";
 import { noteRecord, recordEnding, recordStream } from "./finish/record-ending.js";
 import { finishEarlier } from "./finish/finished-run.js";
 import { removeParts } from "./finish/publish.js";
 import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
+import { noteFiles } from "./state/own-files.js";
 import { inputReading } from "./copy/find-table-input.js";
-import type { AnyCheckpoint, FinishedRun } from "./state/checkpoint.js";
+import type { FinishedRun } from "./state/checkpoint.js";
 import { optionalColumnsOf } from "./rows/reading.js";
 import { withSuffix } from "../outputs/data-set/data-set.js";
 import { isNaming } from "../outputs/sql/column-names.js";
@@ -142,9 +144,7 @@ export async function runResumably(
   const { settings, onFinished = (lastStep) => lastStep() } = job;
   const { output: name = target.name } = names ?? {};
   const opening = { ...settings.run, name, within: target.upload?.folder };
-  const state = await openStateFolder(base, opening, (found) =>
-    discardForRestart({ job, target }, names, found),
-  );
+  const state = await openStateFolder(base, opening, (found) => discardRun(target, found));
   const noted = noteRecord(job);
   const place = (chosen: ChosenRun): PlacedRun => placeRun(chosen, handling, state.path);
   const own = place({ job: noted.job, target });
@@ -153,9 +153,8 @@ export async function runResumably(
     const inputGrew = await discardUnlessSame(run.job, run.handling, run.target, state);
     const isResumed = state.checkpoint !== null;
     if (!isResumed) {
-      // The files of the run that was discarded may have other names.
-      if (run !== own) await removeParts(run.target, run.job.settings.output.rejects);
       run = own;
+      if (names !== null) await noteFiles(state.path, partFiles(run));
       await target.upload?.begin(handling.replacedVersion);
     }
     const ready = await prepare(run, run, handling.copied, isResumed);
@@ -196,17 +195,10 @@ function placeRun({ job, target }: ChosenRun, handling: RowHandling, folder: str
   return { ...withCopies(job, handling, place), ...place };
 }
 
-/** Discards an interrupted run, whose files may have other names than those of this one. */
-async function discardForRestart(
-  { job, target }: ChosenRun,
-  names: RunNames | null,
-  found: AnyCheckpoint | null,
-): Promise<void> {
-  const { runId, startedAt } = found ?? {};
-  await discardRun(target, found);
-  if (names === null || runId === undefined || startedAt === undefined) return;
-  const earlier = await names.choose(job, { runId, startedAt });
-  await removeParts(earlier.target, earlier.job.settings.output.rejects);
+/** The files that a run writes as `.part`. */
+function partFiles({ job, target: { file } }: PlacedRun): readonly string[] {
+  const { rejects } = job.settings.output;
+  return [file, rejects === undefined ? null : realPath(rejects)].filter((each) => each !== null);
 }
 
 /** What a reader of the rows needs to know, before the run removes its files. */

@@ -227,7 +227,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
           clock: systemClock,
           ordered: true,
           concurrency,
-          signals: new RunSignals(unaborted),
+          signals: new RunSignals({ signal: unaborted, settings: { run: {} } }),
           skip: new Set(),
           startOffset: 0,
           onRead: () => undefined,

@@ -1,14 +1,16 @@
 import { rmdirSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
+import { openSealedJson } from "../../core/files/json-file.js";
 import { takeLock, type Unlock } from "../../core/files/run-lock.js";
+import { removePart } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { checkpointName } from "./checkpoint.js";
+import { checkpointName, writeSealed } from "./checkpoint.js";
 
 /** Entries that a run keeps in its state folder. Any other is foreign. */
 const ownEntries =
-  /^(?:(?:checkpoint|finished|manifest|input)\.json(?:\.new)?|input\.(?:tsv|ndjson|parquet)(?:\.new)?|input-\d+|rows\.part|parts|known-items(?:\.new)?|seen-items\.part|lock(?:\.holder)?|journal|earlier)$/;
+  /^(?:(?:begun|checkpoint|finished|manifest|input)\.json(?:\.new)?|input\.(?:tsv|ndjson|parquet)(?:\.new)?|input-\d+|rows\.part|parts|known-items(?:\.new)?|seen-items\.part|lock(?:\.holder)?|journal|earlier)$/;
 
 /** Maximum number of names in a message. */
 const maxNamed = 5;
@@ -84,4 +86,21 @@ export async function lockFolder(folder: string): Promise<Unlock> {
   } catch (error) {
     throw error instanceof UsageError ? error : outputFault(folder, error);
   }
+}
+
+/** Names the files that a run writes, where another run of the same state writes others. */
+export const begunName = "begun.json";
+
+/** Notes the files that a run is about to write, and removes what an earlier one has left of its own. */
+export async function noteFiles(folder: string, files: readonly string[]): Promise<void> {
+  await removeBegun(folder);
+  await writeSealed(join(folder, begunName), { files });
+}
+
+/** Removes the unfinished files of the run that is given up. */
+export async function removeBegun(folder: string): Promise<void> {
+  const text = await readFile(join(folder, begunName), "utf8").catch(() => null);
+  const noted = text === null ? null : openSealedJson(text);
+  const { files = [] } = (noted ?? {}) as { readonly files?: readonly string[] };
+  for (const file of files) await removePart(file);
 }

@@ -24,7 +24,15 @@ import {
   keepJournal,
   readEarlierRun,
 } from "./earlier-run.js";
-import { listState, lockFolder, removeEmpty, removeEntries, removeState } from "./own-files.js";
+import {
+  begunName,
+  listState,
+  lockFolder,
+  removeBegun,
+  removeEmpty,
+  removeEntries,
+  removeState,
+} from "./own-files.js";
 
 export interface StateOptions {
   readonly resume: boolean;
@@ -74,6 +82,7 @@ export async function openStateFolder(
       if (found.includes(markName) || found.includes(checkpointName)) {
         await discard(await readAnyCheckpoint(folder));
       }
+      await removeBegun(folder);
       await removeEntries(folder, found);
     }
     const state = new StateFolder(folder, release, mark);
@@ -119,7 +128,10 @@ export class StateFolder {
     this.#latest = this.checkpoint;
     this.resumable = this.checkpoint !== null;
     const isKept = (name: string): boolean =>
-      name === earlierName ? awaited && (this.resumable || this.earlier !== null) : this.resumable;
+      name === begunName ||
+      (name === earlierName
+        ? awaited && (this.resumable || this.earlier !== null)
+        : this.resumable);
     await removeEntries(
       this.path,
       found.filter((name) => !isKept(name)),
@@ -156,7 +168,7 @@ export class StateFolder {
   /** Discards the run except for its answers, which the next run takes over. */
   async startOver(): Promise<void> {
     if (this.#latest !== null) await keepJournal(this.path, this.#latest);
-    await this.tidy(earlierName);
+    await this.tidy(earlierName, begunName);
     await rm(join(this.path, markName), { force: true });
     this.earlier = await readEarlierRun(this.path);
     this.checkpoint = null;
