@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test, vi } from "vitest";
 import { RequestThread } from "../../../../src/api/thread/request-thread.js";
+import { ThreadService } from "../../../../src/api/thread/service.js";
 import { TransportError } from "../../../../src/api/http/transport-error.js";
-import type { Answer, Requests } from "../../../../src/api/types.js";
+import type { Answer, Receiver, Requests } from "../../../../src/api/types.js";
 
 const entry = new URL("../../../../dist/api/thread/entry.js", import.meta.url);
 
@@ -82,25 +84,21 @@ test("sends the first of many requests before the turn ends", async () => {
   expect(post).toHaveBeenCalledTimes(3);
 });
 
-test("does not begin what is aborted while it queues", async () => {
-  const [asked, held]: [string[], ServerResponse[]] = [[], []];
-  const url = await serve((request, response) => {
-    asked.push(request.url ?? "");
-    held.push(response);
-  });
-  const requests = open(url, entry, 1);
-  const controller = new AbortController();
-  const first = get(requests, "/first");
-  const second = get(requests, "/second", controller.signal);
-  const third = get(requests, "/third");
-  await expect.poll(() => asked, patient).toEqual(["/first"]);
-  controller.abort(new Error("enough"));
-  await expect(second).rejects.toThrow("enough");
-  held[0]?.end("{}");
-  await first;
-  await expect.poll(() => asked, patient).toEqual(["/first", "/third"]);
-  held[1]?.end("{}");
-  await third;
+test("the thread does not begin what is dropped while it queues", async () => {
+  const begun: [path: string, receiver: Receiver][] = [];
+  const requests: Requests = {
+    get: (path, _signal, receiver) => void begun.push([path, receiver]),
+  };
+  const service = new ThreadService({ requests, connections: 1, post: () => undefined });
+  service.take([
+    [1, "/first"],
+    [2, "/second"],
+    [3, "/third"],
+  ]);
+  service.take([2]);
+  begun[0]?.[1].answered({ status: 200, headers: {}, body: Buffer.alloc(0) });
+  await turn();
+  expect(begun.map(([path]) => path)).toEqual(["/first", "/third"]);
 });
 
 test("opens no more requests than connections; others queue on the thread", async () => {
