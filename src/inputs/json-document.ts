@@ -1,173 +1,227 @@
 import { FatalError, UsageError } from "../core/errors.js";
 import { shellWord } from "../core/text/quantity.js";
+import { limits } from "../formats/reading/lines.js";
+import { byte, isBracket } from "./json-byte.js";
 
-/** A text, a bracket, comma or colon, a line end, spaces, or a number or word. */
-const tokens = /"(?:[^"\\\n]|\\.)*"|[[\]{},:]|\n|[ \t\r]+|[^"[\]{},: \t\r\n]+/y;
+/** A value of the list of rows. */
+type RowKind = "object" | "text" | "scalar";
 
-/** Reads a JSON document as the lines of NDJSON. Bytes are read as Latin-1. */
+/** Longest name or text at the top that is looked at. */
+const mostText = 100;
+
+/** Reads a JSON document as the lines of NDJSON. */
 export class JsonDocument {
   readonly #name: string;
-  #open = "";
+  /** Brackets that are open. */
+  readonly #open: number[] = [];
   #isOver = false;
   /** Depth of the list of rows while it is open; else 0. */
   #rowsDepth = 0;
+  /** Name of the list; null until it is found. */
   #list: string | null = null;
+  /** A list in an object whose first value is not known yet. */
   #isUndecided = false;
   #emptyLists = 0;
   #rows = 0;
   #expects: "value" | "comma" = "value";
-  /** Place of the row that is open; null for none. */
-  #row: string | null = null;
-  /** The token before, other than spaces. */
-  #last = "";
-  /** The last text at the top of an object. */
-  #key = "";
+  #row: RowKind | null = null;
+  #rowPlace = "";
+  #inText = false;
+  #isEscaped = false;
+  /** Whether spaces end a number or word inside a row. */
+  #inWord = false;
+  #hasGap = false;
+  /** The text that is read at the top of an object, and the one before. */
+  #text = "";
+  #before = "";
   #line = 1;
-  #linesWritten = 0;
-  /** Offsets of the line and of the token. */
+  /** Offset of the line, and of the chunk. */
   #lineStart = 0;
+  #offset = 0;
   #at = 0;
-  /** What may go on in the next chunk. */
-  #rest = "";
-  #out = "";
+  #linesWritten = 0;
+  #out = Buffer.alloc(64);
+  #length = 0;
 
   constructor(name: string) {
     this.#name = name;
   }
 
+  /** The rows in a chunk, as lines. */
   read(chunk: Buffer): Buffer {
-    const text = this.#rest + chunk.toString("latin1");
-    const read = this.#readTokens(text, text.length - 1);
-    this.#rest = text.slice(read);
-    return this.#written();
+    this.#length = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      this.#at = this.#offset + at;
+      const code = chunk[at]!;
+      if (this.#inText) this.#readText(code);
+      else if (code === byte.lineFeed) this.#endLine();
+      else if (code === byte.space || code === byte.tab || code === byte.return) this.#readSpace();
+      else if (this.#rowsDepth > 0 && this.#open.length === this.#rowsDepth) this.#readRows(code);
+      else this.#readValue(code);
+    }
+    this.#offset += chunk.length;
+    return Buffer.from(this.#out.subarray(0, this.#length));
   }
 
-  /** The last rows. Checks that the document is complete. */
-  end(): Buffer {
-    this.#readTokens(this.#rest, this.#rest.length);
+  /** Checks that the document is complete. */
+  end(): void {
+    this.#at = this.#offset;
     if (this.#row !== null)
-      throw this.#fault(`it ends inside the value that begins on ${this.#row}`);
+      throw this.#fault(`it ends inside the value that begins on ${this.#rowPlace}`);
     if (!this.#isOver) throw this.#fault("it ends before its last bracket is closed");
-    if (this.#list === null && this.#emptyLists !== 1) throw this.#notRows(noList);
-    return this.#written();
+    if (this.#list === null && this.#emptyLists !== 1)
+      throw this.#notRows("JSON without a list of objects");
   }
 
-  /** Reads the tokens that end at `last` or before. Returns the end of the last one. */
-  #readTokens(text: string, last: number): number {
-    let read = 0;
-    for (;;) {
-      tokens.lastIndex = read;
-      const [token] = tokens.exec(text) ?? [];
-      if (token === undefined && text.includes("\n", read)) {
-        this.#at += text.indexOf("\n", read) - read;
-        throw this.#fault("a text is not closed on its line");
-      }
-      if (token === undefined || read + token.length > last) return read;
-      if (token === "\n") this.#endLine();
-      else if (!spaces.test(token)) {
-        this.#take(token);
-        this.#last = token;
-      }
-      this.#at += token.length;
-      read += token.length;
+  #readText(code: number): void {
+    if (code < byte.space) throw this.#fault("a text is not closed on its line");
+    if (this.#row !== null) this.#write(code);
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (code === byte.backslash) this.#isEscaped = true;
+    else if (code === byte.quote) this.#endText();
+    else if (this.#open.length === 1 && this.#text.length < mostText) {
+      this.#text += String.fromCharCode(code);
     }
   }
 
-  #written(): Buffer {
-    const out = Buffer.from(this.#out, "latin1");
-    this.#out = "";
-    return out;
+  #endText(): void {
+    this.#inText = false;
+    if (this.#row === "text") {
+      this.#write(byte.closeObject);
+      this.#endRow();
+    }
+    if (this.#row === null && this.#before === "type" && this.#text === "bundle") {
+      throw this.#notRows("a STIX bundle");
+    }
+  }
+
+  #startText(): void {
+    this.#before = this.#text;
+    this.#text = "";
+    this.#inText = true;
   }
 
   #endLine(): void {
+    if (this.#row !== null && this.#line - this.#linesWritten > limits.recordBytes)
+      throw this.#fault(`the value that begins on ${this.#rowPlace} has too many lines`);
     this.#line += 1;
     this.#lineStart = this.#at + 1;
+    this.#readSpace();
     if (this.#row === null) this.#writeLinesRead();
+  }
+
+  #readSpace(): void {
+    if (this.#row === "scalar") this.#endRow();
+    this.#hasGap = this.#inWord;
   }
 
   /** Writes as many line ends as were read, so that the next row keeps its line. */
   #writeLinesRead(): void {
-    const lines = Math.max(0, this.#line - 1 - this.#linesWritten);
-    this.#out += "\n".repeat(lines);
-    this.#linesWritten += lines;
+    for (; this.#linesWritten < this.#line - 1; this.#linesWritten++) this.#write(byte.lineFeed);
   }
 
-  #take(token: string): void {
-    if (this.#isOver) throw this.#fault("the document has ended here, but more follows");
-    if (this.#isUndecided) this.#decide(token);
-    if (this.#row === null && this.#rowsDepth > 0) return this.#takeBetweenRows(token);
-    if (this.#row !== null) {
-      const isGap = word.test(token) && word.test(this.#last);
-      this.#out += isGap ? ` ${token}` : token;
-    }
-    if (token === "{" || token === "[") this.#enter(token);
-    else if (token === "}" || token === "]") this.#close(token);
-    else if (this.#open === "") throw this.#notRows(noList);
-    else if (this.#open === "{" && token.startsWith('"')) {
-      if (this.#key === '"type"' && token === '"bundle"') throw this.#notRows("a STIX bundle");
-      this.#key = token;
-    }
-  }
-
-  #takeBetweenRows(token: string): void {
-    if (token === "," || token === "]") {
-      const isEmpty = token === "]" && this.#rows === 0;
+  /** Reads a byte between the rows. */
+  #readRows(code: number): void {
+    if (code === byte.comma || code === byte.closeList) {
+      if (this.#row === "scalar") this.#endRow();
+      const isEmpty = code === byte.closeList && this.#rows === 0;
       if (this.#expects === "value" && !isEmpty) throw this.#fault("a value is missing");
       this.#expects = "value";
-      if (token === "]") this.#close(token);
-      return;
+      if (code === byte.closeList) this.#close(code);
+    } else if (this.#row === "scalar") {
+      this.#write(code);
+    } else {
+      if (this.#expects === "comma") throw this.#fault("a comma is missing");
+      this.#startRow(code);
     }
-    if (this.#expects === "comma") throw this.#fault("a comma is missing");
-    const isText = token.startsWith('"');
-    if (this.#rows === 0 && token !== "{" && !isText) {
-      throw this.#notRows(token === "[" ? "a list of lists" : "a list without objects");
+  }
+
+  #startRow(code: number): void {
+    const kind = code === byte.openObject ? "object" : code === byte.quote ? "text" : "scalar";
+    const isList = code === byte.openList;
+    if (this.#rows === 0 && kind === "scalar") {
+      throw this.#notRows(isList ? "a list of lists" : "a list without objects");
     }
     this.#rows += 1;
-    this.#out += isText ? `{"item":${token}}` : token;
-    if (token !== "{" && token !== "[") return this.#endRow();
-    this.#open += token;
-    this.#row = this.#place();
+    this.#row = isList ? "object" : kind;
+    this.#rowPlace = this.#place();
+    if (kind === "text") {
+      for (const part of Buffer.from('{"item":')) this.#write(part);
+      this.#startText();
+    }
+    this.#write(code);
+    if (kind === "object" || isList) this.#open.push(code);
   }
 
   #endRow(): void {
     this.#row = null;
     this.#expects = "comma";
-    this.#out += "\n";
+    this.#write(byte.lineFeed);
     this.#linesWritten += 1;
     this.#writeLinesRead();
   }
 
-  #enter(bracket: string): void {
-    this.#open += bracket;
-    if (this.#row !== null || bracket !== "[") return;
-    if (this.#open === "[") {
+  /** Reads a byte outside the list of rows, or inside a row. */
+  #readValue(code: number): void {
+    if (this.#isOver) throw this.#fault("the document has ended here, but more follows");
+    if (this.#isUndecided && this.#decide(code)) return this.#readRows(code);
+    const isWord =
+      code !== byte.comma && code !== byte.colon && code !== byte.quote && !isBracket(code);
+    if (this.#row !== null) {
+      if (isWord && this.#hasGap) this.#write(byte.space);
+      this.#write(code);
+    }
+    this.#inWord = isWord;
+    this.#hasGap = false;
+    if (code === byte.quote) this.#startText();
+    else if (code === byte.openObject || code === byte.openList) this.#enter(code);
+    else if (code === byte.closeObject || code === byte.closeList) this.#close(code);
+    else if (this.#open.length === 0) throw this.#notRows("JSON without a list of objects");
+  }
+
+  #enter(code: number): void {
+    const depth = this.#open.push(code);
+    if (this.#row !== null || code !== byte.openList) return;
+    if (depth === 1) {
       this.#list = "";
       this.#rowsDepth = 1;
-    } else this.#isUndecided = this.#open.length === 2;
+    } else if (depth === 2) {
+      this.#isUndecided = true;
+    }
   }
 
-  /** Takes a list that begins with an object for the list of rows. */
-  #decide(token: string): void {
+  /** Whether the list that begins holds the rows. */
+  #decide(code: number): boolean {
     this.#isUndecided = false;
-    if (token === "]") this.#emptyLists += 1;
-    if (token !== "{") return;
+    if (code === byte.closeList) this.#emptyLists += 1;
+    if (code !== byte.openObject) return false;
     if (this.#list !== null) {
-      throw this.#notRows(`JSON with several lists of objects (${this.#list} and ${this.#key})`);
+      throw this.#notRows(
+        `JSON with several lists of objects ("${this.#list}" and "${this.#text}")`,
+      );
     }
-    this.#list = this.#key;
+    this.#list = this.#text;
     this.#rowsDepth = 2;
+    return true;
   }
 
-  #close(bracket: string): void {
-    const expected = this.#open.endsWith("[") ? "]" : "}";
-    if (this.#open === "" || bracket !== expected) {
-      throw this.#fault(`${bracket} stands where ${expected} belongs`);
+  #close(code: number): void {
+    const opened = this.#open.pop();
+    if ((opened === byte.openList) !== (code === byte.closeList) || opened === undefined) {
+      const right = opened === byte.openList ? "]" : "}";
+      throw this.#fault(`${String.fromCharCode(code)} stands where ${right} belongs`);
     }
-    this.#open = this.#open.slice(0, -1);
     const depth = this.#open.length;
     if (depth < this.#rowsDepth) this.#rowsDepth = 0;
     else if (depth === this.#rowsDepth && this.#row !== null) this.#endRow();
     this.#isOver = depth === 0;
+  }
+
+  #write(code: number): void {
+    if (this.#length === this.#out.length) {
+      this.#out = Buffer.concat([this.#out], this.#length * 2);
+    }
+    this.#out[this.#length++] = code;
   }
 
   #place(): string {
@@ -187,7 +241,3 @@ export class JsonDocument {
     );
   }
 }
-
-const noList = "JSON without a list of objects";
-const spaces = /^[ \t\r]/;
-const word = /^[^"[\]{},:]/;

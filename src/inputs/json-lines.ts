@@ -21,19 +21,17 @@ export async function* jsonLines(
   const document = new JsonDocument(name);
   let held: Buffer[] = [];
   let length = 0;
-  const hold = (lines: Buffer): void => {
+  for await (const chunk of chunks) {
+    const lines = document.read(chunk);
     length += lines.length;
     for (let at = 0; at < lines.length; at += pieceBytes) {
       held.push(lines.subarray(at, at + pieceBytes));
     }
-  };
-  for await (const chunk of chunks) {
-    hold(document.read(chunk));
     if (length < heldBytes) continue;
     yield* held;
     held = [];
   }
-  hold(document.end());
+  document.end();
   yield* held;
 }
 

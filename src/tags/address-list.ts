@@ -68,7 +68,8 @@ function v4Number(quad: string): number {
 }
 
 function v6Number(text: string): bigint {
-  const { parts } = ipaddr.IPv6.parse(text);
+  // ipaddr.js takes ::192.0.2.1 for ::ffff:192.0.2.1.
+  const { parts } = ipaddr.IPv6.parse(readIpv6(text) ?? text);
   return parts.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n);
 }
 

@@ -115,7 +115,7 @@ async function writeTag(
       `cannot read the earlier list of tag ${name}: added and removed addresses are counted as for a first export`,
     );
   }
-  if (old) refuseLeap(name, sizeOf(old), sizeOf(list), options.maxChange);
+  if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
   const { formats = ["txt"], formulaGuard = true } = options;
   const sets = setNames(name, stem);
   const metadata = { tag: name, snapshot, lastUpdate, exportedAt, sets, formulaGuard };

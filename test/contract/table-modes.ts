@@ -268,6 +268,29 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         { ...night, run_id: "2", complete: "2", hour: "3" },
       ]);
     });
+
+    it.each(["enriched", "enriched_runs"])(
+      "refuses before the first request a table %s with a column that rows have to fill",
+      async (named) => {
+        const folder = await temporaryFolder();
+        await publish(folder, { runId: "1", rows: [answer(1, "192.0.2.1", 1)] });
+        const alter = (change: string) => async (): Promise<unknown> =>
+          sql(folder, (table) => `ALTER TABLE ${table.replace("enriched", named)} ${change}`);
+        await alter("ADD COLUMN owner text DEFAULT 'us'")();
+        await alter("ADD COLUMN team text")();
+        await sql(folder, (table) => `UPDATE ${table.replace("enriched", named)} SET team = 'us'`);
+        await alter("ALTER COLUMN owner SET NOT NULL")();
+        await openRun(output(folder), folder, { runId: "2" });
+        await alter("ALTER COLUMN team SET NOT NULL")();
+        await expect(openRun(output(folder), folder, { runId: "2" })).rejects.toMatchObject({
+          code: "table_needs_column",
+          message: expect.stringMatching(/needs a value for the column team, which the rows lack$/),
+          hint: expect.stringMatching(/\nALTER TABLE .* ALTER COLUMN "team" DROP NOT NULL;$/),
+        });
+        await alter("ALTER COLUMN team DROP NOT NULL")();
+        await publish(folder, { runId: "2", rows: [answer(1, "192.0.2.2", 1)] });
+      },
+    );
   });
 }
 

@@ -2,6 +2,7 @@ import type { Requests, Receiver } from "../types.js";
 import type { ThreadStart, Arrivals, ArrivalsMessage, Orders } from "./service.js";
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
+import { proxyFor } from "../http/proxy.js";
 import { ShortLivedMap } from "../../core/short-lived-map.js";
 import { TransportError } from "../http/transport-error.js";
 
@@ -34,7 +35,7 @@ export class RequestThread {
    * Creates one client's requests to a base address. Each client gets a thread, which starts with its
    * first request.
    *
-   * @throws UsageError if the address is invalid
+   * @throws UsageError if the address, or that of its proxy, is invalid
    */
   open(transport: Omit<ThreadStart, "connections">): Requests {
     const start = { ...transport, connections: this.#connections };
@@ -70,7 +71,9 @@ class ThreadRequests implements Requests {
   #isDestroyed = false;
 
   constructor(start: ThreadStart, entry: URL) {
-    this.#origin = parseBase(start.baseUrl).origin;
+    const base = parseBase(start.baseUrl);
+    proxyFor(base, process.env);
+    this.#origin = base.origin;
     this.#start = start;
     this.#entry = entry;
   }

@@ -99,6 +99,10 @@ export const warehouseCodes = {
   driver_unusable: ["the output's package does not load here", "run the command in the hint"],
   not_a_table: ["the name is that of a view or another object", "name a table"],
   schema_missing: ["the database has no such schema", "create it with CREATE SCHEMA"],
+  table_needs_column: [
+    "the table needs a value for a column that the rows lack",
+    "run the statements in the hint, or give the column a default",
+  ],
   table_lacks_columns: ["the table lacks columns", "run the statements in the hint"],
   mode_needs_table: ["--mode and --key are for tables", "write to a table, or leave them out"],
   key_needs_merge: ["--key is for --mode merge", "add --mode merge, or leave --key out"],

@@ -115,11 +115,15 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   async columnsOf({ schema, name }: TableName): Promise<readonly FoundColumn[]> {
     const rows = await this.query(
-      `SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database()
+      `SELECT column_name, data_type, NOT is_nullable AND column_default IS NULL FROM duckdb_columns() WHERE database_name = current_database()
        AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)`,
       [schema ?? "main", name],
     );
-    return rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
+    return rows.map(([column, type, isRequired]) => ({
+      name: String(column),
+      type: String(type),
+      isRequired: isRequired === true,
+    }));
   }
 
   async hasKey({ schema, name }: TableName, key: readonly string[]): Promise<boolean> {

@@ -142,11 +142,19 @@ export class PostgresSession implements TableSession {
 
   async columnsOf(table: TableName): Promise<readonly FoundColumn[]> {
     const rows = await this.query(
-      `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+      // Defaults, identities, generated columns, domains and triggers fill a column, too.
+      `SELECT attname, format_type(atttypid, atttypmod), (attnotnull OR typnotnull) AND NOT atthasdef
+         AND attidentity = '' AND typdefault IS NULL AND NOT EXISTS (SELECT 1 FROM pg_trigger
+           WHERE tgrelid = attrelid AND NOT tgisinternal AND tgtype & 7 = 7)
+       FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
        WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
       [quoteTable("postgres", table)],
     );
-    return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
+    return rows.map(([name, type, isRequired]) => ({
+      name: String(name),
+      type: String(type),
+      isRequired: isRequired === true,
+    }));
   }
 
   async hasKey(table: TableName, key: readonly string[]): Promise<boolean> {

@@ -30,6 +30,7 @@ export async function prepareTable(
   const fitted = { ...schema, columns: fittedTo(dialect, schema.columns, columns) };
   checkTable(dialect, found, fitted, columns);
   if (!(await session.hasKey(found, schema.key))) throw keyMissing(dialect, found, schema.key);
+  mustBeFilled(dialect, found, fitted.columns, columns);
   return { table: found, schema: fitted };
 }
 
@@ -125,6 +126,28 @@ export function checkTable(
       { hint: "change their types, or name another table" },
     );
   }
+}
+
+/** Checks that the rows fill all columns that a row has to fill. */
+export function mustBeFilled(
+  dialect: DialectName,
+  table: TableName,
+  columns: readonly TypedColumn[],
+  found: readonly FoundColumn[],
+): void {
+  const key = keyOf(dialect);
+  const filled = new Set(columns.map(({ name }) => key(name)));
+  const needed = found.filter(({ name, isRequired }) => isRequired && !filled.has(key(name)));
+  if (needed.length === 0) return;
+  const change = needed.map(
+    ({ name }) =>
+      `ALTER TABLE ${quoteTable(dialect, table)} ALTER COLUMN ${quoteIdentifier(dialect, name)} DROP NOT NULL;`,
+  );
+  throw new UsageError(
+    "table_needs_column",
+    `the table ${tableText(table)} needs a value for ${named(needed)}, which the rows lack`,
+    { hint: `give it a default or let it be null, or name another table:\n${change.join("\n")}` },
+  );
 }
 
 /** Replaces the view that would lack new columns. */

@@ -8,7 +8,7 @@ import {
   quoteTable,
   type TableName,
 } from "../sql/dialect.js";
-import { checkTable, findOrLock, keyMissing } from "./prepare-table.js";
+import { checkTable, findOrLock, keyMissing, mustBeFilled } from "./prepare-table.js";
 import type { TableSession } from "./table-database.js";
 
 function runsTable({ schema, name }: TableName): TableName {
@@ -58,8 +58,10 @@ export async function prepareRuns(
     await session.query(createRunsTable(dialect, table));
     return runs;
   }
-  checkTable(dialect, runs, { columns: runColumns }, await session.columnsOf(runs));
+  const columns = await session.columnsOf(runs);
+  checkTable(dialect, runs, { columns: runColumns }, columns);
   if (!(await session.hasKey(runs, key))) throw keyMissing(dialect, runs, key);
+  mustBeFilled(dialect, runs, runColumns, columns);
   // Without rows, shows whether it may.
   const selected = `SELECT ${names(dialect).join(", ")} FROM ${quoteTable(dialect, runs)} WHERE FALSE`;
   await session.query(insertInto(dialect, runs, selected));

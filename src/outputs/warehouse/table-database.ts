@@ -53,6 +53,8 @@ export interface FoundTable extends TableName {
 export interface FoundColumn {
   readonly name: string;
   readonly type: string;
+  /** Whether each new row needs a value: the column is NOT NULL, and nothing else fills it. */
+  readonly isRequired: boolean;
 }
 
 /** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */

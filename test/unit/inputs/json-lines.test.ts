@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jsonLines, startsDocument } from "../../../src/inputs/json-lines.js";
+import { limitRecords } from "../../contract/sources-reading.js";
 
 async function converted(json: string, pieceBytes = json.length): Promise<string> {
   const bytes = Buffer.from(json);
@@ -67,6 +68,16 @@ describe("jsonLines", () => {
     await expect(converted(json)).rejects.toMatchObject({
       code: "input_json",
       message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it("refuses a row with more lines than bytes allowed", async () => {
+    const lines = limitRecords();
+    const json = `[{"a":1${"\n".repeat(lines)}}]`;
+    await expect(converted(json)).rejects.toMatchObject({
+      code: "input_json",
+      message:
+        "line 262145, column 1 of in.json: the value that begins on line 1, column 2 has too many lines",
     });
   });
 
