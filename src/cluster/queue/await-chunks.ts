@@ -5,7 +5,8 @@ import { FatalError } from "../../core/errors.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { addCounts } from "../../run/counters.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
-import { manifestSoFar, type StartedRun } from "../../run/finish/manifest.js";
+import { manifestSoFar } from "../../run/finish/manifest.js";
+import { Tally } from "../../run/tally.js";
 import type { EnrichJob, RunProgress } from "../../run/types.js";
 import { perSecond } from "../../session/connections.js";
 import { type ChunkResult, isFault, readChunkResult } from "../chunks/chunk-result.js";
@@ -168,6 +169,7 @@ function failed({ data, failedReason }: ChunkJobOfQueue): FatalError {
 class ChunksProgress {
   readonly #of: AwaitedChunks;
   readonly #done: Manifest[] = [];
+  readonly #tally = new Tally();
   #bytes = 0;
 
   constructor(awaited: AwaitedChunks) {
@@ -178,28 +180,30 @@ class ChunksProgress {
   done({ chunk, manifest }: ChunkResult): void {
     const { start = 0, end = 0 } = this.#of.plan.chunks[chunk] ?? {};
     this.#done.push(manifest);
+    this.#tally.add({ ...manifest, rows: manifest.input.rows });
     this.#bytes += end - start;
   }
 
   /** @param open progress of the chunks in progress */
   now(open: readonly RunProgress[]): RunProgress {
     const limit = perSecond(this.#of.job.session.rates);
-    const { tally } = this.#run();
+    const { rows, requestTotal, throttled } = this.#tally;
+    const [statuses, verdicts] = [{ ...this.#tally.statuses }, { ...this.#tally.verdicts }];
     const sum = (of: (each: RunProgress) => number): number =>
       open.reduce((total, each) => total + of(each), 0);
     for (const each of open) {
-      addCounts(tally.statuses, each.statuses);
-      addCounts(tally.verdicts, each.verdicts);
+      addCounts(statuses, each.statuses);
+      addCounts(verdicts, each.verdicts);
     }
     return {
-      rowsRead: tally.rows + sum(({ rowsRead }) => rowsRead),
-      rowsWritten: tally.rows + sum(({ rowsWritten }) => rowsWritten),
-      requests: tally.requestTotal + sum(({ requests }) => requests),
-      throttled: tally.throttled + sum(({ throttled }) => throttled),
+      rowsRead: rows + sum(({ rowsRead }) => rowsRead),
+      rowsWritten: rows + sum(({ rowsWritten }) => rowsWritten),
+      requests: requestTotal + sum(({ requests }) => requests),
+      throttled: throttled + sum((each) => each.throttled),
       isAway: open.length > 0 && open.every(({ isAway }) => isAway),
       pausedSeconds: Math.max(0, ...open.map(({ pausedSeconds }) => pausedSeconds)),
-      statuses: tally.statuses,
-      verdicts: tally.verdicts,
+      statuses,
+      verdicts,
       lookups: { planned: null, settled: 0, requests: 0 },
       maxPerSecond: Number.isFinite(limit) ? limit : null,
       throttling: "none",
@@ -211,12 +215,8 @@ class ChunksProgress {
 
   /** The manifest of the chunks that are done. */
   record(): Manifest {
-    const { plan, job } = this.#of;
-    return manifestSoFar({ ...plannedJob(plan), command: job.command }, this.#run());
-  }
-
-  #run(): StartedRun {
-    const { plan, target } = this.#of;
-    return runOfChunks(plan, this.#done, target);
+    const { plan, job, target } = this.#of;
+    const run = runOfChunks(plan, this.#done, target);
+    return manifestSoFar({ ...plannedJob(plan), command: job.command }, run);
   }
 }
