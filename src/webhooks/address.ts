@@ -79,13 +79,14 @@ const secretName =
 /** Whether a path (without its query), decoded or not, could lead out of the endpoint. */
 function mayLeave(path: string): boolean {
   try {
-    return [path, decodeURIComponent(path)].some((each) => leading.test(each));
+    return [path, decodeURIComponent(path)].some((each) => leavesEndpoint.test(each));
   } catch {
     return true;
   }
 }
 
-const leading = /[\u0000-\u001f\u007f\\]|^\/\/|^[a-z][a-z0-9+.-]*:\/\/|(?:^|\/)\.{1,2}(?:\/|$)/i;
+const leavesEndpoint =
+  /[\u0000-\u001f\u007f\\]|^\/\/|^[a-z][a-z0-9+.-]*:\/\/|(?:^|\/)\.{1,2}(?:\/|$)/i;
 
 /** Splits path and query. Only the first "?" separates them. */
 function split(path: string): readonly string[] {

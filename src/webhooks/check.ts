@@ -23,7 +23,7 @@ export function checkWebhook(webhook: Webhook, context?: JsonObject): readonly P
     if (typeof value !== "string" && typeof value !== "number") continue;
     const pointer = path.reduce<string>(childPointer, "");
     const parsed = parsePql(String(value));
-    // With a context, rendering has told them.
+    // With a context, rendering has reported these.
     if (context === undefined) problems.push(...malformedFields(parsed, pointer));
     const statics = parsed.parts.filter((part) => typeof part === "string").join("\u0000");
     for (const { fields } of findSubscriberValues(statics, values)) {
