@@ -63,11 +63,9 @@ function fromOpened(opened: InputBytes, offset: number): InputBytes {
 
 /** Seeks in an uncompressed file; null if the bytes before the offset must be read. */
 async function seekPlain(stored: StoredInput, options: InputOptions): Promise<InputBytes | null> {
-  if (stored.handle === null || options.gzip) return null;
+  if (stored.head === null || options.gzip) return null;
   // The line end is detected at the start of the file, even for a range.
-  const head = Buffer.alloc(limits.headBytes);
-  const { bytesRead } = await stored.handle.read(head, 0, head.length, 0);
-  const found = head.subarray(0, bytesRead);
+  const found = await stored.head();
   if (!isPlain(found, options)) return null;
   if (options.offset > (stored.size ?? 0)) throw tooShortError(stored.name, options.offset);
   return {

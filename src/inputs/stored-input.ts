@@ -1,5 +1,5 @@
 import { constants, open as openDescriptor } from "node:fs";
-import { open, stat as statPath } from "node:fs/promises";
+import { type FileHandle, open, stat as statPath } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
@@ -12,6 +12,7 @@ import {
   tooShortError,
   verifyInput,
 } from "./verify-input.js";
+import { limits } from "../formats/reading/lines.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { SourceInput, StoredInput } from "./types.js";
 
@@ -60,7 +61,7 @@ async function openFile(
   return {
     name: copyOf?.name ?? path,
     size: regular ? end - base : null,
-    handle: regular ? handle : null,
+    head: regular ? () => headOf(handle) : null,
     read,
     async *chunksFrom(start) {
       const file = { name: path, handle, base };
@@ -81,6 +82,12 @@ async function openFile(
       await handle.close().catch(() => {});
     },
   };
+}
+
+async function headOf(handle: FileHandle): Promise<Buffer> {
+  const head = Buffer.alloc(limits.headBytes);
+  const { bytesRead } = await handle.read(head, 0, head.length, 0);
+  return head.subarray(0, bytesRead);
 }
 
 /**
@@ -105,7 +112,7 @@ function fromStream(
   return {
     name: input.name,
     size: null,
-    handle: null,
+    head: null,
     read,
     async *chunksFrom() {
       yield* checkedBytes(input.stream, input.name, read);

@@ -1,14 +1,17 @@
+import { buffer } from "node:stream/consumers";
+import { limits } from "../formats/reading/lines.js";
 import { pinObject, readObject, type PinnedObject } from "../s3/read-object.js";
 import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
-import { checkedBytes } from "./verify-input.js";
+import { skip } from "./decode.js";
+import { checkedBytes, tooShortError } from "./verify-input.js";
 import type { SourceInput, StoredInput } from "./types.js";
+
+type FileInput = Extract<SourceInput, { readonly path: string }>;
 
 const pins = new WeakMap<SourceInput, Promise<PinnedObject>>();
 
 /** The version of an object that a run reads: the one that it finds first. */
-export function pinnedObject(
-  input: Extract<SourceInput, { readonly path: string }>,
-): Promise<PinnedObject> {
+export function pinnedObject(input: FileInput): Promise<PinnedObject> {
   const known = pins.get(input);
   if (known !== undefined) return known;
   const pin = pinObject(input.path);
@@ -17,25 +20,33 @@ export function pinnedObject(
 }
 
 /**
- * Opens an object. A resumed run also reads it from the start, to compare the bytes that were read
- * before.
+ * Opens an object, or a part of one. A resumed run reads it from the start too, to compare the bytes
+ * that were read before.
  *
  * @throws UsageError `input_not_found`, FatalError `object_*`
  */
 export async function openObject(
-  input: Extract<SourceInput, { readonly path: string }>,
+  input: FileInput,
   before: ChecksumState | null,
 ): Promise<StoredInput> {
+  const { path, range, copyOf } = input;
   const pinned = await pinnedObject(input);
   const read = { checksum: new RunningChecksum(before) };
   const stop = new AbortController();
+  const { signal } = stop;
+  const base = range?.start ?? 0;
+  const end = Math.min(range?.end ?? pinned.size, pinned.size);
+  const name = copyOf?.name ?? path;
   return {
-    name: input.path,
-    size: pinned.size,
-    handle: null,
+    name,
+    size: end - base,
+    head: () => buffer(readObject(pinned, { end: Math.min(limits.headBytes, end), signal })),
     read,
     async *chunksFrom(start) {
-      yield* checkedBytes(readObject(pinned, { start, signal: stop.signal }), input.path, read);
+      const bytes = readObject(pinned, { start: base, end, signal });
+      yield* skip(checkedBytes(bytes, name, read), start, name);
+      const { awaited } = read.checksum;
+      if (awaited > 0) throw tooShortError(name, awaited);
     },
     close: async () => stop.abort(),
   };

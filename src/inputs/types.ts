@@ -1,4 +1,3 @@
-import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
@@ -123,8 +122,8 @@ export type RunInput = SourceInput | SeveralInputs;
 export interface StoredInput {
   readonly name: string;
   readonly size: number | null;
-  /** Set for regular files, which are seekable. */
-  readonly handle: FileHandle | null;
+  /** Reads its first bytes, where reading may start at any offset; null for pipes and devices. */
+  readonly head: (() => Promise<Buffer>) | null;
   readonly read: { checksum: RunningChecksum };
   /**
    * Reads the bytes from `start`.

@@ -68,6 +68,7 @@ test("reads the ranges of a plain object, and of its version only", async () => 
   await store.put(`in/${key}.csv`, await readFile(indicators));
   expect(await split(`s3://lake/in/${key}.csv`)).toMatchObject(done);
   expect(await store.keys(key)).toEqual([`${key}/plan.json`]);
+  expect(await doChunk(cwd, 1, "--max-requests", "3")).toMatchObject({ code: 75 });
   for (const chunk of [2, 1, 0]) expect(await doChunk(cwd, chunk)).toMatchObject(done);
   expect(await merge("merged.csv")).toMatchObject(done);
   expect(comparable(await readFile(join(cwd, "merged.csv"), "utf8"))).toEqual(await single());

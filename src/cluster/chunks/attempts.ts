@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, rm, rmdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { takeLock } from "../../core/files/run-lock.js";
@@ -32,7 +32,7 @@ export function attemptNames(
   const base = `${chunkName(chunk.chunk)}.${attempt}`;
   const output = `${base}.${extensions[to] ?? to}`;
   const rejects = `${base}.rejects.${rejectsExtensions[reading.format] ?? reading.format}`;
-  return { output, rejects, state: statePath(output), copy: `${base}.input` };
+  return { output, rejects, state: statePath(output) };
 }
 
 /** Attempts at a chunk that were interrupted on this machine, or are in progress. */
@@ -74,22 +74,11 @@ export async function clearAttempts(work: WorkFolder, chunk: PlannedChunk): Prom
 /** Removes the local files of an attempt that has ended, but for those that are published. */
 export async function clearAttempt(
   work: WorkFolder,
-  { state, copy }: AttemptNames,
+  { state }: AttemptNames,
   published: readonly string[],
 ): Promise<void> {
   await rm(work.pathOf(state), { recursive: true, force: true });
   for (const name of published) await work.clear(name);
-  await rm(work.pathOf(copy), { force: true });
-  await work.close();
-}
-
-/** Removes the local files of an attempt that failed, unless it can be continued. */
-export async function clearUnlessOpen(
-  work: WorkFolder,
-  { state, copy }: AttemptNames,
-): Promise<void> {
-  await rmdir(work.pathOf(state)).catch(() => undefined);
-  if (!existsSync(work.pathOf(state))) await rm(work.pathOf(copy), { force: true });
   await work.close();
 }
 

@@ -9,14 +9,12 @@ import { checkResume } from "../../run/options.js";
 import { readingOf } from "../../run/rows/reading.js";
 import type { RowHandling } from "../../run/rows/row-handling.js";
 import type { EnrichJob } from "../../run/types.js";
-import { isObjectAddress } from "../../s3/address.js";
 import {
   attemptNames,
   attemptSettings,
   attemptStand,
   clearAttempt,
   clearAttempts,
-  clearUnlessOpen,
   openAttempts,
   refuseChangedLists,
 } from "./attempts.js";
@@ -130,8 +128,8 @@ async function runAttempt(doing: Doing, attempt: string): Promise<ChunkEnd> {
   refuseChangedLists(plan, await job.session.withheld(settings.lookup));
   let lastStep = (): void => undefined;
   const run = async (): Promise<Manifest> => {
-    await work.prepare(names.state);
-    const input = await localInput(doing, names.copy);
+    await work.prepare();
+    const input = await partOf(doing);
     const own: EnrichJob = {
       ...job,
       settings,
@@ -143,7 +141,7 @@ async function runAttempt(doing: Doing, attempt: string): Promise<ChunkEnd> {
     return execute(own, await handlingOf(own, input, plan));
   };
   const manifest = await run().catch(async (error: unknown) => {
-    await clearUnlessOpen(work, names);
+    await work.close();
     throw explained(error, chunk);
   });
   const files = [names.output, names.rejects, manifestPath(names.output)];
@@ -157,15 +155,14 @@ async function runAttempt(doing: Doing, attempt: string): Promise<ChunkEnd> {
   return ended;
 }
 
-/** The chunk's part of the input, which of an object is copied to this machine. */
-async function localInput(
-  { job: { signal }, work, plan, chunk }: Doing,
-  copy: string,
-): Promise<ChunkInput> {
+/** The chunk's part of the input: of an object, of the version that was divided. */
+async function partOf({ work, plan, chunk }: Doing): Promise<ChunkInput> {
   const input = chunkInput(work, plan, chunk);
-  if (!isObjectAddress(input.path)) return input;
-  const { fetchRange } = await import("./object-range.js");
-  return fetchRange(input, work.pathOf(copy), { etag: plan.input.etag, signal });
+  const { etag } = plan.input;
+  if (etag === undefined) return input;
+  const { pinnedObject } = await import("../../inputs/stored-object.js");
+  if ((await pinnedObject(input)).etag === etag) return input;
+  throw new FatalError("input_changed", `${input.path} has changed since it was split`);
 }
 
 /** How the rows are read: of a table, those of its copy. */

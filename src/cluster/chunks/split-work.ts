@@ -6,7 +6,6 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { formats } from "../../formats/registry.js";
-import { limits } from "../../formats/reading/lines.js";
 import { isPlain } from "../../inputs/decode.js";
 import { openStored } from "../../inputs/stored-input.js";
 import { InputSplitter } from "../../inputs/split-input.js";
@@ -157,13 +156,8 @@ async function canStay(
   // Opening the input again reports why it cannot be read.
   if (opened === null) return true;
   try {
-    if (opened.handle === null && !isObject) return false;
-    let head: Buffer = Buffer.alloc(0);
-    for await (const bytes of opened.chunksFrom(0)) {
-      head = Buffer.concat([head, bytes]);
-      if (head.length >= limits.headBytes) break;
-    }
-    return isPlain(head.subarray(0, limits.headBytes), stored);
+    const head = await opened.head?.();
+    return head !== undefined && isPlain(head, stored);
   } finally {
     await opened.close();
   }

@@ -20,8 +20,8 @@ export interface WorkFolder {
   readonly name: string;
   /** Whether it is elsewhere, so that files are sent to it and fetched from it. */
   readonly isRemote: boolean;
-  /** Makes the local folder, and in that of a remote one also `name`. @throws FatalError `output_*` */
-  prepare(name?: string): Promise<void>;
+  /** Makes the local folder. @throws FatalError `output_*` */
+  prepare(): Promise<void>;
   /** The names stored in it; none if it does not exist. */
   list(): Promise<readonly string[]>;
   /** The names at `pathOf`, which attempts of this machine write. */
@@ -162,7 +162,7 @@ function objectWork(given: string): WorkFolder {
     list: () => listObjects(address("")),
     localNames: () => readdir(folder).catch(() => []),
     read: (name) => readText(address(name)),
-    prepare: async (name = "") => createFolder(pathOf(name)),
+    prepare: async () => createFolder(folder),
     publish: (name, text) => publishText(address(name), text),
     async remove(name) {
       await removeLocal(name);
