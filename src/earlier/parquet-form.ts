@@ -32,7 +32,7 @@ export async function formOfParquet(
     kind: "parquet",
     reading: outputReading(options.prefix),
     optional: first.optional,
-    ...(first.runId !== undefined && { runId: first.runId }),
+    ...(first.runId !== null && { runId: first.runId }),
     settings: {},
     async open(file, { place, skip, before }) {
       const output = await openParquetOutput(file.path, options);

@@ -70,6 +70,14 @@ it("writes a new file, in which only the failed rows differ", async () => {
   expect(await runRepute(["verify", "again.parquet"], { cwd })).toMatchObject({ code: 0 });
 });
 
+it("keeps the run of a file that another program has written again", async () => {
+  const { run, query } = await prepared();
+  await query("COPY (SELECT * FROM out.parquet) TO rewritten.parquet");
+  const retried = await run("retry", "rewritten.parquet", "-o", "again.parquet", "--json");
+  const [{ rep_run_id: runId } = {}] = await query("SELECT DISTINCT rep_run_id FROM out.parquet");
+  expect(JSON.parse(retried.stdout)).toMatchObject({ run_id: runId, exit_code: 0 });
+});
+
 it("starts anew, with the answers so far, where the file has changed in the middle", async () => {
   const { cwd, run } = await prepared();
   const path = join(cwd, "out.parquet");

@@ -1,4 +1,4 @@
-import type { ParquetParsers, SchemaTree } from "hyparquet";
+import type { SchemaTree } from "hyparquet";
 import { stat } from "node:fs/promises";
 import {
   addedColumns,
@@ -18,12 +18,11 @@ import type { StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../tables/values.js";
 import { leadingNames, stagedType, type TableColumn, tableSchema } from "../sql/table-schema.js";
 import { parquetType } from "./input-types.js";
-import { openFile, textOf } from "./parquet-file.js";
-import { exactParsers, parquetRows } from "./read-table.js";
+import { openFile, type OpenedFile, parquetRows } from "./parquet-file.js";
 
 export interface ParquetOutput {
-  /** The run that wrote it, if the file tells. */
-  readonly runId: string | undefined;
+  /** The run that wrote it; null for a file without rows that another program wrote. */
+  readonly runId: string | null;
   readonly rows: number;
   readonly bytes: number;
   readonly columns: readonly TableColumn[];
@@ -75,9 +74,10 @@ export async function openParquetOutput(
       hint: `restore it and continue with --resume, or ${startOver}`,
     });
   };
-  const reading = { name: path, columns: columns.map(({ name }) => name), parsers };
+  // Results as received stay so.
+  const reading = { name: path, columns: columns.map(({ name }) => name), keepsJson: true };
   return {
-    runId: metadata.key_value_metadata?.find(({ key }) => key === "repute.run_id")?.value,
+    runId: await runOf(opened, path, `${prefix}run_id`),
     rows: Number(metadata.num_rows),
     bytes: facts.size,
     columns,
@@ -99,6 +99,16 @@ export async function openParquetOutput(
       }
     },
   };
+}
+
+/** Programs that rewrite a file keep its columns, but not its metadata. */
+async function runOf(opened: OpenedFile, name: string, column: string): Promise<string | null> {
+  const { key_value_metadata: noted = [] } = opened.metadata;
+  const found = noted.find(({ key }) => key === "repute.run_id")?.value;
+  if (found !== undefined) return found;
+  const firstRow = parquetRows(opened, { name, columns: [column], end: 1 });
+  for await (const [[run = null] = []] of firstRow) return run === null ? null : textOfValue(run);
+  return null;
 }
 
 /** The type of an own column, which a retry has to write again. */
@@ -132,9 +142,6 @@ export function outputCells(
   };
   return (values) => values.map(cellOf);
 }
-
-/** Results as received stay so. */
-const parsers: ParquetParsers = { ...exactParsers, jsonFromBytes: textOf };
 
 function notAnOutput(path: string, what: string): UsageError {
   return new UsageError("not_an_output", `${path} ${what}`, {

@@ -2,19 +2,19 @@ import type {
   AsyncBuffer,
   Compressors,
   FileMetaData,
+  ParquetParsers,
   ParquetReadOptions,
+  SchemaElement,
   SchemaTree,
 } from "hyparquet";
+import { timeText } from "../../core/clock.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { loadDriver } from "../../core/load-driver.js";
-
-/** Decoded bytes held at a time. A row group is decoded in slices of about this size. */
-const sliceBytes = 32 * 1024 * 1024;
+import { type InputValue, JsonText } from "../tables/values.js";
+import { parquetValues } from "./input-values.js";
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
-
-const builtIn: ReadonlySet<string> = new Set(["UNCOMPRESSED", "SNAPPY"]);
 
 export interface OpenedFile {
   readonly file: AsyncBuffer;
@@ -39,9 +39,55 @@ export async function openFile(path: string, name = path): Promise<OpenedFile> {
   }
 }
 
-export function* slices({
-  row_groups: groups,
-}: FileMetaData): Generator<{ from: number; to: number }> {
+interface ParquetReading {
+  readonly name: string;
+  /** Index of the first row. @default 0 */
+  readonly first?: number;
+  /** Index after the last row. @default all */
+  readonly end?: number;
+  /** Names of the columns to read, in this order. @default all */
+  readonly columns?: readonly string[];
+  /** Whether JSON stays as it is in the file: as text, with its line ends. @default false */
+  readonly keepsJson?: boolean;
+}
+
+/** Reads rows, a slice of a row group at a time. */
+export async function* parquetRows(
+  { file, metadata, tree }: OpenedFile,
+  { name, first = 0, end = Infinity, columns, keepsJson = false }: ParquetReading,
+): AsyncGenerator<readonly (readonly InputValue[])[]> {
+  const compressors = await compressorsFor(name, metadata);
+  const nodes =
+    columns?.map((wanted) => tree.children.find(({ element }) => element.name === wanted)!) ??
+    tree.children;
+  // Taken before the elements lose their types.
+  const valuesOf = nodes.map(parquetValues);
+  const exact = withExactValues(metadata);
+  for (const slice of slices(metadata)) {
+    const [rowStart, rowEnd] = [Math.max(slice.from, first), Math.min(slice.to, end)];
+    if (rowEnd <= rowStart) continue;
+    const what = `rows ${rowStart + 1} to ${rowEnd}`;
+    const rows = await readRows({
+      file,
+      metadata: exact,
+      compressors,
+      parsers: keepsJson ? { ...parsers, jsonFromBytes: textOf } : parsers,
+      utf8: false,
+      ...(columns && { columns: [...columns] }),
+      rowStart,
+      rowEnd,
+    }).catch((error: unknown) => {
+      throw unreadable(name, `${what} cannot be read`, error);
+    });
+    if (rows.length !== rowEnd - rowStart) throw unreadable(name, `${what} are not all there`);
+    yield rows.map((row) => valuesOf.map((valueOf, index) => valueOf(row[index])));
+  }
+}
+
+/** Decoded bytes held at a time. A row group is decoded in slices of about this size. */
+const sliceBytes = 32 * 1024 * 1024;
+
+function* slices({ row_groups: groups }: FileMetaData): Generator<{ from: number; to: number }> {
   let from = 0;
   for (const { num_rows: size, total_byte_size: bytes } of groups) {
     const end = from + Number(size);
@@ -53,7 +99,7 @@ export function* slices({
 }
 
 /** Reads rows as arrays: of these columns, or of all in their order. Errors are those of hyparquet. */
-export async function readRows(
+async function readRows(
   options: Omit<ParquetReadOptions, "rowFormat" | "onComplete">,
 ): Promise<readonly (readonly unknown[])[]> {
   const { parquetRead } = await loadReader();
@@ -62,7 +108,9 @@ export async function readRows(
   return found;
 }
 
-export async function compressorsFor(
+const builtIn: ReadonlySet<string> = new Set(["UNCOMPRESSED", "SNAPPY"]);
+
+async function compressorsFor(
   name: string,
   { row_groups: groups }: FileMetaData,
 ): Promise<Compressors> {
@@ -82,7 +130,39 @@ export async function compressorsFor(
   throw unreadable(name, `it is compressed with ${unknown}, which repute cannot read`);
 }
 
-export function unreadable(name: string, what: string, cause?: unknown): ReputeError {
+/** Types that hyparquet rounds or refuses. */
+const untyped: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL", "BSON"]);
+
+/**
+ * Without the types that hyparquet rounds or refuses. Their values are read as integers or bytes, which
+ * are exact.
+ */
+function withExactValues(metadata: FileMetaData): FileMetaData {
+  const plain = (element: SchemaElement): SchemaElement => {
+    if (!untyped.has(element.converted_type) && !untyped.has(element.logical_type?.type)) {
+      return element;
+    }
+    const { converted_type: _1, logical_type: _2, ...rest } = element;
+    return rest;
+  };
+  return { ...metadata, schema: metadata.schema.map(plain) };
+}
+
+/** Parsers whose values `parquetValues` takes. */
+const parsers: ParquetParsers = {
+  timestampFromMilliseconds: (units: bigint) => timeText(units, 3),
+  timestampFromMicroseconds: (units: bigint) => timeText(units, 6),
+  timestampFromNanoseconds: (units: bigint) => timeText(units, 9),
+  dateFromDays: (days: number) =>
+    timeText(BigInt(days) * 86_400n, 0).slice(0, -"T00:00:00Z".length),
+  stringFromBytes: (bytes: Uint8Array) => textOf(bytes),
+  jsonFromBytes: (bytes: Uint8Array): InputValue =>
+    new JsonText(textOf(bytes).replaceAll(/[\r\n]+/g, " ")),
+  geometryFromBytes: (bytes: Uint8Array) => bytes,
+  geographyFromBytes: (bytes: Uint8Array) => bytes,
+} as unknown as ParquetParsers;
+
+function unreadable(name: string, what: string, cause?: unknown): ReputeError {
   if (cause instanceof ReputeError) return cause;
   if ((cause as NodeJS.ErrnoException | undefined)?.syscall !== undefined) {
     return new FatalError("parquet_unreadable", `cannot read ${name}: ${faultReason(cause)}`, {
@@ -98,6 +178,6 @@ export function unreadable(name: string, what: string, cause?: unknown): ReputeE
 }
 
 /** A text with all its characters, a byte order mark included. */
-export function textOf(bytes: Uint8Array): string {
+function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
