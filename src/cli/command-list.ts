@@ -26,9 +26,9 @@ const sections = {
   },
   "Cases and webhooks": {
     customers: async () => (await import("./commands/customers.js")).customersCommand,
-    "case show": async () => (await import("./commands/case/show.js")).caseShowCommand,
-    "case context": async () => (await import("./commands/case/show.js")).caseContextCommand,
-    "case enrich": async () => (await import("./commands/case/enrich.js")).caseEnrichCommand,
+    "case show": async () => (await import("./commands/case.js")).caseShowCommand,
+    "case context": async () => (await import("./commands/case.js")).caseContextCommand,
+    "case enrich": async () => (await import("./commands/case.js")).caseEnrichCommand,
     "webhook check": async () => (await import("./commands/webhook/check.js")).webhookCheckCommand,
     "webhook send": async () => (await import("./commands/webhook/send.js")).webhookSendCommand,
   },

@@ -1,0 +1,207 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { stringify } from "csv-stringify/sync";
+import type { OpsClient } from "../../api/ops-client.js";
+import { opsOptions } from "../../api/options.js";
+import type { RepShareCase } from "../../api/schema/operations.js";
+import { withoutFormula } from "../../formats/csv/csv-writer.js";
+import { detectSinkFormat } from "../../formats/registry.js";
+import { sourceOptions } from "../../inputs/source-options.js";
+import type { SourceInput } from "../../inputs/types.js";
+import { findWarehouse } from "../../outputs/registry.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { callExitCodes, exitCodes } from "../exit-code.js";
+import { caseCallGroups, opsCallGroups } from "../services/call-options.js";
+import { askService, withClient, withServices } from "../services/services.js";
+import type { CliContext } from "../terminal/cli-context.js";
+import { showRecord } from "../terminal/data-output.js";
+import { runEnrichJob } from "./enrich/enrich-job.js";
+import { jobExitCodes, runGroups } from "./enrich/job-options.js";
+
+const ofCase = {
+  operands: [["ID", "identifier of the case"]],
+  operandCount: "one",
+} as const;
+
+export const caseShowCommand = defineCommand({
+  ...ofCase,
+  name: "case show",
+  usage: "ID [flags]",
+  summary: "show a reputation-share case",
+  description: [
+    "Prints one reputation-share case as one JSON object. On a terminal it prints one field per line.",
+    "If an access token is configured, it is sent.",
+  ],
+  groups: opsCallGroups,
+  examples: {
+    "repute case show case-2001 --local": "show a case of the embedded service",
+    "repute case show 4711 --ops-url https://ops.example": "query the operations interface",
+    "repute case show 4711 | jq -r '.event_ips[]'": "print the IP addresses of its events",
+  },
+  exitCodes: callExitCodes,
+  run: async (call) => {
+    const found = await askService("ops", call, (client) =>
+      readCase(client, call.operand, call.context),
+    );
+    await showRecord(call, found);
+    return exitCodes.done;
+  },
+});
+
+export const caseContextCommand = defineCommand({
+  ...ofCase,
+  name: "case context",
+  usage: "ID [flags]",
+  summary: "show the context of a case, which fills in webhook payloads",
+  description: [
+    "Prints the context of a case as one JSON object. On a terminal it prints one field per line, with the path that a webhook payload uses: s.resolver_data.CustomerEmail for {{ s.resolver_data.CustomerEmail }}.",
+  ],
+  groups: caseCallGroups,
+  examples: {
+    "repute case context case-2001 --local": "show a context of the embedded service",
+    "repute case context 4711 --case-url https://cases.example --case-api-key-file ~/.repute/case-key":
+      "query the case management instance",
+    "repute case context 4711 > context.json":
+      "save it for repute webhook check --context context.json",
+  },
+  exitCodes: callExitCodes,
+  run: async (call) => {
+    const { signal } = call.context;
+    const found = await askService("case", call, (client) =>
+      client.context(call.operand, { signal }),
+    );
+    await showRecord(call, found);
+    return exitCodes.done;
+  },
+});
+
+const enrichGroups = { ...runGroups, Service: { ...opsOptions.shape, ...runGroups.Service } };
+
+type Settings = SettingsOf<typeof enrichGroups>;
+
+export const caseEnrichCommand = defineCommand({
+  ...ofCase,
+  name: "case enrich",
+  isJob: true,
+  usage: "ID [-o OUT] [flags]",
+  summary: "enrich the IP addresses of a case",
+  description: [
+    "Reads a reputation-share case and enriches the IP addresses of its events like repute enrich. Each row has the address as ip, the fields of the case, and the answer.",
+  ],
+  groups: enrichGroups,
+  examples: {
+    "repute case enrich case-2001 --local":
+      "try it with the embedded service, writing CSV to stdout",
+    "repute case enrich 4711 -o case.csv --ops-url https://ops.example --intel-url https://intel.example/beta":
+      "read the case from one service and look up its addresses with the other",
+    "repute case enrich 4711 -o case.csv --resume":
+      "continue an interrupted run, if the case has not changed",
+  },
+  exitCodes: jobExitCodes(),
+  run: enrichCase,
+});
+
+async function enrichCase(call: CommandCall<Settings>): Promise<number> {
+  const { opsUrl: _opsUrl, accessTokenFile: _accessTokenFile, ...settings } = call.settings;
+  return withServices(["ops", "intel"], call, async ({ ops, intel }) => {
+    const found = await withClient("ops", ops, call, (client) =>
+      readCase(client, call.operand, call.context),
+    );
+    if ((found.event_ips ?? []).length === 0) {
+      const events = found.event_count ?? 0;
+      call.context.reporter.warning(
+        `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${events} events` : ""}`,
+      );
+    }
+    const format = rowsFormat(settings);
+    const input = caseRows(found, format);
+    const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
+    const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
+    return runEnrichJob({ ...call, settings: { ...settings, ...reading } }, intel, input);
+  });
+}
+
+/** Nested output keeps undocumented members; the header of flat output is fixed. */
+function rowsFormat({
+  to,
+  output,
+  shape,
+  formulaGuard,
+}: Pick<Settings, "to" | "output" | "shape" | "formulaGuard">): CaseRowsFormat {
+  // No spreadsheet opens a database table, so cells need no guard.
+  if (output !== "-" && findWarehouse(output) !== null) return "csv";
+  const format = to ?? (output === "-" ? null : detectSinkFormat(output).format);
+  if (format === null || format === "csv" || format === "tsv") {
+    return formulaGuard ? "csv, guarded" : "csv";
+  }
+  if (format !== "ndjson") return "ndjson, all";
+  return shape === "flat" ? "ndjson" : "ndjson, all";
+}
+
+/**
+ * Reads one reputation-share case from the operations interface. A different identifier in the answer is
+ * only a warning, since an identifier may have several spellings.
+ */
+async function readCase(
+  client: OpsClient,
+  id: string,
+  { signal, reporter }: CliContext,
+): Promise<RepShareCase> {
+  const found = await client.repShareCase(id, { signal });
+  if (found.id.toLowerCase() !== id.trim().toLowerCase()) {
+    const [asked, answered] = [id, found.id].map((name) => JSON.stringify(name));
+    reporter.warning(`asked for case ${asked}, the service answered with case ${answered}`);
+  }
+  return found;
+}
+
+const caseItemColumn = "ip";
+
+/** Members of a case that become columns next to the address. */
+const members = [
+  "id",
+  "customer_id",
+  "tenant_id",
+  "event_count",
+  "event_types",
+  "first_event_date",
+  "last_event_date",
+  "state",
+] as const satisfies readonly (keyof RepShareCase)[];
+
+/**
+ * Format of the rows. `guarded` neutralises formulas for spreadsheets; `all` includes undocumented
+ * members.
+ */
+type CaseRowsFormat = "csv" | "csv, guarded" | "ndjson" | "ndjson, all";
+
+/** The addresses of a case as input of the main job: one row each, with the fields of the case. */
+function caseRows(found: RepShareCase, format: CaseRowsFormat): SourceInput {
+  const lines =
+    format === "csv" || format === "csv, guarded"
+      ? csvLines(found, format === "csv" ? String : withoutFormula)
+      : ndjsonLines(found, format);
+  const version = createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);
+  const stream = Readable.from(lines.map((line) => Buffer.from(line)));
+  return { stream, name: `case ${found.id}`, version };
+}
+
+/** Every cell, the address included, comes from the service, so `shown` guards them all. */
+function csvLines(found: RepShareCase, shown: (cell: string) => string): string[] {
+  const beside = members.map((member) => {
+    const value = found[member] ?? "";
+    return shown(Array.isArray(value) ? value.join("|") : String(value));
+  });
+  const rows = (found.event_ips ?? []).map((ip) => stringify([[shown(ip), ...beside]]));
+  return [stringify([[caseItemColumn, ...members]]), ...rows];
+}
+
+function ndjsonLines(found: RepShareCase, format: CaseRowsFormat): string[] {
+  const { event_ips: ips, ...rest } = found;
+  const known = Object.fromEntries(members.map((member) => [member, found[member] ?? null]));
+  const beside = format === "ndjson" ? known : rest;
+  return (ips ?? []).map((ip) => {
+    const item = { [caseItemColumn]: ip };
+    return `${JSON.stringify({ ...item, ...beside, ...item })}\n`;
+  });
+}
