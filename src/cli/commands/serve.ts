@@ -5,8 +5,7 @@ import { serviceOptions } from "../../service/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
-import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
-import { secrets } from "../options/secrets.js";
+import { endpointKeysFile, readEndpointKeys, secrets } from "../options/secrets.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";
 
 const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;

@@ -1,12 +1,18 @@
-import { createReadStream, type Stats } from "node:fs";
+import { constants, createReadStream, openSync, type Stats } from "node:fs";
 import { stat } from "node:fs/promises";
-import { buffer } from "node:stream/consumers";
+import { Socket } from "node:net";
+import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
+import { readJson } from "../../core/json-members.js";
+import { option } from "../../core/options.js";
+import { shellWord } from "../../core/text/quantity.js";
+import type { ApiKey } from "../../webhooks/prepare.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import { flagName } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
-import { shellWord } from "../../core/text/quantity.js";
+
+type KeyContext = Pick<CliContext, "reporter" | "signal">;
 
 /** A secret and its sources: a variable or a file, never a flag or a config file. */
 export interface Secret {
@@ -63,7 +69,7 @@ export function secretHint(why: string, { variable, fileKey }: Secret): string {
 export async function readSecret(
   secret: Secret,
   given: GivenSettings,
-  context: Pick<CliContext, "env" | "reporter" | "signal">,
+  context: KeyContext & Pick<CliContext, "env">,
 ): Promise<string | null> {
   const file = secretOrigin(secret, given, context.env);
   if (file === null) return null;
@@ -112,16 +118,16 @@ function isOpenToOthers({ mode, uid }: Stats): boolean {
 
 /**
  * Reads at most `limit` bytes of a file of secrets, and warns if other users can read it. Process
- * substitution and devices work too.
+ * substitution, named pipes and devices work too.
  *
  * @param what the file as messages name it
  * @throws UsageError `secret_unreadable`; the signal's reason if it aborts first
  */
-export async function readKeyFile(
+async function readKeyFile(
   path: string,
   what: string,
   limit: number,
-  { reporter, signal }: Pick<CliContext, "reporter" | "signal">,
+  { reporter, signal }: KeyContext,
 ): Promise<Buffer> {
   try {
     const stats = await stat(path);
@@ -131,7 +137,15 @@ export async function readKeyFile(
         `other users can read or change the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,
       );
     }
-    return await buffer(createReadStream(path, { end: limit - 1, signal }));
+    const stream = stats.isFIFO() ? openPipe(path, signal) : createReadStream(path, { signal });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= limit) break;
+    }
+    return Buffer.concat(chunks).subarray(0, limit);
   } catch (error) {
     signal.throwIfAborted();
     throw new UsageError("secret_unreadable", `cannot read ${path}, ${what}: ${fileFault(error)}`, {
@@ -140,10 +154,60 @@ export async function readKeyFile(
   }
 }
 
+/**
+ * Opens a pipe that may have no writer yet. An open that waits for one cannot be aborted, and would
+ * keep the process from exiting.
+ */
+function openPipe(path: string, signal: AbortSignal): Socket {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, writable: false, signal });
+}
+
 /** Why a text cannot be a header value (RFC 9110, 5.5); null if it can. */
-export function keyFault(text: string): string | null {
+function keyFault(text: string): string | null {
   if (text === "") return "it is empty";
   if (text.length > longestKey) return `it is longer than ${longestKey} characters`;
   if (/^[\u0021-\u007E]+$/.test(text)) return null;
   return "it contains a space, a line break or another character that is not allowed in an HTTP header";
+}
+
+export const endpointKeysFile = option(z.string().min(1).optional(), {
+  description:
+    'JSON file with API keys by endpoint: {"https://crm.example": "KEY"}. Each is sent as Bearer to its own origin only',
+  value: "PATH",
+});
+
+const longestEndpointKeys = 1024 * 1024;
+
+const keysSchema = z.record(z.url({ protocol: /^https?$/ }), z.string().min(1));
+
+/**
+ * Reads the API keys of webhook endpoints; none without a file.
+ *
+ * @throws UsageError if the file is unreadable or malformed; never shows a key
+ */
+export async function readEndpointKeys(
+  path: string | undefined,
+  context: KeyContext,
+): Promise<readonly ApiKey[]> {
+  if (path === undefined) return [];
+  const bytes = await readKeyFile(path, "the endpoint keys file", longestEndpointKeys, context);
+  const { value, fault } = readJson(bytes);
+  const parsed = keysSchema.safeParse(value);
+  if (fault !== null || !parsed.success) {
+    throw new UsageError(
+      "secret_malformed",
+      `${path} must contain a JSON object of API keys by endpoint${fault === null ? "" : `; it ${fault}`}`,
+      { hint: 'for example {"https://crm.example": "KEY"}' },
+    );
+  }
+  return Object.entries(parsed.data).map(([origin, text]) => {
+    const key = text.trim();
+    const wrong = keyFault(key);
+    if (wrong === null) return { origin, key };
+    throw new UsageError(
+      "secret_malformed",
+      `${path} contains no valid API key for ${origin}: ${wrong}`,
+    );
+  });
 }

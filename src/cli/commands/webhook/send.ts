@@ -8,10 +8,9 @@ import type { Webhook } from "../../../webhooks/configuration.js";
 import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { wantsLines, writeOut, showRecord } from "../../terminal/data-output.js";
-import { endpointKeysFile, readEndpointKeys } from "../../options/endpoint-keys.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/text/printable.js";
-import { readSecret, secrets } from "../../options/secrets.js";
+import { endpointKeysFile, readEndpointKeys, readSecret, secrets } from "../../options/secrets.js";
 import {
   chosenContext,
   chosenWebhooks,

@@ -1,8 +1,15 @@
+import { execFileSync } from "node:child_process";
 import { chmod, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { readSecret, secretNamed, secrets } from "../../../../src/cli/options/secrets.js";
+import {
+  readEndpointKeys,
+  readSecret,
+  secretNamed,
+  secrets,
+} from "../../../../src/cli/options/secrets.js";
 import type { GivenSettings, SettingLevel } from "../../../../src/cli/options/settings.js";
+import { InterruptedError } from "../../../../src/core/errors.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { fakeContext } from "../fake-context.js";
 
@@ -86,6 +93,29 @@ test.skipIf(process.platform === "win32")("refuses an endless device", async () 
   );
 });
 
+describe.skipIf(process.platform === "win32")("a named pipe", () => {
+  async function namedPipe(): Promise<string> {
+    const path = join(await temporaryFolder(), "pipe");
+    execFileSync("mkfifo", [path]);
+    return path;
+  }
+
+  test("is read once it has a writer", async () => {
+    const path = await namedPipe();
+    const key = readKey(fileGiven(path, "flag"));
+    await writeFile(path, "k-3\n");
+    expect(await key).toBe("k-3");
+  });
+
+  test("that nobody writes to does not keep a signal waiting", async () => {
+    const stop = new AbortController();
+    const context = { ...fakeContext(), signal: stop.signal };
+    const key = readSecret(secrets.intel, fileGiven(await namedPipe(), "flag"), context);
+    setTimeout(() => stop.abort(new InterruptedError("SIGINT")), 50);
+    await expect(key).rejects.toThrow(InterruptedError);
+  });
+});
+
 describe.skipIf(process.platform === "win32")("a file that others can read", () => {
   test.each([
     [0o644, true],
@@ -136,4 +166,18 @@ test.each([
 
 test("the flag of a secret file is not a secret", () => {
   expect(secretNamed("api-key-file")).toBeNull();
+});
+
+test("reads endpoint keys without the space around them", async () => {
+  const path = await keyFile('{"https://crm.example": " k-1\\n"}');
+  expect(await readEndpointKeys(path, fakeContext())).toEqual([
+    { origin: "https://crm.example", key: "k-1" },
+  ]);
+});
+
+test("refuses an endpoint key with invalid characters and names its origin, not the key", async () => {
+  const path = await keyFile('{"https://crm.example": "first\\nsecond"}');
+  await expect(readEndpointKeys(path, fakeContext())).rejects.toThrow(
+    `${path} contains no valid API key for https://crm.example: it contains a space, a line break or another character that is not allowed in an HTTP header`,
+  );
 });
