@@ -75,9 +75,10 @@ const warehouses: readonly FindWarehouse[] = [
   (output) => {
     const target = namesTable(output, parsePostgresTarget(output));
     if (target === null) return null;
-    return tableOf(target, async (options) =>
-      (await import("./postgres/postgres-database.js")).PostgresDatabase.open(target, options),
-    );
+    return tableOf(target, async (options) => {
+      const { PostgresDatabase } = await import("./postgres/postgres-database.js");
+      return new PostgresDatabase(target, options);
+    });
   },
 ];
 

@@ -2,12 +2,7 @@ import type { TypedColumn } from "../../formats/typed-column.js";
 import { existsSync } from "node:fs";
 import { access as checkAccess, constants, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import type {
-  DuckDBAppender,
-  DuckDBConnection,
-  DuckDBInstance,
-  DuckDBResult,
-} from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
 import type { TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type {
@@ -21,7 +16,7 @@ import type {
 } from "../warehouse/table-database.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
-import { appendRows, createStaging, type DuckdbDriver, staging } from "./stage-rows.js";
+import { appendRows, type DuckdbDriver } from "./append-rows.js";
 
 interface OpenFile {
   readonly instance: DuckDBInstance;
@@ -139,9 +134,8 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     return found.length > 0;
   }
 
-  async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
-    await this.#append(() => createStaging(this.#file.connection, columns), columns, batches);
-    return staging;
+  loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
+    return this.#append(null, columns, batches);
   }
 
   async append(table: TableName, columns: readonly TypedColumn[], batches: Batches) {
@@ -149,22 +143,19 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     const nameOf = ({ name }: { readonly name: string }): string => name.toLowerCase();
     const found = (await this.columnsOf(table)).map(nameOf);
     if (found.join("\0") !== columns.map(nameOf).join("\0")) return false;
-    const { name, schema } = table;
-    await this.#append(() => this.#file.connection.createAppender(name, schema), columns, batches);
+    await this.#append(table, columns, batches);
     return true;
   }
 
   async #append(
-    open: () => Promise<DuckDBAppender>,
+    table: TableName | null,
     columns: readonly TypedColumn[],
     batches: Batches,
-  ): Promise<void> {
-    try {
-      const rows = { batches, display: this.#display };
-      await appendRows(this.#driver, await open(), columns, rows);
-    } catch (error) {
+  ): Promise<TableName> {
+    const rows = { table, columns, batches, display: this.#display };
+    return appendRows(this.#driver, this.#file.connection, rows).catch((error: unknown) => {
       throw this.explain(error);
-    }
+    });
   }
 
   async settle(): Promise<void> {

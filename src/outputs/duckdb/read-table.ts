@@ -20,7 +20,7 @@ import {
 import { quoteTable } from "../sql/dialect.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
-import type { DuckdbDriver } from "./stage-rows.js";
+import type { DuckdbDriver } from "./append-rows.js";
 
 /** Reads a table or the result of a query from a DuckDB file, opened read-only. */
 export async function readDuckdbTable(

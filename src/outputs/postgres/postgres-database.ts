@@ -3,7 +3,7 @@ import { FatalError } from "../../core/errors.js";
 import type { ConnectOptions, TableDatabase } from "../warehouse/table-database.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import { isStarting, isTransient, serverFault } from "./server-fault.js";
-import { loadPostgres, type PostgresDriver, PostgresSession } from "./postgres-session.js";
+import { PostgresSession } from "./postgres-session.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
 export const maxAttempts = 12;
@@ -13,22 +13,16 @@ const wait = { first: 500, most: 30_000 };
 
 /** A PostgreSQL database with one session at a time, replaced when its connection is lost. */
 export class PostgresDatabase implements TableDatabase {
-  readonly #driver: PostgresDriver;
   readonly #target: PostgresTarget;
   readonly #options: ConnectOptions;
   #session: PostgresSession | null = null;
   /** True after the first successful transaction, which proves address and login: before writing, a check. */
   #known: boolean;
 
-  private constructor(driver: PostgresDriver, target: PostgresTarget, options: ConnectOptions) {
-    this.#driver = driver;
+  constructor(target: PostgresTarget, options: ConnectOptions) {
     this.#target = target;
     this.#options = options;
     this.#known = options.access === "write";
-  }
-
-  static async open(target: PostgresTarget, options: ConnectOptions): Promise<PostgresDatabase> {
-    return new PostgresDatabase(await loadPostgres(), target, options);
   }
 
   /**
@@ -45,7 +39,7 @@ export class PostgresDatabase implements TableDatabase {
     const mode = access === "read" ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
     for (let attempt = 1; ; attempt++) {
       try {
-        this.#session ??= await PostgresSession.open(this.#driver, this.#target.url, onWarning);
+        this.#session ??= await PostgresSession.open(this.#target.url, onWarning);
         const result = await this.#session.transaction(work, `BEGIN ISOLATION LEVEL ${mode}`, end);
         this.#known = true;
         return result;

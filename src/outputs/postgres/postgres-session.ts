@@ -35,12 +35,12 @@ const answerTimeoutMs = 11 * 60_000;
 const connectTimeoutMs = 30_000;
 const endTimeoutMs = 2_000;
 
-export interface PostgresDriver {
+interface PostgresDriver {
   readonly Client: typeof Client;
   readonly copyFrom: typeof copyFrom;
 }
 
-export async function loadPostgres(): Promise<PostgresDriver> {
+async function loadPostgres(): Promise<PostgresDriver> {
   const { Client } = await loadDriver("pg", () => import("pg"));
   const { from } = await loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
   return { Client, copyFrom: from };
@@ -63,11 +63,8 @@ export class PostgresSession implements TableSession {
    * Connects and logs in.
    * @param url address with all parameters that pg understands
    */
-  static async open(
-    driver: PostgresDriver,
-    url: string,
-    onWarning: (message: string) => void,
-  ): Promise<PostgresSession> {
+  static async open(url: string, onWarning: (message: string) => void): Promise<PostgresSession> {
+    const driver = await loadPostgres();
     const client = new driver.Client({
       connectionString: await loginAddress(driver.Client, url, onWarning),
       application_name: "repute",

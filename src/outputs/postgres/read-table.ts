@@ -1,11 +1,10 @@
-import type { FieldDef, QueryArrayConfig, QueryConfig } from "pg";
+import type { QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../core/errors.js";
-import type { InputType } from "../../formats/typed-column.js";
 import { queryRefused, severalStatements } from "../tables/table-fault.js";
 import type { Selection, SelectionReading, TableReceiver } from "../tables/types.js";
 import { quoteTable } from "../sql/dialect.js";
 import type { PostgresTarget } from "../warehouse/target.js";
-import { columnReader, type ElementTypes, postgresType } from "./input-values.js";
+import { type FetchedColumns, fetchedColumns } from "./fetched-columns.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import type { PostgresSession } from "./postgres-session.js";
 
@@ -40,7 +39,7 @@ export async function readPostgresTable(
   target: PostgresTarget,
   { selection, receiver, ...options }: SelectionReading,
 ): Promise<void> {
-  const database = await PostgresDatabase.open(target, { ...options, access: "read" });
+  const database = new PostgresDatabase(target, { ...options, access: "read" });
   try {
     const read = async (session: PostgresSession): Promise<void> => {
       try {
@@ -73,7 +72,7 @@ async function fetchAll(
   receiver: TableReceiver,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  let readers: readonly ReturnType<typeof columnReader>[] | null = null;
+  let columns: FetchedColumns | null = null;
   for (let count = pageRows.first; ;) {
     signal?.throwIfAborted();
     // Values are as the server prints them.
@@ -84,18 +83,14 @@ async function fetchAll(
       query_timeout,
     };
     const { fields, rows } = await session.client.query<(string | null)[]>(statement);
-    if (readers === null) {
-      const { types, elements } = await findTypes(session, fields);
-      readers = fields.map(({ dataTypeID }) => columnReader(dataTypeID, elements));
-      await receiver.begin(
-        fields.map(({ name }) => name),
-        types,
-      );
+    if (columns === null) {
+      columns = await fetchedColumns(session, fields);
+      await receiver.begin(columns.names, columns.types);
     }
     if (rows.length === 0) return;
-    const read = readers;
+    const { readers } = columns;
     await receiver.rows(
-      rows.map((row) => row.map((text, index) => (text === null ? null : read[index]!(text)))),
+      rows.map((row) => row.map((text, index) => (text === null ? null : readers[index]!(text)))),
     );
     count = nextCount(rows);
   }
@@ -107,30 +102,6 @@ function nextCount(rows: readonly (readonly (string | null)[])[]): number {
   for (const row of rows) for (const cell of row) characters += cell?.length ?? 0;
   const fitting = Math.floor((rows.length * pageCharacters) / characters);
   return Math.max(1, Math.min(pageRows.most, fitting));
-}
-
-/** The types of the columns, with the names that the server has for them, and of elements of arrays. */
-async function findTypes(
-  session: PostgresSession,
-  fields: readonly FieldDef[],
-): Promise<{ readonly types: readonly InputType[]; readonly elements: ElementTypes }> {
-  const rows = await session.query(
-    `SELECT oid::int8, format_type(oid, NULL), typtype = 'e' OR typcategory = 'S',
-       CASE WHEN typcategory = 'A' AND typdelim = ',' THEN typelem::int8 END
-     FROM pg_type WHERE oid = ANY (string_to_array($1, ',')::oid[])`,
-    [fields.map(({ dataTypeID }) => dataTypeID).join(",")],
-  );
-  const known = new Map(rows.map(([oid, ...facts]) => [Number(oid), facts]));
-  const types = fields.map(({ dataTypeID, dataTypeModifier }) => {
-    const [name = null, isText = false] = known.get(dataTypeID) ?? [];
-    const own = isText ? "text" : postgresType(dataTypeID, dataTypeModifier);
-    return { type: own, declared: String(name ?? "untyped") };
-  });
-  const arrays = rows.filter(([, , , element]) => element !== null);
-  return {
-    types,
-    elements: new Map(arrays.map(([oid, , , element]) => [Number(oid), Number(element)])),
-  };
 }
 
 /** SQLSTATEs of the server that concern the query: syntax, names, types, read-only transaction. */

@@ -1,12 +1,46 @@
+import type { FieldDef } from "pg";
 import { decimalType } from "../../formats/stored-types.js";
-import type { StoredType } from "../../formats/typed-column.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { type InputValue, JsonText, numberValue } from "../tables/values.js";
+import type { PostgresSession } from "./postgres-session.js";
+
+export interface FetchedColumns {
+  readonly names: readonly string[];
+  readonly types: readonly InputType[];
+  /** What reads the text of a value, as the server prints it in UTC; one per column. */
+  readonly readers: readonly ((text: string) => InputValue)[];
+}
+
+/** The columns of a result, whose types the server knows by number. */
+export async function fetchedColumns(
+  session: PostgresSession,
+  fields: readonly FieldDef[],
+): Promise<FetchedColumns> {
+  const rows = await session.query(
+    `SELECT oid::int8, format_type(oid, NULL), typtype = 'e' OR typcategory = 'S',
+       CASE WHEN typcategory = 'A' AND typdelim = ',' THEN typelem::int8 END
+     FROM pg_type WHERE oid = ANY (string_to_array($1, ',')::oid[])`,
+    [fields.map(({ dataTypeID }) => dataTypeID).join(",")],
+  );
+  const known = new Map(rows.map(([oid, ...facts]) => [Number(oid), facts]));
+  const types = fields.map(({ dataTypeID, dataTypeModifier }) => {
+    const [name = null, isText = false] = known.get(dataTypeID) ?? [];
+    const own = isText ? "text" : postgresType(dataTypeID, dataTypeModifier);
+    return { type: own, declared: String(name ?? "untyped") };
+  });
+  const arrays = rows.filter(([, , , element]) => element !== null);
+  const elements = new Map(arrays.map(([oid, , , element]) => [Number(oid), Number(element)]));
+  return {
+    names: fields.map(({ name }) => name),
+    types,
+    readers: fields.map(({ dataTypeID }) => columnReader(dataTypeID, elements)),
+  };
+}
 
 /** Element types by array type, as the server numbers them. */
-export type ElementTypes = ReadonlyMap<number, number>;
+type ElementTypes = ReadonlyMap<number, number>;
 
-/** Returns a function that reads the text of a type, as the server prints it in UTC. */
-export function columnReader(type: number, elements: ElementTypes): (text: string) => InputValue {
+function columnReader(type: number, elements: ElementTypes): (text: string) => InputValue {
   const element = elements.get(type);
   if (element !== undefined) {
     const read = columnReader(element, elements);
@@ -32,7 +66,7 @@ const readers: Partial<Record<StoredType, (text: string) => InputValue>> = {
  *
  * @param modifier of the type, -1 for none
  */
-export function postgresType(type: number, modifier: number): StoredType | null {
+function postgresType(type: number, modifier: number): StoredType | null {
   if (type !== numericType) return storedTypes.get(type) ?? null;
   // Precision and scale are in the modifier (numeric.c, make_numeric_typmod).
   const packed = modifier - 4;

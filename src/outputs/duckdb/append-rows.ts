@@ -10,32 +10,27 @@ import { quoteIdentifier, sqlType, type TableName } from "../sql/dialect.js";
 export type DuckdbDriver = typeof duckdb;
 
 /** Temporary table for loading, so that the target table can have other columns in any order. */
-export const staging = { schema: "temp", name: "repute_staging" } as const satisfies TableName;
+const staging = { schema: "temp", name: "repute_staging" } as const satisfies TableName;
 
-/** Makes the temporary table. Errors are those of DuckDB. */
-export async function createStaging(
-  connection: DuckDBConnection,
-  columns: readonly TypedColumn[],
-): Promise<DuckDBAppender> {
-  const { schema, name } = staging;
-  const definitions = columns.map(
-    (column) => `${quoteIdentifier("duckdb", column.name)} ${sqlType("duckdb", column.type)}`,
-  );
-  await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
-  return connection.createAppender(name, "main", schema);
+interface AppendedRows {
+  /** A table that has exactly these columns, or null to make a temporary one. */
+  readonly table: TableName | null;
+  readonly columns: readonly TypedColumn[];
+  readonly batches: Batches;
+  /** Name of the target in messages. */
+  readonly display: string;
 }
 
-/**
- * Appends rows to a table that has exactly these columns. Errors are those of DuckDB.
- *
- * @param display name of the target in messages
- */
+/** Appends rows. Errors are those of DuckDB. @returns the table that has them */
 export async function appendRows(
   driver: DuckdbDriver,
-  appender: DuckDBAppender,
-  columns: readonly TypedColumn[],
-  { batches, display }: { readonly batches: Batches; readonly display: string },
-): Promise<void> {
+  connection: DuckDBConnection,
+  { table, columns, batches, display }: AppendedRows,
+): Promise<TableName> {
+  const appender =
+    table === null
+      ? await createStaging(connection, columns)
+      : await connection.createAppender(table.name, table.schema);
   const types = columns.map((_, index) => appender.columnType(index));
   // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected in
   // time.
@@ -51,6 +46,19 @@ export async function appendRows(
     appender.flushSync();
   }
   appender.closeSync();
+  return table ?? staging;
+}
+
+async function createStaging(
+  connection: DuckDBConnection,
+  columns: readonly TypedColumn[],
+): Promise<DuckDBAppender> {
+  const { schema, name } = staging;
+  const definitions = columns.map(
+    (column) => `${quoteIdentifier("duckdb", column.name)} ${sqlType("duckdb", column.type)}`,
+  );
+  await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
+  return connection.createAppender(name, "main", schema);
 }
 
 /**
