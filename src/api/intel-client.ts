@@ -22,6 +22,16 @@ export interface IntelClientOptions extends ClientOptions {
   readonly asReceived?: boolean | undefined;
 }
 
+/** A tag's list read in part. */
+interface TagIpsSoFar {
+  /** What the first page said. */
+  readonly pin: Pick<TagIps, "snapshot" | "lastUpdate" | "total">;
+  /** Entries read. */
+  readonly entries: number;
+  /** Those of the last page. */
+  readonly lastEntries: readonly string[];
+}
+
 /** A page of a tag's list. */
 export interface TagIpsPage extends CallOptions {
   /** Number of entries to skip. @default 0 */
@@ -99,29 +109,33 @@ export class IntelClient {
   }
 
   /**
-   * Iterates over the pages of a tag's list. Pins the snapshot of the first page for all others.
+   * Iterates over the pages of a tag's list. Pins the snapshot of the first page for all others. Ends
+   * early at a page without entries.
    *
+   * @param options `after`: what was read before, to continue behind it
    * @throws ServiceError `page_repeated` if two consecutive pages are the same;
    *   SnapshotChangedError if the service changes the dataset nevertheless;
    *   `RejectedError` if it rejects its own snapshot; UsageError, ServiceError, FatalError
    */
   async *iterateTagIps(
     name: string,
-    options: CallOptions & { readonly limit?: number | undefined } = {},
+    options: CallOptions & {
+      readonly limit?: number | undefined;
+      readonly after?: TagIpsSoFar | undefined;
+    } = {},
   ): AsyncGenerator<TagIps, void, undefined> {
-    const { signal, limit = tagIpsLimit.max } = options;
-    const first = await this.tagIps(name, { limit, signal });
-    yield first;
-    const { snapshot } = first;
-    let offset = first.entries.length;
-    let page = first;
-    while (offset < first.total && page.entries.length > 0) {
-      const before = page;
-      page = await this.tagIps(name, { offset, limit, snapshot, signal });
-      assertSameDataset(name, first, page);
-      assertNotRepeated(name, before, page, offset);
+    const { signal, limit = tagIpsLimit.max, after } = options;
+    let { entries: offset, lastEntries } = after ?? { entries: 0, lastEntries: [] };
+    for (let pin = after?.pin; pin === undefined || offset < pin.total;) {
+      const rest = pin && { offset, snapshot: pin.snapshot };
+      const page = await this.tagIps(name, { limit, signal, ...rest });
+      pin ??= page;
+      assertSameDataset(name, pin, page);
+      assertNotRepeated(name, lastEntries, page, offset);
+      yield page;
+      if (page.entries.length === 0) return;
       offset += page.entries.length;
-      if (page.entries.length > 0) yield page;
+      lastEntries = page.entries;
     }
   }
 
@@ -161,9 +175,9 @@ function pageQuery({ offset, limit, snapshot }: TagIpsPage): string {
   return query.size === 0 ? "" : `?${query.toString()}`;
 }
 
-function assertSameDataset(name: string, first: TagIps, page: TagIps): void {
+function assertSameDataset(name: string, pin: TagIpsSoFar["pin"], page: TagIps): void {
   for (const member of ["snapshot", "lastUpdate", "total"] as const) {
-    if (first[member] === page[member]) continue;
+    if (pin[member] === page[member]) continue;
     throw new SnapshotChangedError(
       "snapshot_changed",
       `the list of ${name} changed while it was read: ${member} differs from the first page`,
@@ -175,15 +189,15 @@ function assertSameDataset(name: string, first: TagIps, page: TagIps): void {
 /** A service that ignores the offset would return its first page forever. */
 function assertNotRepeated(
   name: string,
-  before: TagIps,
-  { entries }: TagIps,
+  before: readonly string[],
+  { entries, total }: TagIps,
   offset: number,
 ): void {
-  if (entries.length === 0 || entries.length !== before.entries.length) return;
-  if (entries.some((entry, at) => entry !== before.entries[at])) return;
+  if (entries.length === 0 || entries.length !== before.length) return;
+  if (entries.some((entry, at) => entry !== before[at])) return;
   throw new ServiceError(
     "page_repeated",
-    `the page at offset ${offset} of the list of ${name} repeats the one before: the service does not page by offset`,
+    `the page at offset ${offset} of the list of ${name} repeats the one before it: the service ignores the offset or reports a wrong total (${total})`,
     { httpStatus: 200 },
   );
 }

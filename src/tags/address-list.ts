@@ -38,12 +38,9 @@ export function sortAddresses({ v4, v6 }: AddressList): AddressList {
   return { v4: sorted(v4), v6: sorted(v6) };
 }
 
+/** What a sorted list has and another one lacks. */
 export function difference(list: AddressList, other: AddressList): AddressList {
-  const others = new Set<number | bigint>([...other.v4, ...other.v6]);
-  return {
-    v4: list.v4.filter((address) => !others.has(address)),
-    v6: list.v6.filter((address) => !others.has(address)),
-  };
+  return { v4: lacking(list.v4, other.v4), v6: lacking(list.v6, other.v6) };
 }
 
 /** The addresses of each family as text: dotted quads, and the form of RFC 5952. */
@@ -77,6 +74,14 @@ function sorted<T extends number | bigint>(addresses: readonly T[]): T[] {
   return addresses
     .toSorted((a, b) => (a < b ? -1 : Number(a > b)))
     .filter((address, at, all) => address !== all[at - 1]);
+}
+
+function lacking<T extends number | bigint>(list: readonly T[], other: readonly T[]): T[] {
+  let at = 0;
+  return list.filter((address) => {
+    while (other[at]! < address) at++;
+    return other[at] !== address;
+  });
 }
 
 function* mapped<T>(values: readonly T[], textOf: (value: T) => string): Generator<string> {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
+import { mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder } from "../core/files/make-folder.js";
-import { takeLock } from "../core/files/run-lock.js";
+import { isFolder, makeFolder } from "../core/files/make-folder.js";
+import { takeLock, type Unlock } from "../core/files/run-lock.js";
 import { exportFault } from "./faults.js";
 import { type ExportedTag, listsFolder } from "./folder/export-index.js";
 import { PageLog, type Pin } from "./page-log.js";
@@ -22,11 +22,11 @@ export class ExportState {
   readonly scratchFolder: string;
   readonly #folder: string;
   readonly #tags: string;
-  readonly #release: () => Promise<void>;
+  readonly #release: Unlock;
   readonly #options: ExportStateOptions;
   readonly #source: string;
 
-  private constructor(folder: string, release: () => Promise<void>, options: ExportStateOptions) {
+  private constructor(folder: string, release: Unlock, options: ExportStateOptions) {
     this.#folder = folder;
     this.#release = release;
     this.#options = options;
@@ -45,25 +45,17 @@ export class ExportState {
     const folder = join(exportFolder, ".export.state");
     let state: ExportState | null = null;
     try {
-      makeFolder(folder, 0o700);
-      state = new ExportState(folder, await takeLock(join(folder, "lock")), options);
+      state = new ExportState(folder, await lockFolder(folder), options);
       if (options.restart) await remove(state.#tags);
       await Promise.all([remove(state.nextFolder), remove(state.scratchFolder)]);
       for (const path of [join(state.nextFolder, listsFolder), state.scratchFolder, state.#tags]) {
         await mkdir(path, { recursive: true });
       }
+      await state.#forgetOld();
       return state;
     } catch (error) {
       await state?.release();
       throw exportFault(folder, error);
-    }
-  }
-
-  /** Discards the pages of all tags but these. */
-  async keepOnly(names: ReadonlySet<string>): Promise<void> {
-    const kept = new Set(Array.from(names, digestOf));
-    for (const name of await readdir(this.#tags)) {
-      if (!kept.has(name)) await remove(join(this.#tags, name));
     }
   }
 
@@ -99,8 +91,28 @@ export class ExportState {
     await rmdir(this.#folder).catch(() => undefined);
   }
 
+  /** Discards pages that are too old to continue from, of whatever tag. */
+  async #forgetOld(): Promise<void> {
+    for (const name of await readdir(this.#tags)) {
+      const { mtimeMs } = await stat(join(this.#tags, name));
+      if (this.#options.clock.now() - mtimeMs > maxAgeMs) await remove(join(this.#tags, name));
+    }
+  }
+
   #logOf(tag: string): string {
     return join(this.#tags, digestOf(tag));
+  }
+}
+
+/** Locks a folder, created if missing. An export that ends may remove it meanwhile. */
+async function lockFolder(folder: string): Promise<Unlock> {
+  for (;;) {
+    makeFolder(folder, 0o700);
+    try {
+      return await takeLock(join(folder, "lock"));
+    } catch (error) {
+      if (isFolder(folder)) throw error;
+    }
   }
 }
 

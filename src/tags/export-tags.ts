@@ -45,7 +45,6 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
     await folder.tidy(current, state.scratchFolder);
     const names = new Set<string>();
     for await (const name of options.names) names.add(name);
-    await state.keepOnly(names);
     const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
     const job = { options, folder, state, current, names, before };
     if (isDone(job)) {

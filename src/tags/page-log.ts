@@ -26,24 +26,22 @@ export type Pin = z.output<typeof pinSchema>;
  */
 export class PageLog {
   readonly pin: Pin;
-  /** True if an earlier export started it. */
-  readonly resumed: boolean;
   pages = 0;
   /** Entries so far, which is the offset of the next page. */
   entries = 0;
+  /** Entries of the last page. */
+  lastEntries: readonly string[] = [];
   readonly #path: string;
-  #lastLine = "";
 
-  private constructor(path: string, pin: Pin, resumed: boolean) {
+  private constructor(path: string, pin: Pin) {
     this.#path = path;
     this.pin = pin;
-    this.resumed = resumed;
   }
 
   /** Starts a log, replacing any existing one. @throws FatalError if it cannot be written */
   static async begin(path: string, pin: Pin): Promise<PageLog> {
     await writeFile(path, `${sealJson(pin)}\n`).catch(faultOf(path));
-    return new PageLog(path, pin, false);
+    return new PageLog(path, pin);
   }
 
   /** Opens the log of an earlier export and cuts off what is incomplete; null if there is none. */
@@ -51,11 +49,11 @@ export class PageLog {
     const lines = (await readFile(path, "utf8").catch(() => "")).split("\n");
     const pin = pinSchema.safeParse(openSealedJson(lines[0]!));
     if (!pin.success) return null;
-    const log = new PageLog(path, pin.data, true);
+    const log = new PageLog(path, pin.data);
     for (const line of lines.slice(1)) {
       const page = entriesIn(line);
       if (page === null) break;
-      log.#count(line, page);
+      log.#count(page);
     }
     const whole = lines.slice(0, 1 + log.pages).map((line) => `${line}\n`);
     await writeFile(path, whole).catch(faultOf(path));
@@ -64,14 +62,8 @@ export class PageLog {
 
   /** Appends a page. @throws FatalError if it cannot be written */
   async append(entries: readonly string[]): Promise<void> {
-    const line = sealJson({ entries });
-    await appendFile(this.#path, `${line}\n`).catch(faultOf(this.#path));
-    this.#count(line, entries);
-  }
-
-  /** Whether a page equals the one before. A list has each address once, so it never should. */
-  repeats(entries: readonly string[]): boolean {
-    return sealJson({ entries }) === this.#lastLine;
+    await appendFile(this.#path, `${sealJson({ entries })}\n`).catch(faultOf(this.#path));
+    this.#count(entries);
   }
 
   /** All entries in order of arrival. @throws FatalError if they cannot be read */
@@ -89,10 +81,10 @@ export class PageLog {
     await rm(this.#path, { force: true });
   }
 
-  #count(line: string, entries: readonly string[]): void {
-    this.#lastLine = line;
+  #count(entries: readonly string[]): void {
     this.pages += 1;
     this.entries += entries.length;
+    this.lastEntries = entries;
   }
 }
 

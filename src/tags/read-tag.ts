@@ -1,6 +1,5 @@
 import type { TagIps } from "../api/schema/tag.js";
-import { tagIpsLimit } from "../api/schema/vocabulary.js";
-import { RejectedError } from "../api/status-fault.js";
+import { RejectedError, SnapshotChangedError } from "../api/status-fault.js";
 import { type AddressList, readEntries } from "./address-list.js";
 import type { ExportState } from "./export-state.js";
 import type { ExportedTag } from "./folder/export-index.js";
@@ -31,20 +30,18 @@ export async function readTag(
   onPage: (log: PageLog) => void,
 ): Promise<PageLog> {
   const { name, state, before } = reading;
-  let log = await state.resume(name, before);
+  let resumed = await state.resume(name, before);
   for (let restarts = 0; ;) {
     try {
-      log ??= await begin(reading);
-      onPage(log);
-      await readRemaining(log, reading, onPage);
-      return log;
+      return await readPages(reading, resumed, onPage);
     } catch (error) {
       if (!(error instanceof Drift)) throw error;
-      const { resumed } = log!;
-      await log!.remove();
-      log = null;
-      // A snapshot that expired during an interruption does not count as a change.
-      if (resumed) continue;
+      await state.forget(name);
+      if (resumed !== null) {
+        // A snapshot that expired during an interruption does not count as a change.
+        resumed = null;
+        continue;
+      }
       if (restarts === maxRestarts) {
         throw new TagExportError(
           "snapshot_drift",
@@ -60,60 +57,38 @@ export async function readTag(
 /** The list no longer matches its first page; the message says how. */
 class Drift extends Error {}
 
-/** Reads the tag and the first page, which pins the snapshot. */
-async function begin({ name, signal, state, options }: TagReading): Promise<PageLog> {
-  const { client, clock } = options;
-  const about = await client.tag(name, { signal });
-  assertTag(name, about.name);
-  const first = await client.tagIps(name, { limit: tagIpsLimit.max, signal });
-  checkedEntries(name, first, 0);
-  const { snapshot, lastUpdate, total } = first;
-  const pinnedAt = new Date(clock.now()).toISOString();
-  const log = await state.begin({ tag: name, about, snapshot, lastUpdate, total, pinnedAt });
-  await log.append(first.entries);
-  return log;
-}
-
-async function readRemaining(
-  log: PageLog,
-  { name, signal, options: { client } }: TagReading,
+/** Reads the pages of a list, or those that an interrupted export lacks. */
+async function readPages(
+  { name, signal, state, options: { client, clock } }: TagReading,
+  resumed: PageLog | null,
   onPage: (log: PageLog) => void,
-): Promise<void> {
-  const { snapshot, total } = log.pin;
-  while (log.entries < total) {
-    const offset = log.entries;
-    let page: TagIps;
-    try {
-      page = await client.tagIps(name, { offset, limit: tagIpsLimit.max, snapshot, signal });
-    } catch (error) {
-      if (!(error instanceof RejectedError)) throw error;
-      throw new Drift(`the service refused its own snapshot (${error.message})`, { cause: error });
+): Promise<PageLog> {
+  let log = resumed;
+  const about = log?.pin.about ?? (await client.tag(name, { signal }));
+  assertTag(name, about.name);
+  if (log !== null) onPage(log);
+  try {
+    for await (const page of client.iterateTagIps(name, { signal, after: log ?? undefined })) {
+      const { snapshot, lastUpdate, total, entries } = page;
+      checkedEntries(name, page, log?.entries ?? 0);
+      if (log === null) {
+        const pinnedAt = new Date(clock.now()).toISOString();
+        log = await state.begin({ tag: name, about, snapshot, lastUpdate, total, pinnedAt });
+      }
+      await log.append(entries);
+      onPage(log);
     }
-    assertSameList(log, page);
-    checkedEntries(name, page, offset);
-    if (page.entries.length === 0) {
-      throw new TagExportError(
-        "count_mismatch",
-        `the list of tag ${name} ends after ${offset} of ${total} entries`,
-      );
-    }
-    if (log.repeats(page.entries)) {
-      throw new TagExportError(
-        "page_repeated",
-        `the page at offset ${offset} of the list of tag ${name} repeats the one before it: the service ignores the offset or reports a wrong total (${total})`,
-      );
-    }
-    await log.append(page.entries);
-    onPage(log);
+  } catch (error) {
+    if (error instanceof SnapshotChangedError) throw new Drift(error.message, { cause: error });
+    if (log === null || !(error instanceof RejectedError)) throw error;
+    throw new Drift(`the service refused its own snapshot (${error.message})`, { cause: error });
   }
-}
-
-function assertSameList({ pin }: PageLog, page: TagIps): void {
-  for (const member of ["snapshot", "lastUpdate", "total"] as const) {
-    if (page[member] === pin[member]) continue;
-    const [before, now] = [pin[member], page[member]].map((value) => JSON.stringify(value));
-    throw new Drift(`${member} changed from ${before} to ${now}`);
-  }
+  const { entries, pin } = log!;
+  if (entries >= pin.total) return log!;
+  throw new TagExportError(
+    "count_mismatch",
+    `the list of tag ${name} ends after ${entries} of ${pin.total} entries`,
+  );
 }
 
 /** @throws TagExportError `other_tag` if the service answered for another tag */

@@ -5,7 +5,7 @@ import type { Failure } from "./folder/export-index.js";
 import type { TagFormat } from "./list-formats/types.js";
 
 /** The part of the client that an export uses. Its `send` obeys pace and retries. */
-type TagService = Pick<IntelClient, "tag" | "tagIps">;
+type TagService = Pick<IntelClient, "tag" | "iterateTagIps">;
 
 export interface ExportTagsOptions {
   readonly client: TagService;

@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { isObjectAddress } from "../../s3/address.js";
-import { type AddressList, readEntries } from "../address-list.js";
+import { type AddressList, readEntries, sortAddresses } from "../address-list.js";
 import { exportFault } from "../faults.js";
 import {
   type ExportedTag,
@@ -107,7 +107,7 @@ export class ExportFolder {
     if (text === null) return null;
     const lines = text.split("\n").slice(0, -1);
     const list = lines.length === total ? readEntries(lines) : 0;
-    return typeof list === "number" ? null : list;
+    return typeof list === "number" ? null : sortAddresses(list);
   }
 
   /** True if no foreign file occupies the names of a tag's files. */

@@ -1,4 +1,5 @@
-import { appendFile, readdir, readFile, truncate } from "node:fs/promises";
+import { rmdirSync } from "node:fs";
+import { appendFile, readdir, readFile, truncate, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ExportState } from "../../../src/tags/export-state.js";
@@ -72,12 +73,27 @@ test.each<[string, (path: string, length: number) => Promise<void>, number | und
   expect((await again?.read())?.at(-1)).toBe("192.0.2.2");
 });
 
-test("discards pages of tags that are not exported", async () => {
+test("keeps pages of tags that are not exported, for as long as they can be continued from", async () => {
   const { folder, clock } = await interrupted();
-  const state = await open(folder, clock);
-  onTestFinished(() => state.release());
-  await state.keepOnly(new Set(["c:d"]));
-  expect(await state.resume("a:b", null)).toBe(null);
+  const tags = join(folder, ".export.state", "tags");
+  const pages = join(tags, (await readdir(tags))[0]!);
+  for (const [age, left] of [
+    [6 * hour, 1],
+    [6 * hour + 1000, 0],
+  ] as const) {
+    const written = new Date(clock.now() - age);
+    await utimes(pages, written, written);
+    const state = await open(folder, clock);
+    expect(await readdir(tags)).toHaveLength(left);
+    await state.release();
+  }
+});
+
+test("is opened even if an export that ends removes it at the same moment", async () => {
+  const folder = await temporaryFolder();
+  const opening = open(folder, new ManualClock());
+  rmdirSync(join(folder, ".export.state"));
+  await (await opening).release();
 });
 
 test("refuses a second export to the same folder", async () => {
