@@ -10,11 +10,11 @@ import {
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../api/status-fault.js";
-import { exportTag, isTagFault, mayPass, progressReporter } from "./export-tag.js";
-import { loadParquetWriter } from "./list-formats/records.js";
+import { exportTag } from "./export-tag.js";
+import { loadParquetWriter } from "./list-formats.js";
 import { ExportState } from "./export-state.js";
-import { TagExportError } from "./faults.js";
-import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
+import { isTagFault, mayPass, TagExportError } from "./faults.js";
+import { type ExportReport, type ExportTagsOptions, noProgress, type TagResult } from "./types.js";
 
 interface Job {
   readonly options: ExportTagsOptions;
@@ -115,7 +115,7 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
       signal.throwIfAborted();
       if (lastFault !== null && faultsInRow >= maxFaultsInRow) {
         const error = notRequested(lastFault);
-        progressReporter(name, options)({ state: "failed", error });
+        options.onProgress?.({ tag: name, ...noProgress, state: "failed", error });
         throw error;
       }
       const tag = await exportTag({ ...job, name, signal, before: earlier, stems, alone });

@@ -1,3 +1,4 @@
+import { ServiceError } from "../api/status-fault.js";
 import { FatalError, ReputeError } from "../core/errors.js";
 
 /**
@@ -16,4 +17,13 @@ export function exportFault(path: string, error: unknown): ReputeError {
     cause: error,
     hint: "fix that and run again: the folder still holds the previous export, and the pages read so far are kept",
   });
+}
+
+export function isTagFault(error: unknown): error is ServiceError | TagExportError {
+  return error instanceof ServiceError || error instanceof TagExportError;
+}
+
+/** Whether a fault, after all retries, is one of a service that is down or answers with errors. */
+export function mayPass(fault: unknown): fault is ServiceError {
+  return fault instanceof ServiceError && fault.again !== null;
 }

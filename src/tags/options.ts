@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { intents } from "../api/schema/vocabulary.js";
 import { option, percentage, wholeNumber } from "../core/options.js";
-import { tagFormats } from "./list-formats/types.js";
+
+/** Formats of a tag's list. Each is also the extension of its file. */
+export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset", "parquet"] as const;
+
+export type TagFormat = (typeof tagFormats)[number];
 
 /** Some of the names, each once, as `a,b` or as a list. */
 function listOf<const Name extends string>(names: readonly Name[]) {

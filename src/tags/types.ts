@@ -1,8 +1,8 @@
 import type { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
 import type { Withheld } from "../lookup/withheld.js";
-import type { Failure } from "./folder/export-index.js";
-import type { TagFormat } from "./list-formats/types.js";
+import type { ExportedTag } from "./folder/export-index.js";
+import type { TagFormat } from "./options.js";
 
 /** The part of the client that an export uses. Its `send` obeys pace and retries. */
 type TagService = Pick<IntelClient, "tag" | "iterateTagIps">;
@@ -67,11 +67,20 @@ export interface TagProgress {
   } | null;
 }
 
+/** That of a tag before its first page. */
+export const noProgress = {
+  state: "reading",
+  pages: 0,
+  entries: 0,
+  total: null,
+  error: null,
+} as const;
+
 export interface TagResult {
   readonly name: string;
   readonly status: "exported" | "unchanged" | "failed";
   /** Why it failed; null otherwise. */
-  readonly error: Failure | null;
+  readonly error: ExportedTag["error"];
   /** Snapshot that the list was read from; null on failure. */
   readonly snapshot: string | null;
   /** Addresses in the list, and its changes against the previous one; null on failure. */
@@ -97,4 +106,18 @@ export interface ExportReport {
   readonly failed: number;
   /** Tags that were not requested and whose lists stay in the folder. */
   readonly kept: number;
+}
+
+/** Metadata of a list that a file may include. */
+export interface ListMetadata {
+  readonly tag: string;
+  readonly snapshot: string;
+  /** As received from the service. */
+  readonly lastUpdate: string;
+  /** When the list was read, RFC 3339 UTC. */
+  readonly exportedAt: string;
+  /** Names of its sets in a firewall. */
+  readonly sets: ExportedTag["sets"];
+  /** True neutralises CSV cells that a spreadsheet would run as a formula. */
+  readonly formulaGuard: boolean;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { tagFormats } from "../list-formats/types.js";
+import { tagFormats } from "../options.js";
 
 export const indexSchemaVersion = 1;
 
@@ -44,7 +44,7 @@ const exportedTag = z.object({
   lastUpdate: z.string(),
   /** Addresses in the list. The service's own total also has those that are left out. */
   total: count,
-  /** What is not in the list, and why; see `LeftOut`. */
+  /** What is not in the list, and why: addresses in reserved ranges, and those on exclusion lists. */
   left_out: z.object({
     reserved: count.nullable(),
     excluded: z.array(z.object({ path: z.string(), sha256: z.string(), addresses: count })),
@@ -60,7 +60,7 @@ const exportedTag = z.object({
   unchanged: count,
   /** Prefix of the tag's file names. */
   stem: fileName,
-  /** Names of the sets in the firewall formats. */
+  /** Names of the sets in the firewall formats; each holds one family. */
   sets: z.object({ ipv4: z.string(), ipv6: z.string() }),
   files: z.array(exportedFile),
 });
@@ -87,10 +87,8 @@ export const exportIndexSchema = z.object({
 });
 
 export type ExportIndex = z.output<typeof exportIndexSchema>;
-export type ExportedFile = z.output<typeof exportedFile>;
 export type ExportedTag = z.output<typeof exportedTag>;
 export type IndexedTag = ExportIndex["tags"][number];
-export type Failure = z.output<typeof failure>;
 
 export function hasList(tag: IndexedTag): tag is ExportedTag {
   return "snapshot" in tag;

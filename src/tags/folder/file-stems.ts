@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { tagFormats } from "../list-formats/types.js";
+import { tagFormats } from "../options.js";
 import type { ExportedTag } from "./export-index.js";
 
 /** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */

@@ -94,6 +94,7 @@ test("is opened even if an export that ends removes it at the same moment", asyn
   const opening = open(folder, new ManualClock());
   rmdirSync(join(folder, ".export.state"));
   await (await opening).release();
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test("refuses a second export to the same folder", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { cidrLines, setNames } from "../../../../src/tags/list-formats/firewalls.js";
+import { cidrLines, setNames } from "../../../src/tags/firewalls.js";
 
 const v6Net = 0x20010db8n << 96n;
 const v4Net = 0xc0000200;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type AddressList, addressTexts, v4Text, v6Text } from "../address-list.js";
-import type { ListMetadata, SetNames } from "./types.js";
+import { type AddressList, addressTexts, v4Text, v6Text } from "./address-list.js";
+import type { ListMetadata } from "./types.js";
 
 /**
  * The fewest CIDR blocks (RFC 4632) that cover exactly the addresses of the list, one per line.
@@ -107,7 +107,7 @@ const maxSetName = 26;
  * Names of a tag's sets in a firewall. Uses the stem of its files if nftables and ipset accept it:
  * letters, digits, `.`, `_` and `-`, starting with a letter, and short enough.
  */
-export function setNames(tag: string, stem: string): SetNames {
+export function setNames(tag: string, stem: string): ListMetadata["sets"] {
   const digest = createHash("sha256").update(tag).digest("hex").slice(0, 8);
   const plain = stem.replaceAll(/%[0-9A-F]{2}/g, "_").replace(/^[^A-Za-z]/, "t$&");
   const name =

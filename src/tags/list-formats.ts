@@ -1,12 +1,57 @@
-import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
-import { RowGroupEncoder, type ParquetDriver } from "../../formats/row-group-encoder.js";
-import type { TypedColumn } from "../../formats/typed-column.js";
-import { loadDriver } from "../../core/load-driver.js";
-import { type AddressList, addressTexts } from "../address-list.js";
+import { loadDriver } from "../core/load-driver.js";
+import { recordWriter, withoutFormula } from "../formats/csv/csv-writer.js";
+import { RowGroupEncoder, type ParquetDriver } from "../formats/row-group-encoder.js";
+import type { TypedColumn } from "../formats/typed-column.js";
+import { type AddressList, addressTexts } from "./address-list.js";
+import { cidrLines, ipsetLines, nftLines } from "./firewalls.js";
+import type { TagFormat } from "./options.js";
 import type { ListMetadata } from "./types.js";
 
+/** The writer of every format. To add one, write it and add it here and to `tagFormats`. */
+export const tagFormatWriters: Readonly<Record<TagFormat, TagFormatWriter>> = {
+  txt: inPieces(textLines),
+  csv: inPieces(csvRows),
+  ndjson: inPieces(ndjsonRows),
+  cidr: inPieces(cidrLines),
+  nft: inPieces(nftLines),
+  ipset: inPieces(ipsetLines),
+  parquet: writeParquet,
+};
+
+/**
+ * Yields the bytes of a file in pieces, so that memory does not grow with the list. A piece is
+ * valid until the next one is requested.
+ */
+type TagFormatWriter = (
+  list: AddressList,
+  metadata: ListMetadata,
+) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** One address per line. */
+function* textLines(list: AddressList): Generator<string> {
+  for (const [, texts] of addressTexts(list)) for (const ip of texts) yield `${ip}\n`;
+}
+
+function inPieces(lines: (list: AddressList, metadata: ListMetadata) => Iterable<string>) {
+  return (list: AddressList, metadata: ListMetadata) => piecesOf(lines(list, metadata));
+}
+
+/** Characters per piece. */
+const pieceSize = 64 * 1024;
+
+function* piecesOf(texts: Iterable<string>): Generator<Uint8Array> {
+  let held = "";
+  for (const text of texts) {
+    held += text;
+    if (held.length < pieceSize) continue;
+    yield Buffer.from(held);
+    held = "";
+  }
+  if (held !== "") yield Buffer.from(held);
+}
+
 /** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
-export function* csvRows(list: AddressList, metadata: ListMetadata): Generator<string> {
+function* csvRows(list: AddressList, metadata: ListMetadata): Generator<string> {
   yield "ip,family,tag,snapshot,last_update,exported_at\n";
   const { tag, snapshot, lastUpdate, exportedAt, formulaGuard } = metadata;
   const shown = formulaGuard ? withoutFormula : String;
@@ -17,7 +62,7 @@ export function* csvRows(list: AddressList, metadata: ListMetadata): Generator<s
 }
 
 /** One JSON object per address, with the members of the CSV columns; `family` is 4 or 6. */
-export function* ndjsonRows(list: AddressList, metadata: ListMetadata): Generator<string> {
+function* ndjsonRows(list: AddressList, metadata: ListMetadata): Generator<string> {
   const { tag, snapshot, lastUpdate: last_update, exportedAt: exported_at } = metadata;
   for (const [family, texts] of addressTexts(list)) {
     const rest = JSON.stringify({ family, tag, snapshot, last_update, exported_at }).slice(1);
@@ -39,7 +84,7 @@ const columns: readonly TypedColumn[] = [
 ];
 
 /** Parquet with one row per address, in row groups so that memory does not grow with the list. */
-export async function* writeParquet(
+async function* writeParquet(
   list: AddressList,
   { tag, snapshot, lastUpdate, exportedAt }: ListMetadata,
 ): AsyncGenerator<Uint8Array> {

@@ -1,12 +1,9 @@
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { expect, test } from "vitest";
-import { type AddressList, noAddresses } from "../../../../src/tags/address-list.js";
-import { tagFormatWriters } from "../../../../src/tags/list-formats/registry.js";
-import type {
-  ListMetadata,
-  TagFormat,
-  TagFormatWriter,
-} from "../../../../src/tags/list-formats/types.js";
+import { type AddressList, noAddresses } from "../../../src/tags/address-list.js";
+import { tagFormatWriters } from "../../../src/tags/list-formats.js";
+import type { TagFormat } from "../../../src/tags/options.js";
+import type { ListMetadata } from "../../../src/tags/types.js";
 
 const metadata: ListMetadata = {
   tag: "spam:bulk",
@@ -22,8 +19,7 @@ const both: AddressList = { v4: [0xc0000201], v6 };
 
 async function written(format: TagFormat, list: AddressList, of = metadata): Promise<string> {
   const pieces: Buffer[] = [];
-  const writer: TagFormatWriter = tagFormatWriters[format];
-  for await (const piece of writer(list, of)) pieces.push(Buffer.from(piece));
+  for await (const piece of tagFormatWriters[format](list, of)) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces).toString();
 }
 

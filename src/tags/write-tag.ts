@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { counted, formatCount } from "../core/text/quantity.js";
+import { isReserved, type Withheld } from "../lookup/withheld.js";
+import {
+  type AddressList,
+  difference,
+  noAddresses,
+  readEntries,
+  sizeOf,
+  sortAddresses,
+  v4Text,
+  v6Text,
+} from "./address-list.js";
+import { exportFault, TagExportError } from "./faults.js";
+import { setNames } from "./firewalls.js";
+import type { ExportFolder } from "./folder/export-folder.js";
+import { type ExportedTag, storedListName } from "./folder/export-index.js";
+import { tagFormatWriters } from "./list-formats.js";
+import type { PageLog } from "./page-log.js";
+import type { TagReading } from "./read-tag.js";
+
+interface TagWriting extends TagReading {
+  readonly folder: ExportFolder;
+}
+
+/**
+ * Checks a list, writes its files and describes them.
+ *
+ * @throws TagExportError `count_mismatch`, `list_leapt`; FatalError
+ */
+export async function writeTag(
+  { name, options, folder, state, before }: TagWriting,
+  log: PageLog,
+  stem: string,
+): Promise<ExportedTag> {
+  const { about, snapshot, lastUpdate, pinnedAt: exportedAt } = log.pin;
+  const { list, leftOut } = leaveOut(await checkedList(name, log), options.withheld);
+  const old = before && (await folder.listOf(before));
+  if (before && !old) {
+    options.onWarning?.(
+      `cannot read the earlier list of tag ${name}: added and removed addresses are counted as for a first export`,
+    );
+  }
+  if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
+  const { formats = ["txt"], formulaGuard = true } = options;
+  const sets = setNames(name, stem);
+  const metadata = { tag: name, snapshot, lastUpdate, exportedAt, sets, formulaGuard };
+  const { txt } = tagFormatWriters;
+  const write = (file: string, pieces: Pieces) => writeNew(join(state.nextFolder, file), pieces);
+  const files: ExportedTag["files"] = [];
+  for (const format of formats) {
+    const file = `${stem}.${format}`;
+    const written = await write(file, tagFormatWriters[format](list, metadata));
+    files.push({ format, file, ...written });
+  }
+  const changes = {
+    added: difference(list, old ?? noAddresses),
+    removed: difference(old ?? noAddresses, list),
+  };
+  for (const format of ["added", "removed"] as const) {
+    const file = `${stem}.${format}.txt`;
+    files.push({ format, file, ...(await write(file, txt(changes[format], metadata))) });
+  }
+  const { sha256 } = await write(storedListName(stem), txt(list, metadata));
+  const [added, removed] = [sizeOf(changes.added), sizeOf(changes.removed)];
+  return {
+    name,
+    status: old && added === 0 && removed === 0 ? "unchanged" : "exported",
+    error: null,
+    description: about.description ?? null,
+    intent: about.intent ?? null,
+    category: about.category ?? null,
+    references: about.references ?? [],
+    snapshot,
+    exported_at: exportedAt,
+    lastUpdate,
+    total: sizeOf(list),
+    left_out: leftOut,
+    ipv4: list.v4.length,
+    ipv6: list.v6.length,
+    sha256,
+    previous: before && old && { snapshot: before.snapshot, exported_at: before.exported_at },
+    added,
+    removed,
+    unchanged: sizeOf(list) - added,
+    stem,
+    sets,
+    files,
+  };
+}
+
+/** The distinct addresses of all pages. Their number must equal the reported total. */
+async function checkedList(name: string, log: PageLog): Promise<AddressList> {
+  const list = sortAddresses(readEntries(await log.read()) as AddressList);
+  const { total } = log.pin;
+  if (sizeOf(list) === total) return list;
+  const repeats = log.entries - sizeOf(list);
+  throw new TagExportError(
+    "count_mismatch",
+    `the list of tag ${name} has ${sizeOf(list)} distinct addresses, but its reported total is ${total}` +
+      (repeats > 0 ? `; ${repeats} entries are duplicates` : ""),
+  );
+}
+
+/**
+ * Removes from a list what a firewall must not get: addresses that exclusion lists name, each
+ * counted for the first one, and addresses in reserved ranges, unless those are kept.
+ */
+function leaveOut(
+  { v4, v6 }: AddressList,
+  withheld: Withheld,
+): { readonly list: AddressList; readonly leftOut: ExportedTag["left_out"] } {
+  const counts = withheld.lists.map(() => 0);
+  let reserved = 0;
+  const isKept = (value: string): boolean => {
+    const item = { kind: "ip", value } as const;
+    const by = withheld.listOf(item);
+    if (by !== null) counts[withheld.lists.indexOf(by)]!++;
+    else if (withheld.bogons === "local" && isReserved(item)) reserved++;
+    else return true;
+    return false;
+  };
+  const list = {
+    v4: v4.filter((address) => isKept(v4Text(address))),
+    v6: v6.filter((address) => isKept(v6Text(address))),
+  };
+  const excluded = withheld.lists.map(({ path, sha256 }, at) => ({
+    path,
+    sha256,
+    addresses: counts[at]!,
+  }));
+  return { list, leftOut: { reserved: withheld.bogons === "local" ? reserved : null, excluded } };
+}
+
+/** Lists with fewer addresses may change as much as they like. */
+const leapFrom = 100;
+
+/** @throws TagExportError `list_leapt` */
+function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): void {
+  const change = Math.abs(now - before) / before;
+  if (before < leapFrom || change <= maxChange || maxChange >= 1) return;
+  throw new TagExportError(
+    "list_leapt",
+    `the list of tag ${tag} had ${counted(before, "address")} and now has ${formatCount(now)}, a change of more than ${maxChange * 100}%`,
+    { hint: "look at the tag; --max-change 100% accepts the new list" },
+  );
+}
+
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** Writes a new file piece by piece. Durable once resolved. */
+async function writeNew(path: string, pieces: Pieces): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  async function* hashed(): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  await writeFile(path, hashed(), { flag: "wx", flush: true }).catch((error: unknown) => {
+    throw exportFault(path, error);
+  });
+  return { bytes, sha256: hash.digest("hex") };
+}
