@@ -1,11 +1,13 @@
-import type { CodeEntry } from "./error-codes/entry.js";
-import { inputCodes } from "./error-codes/input-codes.js";
+import { commandAreas } from "./error-codes/command-codes.js";
+import { dataAreas } from "./error-codes/data-codes.js";
 import { itemCodes } from "./error-codes/item-codes.js";
-import { outputCodes, warehouseCodes } from "./error-codes/output-codes.js";
-import { chunkCodes, embeddedCodes, runCodes } from "./error-codes/run-codes.js";
 import { serviceCodes } from "./error-codes/service-codes.js";
-import { tagCodes } from "./error-codes/tag-codes.js";
-import { usageCodes, webhookCodes } from "./error-codes/usage-codes.js";
+
+/**
+ * What is known about a code: what it means, what the user can do, and how repute retries before it
+ * reports the code. Without the third, it doesn't retry.
+ */
+export type CodeEntry = readonly [meaning: string, remedy: string, retried?: string];
 
 /**
  * Every error code by area, in the order of docs/errors.md. To add one, add its entry to its area:
@@ -15,15 +17,8 @@ import { usageCodes, webhookCodes } from "./error-codes/usage-codes.js";
 export const errorAreas = {
   "Unsupported items": itemCodes,
   "Service and network": serviceCodes,
-  Input: inputCodes,
-  Output: outputCodes,
-  "Parquet and databases": warehouseCodes,
-  "Interrupted runs, journal and cache": runCodes,
-  Chunks: chunkCodes,
-  "Tag lists": tagCodes,
-  "Command line and settings": usageCodes,
-  Webhooks: webhookCodes,
-  "Embedded service": embeddedCodes,
+  ...dataAreas,
+  ...commandAreas,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, CodeEntry>>>>;
 
 type Areas = typeof errorAreas;

@@ -27,7 +27,7 @@ export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
   return schema.meta({ ...meta });
 }
 
-function refuse(context: z.RefinementCtx, message: string): never {
+export function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: "custom", message });
   return z.NEVER;
 }
@@ -39,18 +39,6 @@ export function wholeNumber(
   return z
     .union([z.number(), z.string().regex(/^\d+$/, "must be a whole number").transform(Number)])
     .pipe(z.number().int("must be a whole number").min(min).max(max));
-}
-
-export function share(): z.ZodType<number, number | string> {
-  return z
-    .union([
-      z.number(),
-      z
-        .string()
-        .regex(/^\d*\.?\d+$/, "must be a number")
-        .transform(Number),
-    ])
-    .pipe(z.number().min(0, "must be at least 0").max(1, "must be at most 1"));
 }
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
@@ -67,22 +55,6 @@ export function duration(): z.ZodType<number, Duration> {
     if (ms >= 0) return ms;
     if (ms < 0) return refuse(context, "must not be negative");
     return refuse(context, "must be a number and a unit (ms, s, m, h, d), such as 30s");
-  });
-}
-
-export interface Age {
-  readonly text: string;
-  readonly ms: number;
-}
-
-export function switchOrAge(): z.ZodType<boolean | Age, boolean | string> {
-  const age = duration();
-  return z.union([z.boolean(), z.string()]).transform((value, context): boolean | Age => {
-    if (typeof value === "boolean") return value;
-    const text = value.trim();
-    const { data: ms = 0 } = age.safeParse(text);
-    if (ms > 0) return { text, ms };
-    return refuse(context, "must be true, false or an age such as 7d");
   });
 }
 
@@ -112,41 +84,6 @@ export function rate(): z.ZodType<Rate, string | Rate> {
     });
 }
 
-/** When to stop: at the next local time of day, or after a duration. */
-export type Deadline = { /** As it was given. */ readonly text: string } & (
-  | { readonly hours: number; readonly minutes: number }
-  | { readonly afterMs: number }
-);
-
-export function deadline(): z.ZodType<Deadline, string> {
-  const length = duration();
-  return z.string().transform((value, context): Deadline => {
-    const text = value.trim();
-    const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
-    if (hours !== undefined) return { text, hours: Number(hours), minutes: Number(minutes) };
-    const after = length.safeParse(text);
-    if (after.success && after.data > 0) return { text, afterMs: after.data };
-    return refuse(context, "must be a time of day such as 05:30, or a length of time such as 2h");
-  });
-}
-
-/** `100/s`, `600/m`, `5000/h`, `10000/d`, several joined by commas, or the same as objects. */
-export type RateOption = string | Rate | readonly (string | Rate)[];
-
-export function rates(): z.ZodType<readonly Rate[], RateOption> {
-  const one = rate();
-  return z
-    .union([
-      z.string(),
-      z.array(z.custom<string | Rate>()),
-      z.custom<Rate>((value) => typeof value === "object"),
-    ])
-    .transform((value) =>
-      typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [value],
-    )
-    .pipe(z.array(one).min(1));
-}
-
 /** Some of the names, each once, as `a,b` or as a list. @param what one of them is */
 export function namesAmong<Name extends string>(
   names: readonly Name[],
@@ -155,6 +92,7 @@ export function namesAmong<Name extends string>(
   return z.union([z.string(), z.array(z.string())]).transform((value, context) => {
     const given = (typeof value === "string" ? value.split(",") : value).map((name) => name.trim());
     const isKnown = (name: string): name is Name => (names as readonly string[]).includes(name);
+    if (given.length === 0) return refuse(context, "must name at least one");
     const known = given.filter(isKnown);
     if (known.length === given.length) return [...new Set(known)];
     for (const name of given.filter((other) => !isKnown(other))) {
@@ -167,25 +105,4 @@ export function namesAmong<Name extends string>(
     }
     return z.NEVER;
   });
-}
-
-export function paths(): z.ZodType<readonly string[], string | readonly string[]> {
-  return z
-    .string()
-    .transform((text) => text.split(",").map((path) => path.trim()))
-    .or(z.array(z.string()))
-    .pipe(z.array(z.string().min(1)).min(1));
-}
-
-/** A share such as `50%`, as a number from 0 to 1; also such a number. */
-export function percentage(): z.ZodType<number, number | string> {
-  return z
-    .union([
-      z.number(),
-      z
-        .string()
-        .regex(/^\d+(?:\.\d+)?%$/, "must be a share such as 50%")
-        .transform((text) => Number(text.slice(0, -1)) / 100),
-    ])
-    .pipe(z.number().min(0).max(1, "must be at most 100%"));
 }

@@ -1,13 +1,5 @@
 import { z } from "zod";
-import {
-  duration,
-  isQuota,
-  option,
-  paths,
-  type Rate,
-  rates,
-  wholeNumber,
-} from "../core/options.js";
+import { duration, isQuota, option, type Rate, rate, wholeNumber } from "../core/options.js";
 import { isRedisAddress, priorities, redisAddress } from "../store/redis/redis-address.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
@@ -145,4 +137,29 @@ export type LookupSettings = z.output<typeof lookupOptions>;
 export function paceOf(rates: readonly Rate[] = [], embedded: boolean): readonly Rate[] {
   if (embedded || !rates.every(isQuota)) return rates;
   return [{ count: 100, perMs: 1000 }, ...rates];
+}
+
+/** `100/s`, `600/m`, `5000/h`, `10000/d`, several joined by commas, or the same as objects. */
+export type RateOption = string | Rate | readonly (string | Rate)[];
+
+function rates(): z.ZodType<readonly Rate[], RateOption> {
+  const one = rate();
+  return z
+    .union([
+      z.string(),
+      z.array(z.custom<string | Rate>()),
+      z.custom<Rate>((value) => typeof value === "object"),
+    ])
+    .transform((value) =>
+      typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [value],
+    )
+    .pipe(z.array(one).min(1));
+}
+
+function paths(): z.ZodType<readonly string[], string | readonly string[]> {
+  return z
+    .string()
+    .transform((text) => text.split(",").map((path) => path.trim()))
+    .or(z.array(z.string()))
+    .pipe(z.array(z.string().min(1)).min(1));
 }

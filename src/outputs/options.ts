@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts } from "../core/finding.js";
-import { namesAmong, option, switchOrAge, wholeNumber } from "../core/options.js";
+import { duration, namesAmong, option, refuse, wholeNumber } from "../core/options.js";
 import { tableModes } from "./table-mode.js";
 import { esActions, esIds, sinkFormats } from "../formats/types.js";
 
@@ -150,3 +150,16 @@ export const sinkOptions = z.strictObject({
 });
 
 export type SinkSettings = z.output<typeof sinkOptions>;
+
+type Age = { readonly text: string; readonly ms: number };
+
+export function switchOrAge(): z.ZodType<boolean | Age, boolean | string> {
+  const age = duration();
+  return z.union([z.boolean(), z.string()]).transform((value, context): boolean | Age => {
+    if (typeof value === "boolean") return value;
+    const text = value.trim();
+    const { data: ms = 0 } = age.safeParse(text);
+    if (ms > 0) return { text, ms };
+    return refuse(context, "must be true, false or an age such as 7d");
+  });
+}

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { apiOptions } from "../api/options.js";
-import { deadline, option, wholeNumber } from "../core/options.js";
+import { duration, option, refuse, wholeNumber } from "../core/options.js";
 import { lookupOptions, type LookupSettings } from "../lookup/options.js";
 import { sinkOptions, type SinkSettings } from "../outputs/options.js";
 import { sourceOptions } from "../inputs/source-options.js";
@@ -112,4 +112,22 @@ export function checkResume({ resume, restart }: ResumeChoice): void {
     "resume_or_restart",
     "--resume and --restart exclude each other: give one of them",
   );
+}
+
+/** When to stop: at the next local time of day, or after a duration. */
+export type Deadline = { /** As it was given. */ readonly text: string } & (
+  | { readonly hours: number; readonly minutes: number }
+  | { readonly afterMs: number }
+);
+
+export function deadline(): z.ZodType<Deadline, string> {
+  const length = duration();
+  return z.string().transform((value, context): Deadline => {
+    const text = value.trim();
+    const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+    if (hours !== undefined) return { text, hours: Number(hours), minutes: Number(minutes) };
+    const after = length.safeParse(text);
+    if (after.success && after.data > 0) return { text, afterMs: after.data };
+    return refuse(context, "must be a time of day such as 05:30, or a length of time such as 2h");
+  });
 }

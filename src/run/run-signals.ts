@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
-import type { Deadline } from "../core/options.js";
+import type { Deadline } from "./options.js";
 import type { EnrichJob } from "./types.js";
 
 interface LimitedJob extends Pick<EnrichJob, "signal" | "clock"> {

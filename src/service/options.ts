@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { duration, option, rate, share, wholeNumber } from "../core/options.js";
+import { duration, option, rate, wholeNumber } from "../core/options.js";
 
 /** Delay of an answer, uniformly distributed between both ends. */
 export interface Latency {
@@ -99,4 +99,16 @@ function latency(): z.ZodType<Latency, Latency | number | string> {
     }
     return { minMs, maxMs };
   });
+}
+
+function share(): z.ZodType<number, number | string> {
+  return z
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^\d*\.?\d+$/, "must be a number")
+        .transform(Number),
+    ])
+    .pipe(z.number().min(0, "must be at least 0").max(1, "must be at most 1"));
 }

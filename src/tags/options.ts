@@ -1,25 +1,15 @@
 import { z } from "zod";
 import { intents } from "../api/schema/vocabulary.js";
-import { option, percentage, wholeNumber } from "../core/options.js";
+import { namesAmong, option, wholeNumber } from "../core/options.js";
 
 /** Formats of a tag's list. Each is also the extension of its file. */
 export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset", "parquet"] as const;
 
 export type TagFormat = (typeof tagFormats)[number];
 
-/** Some of the names, each once, as `a,b` or as a list. */
-function listOf<const Name extends string>(names: readonly Name[]) {
-  return z
-    .string()
-    .transform((text) => text.split(",").map((name) => name.trim()))
-    .or(z.array(z.enum(names)))
-    .pipe(z.array(z.enum(names, { error: `must be of ${names.join(", ")}` })).min(1))
-    .transform((given): Name[] => [...new Set(given)]);
-}
-
 /** How the lists of tags are exported. */
 export const tagExportOptions = z.strictObject({
-  formats: option(listOf(tagFormats).prefault("txt"), {
+  formats: option(namesAmong(tagFormats, "format").prefault("txt"), {
     description: `Formats of each list, comma-separated: ${tagFormats.join(", ")}`,
     value: "LIST",
   }),
@@ -27,7 +17,7 @@ export const tagExportOptions = z.strictObject({
     description:
       "Leave CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
   }),
-  intent: option(listOf(intents).optional(), {
+  intent: option(namesAmong(intents, "intent").optional(), {
     description: `Only tags of these intents, comma-separated: ${intents.join(", ")}. Without it, also lists that are no reason to block anything`,
     value: "LIST",
   }),
@@ -47,3 +37,16 @@ export const tagExportOptions = z.strictObject({
     description: "Start over: discard what an interrupted export left",
   }),
 });
+
+/** A share such as `50%`, as a number from 0 to 1; also such a number. */
+function percentage(): z.ZodType<number, number | string> {
+  return z
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^\d+(?:\.\d+)?%$/, "must be a share such as 50%")
+        .transform((text) => Number(text.slice(0, -1)) / 100),
+    ])
+    .pipe(z.number().min(0).max(1, "must be at most 100%"));
+}

@@ -1,5 +1,3 @@
-import type { CodeEntries } from "./entry.js";
-
 /** Why a cell is `unsupported`. The meaning is the row's message, so it doesn't repeat the text. */
 export const itemCodes = {
   empty: ["there is no item in the cell", "fill the cell, or choose another --item-column"],
@@ -91,4 +89,4 @@ export const itemCodes = {
     "text that is not an IP address, domain, URL, SHA1 hash, wallet or e-mail address",
     "check that --item-column names the right column",
   ],
-} as const satisfies CodeEntries;
+} as const;

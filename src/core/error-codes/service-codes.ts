@@ -1,5 +1,3 @@
-import type { CodeEntries } from "./entry.js";
-
 const retried = "up to `--retries` times";
 
 /** No answer arrived, or none that could be read to its end. */
@@ -44,7 +42,7 @@ export const transportCodes = {
     "there is no memory left for connections",
     "raise the limit on address space: ulimit -v unlimited",
   ],
-} as const satisfies CodeEntries;
+} as const;
 
 /** An answer arrived but is not data, or the run can no longer ask. */
 export const serviceCodes = {
@@ -114,4 +112,4 @@ export const serviceCodes = {
   invalid_limit: ["a page limit outside the interface's bounds", "use 1 to 10000"],
   invalid_offset: ["a page offset below 0 or not a whole number", "use 0 or more"],
   invalid_snapshot: ["not a snapshot token", "pass the 24 characters of an earlier answer"],
-} as const satisfies CodeEntries;
+} as const;

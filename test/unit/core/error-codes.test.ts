@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type ErrorCode, errorAreas } from "../../../src/core/error-codes.js";
-import type { CodeEntry } from "../../../src/core/error-codes/entry.js";
+import { type CodeEntry, type ErrorCode, errorAreas } from "../../../src/core/error-codes.js";
 import { UsageError } from "../../../src/core/errors.js";
 
 const root = join(import.meta.dirname, "../../..");

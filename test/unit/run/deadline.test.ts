@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deadline } from "../../../src/core/options.js";
+import { deadline } from "../../../src/run/options.js";
 import { endAt, nextTimeOfDay } from "../../../src/run/run-signals.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { option, switchOrAge, wholeNumber } from "../../../../src/core/options.js";
+import { option, wholeNumber } from "../../../../src/core/options.js";
+import { switchOrAge } from "../../../../src/outputs/options.js";
 import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
 
 const schema = z.strictObject({
