@@ -1,17 +1,19 @@
+import { z } from "zod";
 import { type Clock, timestamp } from "../core/clock.js";
 import type { Again, Attempt } from "../core/attempt.js";
 import {
   type Finding,
+  type JsonObject,
   largeAnswer,
   type LookupAnswer,
   type LookupEndpoint,
 } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
-import { driftFor, mismatch } from "./answer-match.js";
-import { syntheticHeader } from "./endpoints.js";
+import { driftFor, mailBlocklist, mismatch } from "./answer-match.js";
+import { endpoints, syntheticHeader } from "./endpoints.js";
 import { asObject, resultText } from "../core/json-members.js";
 import { readAnswer, type ReadContext, violation } from "./read-answer.js";
-import { missingMembers, resultFault } from "./schema-fault.js";
+import { schemaFault } from "./schema-fault.js";
 import { ServiceError, serviceError } from "./status-fault.js";
 import { TransportError } from "./http/transport-error.js";
 import type { Answer } from "./types.js";
@@ -104,4 +106,50 @@ function answered(
     drift: item === null ? [] : driftFor(item, result),
     body: isFull ? body : undefined,
   };
+}
+
+/**
+ * Describes how a lookup's result violates the interface; null if it doesn't.
+ *
+ * Deployed services call the mail blocklist member `abusixMailBlocklist`; under that name it has to
+ * follow the same rules.
+ *
+ * @param status 200 for a full result, 503 for a partial one
+ * @param bytes size of the text that the result was parsed from
+ */
+export function resultFault(
+  endpoint: LookupEndpoint,
+  status: 200 | 503,
+  result: JsonObject,
+  bytes: number,
+): string | null {
+  const schema = endpoints[endpoint].schemaFor(status, result["type"]);
+  const { serviceMailBlocklist: listed = result["abusixMailBlocklist"] } = result;
+  const isSpecified = listed === result["serviceMailBlocklist"];
+  const specified = isSpecified ? result : { ...result, serviceMailBlocklist: listed };
+  return schemaFault(schema, specified, bytes, "result");
+}
+
+/**
+ * The top-level members that are null or absent in a partial result, in the interface's order. Always
+ * reports the mail blocklist member under its specified name.
+ */
+function missingMembers(endpoint: LookupEndpoint, result: JsonObject): string[] {
+  const schema = endpoints[endpoint].schemaFor(503, result["type"]);
+  let names = nullable.get(schema);
+  if (names === undefined) nullable.set(schema, (names = nullableMembers(schema)));
+  return names.filter((member) =>
+    member === "serviceMailBlocklist"
+      ? mailBlocklist(result) === null
+      : (result[member] ?? null) === null,
+  );
+}
+
+/** Members that may be null, by schema. */
+const nullable = new WeakMap<z.ZodType, readonly string[]>();
+
+function nullableMembers(schema: z.ZodType): readonly string[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  const shape = schema.shape as Readonly<Record<string, z.ZodType>>;
+  return Object.keys(shape).filter((name) => shape[name]!.safeParse(null).success);
 }

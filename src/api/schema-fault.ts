@@ -1,7 +1,4 @@
-import { z } from "zod";
-import type { JsonObject, LookupEndpoint } from "../core/finding.js";
-import { endpoints } from "./endpoints.js";
-import { mailBlocklist } from "./schema/drift.js";
+import type { z } from "zod";
 
 /** Bodies up to this size are checked in one go: they cannot hold many faults. */
 const checkedAtOnce = 128 * 1024;
@@ -97,50 +94,4 @@ function slice(value: unknown, from: number, levels: number): Slice {
     copy.set(member, part.value);
   }
   return { value: Object.fromEntries(copy), more };
-}
-
-/**
- * Describes how a lookup's result violates the interface; null if it doesn't.
- *
- * Deployed services call the mail blocklist member `abusixMailBlocklist`; under that name it has to
- * follow the same rules.
- *
- * @param status 200 for a full result, 503 for a partial one
- * @param bytes size of the text that the result was parsed from
- */
-export function resultFault(
-  endpoint: LookupEndpoint,
-  status: 200 | 503,
-  result: JsonObject,
-  bytes: number,
-): string | null {
-  const schema = endpoints[endpoint].schemaFor(status, result["type"]);
-  const { serviceMailBlocklist: listed = result["abusixMailBlocklist"] } = result;
-  const isSpecified = listed === result["serviceMailBlocklist"];
-  const specified = isSpecified ? result : { ...result, serviceMailBlocklist: listed };
-  return schemaFault(schema, specified, bytes, "result");
-}
-
-/**
- * The top-level members that are null or absent in a partial result, in the interface's order. Always
- * reports the mail blocklist member under its specified name.
- */
-export function missingMembers(endpoint: LookupEndpoint, result: JsonObject): string[] {
-  const schema = endpoints[endpoint].schemaFor(503, result["type"]);
-  let names = nullable.get(schema);
-  if (names === undefined) nullable.set(schema, (names = nullableMembers(schema)));
-  return names.filter((member) =>
-    member === "serviceMailBlocklist"
-      ? mailBlocklist(result) === null
-      : (result[member] ?? null) === null,
-  );
-}
-
-/** Members that may be null, by schema. */
-const nullable = new WeakMap<z.ZodType, readonly string[]>();
-
-function nullableMembers(schema: z.ZodType): readonly string[] {
-  if (!(schema instanceof z.ZodObject)) return [];
-  const shape = schema.shape as Readonly<Record<string, z.ZodType>>;
-  return Object.keys(shape).filter((name) => shape[name]!.safeParse(null).success);
 }

@@ -7,7 +7,7 @@ import {
   type Verdict,
   verdictOf,
 } from "../core/finding.js";
-import { unsupported } from "../core/item/explain.js";
+import { unsupported } from "../core/item/detect.js";
 import type { ItemKind } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import type { Lookup } from "../lookup/types.js";

@@ -11,7 +11,7 @@ import { embeddedServiceName } from "../run/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";
 import { OpenedOnce } from "../session/opened-once.js";
 import { Session } from "../session/session.js";
-import { MemoryStore } from "../store/memory-store.js";
+import { MemoryStore } from "../store/store.js";
 import type { ApiKey } from "../webhooks/prepare.js";
 import type { ClientSettings } from "./options.js";
 import type { OpenedLookup, ServiceAccess } from "../session/types.js";

@@ -1,4 +1,4 @@
-import { mailBlocklist } from "../api/schema/drift.js";
+import { mailBlocklist } from "../api/answer-match.js";
 import { EarlyEndError } from "../core/errors.js";
 import {
   type Finding,

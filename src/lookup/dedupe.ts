@@ -3,10 +3,9 @@ import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { AbortGroups, raceAbort } from "../core/abort.js";
 import { ShortLivedMap } from "../core/short-lived-map.js";
-import { recordOf } from "./attempt/journalled.js";
+import { recordOf, attemptKey, itemKey } from "./attempt/journalled.js";
 import type { LookupStore } from "../store/store.js";
 import type { LookupHistory, Lookup, LookupOptions, LookupWrapper } from "./types.js";
-import { attemptKey, itemKey } from "./lookup-key.js";
 
 export interface DedupeOptions {
   readonly endpoint: LookupEndpoint;

@@ -9,7 +9,7 @@ import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
 import type { EnrichJob } from "./types.js";
 import type { OpenedLookup } from "../session/types.js";
-import { endpointOf } from "../lookup/lookup-key.js";
+import { endpointOf } from "../lookup/attempt/journalled.js";
 
 export interface RunLookupOptions extends Pick<
   OpenRun,

@@ -82,7 +82,7 @@ export const cacheClearCommand = defineCommand({
 
 async function upkeepOf(cache: string): Promise<CacheUpkeep> {
   return isRedisAddress(cache)
-    ? (await import("../../store/redis/redis-cache-upkeep.js")).redisUpkeep
+    ? (await import("../../store/redis/redis-cache.js")).redisUpkeep
     : (await import("../../store/cache/cache-upkeep.js")).folderUpkeep;
 }
 

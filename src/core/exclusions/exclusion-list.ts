@@ -1,7 +1,9 @@
+import ipaddr from "ipaddr.js";
 import { itemCodes } from "../error-codes/item-codes.js";
 import type { Item } from "../item/item.js";
 import { hostOf } from "../item/url.js";
-import { AddressRanges } from "./address-ranges.js";
+import { isIPv4 } from "node:net";
+import { embeddedIpv4, readIpv6 } from "../item/ip.js";
 
 export function excludedMessage(path: string): string {
   return `${itemCodes.excluded[0]}: ${path}`;
@@ -72,4 +74,90 @@ export class ExclusionList {
       from = dot + 1;
     }
   }
+}
+
+/**
+ * Address ranges of both families. An IPv6 address that embeds an IPv4 address (IPv4-mapped, 6to4,
+ * NAT64) is also in the ranges of that one.
+ */
+class AddressRanges {
+  /** First and last addresses as numbers. Sorted when the first address is looked for. */
+  #ranges: (readonly [first: bigint, last: bigint])[] = [];
+  #isSorted = true;
+
+  /**
+   * Adds an address, or a network in CIDR notation; bits behind the prefix are ignored.
+   *
+   * @returns false if the text is neither
+   */
+  add(text: string): boolean {
+    const slash = text.indexOf("/");
+    const address = slash < 0 ? text : text.slice(0, slash);
+    const width = address.includes(":") ? 128 : 32;
+    const length = slash < 0 ? width : prefixLength(text.slice(slash + 1), width);
+    const ip = isIPv4(address) ? address : readIpv6(address);
+    if (ip === null || length === null) return false;
+    const quad = length >= width - 32 ? dottedQuad(ip) : null;
+    const bits = BigInt(width - length);
+    const first = ((quad === null ? v6Number(ip) : v4Number(quad)) >> bits) << bits;
+    this.#ranges.push([first, first + (1n << bits) - 1n]);
+    this.#isSorted = false;
+    return true;
+  }
+
+  has(ip: string): boolean {
+    if (this.#ranges.length === 0) return false;
+    if (!ip.includes(":")) return isIPv4(ip) && this.#covers(v4Number(ip));
+    if (this.#covers(v6Number(ip))) return true;
+    const quad = dottedQuad(ip) ?? embeddedIpv4(ip);
+    return quad !== null && this.#covers(v4Number(quad));
+  }
+
+  #covers(address: bigint): boolean {
+    if (!this.#isSorted) this.#sort();
+    let low = 0;
+    let high = this.#ranges.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#ranges[middle]![0] <= address) low = middle + 1;
+      else high = middle;
+    }
+    return low > 0 && address <= this.#ranges[low - 1]![1];
+  }
+
+  /** Networks either contain each other or have nothing in common, so the outer ones are enough. */
+  #sort(): void {
+    const ranges = this.#ranges.toSorted(([first, last], [otherFirst, otherLast]) => {
+      if (first !== otherFirst) return first < otherFirst ? -1 : 1;
+      return last > otherLast ? -1 : 1;
+    });
+    this.#ranges = [];
+    for (const range of ranges) {
+      const outer = this.#ranges.at(-1);
+      if (outer === undefined || range[1] > outer[1]) this.#ranges.push(range);
+    }
+    this.#isSorted = true;
+  }
+}
+
+/** The IPv4 address itself, or the one in the mixed notation of an IPv4-mapped address. */
+function dottedQuad(ip: string): string | null {
+  return ip.includes(".") ? ip.slice(ip.lastIndexOf(":") + 1) : null;
+}
+
+/** Numbers of IPv4 addresses follow those of IPv6. */
+const firstV4 = 1n << 128n;
+
+function v4Number(quad: string): bigint {
+  return firstV4 + BigInt(quad.split(".").reduce((sum, octet) => sum * 256 + Number(octet), 0));
+}
+
+function v6Number(ip: string): bigint {
+  return BigInt(`0x${Buffer.from(ipaddr.IPv6.parse(ip).toByteArray()).toString("hex")}`);
+}
+
+/** A prefix length of at most `width`, also from a netmask (`255.255.255.0`); null for any other text. */
+function prefixLength(text: string, width: number): number | null {
+  if (/^\d{1,3}$/.test(text)) return Number(text) <= width ? Number(text) : null;
+  return width === 32 && isIPv4(text) ? ipaddr.IPv4.parse(text).prefixLengthFromSubnetMask() : null;
 }

@@ -1,8 +1,10 @@
-import { readDomain, readEmail } from "./hostname.js";
-import { readIp } from "./ip.js";
-import type { Item, ItemKind } from "./item.js";
-import { readUrl } from "./url.js";
-import { readWallet } from "./wallet/wallet.js";
+import { readDomain, readEmail, isPublicSuffix } from "./hostname.js";
+import { readIp, readIpv6 } from "./ip.js";
+import type { Item, ItemKind, Recognition, UnsupportedCode } from "./item.js";
+import { readUrl, isNetwork } from "./url.js";
+import { readWallet, looksLikeWallet } from "./wallet/wallet.js";
+import { strip } from "./refang.js";
+import { itemCodes } from "../error-codes/item-codes.js";
 
 /** Detects the kind of a stripped and refanged text. Null if it is none of the six. */
 export function detectItem(text: string): Item | null {
@@ -45,10 +47,136 @@ export function readSha1(text: string): string | null {
   return hash.length === digits && isHex(hash) ? hash.toLowerCase() : null;
 }
 
-export function isHex(text: string): boolean {
+function isHex(text: string): boolean {
   return /^[\da-f]*$/i.test(text);
 }
 
 const digits = 40;
 const longestLabel = 7;
 const label = /^sha-?1: ?/i;
+
+/** Says why a stripped and refanged text is not an item. The text must not be one. */
+export function explainUnsupported(text: string): UnsupportedCode {
+  return (
+    hashReason(text) ??
+    tests.find(([, applies]) => applies(text))?.[0] ??
+    (hasItem(text) ? "prose" : "text")
+  );
+}
+
+const mostWords = 64;
+const around = /^[([{]+|[)\]}.,:;!?]+$/g;
+
+function hasItem(text: string): boolean {
+  const words = text.split(/\s+/, mostWords);
+  return words.some(
+    (word) => /[.@:]/.test(word) && detectItem(strip(word).replaceAll(around, "")) !== null,
+  );
+}
+
+const tests: readonly (readonly [UnsupportedCode, (text: string) => boolean])[] = [
+  ["cidr", isNetwork],
+  ["ip_range", isAddressRange],
+  ["ip_zone", hasZone],
+  ["ip_leading_zero", (text) => fourNumbers.test(text) && leadingZero.test(text)],
+  ["ip_octet", hasLargeOctet],
+  ["wallet_checksum", looksLikeWallet],
+  ["url_syntax", (text) => webScheme.test(text)],
+  ["url_scheme", (text) => anyScheme.test(text)],
+  ["registry_key", (text) => registryRoot.test(text)],
+  ["path", isPath],
+  ["email_syntax", (text) => oneWord.test(text) && text.includes("@")],
+  ["asn", (text) => autonomousSystem.test(text)],
+  ["file_name", hasFileExtension],
+  ["wildcard", (text) => oneWord.test(text) && text.includes("*") && text.includes(".")],
+  ["public_suffix", isPublicSuffix],
+  ["unknown_suffix", (text) => dottedName.test(text) && !fourNumbers.test(text)],
+];
+
+const hashes: ReadonlyMap<number, UnsupportedCode> = new Map([
+  [32, "md5"],
+  [56, "sha224"],
+  [64, "sha256"],
+  [96, "sha384"],
+  [128, "sha512"],
+]);
+const hashLabel = /^(?:md5|sha-?\d{1,3}) ?[:=] ?/i;
+const hexPrefix = /^0x(?=[\da-f]{16})/i;
+/** Fewer digits could also be a word, a serial or a number. */
+const shortestHex = 16;
+
+function hashReason(text: string): UnsupportedCode | null {
+  const digits = text.replace(hashLabel, "").replace(hexPrefix, "");
+  if (digits.length < shortestHex || !isHex(digits)) return null;
+  if (digits.length === 40 && hexPrefix.test(text)) return null;
+  return hashes.get(digits.length) ?? "hex_length";
+}
+
+const fourNumbers = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:[:/]|$)/;
+const leadingZero = /^(?:\d+\.){0,3}0\d/;
+const rangeOfQuads = /^\d{1,3}(?:\.\d{1,3}){3} ?(?:-|–|—|to) ?\d{1,3}(?:\.\d{1,3}){0,3}$/i;
+const starredQuad = /^\d{1,3}(?:\.(?:\d{1,3}|\*|x)){3}$/i;
+
+function hasLargeOctet(text: string): boolean {
+  const octets = fourNumbers.exec(text)?.slice(1) ?? [];
+  return octets.some((octet) => Number(octet) > 255);
+}
+
+function isAddressRange(text: string): boolean {
+  if (rangeOfQuads.test(text)) return true;
+  if (starredQuad.test(text) && !fourNumbers.test(text)) return true;
+  const dash = text.indexOf("-");
+  return (
+    dash > 0 &&
+    readIpv6(text.slice(0, dash).trimEnd()) !== null &&
+    readIpv6(text.slice(dash + 1).trimStart()) !== null
+  );
+}
+
+function hasZone(text: string): boolean {
+  const percent = text.indexOf("%");
+  return percent > 0 && readIpv6(text.slice(text.startsWith("[") ? 1 : 0, percent)) !== null;
+}
+
+const webScheme = /^(?:https?|ftp|wss?):/i;
+const anyScheme = /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i;
+const registryRoot = /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:])/i;
+const pathStart = /^(?:[a-z]:[\\/]|[\\/]|~[\w-]*\/|\.{1,2}\/|%\w+%|\$\{?\w+)/i;
+
+function isPath(text: string): boolean {
+  if (pathStart.test(text) || text.includes("\\")) return true;
+  return text.includes("/") && hasFileExtension(text);
+}
+
+const oneWord = /^\S+$/;
+const autonomousSystem = /^ASN? ?\d{1,10}(?:\s|$)/i;
+const dottedName = /^[^\s/?#:@\\]+\.[^\s/?#:@\\.]+\.?(?:[/?#:]|$)/;
+
+/** True if a text that is not a domain ends in a common file extension. */
+function hasFileExtension(text: string): boolean {
+  const dot = text.lastIndexOf(".");
+  if (dot < 0 || text.length - dot > longestExtension) return false;
+  const extension = text.slice(dot + 1).toLowerCase();
+  return extensions.has(extension);
+}
+
+const longestExtension = 24;
+
+const extensions: ReadonlySet<string> = new Set(
+  (
+    "7z aac ace apk appx appxbundle arj asp aspx avi axd bak bat bin bmp bz2 cab cer cfg cfm chm " +
+    "class cmd conf config cpl cpp crt crx csproj css csv dat db deb dex diagcab dll dmg doc docm " +
+    "docx dot dotm dotx drv dump dylib ear elf eml eps eur evtx exe fon gif gz hta htm html ico " +
+    "ics idx img inf ini ipa iqy iso jar jpeg jpg js jse json jsp jspx key lnk log lua lz lzma m3u " +
+    "mht mhtml mp3 mp4 mpg msc msg msi msix msp mui nlp o ocx odt ole one onepkg otf ova p12 pcap " +
+    "pdb pdf pem pfx php phtml pif plist png pps ppsx ppt pptm pptx prf properties ps1 ps1xml psd1 " +
+    "psm1 pst pub pyc pyd pyw rar rb reg rpm rtf scr sct settingcontent-ms slk sln so sql sqlite svg " +
+    "swf sys tar tgz tif tiff tmp toml ts tsv ttf txt url vb vbe vbs vhd vhdx vmdk vsix war wasm " +
+    "wav webm wim woff wsc wsf wsh xbap xhtml xla xlam xll xls xlsb xlsm xlsx xlt xltm xml xps xsl " +
+    "xz yaml yml z"
+  ).split(" "),
+);
+
+export function unsupported(code: UnsupportedCode): Recognition {
+  return { item: null, reason: { code, message: itemCodes[code][0] } };
+}

@@ -1,5 +1,4 @@
-import { detectItem, readItemAs } from "./detect.js";
-import { explainUnsupported, unsupported } from "./explain.js";
+import { detectItem, readItemAs, explainUnsupported, unsupported } from "./detect.js";
 import {
   isPublishedKind,
   type Item,

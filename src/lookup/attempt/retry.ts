@@ -1,7 +1,13 @@
 import type { Again, Attempt } from "../../core/attempt.js";
-import type { Finding } from "../../core/finding.js";
+import {
+  type Finding,
+  firstAnswer,
+  type JsonObject,
+  type LookupAnswer,
+  lookupEndpoints,
+} from "../../core/finding.js";
+import { memberTexts, objectText } from "../../core/json-members.js";
 import type { Item } from "../../core/item/item.js";
-import { mergePartials } from "./journalled.js";
 import type { AttemptLookup, Lookup, LookupOptions } from "../types.js";
 import { AbortableSleep } from "../../core/abort.js";
 import type { Clock } from "../../core/clock.js";
@@ -61,6 +67,71 @@ function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Fin
       ? last.finding
       : mergePartials([first.finding, ...others.map(({ finding }) => finding)]);
   return { ...finding, attempts: attempts.reduce((sum, { finding }) => sum + finding.attempts, 0) };
+}
+
+/**
+ * Merges the partial answers to one lookup. Starts from the most complete one (the latest of several)
+ * and fills its gaps from the others, latest first. `missing` lists what none of them had.
+ *
+ * The result stays `partial` even without gaps, since no single answer confirms all of it.
+ *
+ * @param partials in order of arrival
+ */
+export function mergePartials(partials: readonly [Finding, ...Finding[]]): Finding {
+  if (partials.length === 1) return partials[0];
+  const latestFirst = partials.toReversed();
+  const best = latestFirst.reduce((a, b) => (b.missing.length < a.missing.length ? b : a));
+  const others = latestFirst.filter((each) => each !== best);
+  const filled = { ...resultOf(best) };
+  const sources = new Map<string, Finding>();
+  const missing = best.missing.filter((member) => {
+    const other = others.find((each) => answers(each, member, filled["type"]));
+    if (other === undefined) return true;
+    for (const name of namesOf(member)) {
+      const value = resultOf(other)[name] ?? null;
+      if (value === null) continue;
+      filled[name] = value;
+      sources.set(name, other);
+    }
+    return false;
+  });
+  const endpoint = lookupEndpoints.find((name) => best.answers[name] !== undefined);
+  if (endpoint === undefined) return best;
+  const answer: LookupAnswer = {
+    ...best.answers[endpoint],
+    result: filled,
+    text: textWith(best, sources),
+  };
+  return { ...best, missing, answers: { [endpoint]: answer } };
+}
+
+/** Ignores answers of another type: they describe something else. */
+function answers(finding: Finding, member: string, type: unknown): boolean {
+  return !finding.missing.includes(member) && resultOf(finding)["type"] === type;
+}
+
+function resultOf(finding: Finding): JsonObject {
+  return firstAnswer(finding)?.result ?? {};
+}
+
+function textOf(finding: Finding): string | undefined {
+  return firstAnswer(finding)?.text;
+}
+
+/** The text of a result with some members copied from the texts of other results. */
+function textWith(best: Finding, sources: ReadonlyMap<string, Finding>): string | undefined {
+  const text = textOf(best);
+  if (text === undefined || sources.size === 0) return text;
+  const members = memberTexts(text);
+  for (const [name, source] of sources) {
+    members.set(name, memberTexts(textOf(source) ?? "{}").get(name) ?? "null");
+  }
+  return objectText(members);
+}
+
+/** The names that a service may use for a member. */
+function namesOf(member: string): readonly string[] {
+  return member === "serviceMailBlocklist" ? [member, "abusixMailBlocklist"] : [member];
 }
 
 export interface RetryOptions {

@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { inputPaths } from "../../inputs/types.js";
-import { itemKey } from "../../lookup/lookup-key.js";
+import { itemKey } from "../../lookup/attempt/journalled.js";
 import type { LookupChoice } from "../../lookup/options.js";
 import type { Withheld } from "../../lookup/withheld.js";
 import type { LookupStore } from "../../store/store.js";

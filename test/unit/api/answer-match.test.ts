@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { itemDiffers, mismatch } from "../../../src/api/answer-match.js";
+import { driftFor, itemDiffers, mailBlocklist, mismatch } from "../../../src/api/answer-match.js";
+import type { JsonObject } from "../../../src/core/finding.js";
 import type { ItemKind } from "../../../src/core/item/item.js";
+import {
+  domainResult,
+  ipResult,
+  observedActivity,
+  plainResult,
+  quickCheckResult,
+} from "./answers.js";
 
 const sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
 
@@ -56,4 +64,56 @@ test.each([
   ["example.com", "x".repeat(100_000)],
 ])("%s: %s is another item", (value, named) => {
   expect(itemDiffers(value, named)).toBe(true);
+});
+
+/** The drift of a result that names the requested item. */
+function driftIn(result: JsonObject): readonly string[] {
+  return driftFor({ kind: "ip", value: String(result["item"]) }, result);
+}
+
+test.each([ipResult(), domainResult(), plainResult("SHA1"), quickCheckResult()])(
+  "known values of type $type are not drift",
+  (result) => {
+    expect(driftIn(result)).toEqual([]);
+  },
+);
+
+test.each([
+  ["type", "PHONE", "type=PHONE"],
+  ["serviceMailBlocklist", "GREY", "serviceMailBlocklist=GREY"],
+  ["intent", "evil", "intent=evil"],
+  ["firstSeen", "yesterday", "firstSeen=not a date-time"],
+  ["lastSeen", "2023-13-01T00:00:00Z", "lastSeen=not a date-time"],
+  [
+    "abuseContact",
+    { email: null, status: "ASLEEP", lastVerification: null },
+    "abuseContact.status=ASLEEP",
+  ],
+])("an unknown value of %s is drift", (member, value, drift) => {
+  expect(driftIn({ ...ipResult(), [member]: value })).toEqual([drift]);
+});
+
+test("reports an unknown status under the deployed name as drift of the specified member", () => {
+  expect(driftIn({ item: "a", type: "URL", abusixMailBlocklist: "GREY" })).toEqual([
+    "serviceMailBlocklist=GREY",
+  ]);
+});
+
+test("checks the times of observed activity", () => {
+  const activity = observedActivity();
+  activity.honeypotInteractions.lastSeen = "now";
+  expect(driftIn({ ...ipResult(), observedActivity: activity })).toEqual([
+    "honeypotInteractions.lastSeen=not a date-time",
+  ]);
+});
+
+test.each([
+  [{ serviceMailBlocklist: "ACTIVE" }, "ACTIVE"],
+  [{ abusixMailBlocklist: "ACTIVE" }, "ACTIVE"],
+  [{ serviceMailBlocklist: "PASSIVE", abusixMailBlocklist: "ACTIVE" }, "PASSIVE"],
+  [{ serviceMailBlocklist: null }, null],
+  [{ serviceMailBlocklist: 7 }, null],
+  [{}, null],
+])("the mail blocklist status of %j is %j", (result, status) => {
+  expect(mailBlocklist(result)).toBe(status);
 });

@@ -323,3 +323,27 @@ test("keeps the text of a result on request", () => {
   const quick = judge({ endpoint: "quick-check", item: null }, answer(200, body), asReceived);
   expect(quick.finding.answers["quick-check"]?.text).toBe(result);
 });
+
+const withoutBlocklist = without(plainResult("URL"), "serviceMailBlocklist");
+
+test.each<[object, string[]]>([
+  [ipResult(), []],
+  [domainResult(), []],
+  [plainResult("URL"), []],
+  [{ ...ipResult(), bogon: false, tags: [] }, []],
+  [
+    { ...without(ipResult(), "tags"), observedActivity: null, bogon: null },
+    ["bogon", "tags", "observedActivity"],
+  ],
+  [{ item: "a", type: "IP" }, Object.keys(without(without(ipResult(), "item"), "type"))],
+  [{ item: "a", type: "DOMAIN" }, Object.keys(without(without(domainResult(), "item"), "type"))],
+  [{ ...withoutBlocklist, abusixMailBlocklist: "X" }, []],
+  [{ ...withoutBlocklist, abusixMailBlocklist: null }, ["serviceMailBlocklist"]],
+])("the missing members of %j, in the order of the interface: %j", (result, missing) => {
+  expect(judged(503, partialSuccess(result)).missing).toEqual(missing);
+});
+
+test("knows the members of a quick check", () => {
+  const result = { ...quickCheckResult(), activity: null };
+  expect(judged(503, partialSuccess(result), {}, "quick-check").missing).toEqual(["activity"]);
+});

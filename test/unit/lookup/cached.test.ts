@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import type { Finding } from "../../../src/core/finding.js";
 import { cached } from "../../../src/lookup/cache.js";
 import { dedupe } from "../../../src/lookup/dedupe.js";
-import { MemoryStore } from "../../../src/store/memory-store.js";
+import { MemoryStore } from "../../../src/store/store.js";
 import type { Lookup } from "../../../src/lookup/types.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";
-import { itemKey } from "../../../src/lookup/lookup-key.js";
+import { itemKey } from "../../../src/lookup/attempt/journalled.js";
 
 const lacking = partial({ asn: null }, ["asn"]);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
 import { composeLookup } from "../../../src/lookup/compose.js";
-import { MemoryStore } from "../../../src/store/memory-store.js";
+import { MemoryStore } from "../../../src/store/store.js";
 import { Pace } from "../../../src/lookup/pace/pace.js";
 import type { AttemptLookup, Lookup } from "../../../src/lookup/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";

@@ -2,11 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
 import { dedupe } from "../../../src/lookup/dedupe.js";
-import { MemoryStore } from "../../../src/store/memory-store.js";
-import type { LookupStore } from "../../../src/store/store.js";
+import { type LookupStore, MemoryStore } from "../../../src/store/store.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
 import { attempt } from "./attempts.js";
-import { attemptKey } from "../../../src/lookup/lookup-key.js";
+import { attemptKey } from "../../../src/lookup/attempt/journalled.js";
 
 function wrap(endpoint: LookupEndpoint = "query", store: LookupStore = new MemoryStore()) {
   return dedupe({ endpoint, store });

@@ -8,7 +8,7 @@ import { recogniseItem } from "../../../core/item/recognise.js";
 import { inOrder } from "../../../lookup/in-order.js";
 import type { Lookup } from "../../../lookup/types.js";
 import type { FailOn } from "../../../run/failure-limits.js";
-import { MemoryStore } from "../../../store/memory-store.js";
+import { MemoryStore } from "../../../store/store.js";
 import { type AnswerColumns, printAnswers } from "./answer-output.js";
 import type { AnsweredItem } from "./answer-card.js";
 import type { CommandCall } from "../../command.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergePartials } from "../../../../src/lookup/attempt/journalled.js";
+import { mergePartials } from "../../../../src/lookup/attempt/retry.js";
 import { partial, quick } from "../findings.js";
 
 const asn = { countryCode: "US", asn: "AS64500", name: "Example" };

@@ -12,7 +12,7 @@ import {
 import { Withheld } from "../../../../src/lookup/withheld.js";
 import { readingOf } from "../../../../src/run/rows/reading.js";
 import { cacheKeys } from "../../../../src/store/cache-key.js";
-import { MemoryStore } from "../../../../src/store/memory-store.js";
+import { MemoryStore } from "../../../../src/store/store.js";
 import { aFinding } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { type JobHere, jobHere } from "../../../helpers/job-here.js";
