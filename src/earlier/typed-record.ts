@@ -1,8 +1,6 @@
 import type { ColumnType } from "../core/column.js";
-import { columnTypes } from "../formats/column-types.js";
-import { joinedEntries } from "../formats/joined-entries.js";
+import { columnTypes, joinedEntries, type CellValue } from "../formats/column-types.js";
 import type { EarlierRecord } from "../formats/types.js";
-import type { CellValue } from "../formats/typed-column.js";
 import { cellOf, type InputValue, numberValue } from "../outputs/tables/values.js";
 import { stagedType, type TableColumn } from "../outputs/sql/table-schema.js";
 

@@ -1,8 +1,6 @@
 import type { SchemaElement } from "hyparquet";
 import { parseTimestamp, timeText } from "../core/clock.js";
 import type { ColumnType, ColumnValue } from "../core/column.js";
-import { jsonCell } from "./json-cell.js";
-import type { CellValue } from "./typed-column.js";
 
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
 export type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
@@ -101,7 +99,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     cellOf: () => undefined,
     toCell: (value, storable) => (Array.isArray(value) ? value.map(storable) : null),
     toValue: (cell) => (isTexts(cell) ? cell : null),
-    fromText: (value) => (value === "" ? [] : value.split("|")),
+    fromText: joinedEntries,
   },
 };
 
@@ -125,3 +123,65 @@ function numberFrom(value: string): number | null {
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }
+
+/**
+ * JSON text as databases store it, or undefined if a database may refuse it. Escapes of U+0000 and of
+ * lone surrogates become these characters, which no output stores: they are replaced with a warning.
+ */
+function jsonCell(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return mayBeHuge.test(text) && mayBeHuge.test(text.replaceAll(strings, '""')) ? undefined : text;
+}
+
+/** Numbers that may exceed numeric in PostgreSQL (manual, table 8.2). */
+const mayBeHuge = /\de[+-]?\d{5}|\d{10000}/i;
+
+const strings = /"(?:[^"\\]|\\[^])*"/g;
+
+/** The entries of a list that is joined with `|`. One that contains `|` counts as several, in every format. */
+export function joinedEntries(joined: string): readonly string[] {
+  return joined === "" ? [] : joined.split("|");
+}
+
+/** A decimal number with at most 38 digits: `decimal(18,4)` has 18, 4 of them after the point. */
+export type DecimalType = `decimal(${number},${number})`;
+
+/**
+ * Types of stored columns: those of added columns, and those that only input columns have.
+ * `stored-types.ts` has what each output makes of them.
+ */
+export type StoredType =
+  | ColumnType
+  | DecimalType
+  | "integer"
+  | "float"
+  | "numeric"
+  | "date"
+  | "timestamp_local"
+  | "timestamp_ns"
+  | "timestamp_ns_local"
+  | "uuid";
+
+export interface TypedColumn {
+  readonly name: string;
+  readonly type: StoredType;
+  /** False for key columns. */
+  readonly nullable: boolean;
+}
+
+export interface InputType {
+  /** Null for a type that outputs store as text. */
+  readonly type: StoredType | null;
+  /** Name of the type in the input, for messages. */
+  readonly declared: string;
+}
+
+/**
+ * A typed cell: text, lists of text, booleans, integers and unscaled decimals as bigint, other
+ * numbers, days since 1970, times as microseconds or nanoseconds since 1970 in UTC.
+ */
+export type CellValue = string | bigint | number | boolean | readonly string[] | null;

@@ -1,8 +1,7 @@
 import { basename } from "node:path";
 import { csv, tsv } from "./csv/csv.js";
 import { ndjson } from "./ndjson/ndjson.js";
-import { ecs } from "./shapes/ecs.js";
-import { esBulk } from "./shapes/es-bulk.js";
+import { ecs, esBulk } from "./shapes/ecs.js";
 import { ocsf } from "./shapes/ocsf.js";
 import { splunkHec } from "./shapes/splunk-hec.js";
 import { stix } from "./shapes/stix.js";

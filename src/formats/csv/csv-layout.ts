@@ -11,7 +11,6 @@ import { limits } from "../reading/lines.js";
 import type { Sample } from "../reading/sample.js";
 import type { InputReading, ItemColumn, ReadOptions } from "../types.js";
 import type { CsvRecord } from "./csv-records.js";
-import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
 
 export interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind"> {
   readonly columns: readonly string[];
@@ -144,68 +143,4 @@ function anyColumn(columns: readonly string[]): ItemColumn {
     .find((column) => column !== null);
   const column = usual ?? { name: columns[0]!, index: 0 };
   return { ...column, by: "name", sample: null };
-}
-
-/**
- * Detects the delimiter of these lines: the first of `candidates` that separates all of them. If
- * several do (`a;b` in every line's cells), the first that yields a column of indicators.
- * @returns null if none separates them
- */
-export function sniffDelimiter(
-  lines: readonly string[],
-  candidates: readonly Delimiter[],
-): Delimiter | null {
-  const records = joinQuoted(lines);
-  const throughout = candidates.filter((delimiter) => separates(records, delimiter));
-  const [first = null, second] = throughout;
-  if (second === undefined) return first;
-  return throughout.find((delimiter) => hasIndicators(records, delimiter)) ?? first;
-}
-
-/** Joins lines that share a quoted cell. An unclosed quote is text. */
-function joinQuoted(lines: readonly string[]): readonly string[] {
-  const records: string[] = [];
-  let open: string[] = [];
-  for (const line of lines) {
-    const quotes = line.split('"').length - 1;
-    if (open.length === 0 && quotes % 2 === 0) records.push(line);
-    else open.push(line);
-    if (open.length > 1 && quotes % 2 === 1) {
-      records.push(open.join("\n"));
-      open = [];
-    }
-  }
-  return [...records, ...open];
-}
-
-/** The first line contains it, nearly all lines do, and half of them equally often. */
-function separates(lines: readonly string[], delimiter: Delimiter): boolean {
-  const counts = lines.map((line) => countDelimiters(line, delimiter));
-  if ((counts[0] ?? 0) === 0 || lines.every((line) => isOneCell(line, delimiter))) return false;
-  const having = counts.filter((count) => count > 0);
-  if (having.length < counts.length * nearlyAll) return false;
-  // Lines that are items as a whole, such as URLs with commas, must all agree.
-  if (lines.every((line) => indicatorWeight(line) === 1)) {
-    return lines.length > 1 && counts.every((count) => count === counts[0]);
-  }
-  return having.some((n) => having.filter((count) => count === n).length * 2 >= counts.length);
-}
-
-/** A list of items may have a comma after each. */
-function isOneCell(line: string, delimiter: Delimiter): boolean {
-  return scanCells(line, { delimiter, spaced: true })
-    .cells.slice(1)
-    .every((cell) => cell.trim() === "");
-}
-
-const nearlyAll = 0.8;
-
-function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean {
-  const records = lines.map((line) => scanCells(line, { delimiter, spaced: true }).cells);
-  const width = Math.max(...records.map((cells) => cells.length));
-  for (let index = 0; index < width; index++) {
-    const share = columnShare(records.map((cells) => cells[index] ?? ""));
-    if (share.share >= minShare) return true;
-  }
-  return false;
 }

@@ -2,18 +2,35 @@ import type { ColumnValue } from "../../core/column.js";
 import { addedColumns, columns, optionalColumnsIn } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import { countRows } from "../count-rows.js";
-import { joinedEntries } from "../joined-entries.js";
+import { joinedEntries } from "../column-types.js";
 import { linesEncoder } from "../lines-encoder.js";
+import { RecordSplitter } from "../record-splitter.js";
 import type {
   CountOptions,
   EarlierFormat,
   EarlierLayout,
   Encoder,
   EncoderOptions,
+  ReadableFormat,
   RecordCounter,
   RejectsOptions,
+  WritableFormat,
 } from "../types.js";
 import { type Delimiter, scanCells } from "../reading/scan-cells.js";
+
+/** How rows with this delimiter are written, counted and read back. */
+export function csvOutput(
+  delimiter: Delimiter,
+): Omit<WritableFormat, "extensions"> & Pick<ReadableFormat, "rejects"> {
+  return {
+    rejects: csvRejects,
+    write: (options) => csvEncoder(delimiter, options),
+    split: () => new RecordSplitter({ quoting: true }),
+    count: (options) => countCsv(delimiter, options),
+    keepsReceived: () => false,
+    earlier: earlierCsv(delimiter),
+  };
+}
 
 /**
  * Writes CSV or TSV records (RFC 4180) that end with LF. csv-stringify would cost 10% of the CPU
@@ -58,7 +75,7 @@ export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encod
 }
 
 /** Encodes rejected rows: input cells, code and reason, then cells without a column. */
-export function csvRejects({
+function csvRejects({
   columns,
   reading,
   formulaGuard,

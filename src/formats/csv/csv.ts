@@ -2,8 +2,7 @@ import type { Row } from "../../core/row.js";
 import { recognisedKind } from "../columns/choose-column.js";
 import { columnName, warnOfDuplicateName } from "../columns/find-column.js";
 import { headLines, peek, Sample, isHeadComplete } from "../reading/sample.js";
-import { flatMapLists, mapLists } from "../reading/lines.js";
-import { RecordSplitter } from "../record-splitter.js";
+import { flatMapLists, type LineEnd, mapLists, type TextBytes } from "../reading/lines.js";
 import type {
   FormatReading,
   InputReading,
@@ -14,8 +13,8 @@ import type {
   WritableFormat,
 } from "../types.js";
 import { findLayout } from "./csv-layout.js";
-import { findPreamble, withoutLines } from "./find-preamble.js";
-import { countCsv, csvEncoder, csvRejects, earlierCsv } from "./csv-writer.js";
+import { findPreamble } from "./find-preamble.js";
+import { csvOutput } from "./csv-writer.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
 import { type Delimiter, scanCells } from "../reading/scan-cells.js";
 
@@ -40,12 +39,7 @@ function delimited(
   return {
     extensions,
     read: (reading, options) => read(reading, options, candidates(options)),
-    rejects: csvRejects,
-    write: (options) => csvEncoder(delimiter, options),
-    split: () => new RecordSplitter({ quoting: true }),
-    count: (options) => countCsv(delimiter, options),
-    keepsReceived: () => false,
-    earlier: earlierCsv(delimiter),
+    ...csvOutput(delimiter),
   };
 }
 
@@ -113,6 +107,41 @@ async function* readSettled({ bytes, before }: Reading, reading: InputReading): 
     if (first.done !== true) yield first.value.slice(1);
   }
   yield* lists;
+}
+
+async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {
+  let left = lines;
+  let { start } = text;
+  while (left > 0) {
+    const { value: chunk, done } = await text.chunks.next();
+    if (done === true) break;
+    const cut = endOfLines(chunk, left, text.lineEnd);
+    left -= cut.lines;
+    start += cut.end;
+    if (left === 0)
+      return { ...text, start, chunks: continued(chunk.subarray(cut.end), text.chunks) };
+  }
+  return { ...text, start };
+}
+
+function endOfLines(
+  chunk: Buffer,
+  most: number,
+  lineEnd: LineEnd,
+): { readonly lines: number; readonly end: number } {
+  const byte = lineEnd === "cr" ? "\r" : "\n";
+  let end = 0;
+  for (let lines = 0; lines < most; lines++) {
+    const next = chunk.indexOf(byte, end);
+    if (next === -1) return { lines, end: chunk.length };
+    end = next + 1;
+  }
+  return { lines: most, end };
+}
+
+async function* continued(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  yield* rest;
 }
 
 /** Whether quoted cells follow a space: `"192.0.2.1", "ssh, twice"`. */

@@ -2,11 +2,10 @@ import { counted } from "../../core/text/quantity.js";
 import { indicatorWeight } from "../../core/item/recognise.js";
 import { strip } from "../../core/item/refang.js";
 import type { HeadLines } from "../reading/sample.js";
-import type { LineEnd, TextBytes } from "../reading/lines.js";
 import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
-import { isColumnName, matchColumn } from "../columns/find-column.js";
+import { isColumnName, matchColumn, minShare } from "../columns/find-column.js";
 import type { InputReading, ReadOptions } from "../types.js";
-import { sniffDelimiter } from "./csv-layout.js";
+import { columnShare } from "../columns/choose-column.js";
 
 export interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
@@ -100,41 +99,6 @@ function mostFrequent(numbers: readonly number[]): number {
   );
 }
 
-export async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {
-  let left = lines;
-  let { start } = text;
-  while (left > 0) {
-    const { value: chunk, done } = await text.chunks.next();
-    if (done === true) break;
-    const cut = endOfLines(chunk, left, text.lineEnd);
-    left -= cut.lines;
-    start += cut.end;
-    if (left === 0)
-      return { ...text, start, chunks: continued(chunk.subarray(cut.end), text.chunks) };
-  }
-  return { ...text, start };
-}
-
-function endOfLines(
-  chunk: Buffer,
-  most: number,
-  lineEnd: LineEnd,
-): { readonly lines: number; readonly end: number } {
-  const byte = lineEnd === "cr" ? "\r" : "\n";
-  let end = 0;
-  for (let lines = 0; lines < most; lines++) {
-    const next = chunk.indexOf(byte, end);
-    if (next === -1) return { lines, end: chunk.length };
-    end = next + 1;
-  }
-  return { lines: most, end };
-}
-
-async function* continued(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head;
-  yield* rest;
-}
-
 /** Tells which lines are not read; null for none. */
 export function skippedNotice(
   { skippedLines = 0, skippedText = "" }: Pick<InputReading, "skippedLines" | "skippedText">,
@@ -150,4 +114,68 @@ const longestText = 120;
 function textOf(lines: readonly string[]): string {
   const text = lines.map((line) => line.trim()).join(" / ");
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+}
+
+/**
+ * Detects the delimiter of these lines: the first of `candidates` that separates all of them. If
+ * several do (`a;b` in every line's cells), the first that yields a column of indicators.
+ * @returns null if none separates them
+ */
+function sniffDelimiter(
+  lines: readonly string[],
+  candidates: readonly Delimiter[],
+): Delimiter | null {
+  const records = joinQuoted(lines);
+  const throughout = candidates.filter((delimiter) => separates(records, delimiter));
+  const [first = null, second] = throughout;
+  if (second === undefined) return first;
+  return throughout.find((delimiter) => hasIndicators(records, delimiter)) ?? first;
+}
+
+/** Joins lines that share a quoted cell. An unclosed quote is text. */
+function joinQuoted(lines: readonly string[]): readonly string[] {
+  const records: string[] = [];
+  let open: string[] = [];
+  for (const line of lines) {
+    const quotes = line.split('"').length - 1;
+    if (open.length === 0 && quotes % 2 === 0) records.push(line);
+    else open.push(line);
+    if (open.length > 1 && quotes % 2 === 1) {
+      records.push(open.join("\n"));
+      open = [];
+    }
+  }
+  return [...records, ...open];
+}
+
+/** The first line contains it, nearly all lines do, and half of them equally often. */
+function separates(lines: readonly string[], delimiter: Delimiter): boolean {
+  const counts = lines.map((line) => countDelimiters(line, delimiter));
+  if ((counts[0] ?? 0) === 0 || lines.every((line) => isOneCell(line, delimiter))) return false;
+  const having = counts.filter((count) => count > 0);
+  if (having.length < counts.length * nearlyAll) return false;
+  // Lines that are items as a whole, such as URLs with commas, must all agree.
+  if (lines.every((line) => indicatorWeight(line) === 1)) {
+    return lines.length > 1 && counts.every((count) => count === counts[0]);
+  }
+  return having.some((n) => having.filter((count) => count === n).length * 2 >= counts.length);
+}
+
+/** A list of items may have a comma after each. */
+function isOneCell(line: string, delimiter: Delimiter): boolean {
+  return scanCells(line, { delimiter, spaced: true })
+    .cells.slice(1)
+    .every((cell) => cell.trim() === "");
+}
+
+const nearlyAll = 0.8;
+
+function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean {
+  const records = lines.map((line) => scanCells(line, { delimiter, spaced: true }).cells);
+  const width = Math.max(...records.map((cells) => cells.length));
+  for (let index = 0; index < width; index++) {
+    const share = columnShare(records.map((cells) => cells[index] ?? ""));
+    if (share.share >= minShare) return true;
+  }
+  return false;
 }

@@ -5,7 +5,7 @@ import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/f
 import { asObject, memberTexts, objectText } from "../../core/json-members.js";
 import { itemRow } from "../../core/row.js";
 import { addedMemberName } from "../added-names.js";
-import { joinedEntries } from "../joined-entries.js";
+import { joinedEntries } from "../column-types.js";
 import { countRows } from "../count-rows.js";
 import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
 

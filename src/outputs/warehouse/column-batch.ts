@@ -1,4 +1,4 @@
-import type { CellValue } from "../../formats/typed-column.js";
+import type { CellValue } from "../../formats/column-types.js";
 
 export interface BatchBounds {
   readonly rows: number;

@@ -1,9 +1,7 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { columnTypes } from "../../formats/column-types.js";
-import { plainEscapes } from "../../formats/json-cell.js";
+import { columnTypes, type CellValue } from "../../formats/column-types.js";
 import { storedType } from "../../formats/stored-types.js";
-import type { CellValue } from "../../formats/typed-column.js";
 import type { PublicationOptions } from "../publication.js";
 import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { storedText } from "../sql/stored-text.js";
@@ -107,3 +105,15 @@ function cellReaders(
     }
   });
 }
+
+/** Turns escapes that PostgreSQL refuses in jsonb (manual, section 8.14) into their characters. */
+export function plainEscapes(json: string): string {
+  if (!json.includes("\\u")) return json;
+  return json.replaceAll(escapes, (escape, hex: string | undefined) => {
+    const code = Number.parseInt(hex ?? "20", 16);
+    return code === 0 || (code >= 0xd800 && code <= 0xdfff) ? String.fromCharCode(code) : escape;
+  });
+}
+
+const escapes =
+  /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u([\da-fA-F]{4})|\\[^u]/g;

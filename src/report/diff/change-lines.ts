@@ -1,5 +1,5 @@
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
-import { joinedEntries } from "../../formats/joined-entries.js";
+import { joinedEntries } from "../../formats/column-types.js";
 import { formatCount } from "../../core/text/quantity.js";
 import { cutList, cutText, longestName } from "../cut-text.js";
 import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { ecs } from "../../../../src/formats/shapes/ecs.js";
-import { esBulk } from "../../../../src/formats/shapes/es-bulk.js";
+import { ecs, esBulk } from "../../../../src/formats/shapes/ecs.js";
 import { splunkHec } from "../../../../src/formats/shapes/splunk-hec.js";
 import { maliciousRow, options } from "./shaped-rows.js";
 

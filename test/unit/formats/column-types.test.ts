@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { jsonCell, plainEscapes } from "../../../src/formats/json-cell.js";
+import { columnTypes } from "../../../src/formats/column-types.js";
+
+const { cellOf: jsonCell } = columnTypes.json;
 
 it("takes any JSON as it is", () => {
   fc.assert(
@@ -19,15 +21,4 @@ it.each([
   ['{"a" : 1.50}', '{"a" : 1.50}'],
 ])("takes %s as %s", (text, cell) => {
   expect(jsonCell(text)).toBe(cell);
-});
-
-it.each([
-  ['"\\u0000"', '"\0"'],
-  ['"\\\\u0000"', '"\\\\u0000"'],
-  ['"\\ud83d\\ude00"', '"\\ud83d\\ude00"'],
-  ['"\\ud83d"', '"\ud83d"'],
-  ['"\\ude00\\ud83d"', '"\ude00\ud83d"'],
-  ['"\\u00e9\\n"', '"\\u00e9\\n"'],
-])("turns the escapes of %j into characters where a database refuses them", (json, plain) => {
-  expect(plainEscapes(json)).toBe(plain);
 });
