@@ -117,3 +117,11 @@ test.each([
 ])("the mail blocklist status of %j is %j", (result, status) => {
   expect(mailBlocklist(result)).toBe(status);
 });
+
+test.each([
+  ["example.org", ["item_differs"]],
+  ["EXAMPLE.com.", []],
+])("%s as the item of example.com is drift %j", (named, drift) => {
+  const item = { kind: "domain", value: "example.com" } as const;
+  expect(driftFor(item, { item: named, type: "DOMAIN" } as never)).toEqual(drift);
+});

@@ -12,6 +12,7 @@ describe("a verdict", () => {
     [{ serviceMailBlocklist: "NOT_LISTED" }, { abusixMailBlocklist: "ACTIVE" }, "listed"],
     [{ intent: "suspicious", serviceMailBlocklist: "ACTIVE" }, null, "suspicious"],
     [{ intent: "none" }, { intent: "malicious" }, "malicious"],
+    [{ intent: "none" }, { intent: "suspicious" }, "suspicious"],
   ])("of the query %j and the quick check %j is %s", (query, quickCheck, expected) => {
     expect(verdictOf(aFinding({ query, quickCheck }))).toBe(expected);
   });

@@ -132,6 +132,7 @@ describe("triage", () => {
     [1, checked({ serviceMailBlocklist: "PASSIVE" })],
     [1, checked({ serviceMailBlocklist: undefined, abusixMailBlocklist: "ACTIVE" })],
     [1, checked({ intent: "malicious" })],
+    [1, checked({ intent: "suspicious" })],
     [1, checked({ activity: true })],
     [0, checked({})],
     [0, checked({ serviceMailBlocklist: "ALLOWLIST" })],
