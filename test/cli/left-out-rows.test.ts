@@ -18,9 +18,14 @@ function rows(): string {
   return `id,item\n${items.map((item, n) => `${n},${item}\n`).join("")}`;
 }
 
-async function enrichHere({ url }: AnsweringServer, cwd: string, args: readonly string[]) {
+async function enrichHere(
+  { url }: AnsweringServer,
+  cwd: string,
+  args: readonly string[],
+  code = 0,
+): Promise<void> {
   const service = ["--intel-url", url, "--lookups", "query", "--rate", "1000000/s", "--quiet"];
-  expect(await runRepute(["enrich", ...args, ...service], { cwd })).toMatchObject({ code: 0 });
+  expect(await runRepute(["enrich", ...args, ...service], { cwd })).toMatchObject({ code });
 }
 
 async function idsAndCounts(cwd: string, out: string) {
@@ -40,6 +45,8 @@ test.each([["in order"], ["unordered", "--unordered"]])(
     await writeFile(join(cwd, "in.csv"), rows());
     const args = (out: string) => ["in.csv", "-o", out, "--distinct", ...flags];
     const resume = [...args("out.csv"), "--resume"];
+    // Stopped first with a checkpoint behind some of the rows, then killed.
+    await enrichHere(server, cwd, [...resume, "--max-requests", "20"], 75);
     await enrichKilled({ server, cwd, args: resume, kill: { requests: 40, ms: 20 } });
     await enrichHere(server, cwd, resume);
     await enrichHere(server, cwd, args("whole.csv"));

@@ -39,6 +39,13 @@ test.each([
   );
 });
 
+test("title lines are skipped, printed and recorded", async () => {
+  const { stderr } = await runRepute(["plan", join(samples, "title-lines.csv")]);
+  expect(stderr).toContain("skipping 3 lines before the first record: Weekly indicators");
+  const { input } = await enriched("title-lines.csv");
+  expect(input).toMatchObject({ skipped_lines: 3 });
+});
+
 test("Latin-1 is named in the warning that suggests --encoding, and read as text with it", async () => {
   const suggested = await runRepute(["enrich", join(samples, "latin-1.csv"), "--local"]);
   expect(suggested.stderr).toContain("--encoding");

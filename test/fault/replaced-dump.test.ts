@@ -124,6 +124,15 @@ describe("other settings", () => {
     ["nested NDJSON", { to: "ndjson" }, 20],
     ["more lookups", { lookups: "query,quick-check" }, 20],
     ["another lookup", { lookups: "quick-check" }, 20],
+    ["fewer columns", { columns: "tags" }, 20],
+    ["raw answers", { raw: true }, 20],
+    ["certain verdicts", { only: "malicious" }, 20],
+    ["distinct items", { distinct: true }, 20],
+    ["a limit", { limit: 30 }, 20],
+    ["formulas", { formulaGuard: false }, 20],
+    ["any order", { unordered: true }, 20],
+    ["reserved addresses", { bogons: "local" }, 20],
+    ["shorter URLs", { urlQuery: "strip" }, 20],
   ])("start a new run with the answers: %s", async (_, settings, taken) => {
     const { run, repeated } = await stopped();
     const { manifest } = await run(first, settings);

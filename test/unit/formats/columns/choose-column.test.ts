@@ -108,6 +108,7 @@ describe("chooseKindColumn", () => {
   it.each([
     ["left", { indicator_type: ["ip", "domain", "filename", "sha256"], data: values }, 1],
     ["right", { data: values, "IOC Type": ["ip", "campaign", "x", "y"] }, 0],
+    ["left, by its words", { category: ["ip", "domain", "seen", "sha256"], data: values }, 1],
   ])("takes the neighbour on the %s", (_, columns, item) => {
     const kind = chooseKindColumn(table(columns), item);
     expect(kind).toEqual({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { columns } from "../../../../src/core/columns.js";
+import { addedColumns, columns } from "../../../../src/core/columns.js";
 import { UsageError } from "../../../../src/core/errors.js";
 import { csvEncoder, earlierCsv } from "../../../../src/formats/csv/csv-writer.js";
 import type { EncoderOptions } from "../../../../src/formats/types.js";
@@ -82,6 +82,12 @@ describe("csvEncoder", () => {
     expect(clash).toThrow(UsageError);
     expect(clash).toThrow(/rep_status/);
     expect(hintOf(clash)).toContain("--prefix");
+    const omitted = {
+      ...base,
+      columns: ["ip", "rep_asn"],
+      added: addedColumns({ only: ["tags"] }),
+    };
+    expect(() => csvEncoder(",", omitted)).toThrow(/rep_asn/);
   });
 });
 

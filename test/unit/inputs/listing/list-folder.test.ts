@@ -39,8 +39,9 @@ test("lists the files of a tree by path, whatever the order of its entries", asy
   );
 });
 
-test("leaves out what repute wrote, at any depth", async () => {
+test("leaves out hidden files and what repute wrote, at any depth", async () => {
   const tree = [
+    "x/.hidden.csv",
     "x/a.csv",
     "x/out.csv",
     "x/out.csv.manifest.json",
@@ -52,11 +53,26 @@ test("leaves out what repute wrote, at any depth", async () => {
   const { inputs, skipped } = await listFolder("in", folderOf("in/", tree), choice);
   expect(inputs.map(({ name }) => name)).toEqual(["in/x/a.csv", "in/x/mine.state/b.csv"]);
   expect(skipped.map(({ path, reason }) => [path, reason])).toEqual([
+    ["in/x/.hidden.csv", "hidden"],
     ["in/x/out.csv", "an output of repute"],
     ["in/x/out.csv.failed", "a run wrote it beside its output"],
     ["in/x/out.csv.manifest.json", "a run wrote it beside its output"],
     ["in/x/out.ndjson.state", "the state of a run"],
   ]);
+});
+
+test("of a data set, lists the parts that its manifest names", async () => {
+  const folder = folderOf("in/", [
+    "_manifest.json",
+    "part-0-a.csv",
+    "part-0-b.csv",
+    "part-1-a.csv",
+  ]);
+  const parts = [{ name: "part-1-a.csv" }, { name: "part-0-a.csv" }];
+  const read = () => Promise.resolve({ output: { format: "csv", parts } });
+  const { inputs, skipped } = await listFolder("in", { ...folder, read }, choice);
+  expect(inputs.map(({ name }) => name)).toEqual(["in/part-1-a.csv", "in/part-0-a.csv"]);
+  expect(skipped).toEqual([]);
 });
 
 test("says that only outputs of repute are in a folder", async () => {

@@ -31,20 +31,30 @@ describe("compareFingerprints", () => {
     expect(other.differences).toEqual([
       expect.stringMatching(/^the content of .*in\.csv has changed$/),
     ]);
+    const long = "ip\n".padEnd(200_000, "192.0.2.1\n");
+    const end = await compareAfter((path) => writeFile(path, `${long}192.0.2.9\n`), {
+      text: `${long}192.0.2.8\n`,
+    });
+    expect(end.differences).toHaveLength(1);
   });
 
   it("names each differing option by its flag", async () => {
-    const { differences } = await compareAfter(() => Promise.resolve(), { prefix: "x_" });
+    const { differences } = await compareAfter(() => Promise.resolve(), {
+      options: { prefix: "x_" },
+    });
     expect(differences).toEqual(['--prefix was "rep_", now "x_"']);
   });
 });
 
 async function compareAfter(
   change: (path: string) => Promise<void>,
-  options: Record<string, unknown> = { prefix: "rep_" },
+  {
+    options = { prefix: "rep_" },
+    text = "ip\n192.0.2.1\n192.0.2.2\n",
+  }: { readonly options?: Fingerprint["options"]; readonly text?: string } = {},
 ): Promise<FingerprintComparison> {
   const path = join(await temporaryFolder(), "in.csv");
-  await writeFile(path, "ip\n192.0.2.1\n192.0.2.2\n");
+  await writeFile(path, text);
   const before = await fingerprintOf(path, { prefix: "rep_" });
   await change(path);
   const now = await fingerprintOf(path, options);
