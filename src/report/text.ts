@@ -1,5 +1,6 @@
 import { printable } from "../core/text/printable.js";
-import { counted, formatCount, formatPercent, wrapText } from "../core/text/quantity.js";
+import { counted, formatCount, formatPercent } from "../core/text/quantity.js";
+import { wrapText } from "../core/text/wrap.js";
 import { defang } from "./defang.js";
 import { headline, headlineDetail, kindName, moreText, outcomeNames } from "./headline.js";
 import { outcomes, total } from "./report-tally.js";

@@ -2,7 +2,7 @@ import { inSections, membersOf } from "../command-list.js";
 import { type Command, type CommandGroup, isCommand, optionSections } from "../command.js";
 import { type OptionSpec, writtenFlag } from "../options/option-spec.js";
 import { secrets } from "../options/secrets.js";
-import { wrapLines, wrapText } from "../../core/text/quantity.js";
+import { labelledText, narrow, wrapLines, wrapText } from "../../core/text/wrap.js";
 
 export interface HelpRequest {
   /** The command or group to explain; null for the program. */
@@ -156,27 +156,17 @@ function listing(
 ): string {
   const filled = sections.filter(([, entries]) => entries.length > 0);
   const ends = filled.flatMap(([, entries]) => entries.map(([term]) => term.length + 4));
-  const isNarrow = width < narrowest;
+  const isNarrow = width < narrow;
   const column = isNarrow ? 6 : Math.min(widest, Math.max(...ends));
   const blocks = filled.map(([title, entries]) =>
     [
       ...(title === "" ? [] : [`${title}:`]),
       ...entries.map(([term, meaning]) =>
-        entryLines(`  ${isNarrow ? term.trimStart() : term}`, meaning, column, width),
+        labelledText(`  ${isNarrow ? term.trimStart() : term}`, meaning, column, width),
       ),
     ].join("\n"),
   );
   return blocks.join("\n\n");
-}
-
-/** Minimum width in characters of a terminal that shows two columns. */
-const narrowest = 60;
-
-function entryLines(term: string, meaning: string, column: number, width: number): string {
-  const margin = " ".repeat(column);
-  const lines = wrapText(meaning, width - column).replaceAll("\n", `\n${margin}`);
-  if (term.length + 2 > column) return `${term}\n${margin}${lines}`;
-  return term.padEnd(column) + lines;
 }
 
 /** Commands to copy: each on one line, however long. */

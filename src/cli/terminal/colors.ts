@@ -1,6 +1,6 @@
 import { printableData } from "../../core/text/printable.js";
 import type { CliContext } from "./cli-context.js";
-import { TerminalOutput, type TerminalStream } from "./terminal-output.js";
+import { type TerminalStream, writePainted } from "./terminal-output.js";
 
 export const colorChoices = ["auto", "always", "never"] as const;
 
@@ -80,12 +80,6 @@ function paintReport(text: string): string {
     .replaceAll(/(?<=^ {2})(?:malicious|suspicious|listed|on a mail blocklist)(?= )/gm, (name) =>
       colored.cell(name, name === "on a mail blocklist" ? "listed" : name),
     );
-}
-
-/** Writes text to stdout, escape sequences of the paint included. All else must be escaped. */
-export function writePainted(stdout: TerminalStream, text: string): void {
-  if (stdout instanceof TerminalOutput) stdout.writeEscaped(text);
-  else stdout.write(text);
 }
 
 function styled(text: string, style: number): string {

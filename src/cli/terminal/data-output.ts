@@ -1,10 +1,10 @@
-import { formatBytes, formatCount, wrapLines } from "../../core/text/quantity.js";
+import { formatBytes, formatCount } from "../../core/text/quantity.js";
+import { wrapLines } from "../../core/text/wrap.js";
 import { formatPath } from "../../webhooks/pql.js";
-import { type CardField, printCard } from "./terminal-card.js";
 import { once } from "node:events";
 import type { CliContext } from "./cli-context.js";
 import { type ColorChoice, paintFor } from "./colors.js";
-import { printTable } from "./terminal-table.js";
+import { type CardField, printCard, printTable } from "./terminal-table.js";
 
 export type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
 

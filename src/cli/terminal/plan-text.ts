@@ -2,7 +2,7 @@ import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { Plan } from "../../run/plan/plan.js";
 import type { PlannedRequests } from "../../run/plan/planned-items.js";
 import { counted, formatCount, formatCounts, formatSeconds } from "../../core/text/quantity.js";
-import { labelled } from "./terminal-card.js";
+import { labelled } from "../../core/text/wrap.js";
 
 /** Maximum number of reasons to list; `--json` has all. */
 const mostReasons = 8;

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../core/clock.js";
-import { wrapLines } from "../../core/text/quantity.js";
+import { wrapLines } from "../../core/text/wrap.js";
 import { printable } from "../../core/text/printable.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import type { TerminalStream } from "./terminal-output.js";

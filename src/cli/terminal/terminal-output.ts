@@ -51,3 +51,9 @@ export class TerminalOutput extends Writable implements TerminalStream {
 export function safeOnTerminal(stream: TerminalStream): TerminalStream {
   return stream.isTTY === true ? new TerminalOutput(stream) : stream;
 }
+
+/** Writes text to stdout, escape sequences of the paint included. All else must be escaped. */
+export function writePainted(stdout: TerminalStream, text: string): void {
+  if (stdout instanceof TerminalOutput) stdout.writeEscaped(text);
+  else stdout.write(text);
+}

@@ -58,41 +58,6 @@ export function formatPercent(part: number, whole: number): string {
   return percent > 99.9 ? ">99.9%" : `${percent.toFixed(1)}%`;
 }
 
-/** Wraps a paragraph at `width` characters; a longer word gets its own line. */
-export function wrapText(text: string, width: number): string {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === "" ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line].join("\n");
-}
-
-/**
- * Wraps the lines of a message between words; continued lines are indented by two more spaces. A word
- * longer than a line stays whole, so that a terminal can copy it.
- *
- * @param hanging spaces before continued lines instead
- */
-export function wrapLines(text: string, width: number, hanging?: number): string {
-  const lines = text.split("\n").flatMap((line) => {
-    if (line.length <= width) return [line];
-    const [margin = ""] = /^ */.exec(line) ?? [];
-    const indent = " ".repeat(hanging ?? margin.length + 2);
-    const [head = "", ...rest] = wrapText(line.slice(margin.length), width - indent.length).split(
-      "\n",
-    );
-    const wrapped = [margin + head, ...rest.map((next) => indent + next.trimStart())];
-    return wrapped.map((next, at) => (at === rest.length ? next : next.trimEnd()));
-  });
-  return lines.join("\n");
-}
-
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

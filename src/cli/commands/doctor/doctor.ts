@@ -9,7 +9,8 @@ import { exitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { withServices } from "../../services/services.js";
 import type { Check, DoctorCall } from "./check-machine.js";
-import { writeOut, writeProse } from "../../terminal/data-output.js";
+import { labelledText, narrow } from "../../../core/text/wrap.js";
+import { writeOut } from "../../terminal/data-output.js";
 
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { rate, rateQuery, rateQuickCheck, cache, pace, exclude } = lookupOptions.shape;
@@ -68,7 +69,7 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
   const checks: Check[] = [];
   const report = async (check: Check): Promise<void> => {
     checks.push(check);
-    if (!settings.json) await writeProse(context, lineOf(check), hanging(context));
+    if (!settings.json) await writeOut(context, `${lineOf(check, context.stdout)}\n`);
   };
   const hasFailed = (name?: string): boolean =>
     checks.some(([check, status]) => status === "fail" && (name ?? check) === check);
@@ -100,12 +101,13 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
 /** Width of the longest name of a check, `output folder`. */
 const nameWidth = 13;
 
-/** Continued lines stand below the findings where there is room for them. */
-function hanging({ stdout }: DoctorCall["context"]): number {
-  return (stdout.columns || 80) < 60 ? 6 : nameWidth + 8;
-}
-
-function lineOf([check, status, finding, remedy = null]: Check): string {
-  const text = remedy === null ? finding : `${finding}; ${remedy}`;
-  return `${status.padEnd(4)}  ${check.padEnd(nameWidth)}  ${redactAddress(text).replaceAll("\n", " ")}\n`;
+function lineOf(
+  [check, status, finding, remedy = null]: Check,
+  { isTTY, columns = 80 }: DoctorCall["context"]["stdout"],
+): string {
+  const width = isTTY === true ? columns : Number.POSITIVE_INFINITY;
+  const head = `${status.padEnd(4)}  ${check.padEnd(nameWidth)}`;
+  const text = redactAddress(remedy === null ? finding : `${finding}; ${remedy}`);
+  const column = width < narrow ? 6 : head.length + 2;
+  return labelledText(head.trimEnd(), text.replaceAll("\n", " "), column, width);
 }

@@ -4,7 +4,7 @@ import { defaultPrefix } from "../../../outputs/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
-import { labelled } from "../../terminal/terminal-card.js";
+import { labelled } from "../../../core/text/wrap.js";
 import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";

@@ -2,7 +2,16 @@ import { columns } from "../../../core/columns.js";
 import { type Finding, nestedFacts, nestedText } from "../../../core/finding.js";
 import type { Item } from "../../../core/item/item.js";
 import { itemRow } from "../../../core/row.js";
-import type { CardField, CardSection } from "../../terminal/terminal-card.js";
+import { printable } from "../../../core/text/printable.js";
+import { counted } from "../../../core/text/quantity.js";
+import { paintFor } from "../../terminal/colors.js";
+import { type OutputCall, printRecords, wantsLines, writeOut } from "../../terminal/data-output.js";
+import {
+  type CardField,
+  type CardSection,
+  printCard,
+  wrapWords,
+} from "../../terminal/terminal-table.js";
 
 /** One argument of `query` or `quick-check`, and its finding. */
 export interface AnsweredItem {
@@ -12,11 +21,57 @@ export interface AnsweredItem {
   readonly finding: Finding;
 }
 
+/** Columns of a table: title and name in the row schema, without prefix. */
+export type AnswerColumns = readonly (readonly [title: string, column: string])[];
+
+const firstColumns = ["item", "kind", "status", "verdict"].map((name) => [name, name] as const);
+
+/**
+ * Prints answers as JSON lines; on a terminal, one answer as a card and several as a table.
+ *
+ * @param own columns of the table besides item, kind, status, verdict and error
+ */
+export async function printAnswers(
+  call: OutputCall,
+  answers: AsyncIterable<AnsweredItem>,
+  own: AnswerColumns,
+): Promise<void> {
+  const shown = [...firstColumns, ...own, ["error", "error_code"] as const].map(
+    ([title, name]) => [title, (answer: AnsweredItem) => answerCell(answer, name)] as const,
+  );
+  if (wantsLines(call)) return printRecords(call, answers, shown, { toLine: answerLine });
+  const { context } = call;
+  const all: AnsweredItem[] = [];
+  for await (const answer of answers) all.push(answer);
+  const [first, ...others] = all;
+  if (first !== undefined && others.length === 0) {
+    printCard(context.stdout, answerCard(first), paintFor(call));
+    return;
+  }
+  await printRecords(call, all, shown);
+  const lines = errorLines(all, context.stdout.columns || 80);
+  if (lines.length > 0) await writeOut(context, `\n${lines.join("\n")}\n`);
+}
+
+/** Each error below the table: its code and message are too long for a column. */
+function errorLines(answers: readonly AnsweredItem[], width: number): readonly string[] {
+  const errors = new Map<string, number>();
+  for (const { finding } of answers) {
+    if (finding.error === null) continue;
+    const text = `${finding.error.code}: ${finding.error.message}`;
+    errors.set(text, (errors.get(text) ?? 0) + 1);
+  }
+  return [...errors].flatMap(([text, count]) => {
+    const times = count > 1 ? ` (${counted(count, "item")})` : "";
+    return wrapWords(printable(text.replaceAll("\n", " ")) + times, width - 2);
+  });
+}
+
 /**
  * The finding as one line of JSON, with the members of nested output. An unsupported argument is its
  * own `item`, so that its line can be recognised.
  */
-export function answerLine({ text, item, finding }: AnsweredItem): string {
+function answerLine({ text, item, finding }: AnsweredItem): string {
   return nestedText({ ...nestedFacts(item, finding), item: item?.value ?? text }, finding);
 }
 
@@ -24,7 +79,7 @@ export function answerLine({ text, item, finding }: AnsweredItem): string {
  * The value of a column (without prefix) as text. A flag shows only where it is set: few addresses are
  * bogons, and empty columns are dropped.
  */
-export function answerCell({ text, item, finding }: AnsweredItem, name: string): string {
+function answerCell({ text, item, finding }: AnsweredItem, name: string): string {
   if (name === "item") return item?.value ?? text;
   const row = itemRow(text, { number: 1, line: 1, end: 0 });
   const value = columns.find((column) => column.name === name)?.value({ row, item, finding });
@@ -63,7 +118,7 @@ const labels: Readonly<Record<string, string>> = {
 const redundant = /^(?:observedActivity|abuseContact|asn|reverseDns)\./;
 
 /** Everything that the JSON line of an answer says, in labelled groups, the verdict first. */
-export function answerCard({ text, item, finding }: AnsweredItem): readonly CardSection[] {
+function answerCard({ text, item, finding }: AnsweredItem): readonly CardSection[] {
   const facts: Readonly<Record<string, unknown>> = nestedFacts(item, finding);
   const { verdict, query, quick_check: quickCheck, ...rest } = facts;
   const own = { verdict, ...rest, item: item?.value ?? text };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { printAnswers } from "../../../../../src/cli/commands/query/answer-output.js";
 import {
   type AnsweredItem,
-  answerLine,
-} from "../../../../../src/cli/commands/query/answer-card.js";
-import { aFinding, anItem, fullIpResult } from "../../../../helpers/enriched-rows.js";
+  printAnswers,
+} from "../../../../../src/cli/commands/query/print-answers.js";
+import { ndjsonEncoder } from "../../../../../src/formats/ndjson/ndjson-writer.js";
+import { aFinding, anItem, aRow, fullIpResult } from "../../../../helpers/enriched-rows.js";
 import { fakeContext } from "../../fake-context.js";
 
 const answer = { text: "192.0.2.1", item: anItem, finding: aFinding({ query: fullIpResult }) };
@@ -23,16 +23,26 @@ async function printed(answers: readonly AnsweredItem[], columns?: number, json 
 test.each([
   ["to a pipe", undefined, false],
   ["with --json", 80, true],
-])("prints a line of JSON %s", async (_, columns, json) => {
-  const text = await printed([answer], columns, json);
-  expect(JSON.parse(text)).toMatchObject({ item: "192.0.2.1", kind: "ip" });
+])("prints a line of JSON with the members of nested output %s", async (_, columns, json) => {
+  const shape = { prefix: "rep_", shape: "nested", formulaGuard: true } as const;
+  const line = ndjsonEncoder({ columns: [], ...shape }).encode([
+    { row: aRow({ cells: [] }), item: anItem, finding: answer.finding },
+  ]);
+  const { rep } = JSON.parse(line) as { rep: unknown };
+  expect(JSON.parse(await printed([answer], columns, json))).toEqual(rep);
+});
+
+test("keeps an unsupported argument as the item", async () => {
+  const finding = aFinding({ status: "unsupported", source: "local" });
+  const text = await printed([{ text: "setup.exe", item: null, finding }]);
+  expect(JSON.parse(text)).toMatchObject({ item: "setup.exe", kind: null, source: null });
 });
 
 test("prints one answer on a terminal as a card with every member of its JSON", async () => {
   const text = await printed([answer], 80);
   expect(text.split("\n")[0]).toBe("verdict                  malicious");
   const shown = text.replaceAll(/\s+/g, " ");
-  for (const value of leaves(JSON.parse(answerLine(answer)))) expect(shown).toContain(value);
+  for (const value of leaves(JSON.parse(await printed([answer])))) expect(shown).toContain(value);
 });
 
 test("prints several answers on a terminal as a table with errors below", async () => {
