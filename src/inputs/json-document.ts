@@ -74,7 +74,10 @@ export class JsonDocument {
   }
 
   #readText(code: number): void {
-    if (code < byte.space) throw this.#fault("a text is not closed on its line");
+    // Any other control character spoils the row alone.
+    if (code === byte.lineFeed || code === byte.return) {
+      throw this.#fault("a text is not closed on its line");
+    }
     if (this.#row !== null) this.#write(code);
     if (this.#isEscaped) this.#isEscaped = false;
     else if (code === byte.backslash) this.#isEscaped = true;

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { raw, reply } from "../helpers/scripted-server.js";
 import { ipResult, success } from "../unit/api/answers.js";
@@ -49,6 +49,8 @@ test("does not follow a redirect", async () => {
 test.each([
   ["gzip", gzipSync(text)],
   ["deflate", deflateSync(text)],
+  ["deflate", deflateRawSync(text)],
+  ["deflate, gzip", gzipSync(deflateSync(text))],
   ["br", brotliCompressSync(text)],
   ["identity", Buffer.from(text)],
 ])("decodes a body encoded as %s, although none was requested", async (coding, body) => {

@@ -1,17 +1,25 @@
-import { brotliDecompressSync, unzipSync } from "node:zlib";
+import { brotliDecompressSync, inflateRawSync, inflateSync, unzipSync } from "node:zlib";
 import { TransportError } from "./transport-error.js";
 import type { Answer } from "../types.js";
 
 const decoders: ReadonlyMap<string, typeof unzipSync> = new Map([
   ["gzip", unzipSync],
   ["x-gzip", unzipSync],
-  ["deflate", unzipSync],
+  ["deflate", inflateAny],
   ["br", brotliDecompressSync],
+  ["identity", (body) => body as Buffer<ArrayBuffer>],
 ]);
 
+/** Some servers send `deflate` without its zlib header (RFC 9110 section 8.4.1.2); curl reads it too. */
+function inflateAny(...[body, options]: Parameters<typeof inflateSync>): Buffer<ArrayBuffer> {
+  const [first = 0, second = 0] = body as Buffer;
+  const hasHeader = (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
+  return hasHeader ? inflateSync(body, options) : inflateRawSync(body, options);
+}
+
 /**
- * Decodes a body's content coding (RFC 9110 section 8.4). None is requested, but some servers and
- * proxies apply one anyway.
+ * Decodes a body's content codings (RFC 9110 section 8.4). None is requested, but some servers and
+ * proxies apply some anyway.
  *
  * @param maxBytes maximum decoded size; decoding stops beyond it
  * @throws TransportError `body_too_large`, `truncated_body` or `unreadable_encoding`
@@ -21,12 +29,15 @@ export function decodeBody(
   maxBytes: number,
   origin: string,
 ): Buffer {
-  const coding = String(headers["content-encoding"] ?? "identity").toLowerCase();
-  if (body.length === 0 || coding === "identity") return body;
+  const codings = String(headers["content-encoding"] ?? "identity").toLowerCase();
+  if (body.length === 0 || codings === "identity") return body;
   try {
-    const decode = decoders.get(coding);
-    if (decode === undefined) throw new Error("unknown coding");
-    return decode(body, { maxOutputLength: maxBytes });
+    // They are listed in the order in which they were applied.
+    return codings.split(",").reduceRight<Buffer>((decoded, coding) => {
+      const decode = decoders.get(coding.trim());
+      if (decode === undefined) throw new Error("unknown coding");
+      return decode(decoded, { maxOutputLength: maxBytes });
+    }, body);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ERR_BUFFER_TOO_LARGE") {

@@ -15,6 +15,7 @@ import type {
   ReadOptions,
 } from "../types.js";
 import { rateText, type TextRating } from "../../core/item/recognise.js";
+import { strip } from "../../core/item/refang.js";
 
 /** A column (or a dotted path in NDJSON) and its cells in the first records. */
 export interface SampledColumn {
@@ -103,7 +104,7 @@ const kindNames: ReadonlySet<string> = new Set(
 function usualColumns(columns: readonly SampledColumn[]): readonly RatedColumn[] {
   return customaryItemColumns.flatMap((usual) =>
     columns.flatMap(({ name, cells, neighbours }, index) => {
-      if (name.trim().toLowerCase() !== usual) return [];
+      if (strip(name).toLowerCase() !== usual) return [];
       const labels = neighbours.map((neighbour) => columns[neighbour]!.cells);
       const sample = columnShare(cells, labels);
       return sample.share >= minShare ? [{ name, index, sample }] : [];

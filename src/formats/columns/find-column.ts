@@ -1,5 +1,6 @@
 import type { Warnings } from "../reading/lines.js";
 import { parseKindName } from "../../core/item/item.js";
+import { strip } from "../../core/item/refang.js";
 import { shellWord } from "../../core/text/quantity.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
@@ -19,15 +20,16 @@ export interface ColumnFlag {
 }
 
 /**
- * Finds a column by name: an exact match, else ignoring surrounding spaces, else ignoring case,
- * else without a leading `#`, else by position (`column_2`) for unnamed columns.
+ * Finds a column by name: an exact match, else ignoring surrounding spaces, else ignoring case and
+ * quotes (csv-parse keeps those of `"IP" ,Note`), else without a leading `#`, else by position
+ * (`column_2`) for unnamed columns.
  */
 export function matchColumn(columns: readonly string[], wanted: string): ColumnPlace | null {
   const trimmed = wanted.trim();
-  const lower = trimmed.toLowerCase();
+  const lower = strip(trimmed).toLowerCase();
   let index = columns.indexOf(wanted);
   if (index === -1) index = columns.findIndex((column) => column.trim() === trimmed);
-  if (index === -1) index = columns.findIndex((column) => column.trim().toLowerCase() === lower);
+  if (index === -1) index = columns.findIndex((column) => strip(column).toLowerCase() === lower);
   if (index === -1 && wanted.startsWith("#")) return matchColumn(columns, wanted.slice(1));
   if (index === -1) index = unnamedColumn(columns, lower);
   return index === -1 ? null : { name: columns[index]!, index };

@@ -92,25 +92,56 @@ interface PackedFile {
   readonly crc: number;
 }
 
-/** The files of a ZIP archive, from its central directory (APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.16). */
+/**
+ * The files of a ZIP archive, from its central directory (APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.14 to
+ * 4.3.16). Programs that write as they go use the fields of ZIP64 for small files, too.
+ */
 function filesIn(archive: Buffer): ReadonlyMap<string, PackedFile> {
   const files = new Map<string, PackedFile>();
   const end = archive.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
   if (end === -1) throw new Error("it is cut off");
   let at = archive.readUInt32LE(end + 16);
+  if (at === in64Bits) at = numberAt(archive, numberAt(archive, end - 12) + 48);
   while (archive.toString("latin1", at, at + 4) === "PK\u0001\u0002") {
     const nameEnd = at + 46 + archive.readUInt16LE(at + 28);
-    const header = archive.readUInt32LE(at + 42);
+    const extraEnd = nameEnd + archive.readUInt16LE(at + 30);
+    const [, packed, header] = sizesAndOffset(archive, at, archive.subarray(nameEnd, extraEnd));
     const lengths = archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
     const start = header + 30 + lengths;
     files.set(archive.toString("utf8", at + 46, nameEnd), {
-      bytes: archive.subarray(start, start + archive.readUInt32LE(at + 20)),
+      bytes: archive.subarray(start, start + packed),
       isDeflated: archive.readUInt16LE(at + 10) !== 0,
       crc: archive.readUInt32LE(at + 16),
     });
-    at = nameEnd + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+    at = extraEnd + archive.readUInt16LE(at + 32);
   }
   return files;
+}
+
+/** Stands for a number of 64 bits elsewhere. */
+const in64Bits = 0xffffffff;
+
+/** The original and the packed size of a file, and the offset of its header (APPNOTE.TXT, 4.5.3). */
+function sizesAndOffset(
+  archive: Buffer,
+  entry: number,
+  extra: Buffer,
+): readonly [size: number, packed: number, header: number] {
+  let at = 0;
+  while (at + 4 <= extra.length && extra.readUInt16LE(at) !== 1)
+    at += 4 + extra.readUInt16LE(at + 2);
+  at += 4;
+  const read = (field: number): number => {
+    const number = archive.readUInt32LE(entry + field);
+    if (number !== in64Bits) return number;
+    at += 8;
+    return numberAt(extra, at - 8);
+  };
+  return [read(24), read(20), read(42)];
+}
+
+function numberAt(bytes: Buffer, at: number): number {
+  return Number(bytes.readBigUInt64LE(at));
 }
 
 async function* contentOf(

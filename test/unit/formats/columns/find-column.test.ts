@@ -15,6 +15,10 @@ describe("matchColumn", () => {
     expect(matchColumn(["note", " Data"], "data ")).toEqual({ name: " Data", index: 1 });
   });
 
+  it("and quotes, which are kept if a space follows", () => {
+    expect(matchColumn(["note", '"IP Address" '], "ip address")?.index).toBe(1);
+  });
+
   it("accepts a name with the # of a commented header", () => {
     expect(matchColumn(["id", "ip"], "#id")).toEqual({ name: "id", index: 0 });
   });

@@ -37,6 +37,40 @@ function damaged(text: string, other: string): Buffer {
   return whole;
 }
 
+/** A workbook with the numbers of its central directory as fields of ZIP64. */
+function inZip64(whole: Buffer): Buffer {
+  const end = whole.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
+  const directory = whole.readUInt32LE(end + 16);
+  const entries: Buffer[] = [];
+  for (let at = directory; at < end;) {
+    const [name, more] = [whole.readUInt16LE(at + 28), whole.readUInt16LE(at + 30)];
+    const next = at + 46 + name + more + whole.readUInt16LE(at + 32);
+    const entry = Buffer.from(whole.subarray(at, at + 46));
+    const extra = Buffer.from([9, 0, 0, 0, 1, 0, 24, 0, ...Buffer.alloc(24)]);
+    for (const [field, place] of [
+      [24, 8],
+      [20, 16],
+      [42, 24],
+    ] as const) {
+      extra.writeBigUInt64LE(BigInt(entry.readUInt32LE(field)), place);
+      entry.fill(0xff, field, field + 4);
+    }
+    entry.writeUInt16LE(more + extra.length, 30);
+    entries.push(entry, whole.subarray(at + 46, at + 46 + name), extra);
+    entries.push(whole.subarray(at + 46 + name, next));
+    at = next;
+  }
+  const start = Buffer.concat([whole.subarray(0, directory), ...entries]);
+  const record = Buffer.alloc(56);
+  record.write("PK\u0006\u0006", "latin1");
+  record.writeBigUInt64LE(BigInt(directory), 48);
+  const locator = Buffer.alloc(20);
+  locator.write("PK\u0006\u0007", "latin1");
+  locator.writeBigUInt64LE(BigInt(start.length), 8);
+  const last = Buffer.from(whole.subarray(end)).fill(0xff, 8, 20);
+  return Buffer.concat([start, record, locator, last]);
+}
+
 async function csvOf(bytes: Buffer, sheet?: string): Promise<string> {
   async function* chunks(): AsyncGenerator<Buffer> {
     yield bytes;
@@ -51,6 +85,11 @@ describe("workbookRows", () => {
     expect(await csvOf(workbook(), "One")).toBe(
       'ip,,"a ""b"""\n\n12345678901234567890,0.3,2023-03-15,2023-03-15T12:00:00,true\n',
     );
+  });
+
+  it("reads archives with fields of ZIP64", async () => {
+    expect(await csvOf(inZip64(workbook()))).toBe(await csvOf(workbook()));
+    expect(await csvOf(inZip64(workbook(undefined, 0)))).toBe(await csvOf(workbook()));
   });
 
   it.each([
