@@ -115,7 +115,7 @@ export const calls = {
       queryParameter("cursor", "`next_cursor` of the previous page", { type: "string" }, true),
     ],
   },
-  case: {
+  "rep-share-case": {
     service: "ops",
     path: "/beta/guardian-ops/rep-share/cases/{caseId}",
     schema: repShareCaseSchema,

@@ -44,7 +44,7 @@ export class OpsClient {
    * @throws NotFoundError if there is no case with this ID; ServiceError, FatalError
    */
   repShareCase(id: string, options: CallOptions = {}): Promise<RepShareCase> {
-    return this.#caller.call("case", { subject: `case ${id}`, argument: id }, options);
+    return this.#caller.call("rep-share-case", { subject: `case ${id}`, argument: id }, options);
   }
 }
 

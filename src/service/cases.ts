@@ -1,5 +1,8 @@
 import type { CaseContext, RepShareCase } from "../api/schema/operations.js";
-import type { CaseState, Dataset, PlaybookTransition, DatasetWebhook } from "./dataset/dataset.js";
+import type { Dataset } from "./dataset/dataset.js";
+import type { DatasetRecord } from "./dataset/records.js";
+
+type CaseState = DatasetRecord<"cases">["state"];
 
 export interface FiredCall {
   /** HTTP status of the answer; null if there was none. */
@@ -16,7 +19,7 @@ export interface CaseTransition {
 
 /** Renders a webhook's payload from the case context and calls it. */
 export type FireWebhook = (
-  webhook: DatasetWebhook,
+  webhook: DatasetRecord<"webhooks">,
   context: CaseContext,
   transition: CaseTransition,
 ) => Promise<FiredCall>;
@@ -24,8 +27,8 @@ export type FireWebhook = (
 /** The cases with their states, the webhook settings, and the playbook that connects them. */
 export class Cases {
   readonly byId: Map<string, RepShareCase>;
-  readonly webhooks: Map<string, DatasetWebhook>;
-  readonly transitions: PlaybookTransition[];
+  readonly webhooks: Map<string, DatasetRecord<"webhooks">>;
+  readonly transitions: DatasetRecord<"transitions">[];
   readonly #contexts: ReadonlyMap<string, CaseContext>;
   readonly #fire: FireWebhook;
 

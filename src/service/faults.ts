@@ -1,17 +1,20 @@
 import { UsageError } from "../core/errors.js";
-import { htmlAnswer, plain, type ServedAnswer } from "./served-answer.js";
+import { htmlAnswer, plain, type RouteAnswer, type ServedAnswer } from "./served-answer.js";
 import type { ServiceSettings } from "./options.js";
 import { seededHash } from "./seeded-hash.js";
 import type { EndpointName } from "./stats.js";
 
 /** The fault for one request. `dice` are 32 more random bits, equal for equal requests. */
-export interface FaultDraw {
+interface FaultDraw {
   readonly kind: "none" | "partial" | "unavailable" | "reset" | "malformed";
   readonly dice: number;
 }
 
+/** An answer, or a deliberately broken connection. */
+export type ServedOutcome = ServedAnswer | "reset";
+
 /** Probabilities of the faults, each from 0 to 1, with a sum of at most 1. */
-export type FaultRates = Pick<
+type FaultRates = Pick<
   ServiceSettings,
   "partialRate" | "unavailableRate" | "resetRate" | "malformedRate"
 >;
@@ -38,7 +41,17 @@ export class Faults {
     this.#seed = seed;
   }
 
-  draw(endpoint: EndpointName, subject: string, canBePartial: boolean): FaultDraw {
+  /** How a request is answered, and by what fault. */
+  answer(
+    endpoint: EndpointName,
+    subject: string,
+    answer: RouteAnswer,
+  ): { readonly fault: FaultDraw["kind"]; readonly outcome: ServedOutcome } {
+    const draw = this.#draw(endpoint, subject, answer.partial !== null);
+    return { fault: draw.kind, outcome: outcomeOf(draw, answer) };
+  }
+
+  #draw(endpoint: EndpointName, subject: string, canBePartial: boolean): FaultDraw {
     const key = `${endpoint} ${subject}`;
     const earlier = this.#failing.get(key);
     const failures = earlier?.failures ?? 0;
@@ -68,6 +81,21 @@ export class Faults {
   }
 }
 
+function outcomeOf({ kind, dice }: FaultDraw, { full, partial }: RouteAnswer): ServedOutcome {
+  switch (kind) {
+    case "reset":
+      return "reset";
+    case "unavailable":
+      return unavailableAnswer(dice);
+    case "malformed":
+      return malformedAnswer(full(), dice);
+    case "partial":
+      return partial ? partial(dice) : full();
+    case "none":
+      return full();
+  }
+}
+
 const unavailableAnswers: readonly ServedAnswer[] = [
   plain(503, { message: "Service Unavailable" }),
   htmlAnswer(503, "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>"),
@@ -75,14 +103,14 @@ const unavailableAnswers: readonly ServedAnswer[] = [
 ];
 
 /** A 503 from a gateway: JSON, a page or nothing, but never the envelope. */
-export function unavailableAnswer(dice: number): ServedAnswer {
+function unavailableAnswer(dice: number): ServedAnswer {
   return unavailableAnswers[dice % unavailableAnswers.length] as ServedAnswer;
 }
 
 /**
  * Breaks an answer: 200 with an HTML page, truncated JSON, other JSON, an empty result or no body.
  */
-export function malformedAnswer(answer: ServedAnswer, dice: number): ServedAnswer {
+function malformedAnswer(answer: ServedAnswer, dice: number): ServedAnswer {
   switch (dice % 5) {
     case 0:
       return htmlAnswer(200, "<html><body><h1>Please sign in to the network</h1></body></html>");

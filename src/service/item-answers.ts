@@ -6,11 +6,9 @@ import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import type { Dataset } from "./dataset/dataset.js";
 import { type KnownAnswer, quoted, type RefusedAnswer, withMissing } from "./dataset/records.js";
-import { notListed, unknownAddress } from "./not-listed.js";
-import type { BlocklistField } from "./options.js";
-import { quickCheckOf } from "./quick-check.js";
-import type { RouteAnswer } from "./responder.js";
-import { failure, partialSuccess, success } from "./served-answer.js";
+import { notListed, quickCheckOf, unknownAddress } from "./derived-results.js";
+import type { ServiceSettings } from "./options.js";
+import { failure, partialSuccess, type RouteAnswer, success } from "./served-answer.js";
 import type { TagLists } from "./snapshots.js";
 
 /**
@@ -22,7 +20,7 @@ import type { TagLists } from "./snapshots.js";
 export function answersFrom(
   { items }: Dataset,
   lists: TagLists,
-  blocklistField: BlocklistField,
+  blocklistField: ServiceSettings["blocklistField"],
   unlisted: (item: Item) => KnownAnswer = answerNotListed,
 ): (endpoint: LookupEndpoint, text: string) => RouteAnswer {
   const toJson = writer(blocklistField);
@@ -56,7 +54,7 @@ export function answerNotListed(item: Item): KnownAnswer {
   return { result: notListed(item), answers: {}, partial: null };
 }
 
-function writer(blocklistField: BlocklistField): (result: object) => string {
+function writer(blocklistField: ServiceSettings["blocklistField"]): (result: object) => string {
   if (blocklistField === "serviceMailBlocklist") return JSON.stringify;
   return (result) => {
     const named = Object.entries(result).map(([member, value]) => [

@@ -2,13 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { caseStates } from "../api/schema/vocabulary.js";
 import type { Cases } from "./cases.js";
-import {
-  addressEntries,
-  firstIssue,
-  readIpList,
-  transitionRecord,
-  webhookRecord,
-} from "./dataset/records.js";
+import { addressEntries, firstIssue, readIpList, records } from "./dataset/records.js";
 import type { TagLists } from "./snapshots.js";
 import type { RequestStats } from "./stats.js";
 
@@ -42,13 +36,13 @@ export function localRoutes(
   });
   app.get("/_local/webhooks", () => [...cases.webhooks.values()]);
   app.post("/_local/webhooks", (request, reply) => {
-    const webhook = parsed(webhookRecord, request.body);
+    const webhook = parsed(records.webhooks, request.body);
     cases.webhooks.set(webhook.name, webhook);
     return reply.code(201).send(webhook);
   });
   app.get("/_local/transitions", () => cases.transitions);
   app.post("/_local/transitions", (request, reply) => {
-    const transition = parsed(transitionRecord, request.body);
+    const transition = parsed(records.transitions, request.body);
     const { webhook } = transition;
     if (!cases.webhooks.has(webhook)) throw refusal(404, `webhook "${webhook}" does not exist`);
     cases.transitions.push(transition);

@@ -10,8 +10,6 @@ export interface Latency {
 /** Names of the mail blocklist member: in the specification, and in the deployed service. */
 const blocklistFields = ["serviceMailBlocklist", "abusixMailBlocklist"] as const;
 
-export type BlocklistField = (typeof blocklistFields)[number];
-
 const seedLimit = 2 ** 32 - 1;
 
 /** How the embedded service listens, what it answers from and which faults it makes. */

@@ -3,20 +3,11 @@ import type { FastifyReply } from "fastify";
 import { syntheticHeader } from "../api/endpoints.js";
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
-import { type FaultDraw, Faults, malformedAnswer, unavailableAnswer } from "./faults.js";
+import { Faults, type ServedOutcome } from "./faults.js";
 import type { ServiceSettings } from "./options.js";
 import { seededHash } from "./seeded-hash.js";
-import { plain, type ServedAnswer } from "./served-answer.js";
-import { type EndpointName, keyedEndpoints, type RequestStats } from "./stats.js";
-
-export interface RouteAnswer {
-  readonly full: () => ServedAnswer;
-  /** The answer with part of its data missing; null if the API has no partial answer here. */
-  readonly partial: ((dice: number) => ServedAnswer) | null;
-}
-
-/** An answer, or a deliberately broken connection. */
-type ServedOutcome = ServedAnswer | "reset";
+import { plain, type RouteAnswer, type ServedAnswer } from "./served-answer.js";
+import { type EndpointName, isKeyed, type RequestStats } from "./stats.js";
 
 /** Called when a request outside `/_local/` arrives; `subject` is its item or its path. */
 export type OnRequest = (endpoint: EndpointName, subject: string) => void;
@@ -47,18 +38,15 @@ export class Responder {
     reply.hijack();
     const { apiKey } = this.#settings;
     const isRefused =
-      apiKey !== undefined &&
-      keyedEndpoints.has(endpoint) &&
-      reply.request.headers["x-api-key"] !== apiKey;
+      apiKey !== undefined && isKeyed(endpoint) && reply.request.headers["x-api-key"] !== apiKey;
     if (isRefused) return this.#end(reply, endpoint, plain(403, { message: "Forbidden" }));
     const waitMs = this.#rateLimit();
     if (waitMs > 0) {
       this.#stats.fault("rate-limit");
       return this.#end(reply, endpoint, tooMany(waitMs));
     }
-    const draw = this.#faults.draw(endpoint, subject, answer.partial !== null);
-    if (draw.kind !== "none") this.#stats.fault(draw.kind);
-    const outcome = outcomeOf(draw, answer);
+    const { fault, outcome } = this.#faults.answer(endpoint, subject, answer);
+    if (fault !== "none") this.#stats.fault(fault);
     const delayMs = this.#latency(endpoint, subject);
     if (delayMs > 0) this.#later(reply, endpoint, outcome, delayMs);
     else this.#end(reply, endpoint, outcome);
@@ -118,21 +106,6 @@ export class Responder {
       "content-length": Buffer.byteLength(body),
     });
     raw.end(body);
-  }
-}
-
-function outcomeOf({ kind, dice }: FaultDraw, { full, partial }: RouteAnswer): ServedOutcome {
-  switch (kind) {
-    case "reset":
-      return "reset";
-    case "unavailable":
-      return unavailableAnswer(dice);
-    case "malformed":
-      return malformedAnswer(full(), dice);
-    case "partial":
-      return partial ? partial(dice) : full();
-    case "none":
-      return full();
   }
 }
 

@@ -7,6 +7,13 @@ export interface ServedAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** How a route answers. */
+export interface RouteAnswer {
+  readonly full: () => ServedAnswer;
+  /** The answer with part of its data missing; null if the API has no partial answer here. */
+  readonly partial: ((dice: number) => ServedAnswer) | null;
+}
+
 const json = "application/json; charset=utf-8";
 
 /** Envelope of a full answer; `result` is JSON text. */

@@ -122,11 +122,11 @@ async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset
 /** The dataset alone, or with invented answers for what it does not list. */
 async function answersOf(dataset: Dataset, seed: number | undefined) {
   if (seed === undefined) return { dataset, unlisted: undefined };
-  const { syntheticAnswers, syntheticTags } = await import("./synthetic/synthetic-answers.js");
+  const { syntheticAnswers } = await import("./synthetic/synthetic-answers.js");
   const { knownTo, withSyntheticTags } = await import("./synthetic/tags.js");
   const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
   return {
-    dataset: withSyntheticTags(dataset, syntheticTags(seed)),
+    dataset: withSyntheticTags(dataset, seed),
     unlisted: (item: Item) => (isKnown(item.value) ? answerNotListed(item) : invented(item)),
   };
 }

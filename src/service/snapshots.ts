@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { snapshotLength } from "../api/schema/vocabulary.js";
 import type { Tag } from "../api/schema/tag.js";
 import type { Clock } from "../core/clock.js";
-import { type DatasetTag, hasMember } from "./dataset/dataset.js";
+import type { DatasetTag } from "./dataset/dataset.js";
+import { hasMember } from "./dataset/records.js";
 
 /** One version of a tag's list, identified by its token. */
 interface TagListVersion extends Pick<DatasetTag, "list" | "lastUpdate"> {

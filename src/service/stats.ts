@@ -1,29 +1,23 @@
-import { eachEndpoint, lookupEndpoints } from "../core/finding.js";
+import { type CallName, calls } from "../api/calls.js";
+import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
-/** Paths of the counted endpoints; `unknown` stands for any other path. */
-const paths = {
-  ...eachEndpoint((endpoint) => `/beta/${endpoint}/{item}`),
-  tags: "/beta/tags",
-  tag: "/beta/tags/{name}",
-  "tag-ips": "/beta/tags/{name}/ips",
-  customers: "/beta/ops/customers",
-  "rep-share-case": "/beta/guardian-ops/rep-share/cases/{caseId}",
-  "case-context": "/api/v1/cases/{caseId}/context",
-  unknown: "*",
-};
+/** The counted endpoints; `unknown` stands for any other path. */
+export type EndpointName = LookupEndpoint | CallName | "unknown";
 
-export type EndpointName = keyof typeof paths;
-
-/** Endpoints of the threat intelligence API, for which the deployed service requires a key. */
-export const keyedEndpoints: ReadonlySet<EndpointName> = new Set([
-  ...lookupEndpoints,
-  "tags",
-  "tag",
-  "tag-ips",
-] as const);
-
+/** Path of an endpoint: `/beta/tags/{name}`. */
 export function pathOf(endpoint: EndpointName): string {
-  return paths[endpoint];
+  if (endpoint === "unknown") return "*";
+  if (!(endpoint in calls)) return `/beta/${endpoint}/{item}`;
+  const { service, path } = calls[endpoint as CallName];
+  return service === "intel" ? `/beta${path}` : path;
+}
+
+/** Whether an endpoint is of the threat intelligence API, for which the deployed service requires a key. */
+export function isKeyed(endpoint: EndpointName): boolean {
+  return (
+    lookupEndpoints.some((name) => name === endpoint) ||
+    (endpoint in calls && calls[endpoint as CallName].service === "intel")
+  );
 }
 
 /** Injected faults, and requests over the rate limit. */

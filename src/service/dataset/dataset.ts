@@ -2,40 +2,30 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { z } from "zod";
-import {
-  type CaseContext,
-  type Customer,
-  customerSchema,
-  type RepShareCase,
-} from "../../api/schema/operations.js";
+import type { CaseContext, Customer, RepShareCase } from "../../api/schema/operations.js";
 import type { Tag } from "../../api/schema/tag.js";
-import type { caseStates } from "../../api/schema/vocabulary.js";
 import { UsageError } from "../../core/errors.js";
 import {
-  caseRecord,
-  contextRecord,
-  type DatasetItem,
+  type DatasetRecord,
   firstIssue,
-  itemRecord,
+  hasMember,
   quoted,
   readIpList,
-  tagRecord,
-  transitionRecord,
-  webhookRecord,
+  records,
 } from "./records.js";
 
 /** The data that the embedded service answers from. */
 export interface Dataset {
   /** By normal form of the item. */
-  readonly items: ReadonlyMap<string, DatasetItem>;
+  readonly items: ReadonlyMap<string, DatasetRecord<"items">>;
   readonly tags: ReadonlyMap<string, DatasetTag>;
   readonly customers: readonly Customer[];
   /** By case `id`. */
   readonly cases: ReadonlyMap<string, RepShareCase>;
   /** By case `id`. */
   readonly contexts: ReadonlyMap<string, CaseContext>;
-  readonly webhooks: ReadonlyMap<string, DatasetWebhook>;
-  readonly transitions: readonly PlaybookTransition[];
+  readonly webhooks: ReadonlyMap<string, DatasetRecord<"webhooks">>;
+  readonly transitions: readonly DatasetRecord<"transitions">[];
 }
 
 export interface DatasetTag {
@@ -47,28 +37,21 @@ export interface DatasetTag {
   readonly lastUpdate: string;
 }
 
-export type CaseState = (typeof caseStates)[number];
-
-export type DatasetWebhook = Readonly<z.output<typeof webhookRecord>>;
-
-/** A state change of a case that fires a webhook. */
-export type PlaybookTransition = Readonly<z.output<typeof transitionRecord>>;
-
 /** A value of the dataset and its place, such as `items.ndjson:4`. */
 export interface Placed<T = unknown> {
   readonly value: T;
   readonly where: string;
 }
 
-/** What the files `<part>.ndjson` hold. */
+/** Readers of the files `<part>.ndjson`, by what tells the lines of each apart. */
 const readers = {
-  items: reader(itemRecord, ({ item }) => item.value),
-  tags: reader(tagRecord, ({ tag }) => tag.name),
-  customers: reader(customerSchema, (customer) => customer.customer_id),
-  cases: reader(caseRecord, ({ id }) => id),
-  contexts: reader(contextRecord, (entry) => entry.case),
-  webhooks: reader(webhookRecord, ({ name }) => name),
-  transitions: reader(transitionRecord, (transition) => JSON.stringify(transition)),
+  items: reader(records.items, ({ item }) => item.value),
+  tags: reader(records.tags, ({ tag }) => tag.name),
+  customers: reader(records.customers, (customer) => customer.customer_id),
+  cases: reader(records.cases, ({ id }) => id),
+  contexts: reader(records.contexts, (entry) => entry.case),
+  webhooks: reader(records.webhooks, ({ name }) => name),
+  transitions: reader(records.transitions, (transition) => JSON.stringify(transition)),
 };
 
 export type DatasetPart = keyof typeof readers;
@@ -200,7 +183,7 @@ function valuesOf<T>(records: ReadonlyMap<string, Placed<T>>): Map<string, T> {
 
 /** The addresses that carry each tag, which are part of the tag's list. */
 function addressesByTag(
-  items: readonly Placed<DatasetItem>[],
+  items: readonly Placed<DatasetRecord<"items">>[],
   known: ReadonlyMap<string, unknown>,
 ): Map<string, string[]> {
   const addresses = new Map<string, string[]>();
@@ -223,10 +206,4 @@ function listOf(entries: readonly string[], text: Placed<string> | undefined): r
   } catch (error) {
     throw invalid(text?.where ?? "", (error as Error).message);
   }
-}
-
-/** Tests addresses for membership in a list. Builds its index at the first test. */
-export function hasMember(list: readonly string[]): (address: string) => boolean {
-  let members: ReadonlySet<string> | undefined;
-  return (address) => (members ??= new Set(list)).has(address);
 }

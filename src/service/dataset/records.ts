@@ -1,7 +1,11 @@
 import { isIPv4 } from "node:net";
 import { z } from "zod";
 import { camelCase, endpoints } from "../../api/endpoints.js";
-import { caseContextSchema, repShareCaseSchema } from "../../api/schema/operations.js";
+import {
+  caseContextSchema,
+  customerSchema,
+  repShareCaseSchema,
+} from "../../api/schema/operations.js";
 import { type QueryResult, queryResultSchema } from "../../api/schema/query-result.js";
 import { tagSchema } from "../../api/schema/tag.js";
 import { caseStates } from "../../api/schema/vocabulary.js";
@@ -23,7 +27,7 @@ export interface RefusedAnswer {
   readonly refuse: string;
 }
 
-export type DatasetItem = { readonly item: Item } & (KnownAnswer | RefusedAnswer);
+type DatasetItem = { readonly item: Item } & (KnownAnswer | RefusedAnswer);
 
 const partialScript = z.strictObject({
   missing: z.array(z.array(z.string())).min(1),
@@ -44,7 +48,7 @@ const ownResults = Object.fromEntries(
 );
 
 /** A line of `items.ndjson`: an item that the service refuses, or what it answers. */
-export const itemRecord = z
+const itemRecord = z
   .strictObject({
     item: z.string().optional(),
     refuse: z.string().optional(),
@@ -82,18 +86,18 @@ export const addressEntries = z.array(
 );
 
 /** A line of `tags.ndjson`. Longer address lists are files in `tag-ips/`. */
-export const tagRecord = z.strictObject({
+const tagRecord = z.strictObject({
   tag: tagSchema.extend({ name: z.string().regex(/^[^:]+:.+$/, "must be <group>:<name>") }),
   lastUpdate: z.iso.datetime({ offset: true }),
   entries: addressEntries.default([]),
 });
 
-export const caseRecord = repShareCaseSchema.extend({ state: z.enum(caseStates) });
+const caseRecord = repShareCaseSchema.extend({ state: z.enum(caseStates) });
 
-export const contextRecord = z.strictObject({ case: z.string(), context: caseContextSchema });
+const contextRecord = z.strictObject({ case: z.string(), context: caseContextSchema });
 
 /** A line of `webhooks.ndjson`, and the body of `POST /_local/webhooks`. */
-export const webhookRecord = z.strictObject({
+const webhookRecord = z.strictObject({
   name: z.string().min(1),
   endpoint: z.url({ protocol: /^https?$/, error: "must be an http:// or https:// address" }),
   method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET"]),
@@ -102,11 +106,27 @@ export const webhookRecord = z.strictObject({
 });
 
 /** A line of `transitions.ndjson`, and the body of `POST /_local/transitions`. */
-export const transitionRecord = z.strictObject({
+const transitionRecord = z.strictObject({
   from: z.enum(caseStates).optional(),
   to: z.enum(caseStates),
   webhook: z.string().min(1),
 });
+
+/** The lines of the files `<part>.ndjson`. */
+export const records = {
+  items: itemRecord,
+  tags: tagRecord,
+  customers: customerSchema,
+  cases: caseRecord,
+  contexts: contextRecord,
+  webhooks: webhookRecord,
+  transitions: transitionRecord,
+};
+
+/** The content of a line of such a file. */
+export type DatasetRecord<Part extends keyof typeof records> = Readonly<
+  z.output<(typeof records)[Part]>
+>;
 
 /**
  * Parses texts with one address per line. Ignores blank lines and lines that start with `#`.
@@ -127,6 +147,12 @@ export function readIpList(texts: readonly string[]): readonly string[] {
     }
   }
   return [...v4, ...v6];
+}
+
+/** Tests addresses for membership in a list. Builds its index at the first test. */
+export function hasMember(list: readonly string[]): (address: string) => boolean {
+  let members: ReadonlySet<string> | undefined;
+  return (address) => (members ??= new Set(list)).has(address);
 }
 
 function isAddress(text: string): boolean {

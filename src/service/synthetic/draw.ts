@@ -1,3 +1,4 @@
+import type { Verdict } from "../../core/finding.js";
 import { seededHash } from "../seeded-hash.js";
 
 /** Numbers that depend on the seed, a text and the question alone. */
@@ -48,6 +49,26 @@ export const questions = {
   // The last one: each observation asks questions of its own behind it.
   observation: 100,
 } as const;
+
+/**
+ * Shares of items that get each answer, bogons aside. The rest has the verdict `none`. A partial
+ * answer stays partial however often it is asked for; the quick check still has the intent.
+ */
+export const syntheticShares = {
+  malicious: 0.2,
+  suspicious: 0.1,
+  listed: 0.05,
+  partial: 0.05,
+} as const;
+
+/** The verdict that an item gets. */
+export function drawnVerdict(draw: Draw): Verdict {
+  const share = draw.share(questions.verdict);
+  const { malicious, suspicious, listed } = syntheticShares;
+  if (share < malicious) return "malicious";
+  if (share < malicious + suspicious) return "suspicious";
+  return share < malicious + suspicious + listed ? "listed" : "none";
+}
 
 const dayMs = 86_400_000;
 

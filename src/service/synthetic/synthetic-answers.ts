@@ -1,24 +1,21 @@
-import type { QueryResult } from "../../api/schema/query-result.js";
+import { isIPv4 } from "node:net";
+import type { ObservedActivity, QueryResult } from "../../api/schema/query-result.js";
 import type { Verdict } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { KnownAnswer } from "../dataset/records.js";
-import { notListed } from "../not-listed.js";
-import { quickCheckOf } from "../quick-check.js";
-import { isInSwarmBlock, isInvented, swarmTag } from "./tags.js";
-import { Draw, questions, newest, type Span, spanOf, wholeSeconds } from "./draw.js";
-import { observedActivity } from "./observed-activity.js";
-import { isIPv4 } from "node:net";
-
-/**
- * Shares of items that get each answer, bogons aside. The rest has the verdict `none`. A partial
- * answer stays partial however often it is asked for; the quick check still has the intent.
- */
-export const syntheticShares = {
-  malicious: 0.2,
-  suspicious: 0.1,
-  listed: 0.05,
-  partial: 0.05,
-} as const;
+import { notListed, quickCheckOf } from "../derived-results.js";
+import {
+  Draw,
+  newest,
+  partOf,
+  questions,
+  type Span,
+  spanOf,
+  syntheticShares,
+  drawnVerdict,
+  wholeSeconds,
+} from "./draw.js";
+import { isInvented, tagsOf } from "./tags.js";
 
 /** Invents an answer for every item, always the same for a seed and an item. */
 export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
@@ -28,7 +25,7 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
       return { result: unlisted, answers: {}, partial: null };
     }
     const draw = new Draw(seed, item.value);
-    const verdict = verdictOf(draw);
+    const verdict = drawnVerdict(draw);
     const { result, intent } = invent(seed, item, verdict);
     const isPartial = draw.share(questions.partial) < syntheticShares.partial;
     return {
@@ -38,22 +35,6 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
       partial: isPartial ? { missing: [missingOf(result, draw)], forever: true } : null,
     };
   };
-}
-
-/** Tags of an address; the same as in its answer. */
-export function syntheticTags(seed: number): (address: string) => readonly string[] {
-  return (address) => {
-    const draw = new Draw(seed, address);
-    return tagsOf(address, "ip", verdictOf(draw), draw);
-  };
-}
-
-function verdictOf(draw: Draw): Verdict {
-  const share = draw.share(questions.verdict);
-  const { malicious, suspicious, listed } = syntheticShares;
-  if (share < malicious) return "malicious";
-  if (share < malicious + suspicious) return "suspicious";
-  return share < malicious + suspicious + listed ? "listed" : "none";
 }
 
 /** Most items without accusations were never seen. */
@@ -99,31 +80,6 @@ function blocklistOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
     return draw.pick(["NOT_LISTED", "PASSIVE", "INFORMATIONAL", "ALLOWLIST"], questions.blocklist);
   }
   return draw.pick(["ACTIVE", "NOT_LISTED", "PASSIVE"], questions.blocklist);
-}
-
-const tagsByKind = {
-  ip: [
-    "credentials:invented-guessing",
-    "spam:invented-snowshoe",
-    "malware:invented-dropper",
-    "scanner:invented-port-scan",
-  ],
-  domain: ["phishing:invented-login", "malware:invented-dropper", "spam:invented-snowshoe"],
-} as const;
-
-function tagsOf(value: string, kind: "ip" | "domain", verdict: Verdict, draw: Draw): string[] {
-  if (kind === "ip" && isInSwarmBlock(value)) return verdict === "malicious" ? [swarmTag] : [];
-  if (verdict === "malicious") {
-    const first = draw.pick(tagsByKind[kind], questions.tag, 1.6);
-    const second = draw.pick(tagsByKind[kind], questions.secondTag);
-    return draw.share(questions.known) < 0.3 && second !== first ? [first, second] : [first];
-  }
-  if (kind === "domain") return [];
-  if (verdict === "suspicious") {
-    const tags = ["scanner:invented-port-scan", "proxy:invented-residential"] as const;
-    return [draw.pick(tags, questions.tag, 1.3)];
-  }
-  return draw.share(questions.tag) < 0.02 ? ["research:invented-survey"] : [];
 }
 
 const contactStatuses = ["WORKING", "WORKING", "WORKING", "RECIPIENT_FAILED", "UNKNOWN"] as const;
@@ -194,4 +150,47 @@ function prefixOf(address: string): string {
   if (!isIPv4(address)) return address.split(":").slice(0, 3).join(":");
   const dot = address.lastIndexOf(".");
   return `${address.slice(0, dot)}/${Number(address.slice(dot + 1)) >> 4}`;
+}
+
+const services = ["ssh", "rdp", "smtp", "http", "telnet"] as const;
+const maxObservations = 20;
+
+/** What invented honeypots and spam traps saw within a span; nothing without one. */
+function observedActivity(span: Span | null, draw: Draw): ObservedActivity {
+  const seenByHoneypots = span !== null && draw.share(questions.honeypot) < 0.8;
+  const seenBySpamtraps = span !== null && draw.share(questions.spamtrap) < 0.3;
+  return {
+    honeypotInteractions: seenByHoneypots
+      ? interactions(span, draw, questions.honeypot, (question) => ({
+          service: draw.pick(services, question + 2, 1.8),
+          type: "connection",
+        }))
+      : nothing,
+    spamtrapInteractions: seenBySpamtraps
+      ? interactions(span, draw, questions.spamtrap, () => ({ type: "mail" }))
+      : nothing,
+  };
+}
+
+const nothing = { firstSeen: null, lastSeen: null, observations: [] };
+
+/** Few have many observations. */
+function interactions<Facts extends object>(
+  span: Span,
+  draw: Draw,
+  kind: number,
+  factsOf: (question: number) => Facts,
+) {
+  const around = partOf(span, draw, questions.observation * kind);
+  const count = 1 + Math.floor(draw.share(questions.observation + kind) ** 3 * maxObservations);
+  const observations = Array.from({ length: count }, (_, index) => {
+    const question = questions.observation * (kind + 100) + 3 * index;
+    const { first, last } = partOf(around, draw, question);
+    return { firstSeen: wholeSeconds(first), lastSeen: wholeSeconds(last), ...factsOf(question) };
+  });
+  return {
+    firstSeen: wholeSeconds(around.first),
+    lastSeen: wholeSeconds(around.last),
+    observations,
+  };
 }

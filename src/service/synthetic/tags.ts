@@ -1,5 +1,6 @@
 import type { Dataset, DatasetTag } from "../dataset/dataset.js";
-import { newest, wholeSeconds } from "./draw.js";
+import type { Verdict } from "../../core/finding.js";
+import { Draw, newest, questions, drawnVerdict, wholeSeconds } from "./draw.js";
 
 /** The tag with the longest list. */
 export const swarmTag = "botnet:invented-swarm";
@@ -33,16 +34,13 @@ export function knownTo({ items, tags }: Dataset): (item: string) => boolean {
  * The dataset with the invented tags added. The list of each holds the addresses of reserved IPv4
  * blocks that bear it; a list of all addresses that do would be too long. It is made when it is first
  * read.
- *
- * @param tagsOf tags of an address that the dataset does not know
  */
-export function withSyntheticTags(
-  dataset: Dataset,
-  tagsOf: (address: string) => readonly string[],
-): Dataset {
+export function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
   const isKnown = knownTo(dataset);
-  const bearersOf = (tag: string) => (address: string) =>
-    tagsOf(address).includes(tag) && !isKnown(address);
+  const bearersOf = (tag: string) => (address: string) => {
+    const draw = new Draw(seed, address);
+    return tagsOf(address, "ip", drawnVerdict(draw), draw).includes(tag) && !isKnown(address);
+  };
   const added = tags.map(([name, intent, category, what]): [string, DatasetTag] => {
     const description = `Invented, for rehearsals: ${what}.`;
     let list: readonly string[] | undefined;
@@ -63,6 +61,37 @@ export function withSyntheticTags(
   return { ...dataset, tags: new Map([...dataset.tags, ...added]) };
 }
 
+const tagsByKind = {
+  ip: [
+    "credentials:invented-guessing",
+    "spam:invented-snowshoe",
+    "malware:invented-dropper",
+    "scanner:invented-port-scan",
+  ],
+  domain: ["phishing:invented-login", "malware:invented-dropper", "spam:invented-snowshoe"],
+} as const;
+
+/** The tags in an invented answer. */
+export function tagsOf(
+  value: string,
+  kind: "ip" | "domain",
+  verdict: Verdict,
+  draw: Draw,
+): string[] {
+  if (kind === "ip" && isInSwarmBlock(value)) return verdict === "malicious" ? [swarmTag] : [];
+  if (verdict === "malicious") {
+    const first = draw.pick(tagsByKind[kind], questions.tag, 1.6);
+    const second = draw.pick(tagsByKind[kind], questions.secondTag);
+    return draw.share(questions.known) < 0.3 && second !== first ? [first, second] : [first];
+  }
+  if (kind === "domain") return [];
+  if (verdict === "suspicious") {
+    const tags = ["scanner:invented-port-scan", "proxy:invented-residential"] as const;
+    return [draw.pick(tags, questions.tag, 1.3)];
+  }
+  return draw.share(questions.tag) < 0.02 ? ["research:invented-survey"] : [];
+}
+
 /** Blocks reserved for documentation (RFC 5737): answered like public addresses, since the data is invented. */
 const documentation = ["192.0.2.", "198.51.100.", "203.0.113."] as const;
 
@@ -76,7 +105,7 @@ export function isInvented(address: string): boolean {
 }
 
 /** 198.18.0.0/15, reserved for benchmarks (RFC 2544): home of the tag with the longest list. */
-export function isInSwarmBlock(address: string): boolean {
+function isInSwarmBlock(address: string): boolean {
   return address.startsWith("198.18.") || address.startsWith("198.19.");
 }
 

@@ -4,11 +4,9 @@ import { recogniseItem } from "../../../../src/core/item/recognise.js";
 import { type JsonObject, unasked, verdictOf } from "../../../../src/core/finding.js";
 import { loadDataset } from "../../../../src/service/dataset/dataset.js";
 import { packagePath } from "../../../../src/core/program.js";
-import { quickCheckOf } from "../../../../src/service/quick-check.js";
-import {
-  syntheticAnswers,
-  syntheticShares,
-} from "../../../../src/service/synthetic/synthetic-answers.js";
+import { quickCheckOf } from "../../../../src/service/derived-results.js";
+import { syntheticShares } from "../../../../src/service/synthetic/draw.js";
+import { syntheticAnswers } from "../../../../src/service/synthetic/synthetic-answers.js";
 import { knownTo, swarmTag } from "../../../../src/service/synthetic/tags.js";
 import { contradictoryTimes } from "../../../helpers/contradictory-times.js";
 import { ask, askJson, runningService } from "../running-service.js";
