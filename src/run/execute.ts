@@ -8,7 +8,6 @@ import { noteRecord, recordEnding, recordStream } from "./finish/record-ending.j
 import { finishEarlier } from "./finish/finished-run.js";
 import { removeParts } from "./finish/publish.js";
 import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
-import { noteFiles } from "./state/own-files.js";
 import { inputReading } from "./copy/find-table-input.js";
 import type { FinishedRun } from "./state/checkpoint.js";
 import { optionalColumnsOf } from "./rows/reading.js";
@@ -154,7 +153,7 @@ export async function runResumably(
     const isResumed = state.checkpoint !== null;
     if (!isResumed) {
       run = own;
-      if (names !== null) await noteFiles(state.path, partFiles(run));
+      if (names !== null) await state.noteFiles(partFiles(run));
       await target.upload?.begin(handling.replacedVersion);
     }
     const ready = await prepare(run, run, handling.copied, isResumed);

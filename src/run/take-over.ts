@@ -3,7 +3,7 @@ import { readJournal } from "../store/journal/read-journal.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { counted } from "../core/text/quantity.js";
 import type { LookupStore } from "../store/store.js";
-import type { EarlierRun } from "./state/earlier-run.js";
+import type { EarlierRun } from "./state/state-folder.js";
 import type { Fingerprint } from "./state/fingerprint.js";
 import type { EnrichJob } from "./types.js";
 import type { OpenRun } from "./open-run.js";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { takeLock } from "../../core/files/run-lock.js";
@@ -7,7 +7,7 @@ import type { SourceFormat } from "../../formats/types.js";
 import type { Withheld } from "../../lookup/withheld.js";
 import type { EnrichSettings } from "../../run/options.js";
 import { listIdentity } from "../../run/state/fingerprint.js";
-import { belongsToRun } from "../../run/state/own-files.js";
+import { StateFiles } from "../../run/state/state-files.js";
 import { statePath } from "../../run/state/state-folder.js";
 import type { WorkFolder } from "./work-folder.js";
 import { type ChunkFormat, chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
@@ -56,8 +56,8 @@ export async function attemptStand(
   const unlock = await takeLock(join(folder, "lock")).catch(() => null);
   if (unlock === null) return existsSync(folder) ? "busy" : "gone";
   await unlock();
-  const names = await readdir(folder).catch(() => []);
-  return names.some(belongsToRun) ? "open" : "gone";
+  const names = await new StateFiles(folder).list();
+  return names.length > 0 ? "open" : "gone";
 }
 
 /** Removes what attempts at a chunk have left on this machine, unless one is in progress. */

@@ -22,6 +22,15 @@ export const markName = "finished.json";
 /** Manifest of the unfinished run, for readers. */
 export const recordName = "manifest.json";
 
+/** Names the files that a run writes, where another run of the same state writes others. */
+export const begunName = "begun.json";
+
+/**
+ * Folder that keeps the journal of a discarded run, with its checkpoint, until the next run has its
+ * answers.
+ */
+export const earlierName = "earlier";
+
 /** Progress of a run: enough to continue it in another process. */
 export interface Checkpoint {
   readonly version: typeof checkpointVersion;

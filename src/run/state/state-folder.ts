@@ -7,9 +7,11 @@ import type { Manifest } from "../../core/manifest/manifest.js";
 import { checkResume } from "../options.js";
 import {
   type AnyCheckpoint,
+  begunName,
   type Checkpoint,
   checkpointName,
   checkpointVersion,
+  earlierName,
   type FinishedRun,
   markName,
   readAnyCheckpoint,
@@ -17,24 +19,16 @@ import {
   readMark,
   writeSealed,
 } from "./checkpoint.js";
-import {
-  awaitsTakeOver,
-  earlierName,
-  type EarlierRun,
-  keepJournal,
-  readEarlierRun,
-} from "./earlier-run.js";
-import {
-  begunName,
-  listState,
-  lockFolder,
-  removeBegun,
-  removeEmpty,
-  removeEntries,
-  removeState,
-} from "./own-files.js";
+import { StateFiles } from "./state-files.js";
 
-export interface StateOptions {
+/** A discarded run whose answers the next one takes over. */
+export interface EarlierRun {
+  /** Folder of its journal. */
+  readonly journalPath: string;
+  readonly checkpoint: Checkpoint;
+}
+
+interface StateOptions {
   readonly resume: boolean;
   readonly restart: boolean;
   readonly name?: string;
@@ -64,16 +58,17 @@ export async function openStateFolder(
 ): Promise<StateFolder> {
   const folder = statePath(output);
   checkResume({ resume, restart });
-  const done = `${folder}.done`;
-  await listState(folder);
-  await listState(done);
-  const release = await lockFolder(folder);
+  const files = new StateFiles(folder);
+  const done = new StateFiles(doneName(folder));
+  await files.list();
+  await done.list();
+  const release = await files.lock();
   try {
     // Left by a run that was killed during its cleanup.
-    await removeState(done);
+    await done.removeAll();
     const mark = `${within ?? folder}.finished`;
     if (existsSync(mark)) await rename(mark, join(folder, markName));
-    const found = await listState(folder);
+    const found = await files.list();
     // A merge that was killed leaves only rows, which are still in the chunks.
     const isInterrupted = found.some((each) => each !== "rows.part");
     if (isInterrupted && !resume && !restart) throw refusal(name, folder);
@@ -82,16 +77,21 @@ export async function openStateFolder(
       if (found.includes(markName) || found.includes(checkpointName)) {
         await discard(await readAnyCheckpoint(folder));
       }
-      await removeBegun(folder);
-      await removeEntries(folder, found);
+      await files.removeNoted();
+      await files.remove(found);
     }
-    const state = new StateFolder(folder, release, mark);
+    const state = new StateFolder(files, release, mark);
     if (resume) await state.read(found);
     return state;
   } catch (error) {
     await release();
     throw error;
   }
+}
+
+/** Name of a state folder while it is removed. */
+function doneName(folder: string): string {
+  return `${folder}.done`;
 }
 
 /** State kept beside a growing output: checkpoint, journal and lock. */
@@ -107,13 +107,15 @@ export class StateFolder {
   resumable = false;
   /** Releases the lock and leaves the rest for `--resume`. */
   readonly release: () => Promise<void>;
+  readonly #files: StateFiles;
   /** Where the mark is while the folder is removed. */
   readonly #markBeside: string;
   /** The latest checkpoint; null before the first one. */
   #latest: Checkpoint | null = null;
 
-  constructor(folder: string, release: () => Promise<void>, mark: string) {
-    this.path = folder;
+  constructor(files: StateFiles, release: () => Promise<void>, mark: string) {
+    this.path = files.folder;
+    this.#files = files;
     this.#markBeside = mark;
     this.release = release;
   }
@@ -121,9 +123,11 @@ export class StateFolder {
   /** Reads what an interrupted run left, and removes what belongs to no known run. */
   async read(found: readonly string[]): Promise<void> {
     this.finished = await readMark(this.path);
-    const awaited = awaitsTakeOver(found);
+    // A new run saves its first checkpoint once it has the answers of the discarded one.
+    const isBegun = found.includes(checkpointName) && found.includes("journal");
+    const awaited = found.includes(earlierName) && !isBegun;
     if (this.finished !== null) this.checkpoint = this.finished.checkpoint;
-    else if (awaited) this.earlier = await readEarlierRun(this.path);
+    else if (awaited) this.earlier = await this.#readEarlier();
     else this.checkpoint = await readCheckpoint(this.path);
     this.#latest = this.checkpoint;
     this.resumable = this.checkpoint !== null;
@@ -132,10 +136,19 @@ export class StateFolder {
       (name === earlierName
         ? awaited && (this.resumable || this.earlier !== null)
         : this.resumable);
-    await removeEntries(
-      this.path,
-      found.filter((name) => !isKept(name)),
-    );
+    await this.#files.remove(found.filter((name) => !isKept(name)));
+  }
+
+  /** The discarded run; null for none. @throws as `readCheckpoint` */
+  async #readEarlier(): Promise<EarlierRun | null> {
+    const journalPath = join(this.path, earlierName);
+    const checkpoint = await readCheckpoint(journalPath);
+    return checkpoint === null ? null : { journalPath, checkpoint };
+  }
+
+  /** Notes the files that a new run is about to write elsewhere. */
+  noteFiles(files: readonly string[]): Promise<void> {
+    return this.#files.note(files);
   }
 
   /** The run produced nothing worth resuming. */
@@ -167,10 +180,10 @@ export class StateFolder {
 
   /** Discards the run except for its answers, which the next run takes over. */
   async startOver(): Promise<void> {
-    if (this.#latest !== null) await keepJournal(this.path, this.#latest);
+    if (this.#latest !== null) await this.#files.keepJournal(this.#latest);
     await this.tidy(earlierName, begunName);
     await rm(join(this.path, markName), { force: true });
-    this.earlier = await readEarlierRun(this.path);
+    this.earlier = await this.#readEarlier();
     this.checkpoint = null;
     this.finished = null;
     this.#latest = null;
@@ -179,11 +192,8 @@ export class StateFolder {
 
   /** Removes everything except the mark of a finished run, the lock, and entries that are `kept`. */
   async tidy(...kept: readonly string[]): Promise<void> {
-    const names = await listState(this.path);
-    await removeEntries(
-      this.path,
-      names.filter((name) => name !== markName && !kept.includes(name)),
-    );
+    const names = await this.#files.list();
+    await this.#files.remove(names.filter((name) => name !== markName && !kept.includes(name)));
   }
 
   /**
@@ -196,7 +206,7 @@ export class StateFolder {
     renameSync(join(this.path, markName), mark);
     // `release` gives up the lock synchronously, before it returns its promise.
     void this.release().catch(() => undefined);
-    removeEmpty(this.path);
+    this.#files.removeFolder();
     before();
     // The last step, and atomic: until here, a resume finds the mark.
     rmSync(mark);
@@ -216,16 +226,16 @@ export class StateFolder {
   async #removeFolder(): Promise<void> {
     // Rename first: a half-removed folder would look like a run that never started. Foreign files
     // stay.
-    const isOurs = await listState(this.path).then(
+    const isOurs = await this.#files.list().then(
       () => true,
       () => false,
     );
-    if (!isOurs) return removeState(this.path);
-    const gone = `${this.path}.done`;
+    if (!isOurs) return this.#files.removeAll();
+    const gone = doneName(this.path);
     await rename(this.path, gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
     });
-    await removeState(gone);
+    await new StateFiles(gone).removeAll();
   }
 }
 

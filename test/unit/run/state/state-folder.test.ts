@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sealJson } from "../../../../src/core/files/json-file.js";
@@ -107,16 +107,33 @@ describe("openStateFolder", () => {
 });
 
 describe("a state folder's name that is already in use", () => {
-  it("keeps a folder with other files unchanged", async () => {
-    const output = await interrupted();
-    await writeFile(join(statePath(output), "notes.txt"), "mine");
-    for (const flags of [start, resume, restart]) {
-      await expect(openStateFolder(output, flags)).rejects.toMatchObject({
-        code: "state_folder_foreign",
-        message: expect.stringContaining("notes.txt") as string,
-      });
-    }
-    expect(await readdir(statePath(output))).toEqual(["checkpoint.json", "notes.txt"]);
+  it.each(["notes.txt", "journal/diary.txt", "checkpoint.json/x"])(
+    "keeps a folder with %s unchanged",
+    async (name) => {
+      const output = await interrupted();
+      const path = join(statePath(output), name);
+      if (name.startsWith("checkpoint")) await rm(dirname(path));
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, "mine");
+      const before = await readdir(statePath(output), { recursive: true });
+      for (const flags of [start, resume, restart]) {
+        await expect(openStateFolder(output, flags)).rejects.toMatchObject({
+          code: "state_folder_foreign",
+          message: expect.stringContaining(name) as string,
+        });
+      }
+      expect(await readdir(statePath(output), { recursive: true })).toEqual(before);
+    },
+  );
+
+  it("keeps what a symbolic link leads to", async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "target"));
+    await symlink("target", statePath(join(folder, "out.csv")));
+    await expect(openStateFolder(join(folder, "out.csv"), restart)).rejects.toMatchObject({
+      code: "state_folder_foreign",
+      message: expect.stringContaining("is a symbolic link") as string,
+    });
   });
 
   it("keeps a file", async () => {
@@ -145,9 +162,10 @@ describe("a state folder's name that is already in use", () => {
     await state.save(aCheckpoint());
     await mkdir(join(state.path, "journal"));
     await writeFile(join(state.path, "journal", "records"), "");
-    await writeFile(join(state.path, "notes.txt"), "mine");
+    await mkdir(join(state.path, "parts"));
+    await writeFile(join(state.path, "parts", "notes.txt"), "mine");
     await state.remove();
-    expect(await readdir(state.path, { recursive: true })).toEqual(["notes.txt"]);
+    expect(await readdir(state.path, { recursive: true })).toEqual(["parts", "parts/notes.txt"]);
   });
 });
 
