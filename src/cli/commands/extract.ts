@@ -15,7 +15,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../command.js"
 import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 import { writeOut } from "../terminal/data-output.js";
-import { refuseTerminal, stdinOf } from "./enrich/enrich-job.js";
+import { inputNames } from "./enrich/enrich-job.js";
 import { checkOutput } from "./results/diff.js";
 import { joined, writeChanges } from "./results/write-changes.js";
 
@@ -78,10 +78,10 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   const onNotice = (message: string): void => {
     if (!settings.quiet) reporter.print(`repute: ${message}`);
   };
-  if (operands.length === 0) refuseTerminal(context, "text");
-  const names = operands.length === 0 ? ["-"] : operands;
+  const names = inputNames(operands, context, "text");
   const listed = { output, recursive, anyFile: true };
-  const { inputs, skipped } = await listInputs(names, () => stdinOf(context), listed);
+  const stdin = () => ({ stream: context.stdin(), name: "stdin" });
+  const { inputs, skipped } = await listInputs(names, stdin, listed);
   const notices = [...recursiveNotices(names, settings), ...skippedNotices(skipped)];
   for (const notice of notices) onNotice(notice);
   const format = formatOf(settings);

@@ -145,7 +145,7 @@ export class RunWatch {
   }
 
   #ending(code: number, error: unknown): RunEnding {
-    if (error !== null) return endingOfError(error, this.#isKept());
+    if (error !== null) return endingOfError(error, this.isKept());
     const known = this.#final as Partial<RunEnding> | null;
     if (known?.exit_code === code && known.exit_reason !== undefined) {
       return { exit_reason: known.exit_reason, exit_code: code, resumable: false };
@@ -155,7 +155,7 @@ export class RunWatch {
   }
 
   /** Whether there is something to resume. */
-  #isKept(): boolean {
+  isKept(): boolean {
     if (this.#isOver) return false;
     const { stateFolder = null, resumable = () => false } = this.#run;
     if (stateFolder === null) return resumable();

@@ -1,10 +1,8 @@
-import { existsSync } from "node:fs";
-import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import { inGroups } from "../../../run/options.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../../run/types.js";
 import type { CommandCall, SettingsOf } from "../../command.js";
-import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
+import { exitCodes } from "../../exit-code.js";
 import type { Session } from "../../../session/session.js";
 import { withSession } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
@@ -16,6 +14,7 @@ import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-folder.js";
 import type { sourceOptions } from "../../../inputs/source-options.js";
 import type { runGroups } from "./job-options.js";
+import { exitCodeOfManifest } from "../results/failed-rows.js";
 import { printSummary } from "./summary.js";
 import type { ReadingSettings } from "../../../run/rows/row-handling.js";
 import type { ServiceAccess } from "../../../session/types.js";
@@ -83,26 +82,18 @@ async function runWith(
     watch?.over();
     await reported;
   };
-  if (manifest.exit_reason === "too_many_failed") {
-    const { tooManyFailedError } = await import("../results/failed-rows.js");
-    await printSummary(manifest, call);
-    await over();
-    const output = namedAfter(settings.output, startOf(manifest));
-    throw tooManyFailedError(manifest, { ...settings, output });
-  }
-  const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   // The text summary does not wait for the lists; the JSON summary includes them.
   await printSummary(manifest, call);
-  if (settings.tagIps === undefined) {
+  if (settings.tagIps === undefined || manifest.exit_reason === "too_many_failed") {
     await over();
-    return code;
+    return exitCodeOfManifest(manifest, settings);
   }
   const { exportSeenTags } = await import("./seen-tags-export.js");
   const exported = await exportSeenTags(call, session, manifest, settings.tagIps);
   watch?.finish(exported.manifest);
   if (exported.fault !== null) throw exported.fault.error;
   await over();
-  return exported.failed > 0 ? exitCodes.rowsFailed : code;
+  return exported.failed > 0 ? exitCodes.rowsFailed : exitCodeOfManifest(manifest, settings);
 }
 
 function jobOf(
@@ -147,8 +138,7 @@ async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Pr
       },
     });
   } catch (error) {
-    const kept = call.isKept?.() ?? existsSync(call.stateFolder ?? stateFolderOf(settings) ?? "");
-    throw explainInterruption(error, display.reached(), kept);
+    throw explainInterruption(error, display.reached(), call.watch?.isKept() === true);
   } finally {
     display.stop();
   }
@@ -214,9 +204,10 @@ export async function enrichInput(
   settings: ReadingSettings & FolderSettings & { readonly quiet?: boolean } = {},
 ): Promise<RunInput> {
   const { reporter } = context;
-  if (operands.length === 0) refuseTerminal(context, "rows");
+  const names = inputNames(operands, context, "rows");
   const { inputNamed } = await import("../../../run/choose-inputs.js");
-  return inputNamed(operands, () => stdinOf(context), settings, {
+  const stdin = () => ({ stream: context.stdin(), name: "stdin" });
+  return inputNamed(names, stdin, settings, {
     onNotice: (notice) => {
       if (!settings.quiet) reporter.print(`repute: ${notice}`);
     },
@@ -224,13 +215,18 @@ export async function enrichInput(
   });
 }
 
-export function stdinOf({ stdin }: CliContext) {
-  return { stream: stdin(), name: "stdin" };
-}
-
-/** @param what is piped in. @throws UsageError `input_missing` if stdin is a terminal */
-export function refuseTerminal({ stdin }: CliContext, what: string): void {
-  if (stdin().isTTY !== true) return;
+/**
+ * The names in operands, by default stdin.
+ *
+ * @param what is piped in. @throws UsageError `input_missing` for none if stdin is a terminal
+ */
+export function inputNames(
+  operands: readonly string[],
+  { stdin }: CliContext,
+  what: string,
+): readonly string[] {
+  if (operands.length > 0) return operands;
+  if (stdin().isTTY !== true) return ["-"];
   throw new UsageError("input_missing", "no input", {
     hint: `name a file or pipe ${what} in; to type it, use -`,
   });

@@ -1,12 +1,13 @@
 import { errorAreas } from "../../../core/error-codes.js";
 import { FatalError } from "../../../core/errors.js";
+import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import { counted, formatCount, shellWord } from "../../../core/text/quantity.js";
 import { earlierFormats } from "../../../formats/registry.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import { type FailOn, lookedUp } from "../../../run/failure-limits.js";
 import type { FlatSettings } from "../../../run/options.js";
-import { exitCodes } from "../../exit-code.js";
+import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
 
 /** One line about the rows that `--fail-on` counts: how many, the commonest code, what to do. */
 export function countedRows(
@@ -48,8 +49,24 @@ function remedyOf(code: string): string {
 
 type LimitSettings = Pick<FlatSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 
+/**
+ * Exit code of a run whose rows are done.
+ *
+ * @throws FatalError `too_many_failed` if more rows failed than `--max-failed` allows
+ */
+export function exitCodeOfManifest(
+  manifest: Manifest,
+  { output, ...settings }: LimitSettings & { readonly failOn: FailOn },
+): number {
+  if (manifest.exit_reason !== "too_many_failed") {
+    return exitCodeOfRun(settings.failOn, manifest.statuses);
+  }
+  const named = namedAfter(output, startOf(manifest));
+  throw tooManyFailedError(manifest, { ...settings, output: named });
+}
+
 /** Explains a run that ended with more failed rows than `--max-failed` allows. */
-export function tooManyFailedError(manifest: Manifest, settings: LimitSettings): FatalError {
+function tooManyFailedError(manifest: Manifest, settings: LimitSettings): FatalError {
   const [commonest] = Object.keys(manifest.errors);
   const reason = commonest === undefined ? "" : `, most often ${commonest}`;
   const skipped = settings.tagIps === undefined ? "" : "; no tag lists were exported";

@@ -1,12 +1,11 @@
 import { option } from "../../../core/options.js";
-import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import { sinkOptions } from "../../../outputs/options.js";
 import { runOptions } from "../../../run/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { jobExitCodes } from "../enrich/job-options.js";
 import { printSummary } from "../enrich/summary.js";
-import { exitCodeOfRun } from "../../../run/exit-reason.js";
+import { exitCodeOfManifest } from "../results/failed-rows.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
 const { maxFailed, failOn } = runOptions.shape;
@@ -70,10 +69,5 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   watch?.finish(manifest);
   const { prefix } = plan.settings;
   await printSummary(manifest, { context, settings: { ...settings, prefix } });
-  if (manifest.exit_reason !== "too_many_failed") {
-    return exitCodeOfRun(settings.failOn, manifest.statuses);
-  }
-  const { tooManyFailedError } = await import("../results/failed-rows.js");
-  const output = namedAfter(settings.output, startOf(manifest));
-  throw tooManyFailedError(manifest, { ...settings, output, prefix, tagIps: undefined });
+  return exitCodeOfManifest(manifest, { ...settings, prefix, tagIps: undefined });
 }
