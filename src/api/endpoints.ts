@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import type { LookupEndpoint } from "../core/finding.js";
 import {
   partialResults,
   partialResultSchema,
@@ -43,28 +43,6 @@ export const endpoints: Readonly<Record<LookupEndpoint, EndpointSpec>> = {
     schemaFor: () => quickCheckResultSchema,
   },
 };
-
-/** Result kinds by schema name in generated documents: `CryptoWalletResult`. */
-export const resultSchemas: Readonly<Record<string, z.ZodType>> = {
-  ...Object.fromEntries(
-    Object.entries(results).map(([type, schema]) => [
-      `${camelCase(type.toLowerCase(), "upper")}Result`,
-      schema,
-    ]),
-  ),
-  PartialIpResult: partialResults.IP,
-  PartialDomainResult: partialResults.DOMAIN,
-  PartialResult: partialResultSchema,
-};
-
-/** The endpoint that a path below the base address belongs to, and its encoded item; or null. */
-export function lookupInPath(path: string): { endpoint: LookupEndpoint; segment: string } | null {
-  const match = lookupPathPattern.exec(path);
-  if (match === null) return null;
-  return { endpoint: match[1] as LookupEndpoint, segment: match[2]! };
-}
-
-const lookupPathPattern = new RegExp(`^/(${lookupEndpoints.join("|")})/([^/?]+)$`);
 
 /** `quick-check` as `quickCheck`, or as `QuickCheck` if `first` is upper. */
 export function camelCase(words: string, first: "lower" | "upper" = "lower"): string {

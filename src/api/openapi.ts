@@ -1,13 +1,18 @@
 import { z } from "zod";
 import { lookupEndpoints } from "../core/finding.js";
 import { calls, type CallSpec, pathParameter } from "./calls.js";
-import { camelCase, endpoints, resultSchemas } from "./endpoints.js";
+import { camelCase, endpoints } from "./endpoints.js";
 import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
 } from "./schema/vocabulary.js";
-import { observedActivitySchema } from "./schema/query-result.js";
+import {
+  observedActivitySchema,
+  partialResults,
+  partialResultSchema,
+  results,
+} from "./schema/query-result.js";
 import type { ServiceName } from "./service-description.js";
 
 /**
@@ -178,6 +183,19 @@ function componentSchemas(): Record<string, unknown> {
   }
   return schemas;
 }
+
+/** Result kinds by schema name in generated documents: `CryptoWalletResult`. */
+const resultSchemas: Readonly<Record<string, z.ZodType>> = {
+  ...Object.fromEntries(
+    Object.entries(results).map(([type, schema]) => [
+      `${camelCase(type.toLowerCase(), "upper")}Result`,
+      schema,
+    ]),
+  ),
+  PartialIpResult: partialResults.IP,
+  PartialDomainResult: partialResults.DOMAIN,
+  PartialResult: partialResultSchema,
+};
 
 function lookupSchemas(): Record<string, z.ZodType> {
   const schemas: Record<string, z.ZodType> = {};

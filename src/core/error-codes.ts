@@ -1,7 +1,6 @@
 import { commandAreas } from "./error-codes/command-codes.js";
 import { dataAreas } from "./error-codes/data-codes.js";
-import { itemCodes } from "./error-codes/item-codes.js";
-import { serviceCodes } from "./error-codes/service-codes.js";
+import { serviceCodes, itemCodes } from "./error-codes/row-codes.js";
 
 /**
  * What is known about a code: what it means, what the user can do, and how repute retries before it

@@ -1,4 +1,3 @@
-import { limits } from "../formats/reading/lines.js";
 import { JsonDocument } from "./json-document.js";
 
 /** Bytes held back, so that most documents are refused before their first row is read. */
@@ -33,44 +32,4 @@ export async function* jsonLines(
   }
   document.end();
   yield* held;
-}
-
-/**
- * Whether an input begins a JSON document rather than NDJSON.
- *
- * @param isNamed its name or a flag says that it is JSON, so that one line may be a document
- */
-export function startsDocument(head: Buffer, isNamed: boolean): boolean {
-  const text = head.toString("utf8", 0, limits.headBytes).trimStart();
-  if (text.startsWith("[")) return /^\[\s*(?:[{"\]]|$)/.test(text) || isNamed;
-  if (!text.startsWith("{")) return false;
-  const end = text.indexOf("\n");
-  if (end === -1 && head.length >= limits.headBytes) return isNamed;
-  const line = (end === -1 ? text : text.slice(0, end)).trim();
-  const object = parsed(line);
-  if (object === undefined) return /^\{(?:.*[{[,:])?$/.test(line);
-  return isNamed && text.slice(line.length).trim() === "" && !isRow(object);
-}
-
-/** Whether these bytes are enough for `startsDocument`. */
-export function showsDocument(head: Buffer): boolean {
-  return head.length >= limits.headBytes || /\S\s*\n\s*\S/.test(head.toString("latin1"));
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether an object on the only line is a row: it has a plain value, and no list of objects. */
-function isRow(object: unknown): boolean {
-  const values: unknown[] = Object.values(object as object);
-  const isList = (value: unknown): boolean =>
-    Array.isArray(value) && typeof value[0] === "object" && value[0] !== null;
-  return (
-    !values.some(isList) && values.some((value) => typeof value !== "object" || value === null)
-  );
 }

@@ -1,6 +1,6 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
-import { lineEndOf, Pauses, peek, showsLineEnd } from "../formats/reading/sample.js";
-import { limits, Warnings } from "../formats/reading/lines.js";
+import { Pauses, peek } from "../formats/reading/sample.js";
+import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
 import { decode, isPlain, markLength, skip } from "./decode.js";
 import { refuseBinary } from "./refuse-binary.js";
 import { notSeekableError, tooShortError } from "./verify-input.js";
@@ -97,6 +97,22 @@ async function readWhole(
     warnings,
   };
 }
+
+export function showsLineEnd(head: Buffer): boolean {
+  return head.length >= limits.headBytes || head.includes(lineFeed);
+}
+
+/**
+ * Detects the line end. CR counts only if there is no LF, so that a stray CR in a cell is
+ * preserved.
+ */
+export function lineEndOf(head: Buffer): LineEnd {
+  const looked = head.subarray(0, limits.headBytes);
+  return looked.includes(carriageReturn) && !looked.includes(lineFeed) ? "cr" : "lf";
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
 function storedMembers(
   stored: StoredInput,

@@ -1,4 +1,4 @@
-import { errorAreas } from "../core/error-codes.js";
+import { rowCodes } from "../core/error-codes/row-codes.js";
 import { decisiveMembers, type FindingStatus, type Verdict, verdicts } from "../core/finding.js";
 import { answeredLookups, lackedMembers } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";
@@ -130,7 +130,7 @@ function numberIn(text: string): number {
 
 function reasonOf({ name, count }: { readonly name: string; readonly count: number }): Reason {
   const [status = "", code = ""] = name.split(" ");
-  const [meaning] = (codes.get(code) ?? []) as readonly string[];
+  const [meaning] = codes.get(code) ?? [];
   const lacked = decisiveMembers.filter((member) => code.split(",").includes(member));
   const lacks = `the answer lacks ${lacked.map((member) => memberNames[member]).join(" and ")}`;
   return {
@@ -143,9 +143,7 @@ function reasonOf({ name, count }: { readonly name: string; readonly count: numb
 
 const memberNames = { intent: "the intent", serviceMailBlocklist: "the mail blocklist status" };
 
-const codes = new Map<string, readonly unknown[]>(
-  Object.values(errorAreas).flatMap((area) => Object.entries<readonly unknown[]>(area)),
-);
+const codes = new Map<string, readonly string[]>(Object.entries(rowCodes));
 
 /** Names told apart at most: 65,536 of up to 120 characters take about 16 MB. */
 export const mostNames = 65_536;

@@ -1,6 +1,6 @@
 import { readIp } from "../../core/item/ip.js";
 import { readSha1 } from "../../core/item/detect.js";
-import { lookupInPath } from "../endpoints.js";
+import { lookupEndpoints } from "../../core/finding.js";
 import { itemDiffers } from "../answer-match.js";
 import { asObject, readJson } from "../../core/json-members.js";
 import type { Answer } from "../types.js";
@@ -21,9 +21,8 @@ export class ShiftedAnswers {
   /** @param path path of the request, below the base address */
   has(path: string, { status, body }: Pick<Answer, "status" | "body">): boolean {
     if (status !== 200 && status !== 503) return false;
-    const target = lookupInPath(path);
-    if (target === null) return false;
-    const { segment } = target;
+    const [, segment] = lookupPath.exec(path) ?? [];
+    if (segment === undefined) return false;
     this.#lookups++;
     const value = segment.includes("%") ? decoded(segment) : segment;
     // Services nearly always echo the item unchanged.
@@ -37,6 +36,9 @@ export class ShiftedAnswers {
     return true;
   }
 }
+
+/** A lookup's path below the base address, with the encoded item. */
+const lookupPath = new RegExp(`^/(?:${lookupEndpoints.join("|")})/([^/?]+)$`);
 
 /** Bounds on connections closed for mere spellings: a number, and a share of all lookups. */
 const leastDoubtful = 8;

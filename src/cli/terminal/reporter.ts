@@ -3,7 +3,7 @@ import { wrapLines } from "../../core/text/wrap.js";
 import { printable } from "../../core/text/printable.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import type { TerminalStream } from "./terminal-output.js";
-import { serviceCodes } from "../../core/error-codes/service-codes.js";
+import { serviceCodes } from "../../core/error-codes/row-codes.js";
 import { EarlyEndError, InterruptedError, ReputeError, UsageError } from "../../core/errors.js";
 
 export const logFormats = ["text", "json"] as const;

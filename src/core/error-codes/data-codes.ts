@@ -1,4 +1,5 @@
 import { startOver } from "./remedies.js";
+import { inputRow } from "./row-codes.js";
 
 /** Codes of inputs and outputs, by area. */
 export const dataAreas = {
@@ -42,7 +43,7 @@ export const dataAreas = {
       "a record is longer than repute reads",
       "check --from; remove the line or close its quote",
     ],
-    input_row: ["the line is not a record; the row failed", "correct the line"],
+    input_row: inputRow,
     bad_table_input: ["the address of a table does not say what to read", "add ?table= or ?query="],
     table_not_found: ["the database has no such table", "check the name"],
     bad_query: [

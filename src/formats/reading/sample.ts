@@ -173,19 +173,6 @@ function isHeaderWithMark(
   });
 }
 
-export function showsLineEnd(head: Buffer): boolean {
-  return head.length >= limits.headBytes || head.includes(lineFeed);
-}
-
-/**
- * Detects the line end. CR counts only if there is no LF, so that a stray CR in a cell is
- * preserved.
- */
-export function lineEndOf(head: Buffer): LineEnd {
-  const looked = head.subarray(0, limits.headBytes);
-  return looked.includes(carriageReturn) && !looked.includes(lineFeed) ? "cr" : "lf";
-}
-
 /** Counts line ends. With `cr`, LF and CRLF count as well. */
 export function countLineEnds(text: Buffer | string, lineEnd: LineEnd): number {
   const lineFeeds = countOf("\n", text);
@@ -197,6 +184,3 @@ function countOf(what: string, text: Buffer | string): number {
   for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + 1)) count += 1;
   return count;
 }
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;

@@ -1,4 +1,4 @@
-import { transportCodes } from "../../core/error-codes/service-codes.js";
+import { transportCodes } from "../../core/error-codes/row-codes.js";
 import { FatalError } from "../../core/errors.js";
 import type { Finding } from "../../core/finding.js";
 import { counted } from "../../core/text/quantity.js";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines, startsDocument } from "../../../src/inputs/json-lines.js";
+import { jsonLines } from "../../../src/inputs/json-lines.js";
+import { startsDocument } from "../../../src/inputs/decode.js";
 import { limitRecords } from "../../contract/sources-reading.js";
 
 async function converted(json: string, pieceBytes = json.length): Promise<string> {

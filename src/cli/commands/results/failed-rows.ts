@@ -1,4 +1,4 @@
-import { errorAreas } from "../../../core/error-codes.js";
+import { rowCodes } from "../../../core/error-codes/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
 import { namedAfter, startOf } from "../../../core/files/run-words.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
@@ -41,10 +41,8 @@ function commonestCode(
 
 function remedyOf(code: string): string {
   const name = /^http_\d+$/.test(code) ? "http_NNN" : code;
-  const entries = Object.values(errorAreas).flatMap((area) =>
-    Object.entries<readonly [meaning: string, remedy: string, ...rest: string[]]>(area),
-  );
-  return entries.find(([each]) => each === name)?.[1][1] ?? "see rep_error in the output";
+  const entries: Readonly<Record<string, readonly string[]>> = rowCodes;
+  return entries[name]?.[1] ?? "see rep_error in the output";
 }
 
 type LimitSettings = Pick<FlatSettings, "output" | "prefix" | "maxFailed" | "tagIps">;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { countLineEnds, lineEndOf, showsLineEnd } from "../../../../src/formats/reading/sample.js";
+import { countLineEnds } from "../../../../src/formats/reading/sample.js";
+import { lineEndOf, showsLineEnd } from "../../../../src/inputs/open-input.js";
 
 describe("lineEndOf", () => {
   it.each([
