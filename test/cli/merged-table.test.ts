@@ -30,3 +30,8 @@ test("verify accepts a merged table, which may lack rows of its run, but not sur
     stderr: expect.stringContaining("rows: the manifest says 4, the table has 20"),
   });
 });
+
+test("--key tells rows apart by other columns", async () => {
+  const { query } = await merged("--key", "rep_item,n");
+  expect(await query("SELECT n FROM t ORDER BY n")).toEqual([{ n: "1" }, { n: "2" }, { n: "4" }]);
+});

@@ -78,6 +78,9 @@ describe("retry in a table", () => {
       statuses: { complete: 1_200, failed: 0 },
       retried: { failed: { complete: 600 } },
     });
+    expect(await query("SELECT run_id, rows, complete, failed FROM enriched_runs")).toEqual([
+      { run_id: runId, rows: 1_200n, complete: 1_200n, failed: 0n },
+    ]);
     expect(await runRepute(["verify", table], { cwd })).toMatchObject({ code: 0 });
     expect((await readdir(cwd)).filter((name) => name.includes("retry"))).toEqual([]);
   });

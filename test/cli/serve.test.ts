@@ -39,3 +39,34 @@ test("warns when it listens beyond the loopback interface, even with --quiet", a
     `repute: warning: listening on 0.0.0.0, reachable from other machines: anyone who can connect to port ${port} can read the dataset, change cases and fire webhooks\n`,
   );
 });
+
+test.each([
+  [
+    ["--unavailable-rate", "1"],
+    [503, 503],
+  ],
+  [
+    ["--reset-rate", "1"],
+    [null, null],
+  ],
+  [
+    ["--malformed-rate", "1", "--seed", "7"],
+    [200, 200],
+  ],
+  [
+    ["--partial-rate", "1"],
+    [503, 503],
+  ],
+  [
+    ["--rate-limit", "1/h"],
+    [200, 429],
+  ],
+])("misbehaves with %j", async (flags, expected) => {
+  const { origin, stop } = await serveHere(flags);
+  onTestFinished(() => void stop());
+  const ask = () => fetch(`${origin}/beta/query/192.0.2.1`).catch(() => null);
+  const [first, second] = [await ask(), await ask()];
+  expect([first, second].map((answer) => answer?.status ?? null)).toEqual(expected);
+  const { faults } = (await (await fetch(`${origin}/_local/stats`)).json()) as { faults: object };
+  expect(Object.keys(faults)).toEqual([flags[0]!.slice("--".length).replace("-rate", "")]);
+});

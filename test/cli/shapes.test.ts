@@ -119,6 +119,14 @@ describe("enrich --to es-bulk", () => {
   });
 });
 
+test("--es-action and --es-id choose the action and what has a document of its own", async () => {
+  const input = await inputOf("ip\n192.0.2.1\n192.0.2.1\n192.0.2.15\n");
+  const flags = ["--es-action", "create", "--es-id", "item"];
+  const lines = linesOf((await shaped("es-bulk", { input, flags })).text);
+  const ids = lines.flatMap(({ create }) => (create === undefined ? [] : (create as Json)["_id"]));
+  expect([ids.length, new Set(ids).size]).toEqual([3, 2]);
+});
+
 describe("enrich --to stix", () => {
   test("writes one bundle of the items with evidence against them", async () => {
     const { out, text, manifest } = await shaped("stix");
