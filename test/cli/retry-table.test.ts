@@ -69,6 +69,9 @@ describe("retry in a table", () => {
       `SELECT count(*) AS n, count(rep_error_code) AS errors, count(rep_looked_up_at) AS times FROM enriched WHERE rep_row IN (${numbers})`,
     );
     expect(filled).toEqual({ n: 600n, errors: 0n, times: 600n });
+    const loaded = `SELECT max(rep_loaded_at) FILTER (rep_row NOT IN (${numbers}))
+      < min(rep_loaded_at) FILTER (rep_row IN (${numbers})) AS anew FROM enriched`;
+    expect(await query(loaded)).toEqual([{ anew: true }]);
     const manifest = JSON.parse(retried.stdout) as Manifest;
     const [{ rep_run_id: runId } = {}] = await query("SELECT DISTINCT rep_run_id FROM enriched");
     expect(manifest).toMatchObject({
