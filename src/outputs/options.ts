@@ -2,8 +2,15 @@ import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts } from "../core/finding.js";
 import { duration, namesAmong, option, refuse, wholeNumber } from "../core/options.js";
-import { tableModes } from "./table-mode.js";
 import { esActions, esIds, sinkFormats } from "../formats/types.js";
+
+/**
+ * What a table does with the rows of a run: adds them, keeps the newest row per key, or holds only
+ * them.
+ */
+const tableModes = ["append", "merge", "replace"] as const;
+
+export type TableMode = (typeof tableModes)[number];
 
 const outputFormats = [...sinkFormats, "parquet"] as const;
 

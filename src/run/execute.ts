@@ -12,7 +12,6 @@ import { inputReading } from "./copy/find-table-input.js";
 import type { FinishedRun } from "./state/checkpoint.js";
 import { optionalColumnsOf } from "./rows/reading.js";
 import { withSuffix } from "../outputs/data-set/data-set.js";
-import { isNaming } from "../outputs/sql/column-names.js";
 import { openStateFolder } from "./state/state-folder.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob, PublishedRun } from "./types.js";
@@ -208,11 +207,11 @@ function publishedRun(
 ): PublishedRun {
   const { suffix = "", checkpoint } = finished ?? {};
   const local = withSuffix(job.settings.output.output, suffix);
-  const { kind = "" } = warehouse?.target ?? {};
+  const kind = warehouse?.target.kind;
   // A retry in a table stages only the rows that change.
   const isWhole = kind === "parquet" || handling.runId === undefined;
-  if (checkpoint === undefined || !isNaming(kind) || !isWhole)
-    return { manifest, local, staged: null };
+  const isTyped = kind === "parquet" || kind === "duckdb" || kind === "postgres";
+  if (checkpoint === undefined || !isTyped || !isWhole) return { manifest, local, staged: null };
   const { source, sink: position } = checkpoint;
   const optional = optionalColumnsOf(job, handling);
   return { manifest, local, staged: { kind, folder, position, columns: source.columns, optional } };

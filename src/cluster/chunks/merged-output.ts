@@ -17,7 +17,7 @@ import { openFileDestination, partPath } from "../../outputs/file-destination.js
 import { outputFault } from "../../outputs/output-fault.js";
 import type { Publication } from "../../outputs/publication.js";
 import { stagePath } from "../../outputs/stage.js";
-import type { TableMode } from "../../outputs/table-mode.js";
+import type { TableMode } from "../../outputs/options.js";
 import type { Audit, Destination } from "../../outputs/types.js";
 import { encoderOptions, openStream } from "../../run/destination/open-output.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";

@@ -28,6 +28,7 @@ interface OpenFile {
  * a lock.
  */
 export class DuckdbDatabase implements TableDatabase, TableSession {
+  readonly dialect = "duckdb";
   readonly #driver: DuckdbDriver;
   readonly #file: OpenFile;
   readonly #display: string;

@@ -49,6 +49,7 @@ async function loadPostgres(): Promise<PostgresDriver> {
 const temporary: TableName = { schema: "pg_temp", name: "repute_staging" };
 
 export class PostgresSession implements TableSession {
+  readonly dialect = "postgres";
   readonly client: Client;
   readonly #driver: PostgresDriver;
   readonly #settings: readonly string[];

@@ -43,7 +43,7 @@ export async function fillTable(
   await withDatabase(connect, { ...options, access: "check" }, (database) =>
     database.transaction(async (session) => {
       await update(session, target, schema, []);
-      await prepareRuns(kind, session, await placeOf(session, target));
+      await prepareRuns(session, await placeOf(session, target));
     }, "ROLLBACK"),
   );
   return {
@@ -65,8 +65,8 @@ export async function fillTable(
             await session.lock?.(`run ${runId}`);
             await update(session, target, schema, batches());
             if (!isLast || manifest === null) return;
-            const runs = await prepareRuns(kind, session, await placeOf(session, target));
-            await recordRun(session, kind, runs, { manifest, now: clock.now() });
+            const runs = await prepareRuns(session, await placeOf(session, target));
+            await recordRun(session, runs, { manifest, now: clock.now() });
           });
         if (kind === "duckdb") for await (const batch of all()) await fill(() => [batch], false);
         await fill(kind === "duckdb" ? () => [] : all, true);

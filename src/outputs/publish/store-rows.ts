@@ -1,13 +1,68 @@
+import { startOver } from "../../core/error-codes/remedies.js";
+import { FatalError } from "../../core/errors.js";
 import { type DialectName, quoteIdentifier, quoteTable, type TableName } from "../sql/dialect.js";
-import type { ColumnBatch } from "../warehouse/column-batch.js";
-import type { Batches, TableSession } from "../warehouse/table-database.js";
 import type { TableSchema } from "../sql/table-schema.js";
 import type { StagedRow } from "../stage.js";
+import type { ColumnBatch } from "../warehouse/column-batch.js";
+import { countRun } from "../warehouse/saved-rows.js";
+import type { Batches, TableSession } from "../warehouse/table-database.js";
 
-export interface RowsToStore {
+interface RowsToStore {
   readonly table: TableName;
   readonly schema: TableSchema;
   readonly batches: Batches;
+}
+
+interface RunToStore {
+  readonly runId: string;
+  /** Number of its rows. */
+  readonly count: number;
+  /** Whether its rows are still staged. Once cleaned up, they are in the table and nowhere else. */
+  readonly isStaged: boolean;
+  /** Name of the table in messages. */
+  readonly display: string;
+}
+
+/**
+ * Stores the rows of a run as the mode of the table says. May be repeated.
+ *
+ * @param run null stores none, which shows whether rows may be stored
+ */
+export async function storeRows(
+  session: TableSession,
+  rows: RowsToStore,
+  run: RunToStore | null,
+): Promise<void> {
+  const { mode } = rows.schema;
+  if (mode === "merge") return mergeRows(session, rows);
+  if (mode === "replace" && run?.isStaged !== false) {
+    await removeOthers(session, rows, run?.runId ?? null);
+  }
+  if (run === null) await insertRows(session, { ...rows, mayExist: true });
+  else await addRows(session, rows, run);
+}
+
+/** Adds the rows of a run that are not there yet, and checks that all of them are. */
+async function addRows(
+  session: TableSession,
+  rows: RowsToStore,
+  { runId, count, display }: RunToStore,
+): Promise<void> {
+  const { prefix } = rows.schema;
+  const stored = () => countRun(session, rows.table, { runId, prefix });
+  await insertRows(session, { ...rows, mayExist: (await stored()) > 0 });
+  const found = await stored();
+  if (found === count) return;
+  if (found > count) {
+    throw new FatalError(
+      "output_table_differs",
+      `${display} holds ${found} rows of this run, which has ${count}`,
+      { hint: startOver },
+    );
+  }
+  throw new FatalError("rows_lost", `${display} stored ${found} of ${count} rows`, {
+    hint: "check the table for triggers or rules that drop rows, then continue with --resume",
+  });
 }
 
 /**
@@ -16,14 +71,13 @@ export interface RowsToStore {
  * @param mayExist some may be there, and stay as they are. DuckDB keeps the order of rows only
  *   without this
  */
-export async function insertRows(
+async function insertRows(
   session: TableSession,
-  kind: DialectName,
   { table, schema: { columns, key }, batches, mayExist }: RowsToStore & { mayExist: boolean },
 ): Promise<void> {
   if (!mayExist && (await session.append?.(table, columns, batches)) === true) return;
-  const { list, names, to } = quoting(kind, table, columns);
-  const from = quoteTable(kind, await session.loadTemporary(columns, batches));
+  const { list, names, to } = quoting(session.dialect, table, columns);
+  const from = quoteTable(session.dialect, await session.loadTemporary(columns, batches));
   const insert = `INSERT INTO ${to} (${names}) SELECT ${names} FROM ${from}`;
   await session.query(mayExist ? `${insert} ON CONFLICT (${list(key)}) DO NOTHING` : insert);
   await session.query(`DROP TABLE ${from}`);
@@ -38,11 +92,8 @@ const mergedRows = 20_480;
  *
  * @param rows all with a key
  */
-export async function mergeRows(
-  session: TableSession,
-  kind: DialectName,
-  rows: RowsToStore,
-): Promise<void> {
+async function mergeRows(session: TableSession, rows: RowsToStore): Promise<void> {
+  const kind = session.dialect;
   const merge = mergeStatements(kind, rows);
   // A merge touches the whole index of the key, which DuckDB keeps in memory.
   if (kind === "duckdb") await session.query("SET memory_limit = '2GB'");
@@ -104,14 +155,13 @@ function mergeStatements(kind: DialectName, { table, schema }: RowsToStore) {
  *
  * @param runId null removes nothing, which shows whether it may
  */
-export async function removeOthers(
-  session: TableSession,
-  kind: DialectName,
-  { table, schema }: Pick<RowsToStore, "table" | "schema">,
+async function removeOthers(
+  { dialect, query }: TableSession,
+  { table, schema }: RowsToStore,
   runId: string | null,
 ): Promise<void> {
-  const run = quoteIdentifier(kind, schema.rowKey[0]);
-  await session.query(`DELETE FROM ${quoteTable(kind, table)} WHERE ${run} <> $1`, [runId]);
+  const run = quoteIdentifier(dialect, schema.rowKey[0]);
+  await query(`DELETE FROM ${quoteTable(dialect, table)} WHERE ${run} <> $1`, [runId]);
 }
 
 /**

@@ -1,7 +1,7 @@
-import { FatalError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
 import { type Clock, systemClock } from "../../core/clock.js";
-import { renamePart } from "../file-destination.js";
+import { columnTypes } from "../../formats/column-types.js";
+import { auditOutput } from "../audit-output.js";
+import { partPath, renamePart, writePart } from "../file-destination.js";
 import type { Stage, StagedRow } from "../stage.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
@@ -9,8 +9,8 @@ import type { DialectName } from "../sql/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
 import { cellsEncoder, loadedRows } from "../warehouse/row-cells.js";
 import { prepareRuns, recordRun } from "../warehouse/run-records.js";
-import type { TableMode } from "../table-mode.js";
-import { countAll, countRun } from "../warehouse/saved-rows.js";
+import type { TableMode } from "../options.js";
+import { countAll } from "../warehouse/saved-rows.js";
 import { type Connect, type TableSession, withDatabase } from "../warehouse/table-database.js";
 import type { TableTarget } from "../warehouse/target.js";
 import {
@@ -20,9 +20,8 @@ import {
   tableSchema,
   textWarnings,
 } from "../sql/table-schema.js";
-import { keepFailed } from "./keep-failed.js";
 import { countStaged } from "./rows.js";
-import { hasKey, insertRows, mergeRows, removeOthers, type RowsToStore } from "./store-rows.js";
+import { hasKey, storeRows } from "./store-rows.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 import type { Audit } from "../types.js";
 
@@ -74,15 +73,11 @@ async function checkTablePlace(
   wanted: TableSchema,
   options: PublicationOptions,
 ): Promise<TableSchema> {
-  const { kind } = target;
   return withDatabase(connect, { ...options, access: "check" }, (database) =>
     database.transaction(async (session) => {
-      const { table, schema } = await prepareTable(kind, session, target.table, wanted);
-      await prepareRuns(kind, session, table);
-      const none = { table, schema, batches: [] };
-      if (options.mode === "merge") await mergeRows(session, kind, none);
-      else await insertRows(session, kind, { ...none, mayExist: true });
-      if (options.mode === "replace") await removeOthers(session, kind, none, null);
+      const { table, schema } = await prepareTable(session, target.table, wanted);
+      await prepareRuns(session, table);
+      await storeRows(session, { table, schema, batches: [] }, null);
       return schema;
     }, "ROLLBACK"),
   );
@@ -123,49 +118,19 @@ async function load(
   options: PublicationOptions,
   { stage, manifest }: { readonly stage: Stage; readonly manifest: Manifest | null },
 ): Promise<void> {
-  const { kind } = target;
+  const { kind, display } = target;
   const { runId, mode = "append", clock = systemClock } = options;
-  const { table, schema } = await prepareTable(kind, session, target.table, wanted);
-  const runs = await prepareRuns(kind, session, table);
+  const { table, schema } = await prepareTable(session, target.table, wanted);
+  const runs = await prepareRuns(session, table);
   await session.lock?.(`run ${runId}`);
   if (mode !== "append") await session.lockTable?.(table);
   const takes = mode === "merge" ? hasKey(kind, schema) : undefined;
   const { columns } = schema;
-  const batches = stage.exists
-    ? stagedBatches(stage, { columns, clock, ...(takes && { takes }) })
-    : [];
-  const rows = { table, schema, batches };
-  if (mode === "merge") await mergeRows(session, kind, rows);
-  else {
-    // Once cleaned up, a run that is published again has its rows here and nowhere else.
-    if (mode === "replace" && stage.exists) await removeOthers(session, kind, rows, runId);
-    await addRows(session, target, rows, { runId, count: stage.count });
-  }
-  if (manifest !== null) await recordRun(session, kind, runs, { manifest, now: clock.now() });
-}
-
-/** Adds the rows of a run that are not there yet, and checks that all of them are. */
-async function addRows(
-  session: TableSession,
-  { kind, display }: TableTarget,
-  rows: RowsToStore,
-  { runId, count }: { readonly runId: string; readonly count: number },
-): Promise<void> {
-  const { prefix } = rows.schema;
-  const stored = () => countRun(session, kind, rows.table, { runId, prefix });
-  await insertRows(session, kind, { ...rows, mayExist: (await stored()) > 0 });
-  const found = await stored();
-  if (found === count) return;
-  if (found > count) {
-    throw new FatalError(
-      "output_table_differs",
-      `${display} holds ${found} rows of this run, which has ${count}`,
-      { hint: startOver },
-    );
-  }
-  throw new FatalError("rows_lost", `${display} stored ${found} of ${count} rows`, {
-    hint: "check the table for triggers or rules that drop rows, then continue with --resume",
-  });
+  const isStaged = stage.exists;
+  const batches = isStaged ? stagedBatches(stage, { columns, clock, ...(takes && { takes }) }) : [];
+  const run = { runId, count: stage.count, isStaged, display };
+  await storeRows(session, { table, schema, batches }, run);
+  if (manifest !== null) await recordRun(session, runs, { manifest, now: clock.now() });
 }
 
 async function countedTable(
@@ -182,4 +147,38 @@ async function countedTable(
     withoutKey += rows.filter((row) => !takes(row)).length;
   }
   return { ...counts, withoutKey };
+}
+
+/**
+ * Writes the rows of a run with too many failures, which its table does not take, as flat NDJSON.
+ */
+async function keepFailed(
+  stage: Stage,
+  { columns: published, prefix }: TableSchema,
+  path: string,
+): Promise<Audit> {
+  const columns = stagedColumns(published);
+  // Run and number are not columns of text.
+  const kept = columns.map(({ from }) => from.kind === "input" || from.kind === "added");
+  await writePart(path, async (file) => {
+    for await (const rows of stage.rows()) {
+      const lines = rows.map((row) => {
+        const members = columns.flatMap(({ name, type }, index) => {
+          const cell = row[index] ?? null;
+          const value = cell === null ? null : columnTypes[type].toValue(cell);
+          return kept[index] === true ? [[name, value] as const] : [];
+        });
+        return `${JSON.stringify(Object.fromEntries(members))}\n`;
+      });
+      await file.write(Buffer.from(lines.join("")));
+    }
+  });
+  const reading = {
+    format: "ndjson",
+    gzip: false,
+    prefix,
+    shape: "flat",
+    inputColumns: 0,
+  } as const;
+  return auditOutput(partPath(path), reading);
 }

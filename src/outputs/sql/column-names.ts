@@ -22,11 +22,6 @@ const namings: Readonly<Record<NamingName, Naming>> = {
 /** PostgreSQL's system columns (manual, section 5.6). */
 const systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
-/** Whether an output has the columns of a table. @param kind of its target */
-export function isNaming(kind: string): kind is NamingName {
-  return Object.hasOwn(namings, kind);
-}
-
 /**
  * Makes the input's column names storable and unique: an empty one becomes `column_N`, a second
  * `name` becomes `name_2`. Names are compared without case in every output (DuckDB and BigQuery

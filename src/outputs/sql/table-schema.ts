@@ -5,7 +5,7 @@ import { addedColumns, columns as allColumns, type OptionalColumns } from "../..
 import { UsageError } from "../../core/errors.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { type NamingName, safeColumnNames } from "./column-names.js";
-import type { TableMode } from "../table-mode.js";
+import type { TableMode } from "../options.js";
 
 export interface TableColumn extends TypedColumn {
   readonly description: string;

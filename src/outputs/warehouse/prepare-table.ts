@@ -19,27 +19,48 @@ import { viewsOf } from "../sql/views.js";
  * @returns the table with its schema, and what the rows become in it
  */
 export async function prepareTable(
-  dialect: DialectName,
   session: TableSession,
   wanted: TableName,
   schema: TableSchema,
 ): Promise<{ readonly table: TableName; readonly schema: TableSchema }> {
-  const found = await findOrLock(session, wanted);
-  if (found === null) return { table: await createNew(dialect, session, wanted, schema), schema };
-  const columns = await session.columnsOf(found);
-  const fitted = { ...schema, columns: fittedTo(dialect, schema.columns, columns) };
-  checkTable(dialect, found, fitted, columns);
-  if (!(await session.hasKey(found, schema.key))) throw keyMissing(dialect, found, schema.key);
-  mustBeFilled(dialect, found, fitted.columns, columns);
-  return { table: found, schema: fitted };
+  const found = await findChecked(session, wanted, schema);
+  if (found === null) return { table: await createNew(session, wanted, schema), schema };
+  return { table: found.table, schema: { ...schema, columns: found.columns } };
+}
+
+interface WantedTable<C> {
+  readonly columns: readonly C[];
+  readonly key: readonly string[];
+}
+
+/**
+ * Finds a table that can store rows.
+ *
+ * @returns it with its columns, as far as it has them; null if it has to be created
+ * @throws UsageError `table_*`, `not_a_table`
+ */
+export async function findChecked<C extends TypedColumn & Partial<Pick<TableColumn, "from">>>(
+  session: TableSession,
+  wanted: TableName,
+  schema: WantedTable<C>,
+): Promise<{ readonly table: TableName; readonly columns: readonly C[] } | null> {
+  const { dialect } = session;
+  const table = await findOrLock(session, wanted);
+  if (table === null) return null;
+  const found = await session.columnsOf(table);
+  const columns = fittedTo(dialect, schema.columns, found);
+  checkTable(dialect, table, { ...schema, columns }, found);
+  if (!(await session.hasKey(table, schema.key))) throw keyMissing(dialect, table, schema.key);
+  mustBeFilled(dialect, table, columns, found);
+  return { table, columns };
 }
 
 async function createNew(
-  dialect: DialectName,
   session: TableSession,
   wanted: TableName,
   schema: TableSchema,
 ): Promise<TableName> {
+  const { dialect } = session;
   await session.query(createTable(dialect, wanted, schema));
   const table = (await session.find(wanted)) ?? wanted;
   for (const { view, create } of viewsOf(dialect, table, schema)) {
@@ -50,10 +71,7 @@ async function createNew(
 }
 
 /** Finds a table. If there is none, two runs that start together do not both create it. */
-export async function findOrLock(
-  session: TableSession,
-  wanted: TableName,
-): Promise<TableName | null> {
+async function findOrLock(session: TableSession, wanted: TableName): Promise<TableName | null> {
   let found = await session.find(wanted);
   if (found === null) {
     await session.lock?.("tables");
@@ -66,17 +84,17 @@ export async function findOrLock(
 }
 
 /** The same columns, but text for input columns that the table has as text. */
-function fittedTo(
+function fittedTo<C extends Partial<Pick<TableColumn, "from">> & TypedColumn>(
   dialect: DialectName,
-  columns: readonly TableColumn[],
+  columns: readonly C[],
   found: readonly FoundColumn[],
-): readonly TableColumn[] {
+): readonly C[] {
   const key = keyOf(dialect);
   const isText = ({ type }: FoundColumn): boolean =>
     type.toLowerCase() === catalogueType(dialect, "text").toLowerCase();
   const texts = new Set(found.filter(isText).map(({ name }) => key(name)));
   return columns.map((column) =>
-    column.from.kind === "input" && texts.has(key(column.name))
+    column.from?.kind === "input" && texts.has(key(column.name))
       ? { ...column, type: "text" }
       : column,
   );
@@ -129,7 +147,7 @@ export function checkTable(
 }
 
 /** Checks that the rows fill all columns that a row has to fill. */
-export function mustBeFilled(
+function mustBeFilled(
   dialect: DialectName,
   table: TableName,
   columns: readonly TypedColumn[],
@@ -168,11 +186,7 @@ function named(columns: readonly { readonly name: string }[]): string {
   return `${names.length === 1 ? "the column" : `${names.length} columns:`} ${names.join(", ")}`;
 }
 
-export function keyMissing(
-  dialect: DialectName,
-  table: TableName,
-  key: readonly string[],
-): UsageError {
+function keyMissing(dialect: DialectName, table: TableName, key: readonly string[]): UsageError {
   const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
   return new UsageError(
     "table_lacks_key",

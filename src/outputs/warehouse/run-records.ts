@@ -8,7 +8,7 @@ import {
   quoteTable,
   type TableName,
 } from "../sql/dialect.js";
-import { checkTable, findOrLock, keyMissing, mustBeFilled } from "./prepare-table.js";
+import { findChecked } from "./prepare-table.js";
 import type { TableSession } from "./table-database.js";
 
 function runsTable({ schema, name }: TableName): TableName {
@@ -48,20 +48,13 @@ export function createRunsTable(dialect: DialectName, table: TableName): string 
  *
  * @returns its name
  */
-export async function prepareRuns(
-  dialect: DialectName,
-  session: TableSession,
-  table: TableName,
-): Promise<TableName> {
+export async function prepareRuns(session: TableSession, table: TableName): Promise<TableName> {
+  const { dialect } = session;
   const runs = runsTable(table);
-  if ((await findOrLock(session, runs)) === null) {
+  if ((await findChecked(session, runs, { columns: runColumns, key })) === null) {
     await session.query(createRunsTable(dialect, table));
     return runs;
   }
-  const columns = await session.columnsOf(runs);
-  checkTable(dialect, runs, { columns: runColumns }, columns);
-  if (!(await session.hasKey(runs, key))) throw keyMissing(dialect, runs, key);
-  mustBeFilled(dialect, runs, runColumns, columns);
   // Without rows, shows whether it may.
   const selected = `SELECT ${names(dialect).join(", ")} FROM ${quoteTable(dialect, runs)} WHERE FALSE`;
   await session.query(insertInto(dialect, runs, selected));
@@ -74,8 +67,7 @@ export async function prepareRuns(
  * @param now time of publishing, in milliseconds
  */
 export async function recordRun(
-  { query }: TableSession,
-  dialect: DialectName,
+  { dialect, query }: TableSession,
   runs: TableName,
   { manifest, now }: { readonly manifest: Manifest; readonly now: number },
 ): Promise<void> {

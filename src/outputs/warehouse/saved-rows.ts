@@ -2,13 +2,7 @@ import { existsSync } from "node:fs";
 import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { retriedColumns } from "../../core/needed-columns.js";
-import {
-  type DialectName,
-  quoteIdentifier,
-  quoteTable,
-  sqlType,
-  type TableName,
-} from "../sql/dialect.js";
+import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
 import { checkTable } from "./prepare-table.js";
 import {
   type Connect,
@@ -49,7 +43,7 @@ export async function findSavedRun(
     const schema = tableSchema(kind, { columns: [], prefix, optional });
     checkTable(kind, table, schema, columns);
     const id = runId ?? (await newestRun(session, target, table, prefix));
-    if ((await countRun(session, kind, table, { runId: id, prefix })) === 0) {
+    if ((await countRun(session, table, { runId: id, prefix })) === 0) {
       throw new FatalError("no_such_run", `${display} has no rows of the run ${id}`, {
         hint: "name another run, or none to take the newest",
       });
@@ -111,8 +105,7 @@ export async function countAll(
 }
 
 export async function countRun(
-  { query }: TableSession,
-  dialect: DialectName,
+  { dialect, query }: TableSession,
   table: TableName,
   { runId, prefix }: { readonly runId: string; readonly prefix: string },
 ): Promise<number> {

@@ -2,7 +2,7 @@ import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import type { TypedColumn } from "../../formats/column-types.js";
 import type { ColumnBatch } from "./column-batch.js";
-import type { TableName } from "../sql/dialect.js";
+import type { DialectName, TableName } from "../sql/dialect.js";
 import type { PublicationOptions } from "../publication.js";
 
 /** A database that holds the enriched table. Implement this to support another database. */
@@ -24,6 +24,7 @@ export interface TableDatabase {
 }
 
 export interface TableSession {
+  readonly dialect: DialectName;
   readonly query: Query;
   /** Waits for a lock and holds it until the end of the transaction; for servers only. */
   lock?(name: string): Promise<void>;
