@@ -49,6 +49,15 @@ test.each(["out.csv", "out.parquet"])(
   },
 );
 
+test("warns that surplus cells are lost where --columns omits extra", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "item,note\n192.0.2.1,a,surplus\n");
+  const args = ["in.csv", "-o", "out.csv", "--local", "--columns"];
+  expect(await enriched(cwd, [...args, "tags"])).toContain("add extra to --columns to keep them");
+  expect(await enriched(cwd, [...args, "tags,extra"])).not.toContain("add extra");
+  expect(await readFile(join(cwd, "out.csv"), "utf8")).toContain('"[""surplus""]"');
+});
+
 test("counts values of the kind column that the item contradicts", async () => {
   const cwd = await temporaryFolder();
   const rows = "example.com/a,domain\n192.0.2.1,ip\nexample.com,what\nexample.org,domain\n";

@@ -171,7 +171,7 @@ test.each(Object.entries(causes))("when %s, every machine learns of it", async (
   expect(night.calls.map(({ path }) => path)).toEqual(paths);
   expect(existsSync(join(night.cwd, "out.csv.state"))).toBe(end.resumable);
   const saved = end.resumable
-    ? (JSON.parse(await night.read("out.csv.state/manifest.json")) as object)
+    ? (JSON.parse(await night.read("out.csv.state/manifest.json")) as Manifest)
     : null;
   const metrics = await night.read("m.prom");
   expect(metrics).toMatch(/\n# EOF\n$/);
@@ -185,6 +185,10 @@ test.each(Object.entries(causes))("when %s, every machine learns of it", async (
   const manifest = printed(resumed.stdout);
   expect(manifest).toMatchObject({ exit_reason: "done", exit_code: 0, output: { rows: 120 } });
   expect(manifest.resumed).toBe(end.resumable ? 1 : 0);
+  if (saved !== null) {
+    expect(manifest.started_at).toBe(saved.started_at);
+    expect(manifest.seconds).toBeGreaterThanOrEqual(saved.seconds);
+  }
   expect(night.server.total - asked).toBeLessThanOrEqual(
     asked > 0 && end.resumable && end.reason !== "refused"
       ? names.length - midway + 8
