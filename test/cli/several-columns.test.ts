@@ -105,6 +105,11 @@ test("files have rows for those of the columns that they have", async () => {
     "b.csv dst 192.0.2.3",
     "c.csv ip 192.0.2.4",
   ]);
+  const one = ["--item-column", "dst", "--item-column", "ip"];
+  const apart = ["enrich", "b.csv", "c.csv", "-o", "apart.csv", "--local", ...one];
+  expect(await runRepute(apart, { cwd })).toMatchObject({ code: 0 });
+  const each = await rowsOf(join(cwd, "apart.csv"));
+  expect(each.map((row) => row["rep_column"])).toEqual(["dst", "ip"]);
   const missing = await runRepute([...args, "--item-column", "peer", "--restart"], { cwd });
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('column "peer"')]);
 });

@@ -11,11 +11,13 @@ import { skippedNotice } from "../../formats/csv/find-preamble.js";
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first
  * row are those of all files.
+ * @param namesColumns whether rows say which item column is theirs
  * @throws UsageError `inputs_mixed`; as `openSource`
  */
 export async function openSeveral(
   files: readonly SourceFile[],
   resume: SourcePosition | null,
+  namesColumns: boolean,
 ): Promise<OpenedSource> {
   const known: KnownFile[] = [];
   try {
@@ -31,6 +33,7 @@ export async function openSeveral(
     return new SeveralSource(known, commonReading(readings), {
       at,
       resume,
+      namesColumns,
       notices: choiceNotices(known.map(({ position }) => position)),
     });
   } catch (error) {

@@ -23,6 +23,8 @@ export interface SeveralOptions {
   readonly at: number;
   readonly resume: SourcePosition | null;
   readonly notices: readonly string[];
+  /** Whether rows say which item column is theirs, also where a file has only one. */
+  readonly namesColumns: boolean;
 }
 
 export class SeveralSource implements OpenedSource {
@@ -35,17 +37,19 @@ export class SeveralSource implements OpenedSource {
   readonly #files: readonly KnownFile[];
   readonly #union: ColumnUnion;
   readonly #positions: FilePosition[];
+  readonly #namesColumns: boolean;
   #at: number;
   #source: OpenedSource | null = null;
 
   constructor(
     files: readonly KnownFile[],
     reading: InputReading,
-    { at, resume, notices }: SeveralOptions,
+    { at, resume, notices, namesColumns }: SeveralOptions,
   ) {
     this.#files = files;
     this.reading = reading;
     this.notices = notices;
+    this.#namesColumns = namesColumns;
     this.#union = uniteColumns(files.map(({ position }) => position.columns));
     this.columns = this.#union.columns;
     this.types = uniteTypes(
@@ -108,7 +112,7 @@ export class SeveralSource implements OpenedSource {
       this.#source = source;
       const place: FilePlace = {
         name: position.name,
-        column: this.reading.items.length > 1 ? columnName(position.reading.items[0]) : undefined,
+        column: this.#namesColumns ? columnName(position.reading.items[0]) : undefined,
         start,
         columns: this.columns,
         places: this.#union.places[this.#at] ?? null,
@@ -147,7 +151,7 @@ export class SeveralSource implements OpenedSource {
 
 interface FilePlace {
   readonly name: string;
-  /** Its item column, where files have several and this one has one. */
+  /** Its item column, if rows name theirs. */
   readonly column: string | undefined;
   readonly start: { readonly offset: number; readonly row: number };
   /** All columns, and the index of each in the file or -1; null if the file has the same ones. */

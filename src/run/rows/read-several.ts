@@ -43,7 +43,8 @@ export async function openInputs(
       };
     }),
   );
-  const source = await openSeveral(files, resume);
+  const namesColumns = [settings.itemColumn ?? []].flat().length > 1;
+  const source = await openSeveral(files, resume, namesColumns);
   try {
     mustBeUsed(settings, source);
   } catch (error) {
