@@ -1,7 +1,11 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { hasRunWords, wordForms } from "../core/files/run-words.js";
-import { dataSetManifest, manifestPath } from "../core/files/output-names.js";
+import {
+  dataSetManifest,
+  manifestPath,
+  hasRunWords,
+  wordForms,
+} from "../core/files/output-names.js";
 import type { FoundManifest } from "../core/manifest/found-manifest.js";
 import { manifestAt } from "../outputs/publish/send-objects.js";
 import { outputBase } from "../run/destination/check-paths.js";

@@ -1,6 +1,6 @@
 import { FatalError, UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/real-path.js";
-import { checkRunWords } from "../../core/files/run-words.js";
+import { checkRunWords } from "../../core/files/output-names.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { openFileDestination, removePart } from "../../outputs/file-destination.js";

@@ -3,7 +3,7 @@ import { startOver } from "../../core/error-codes/remedies.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { realPath } from "../../core/files/real-path.js";
-import { hasRunWords } from "../../core/files/run-words.js";
+import { hasRunWords } from "../../core/files/output-names.js";
 import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
 import { splitWork } from "../chunks/split-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";

@@ -1,3 +1,6 @@
+import { dirname } from "node:path";
+import { UsageError } from "../errors.js";
+
 export const dataSetManifest = "_manifest.json";
 
 export function manifestPath(base: string): string {
@@ -16,4 +19,77 @@ export const failedSuffix = ".failed";
 /** A path without that suffix, so that its extension tells format and compression. */
 export function withoutFailed(path: string): string {
   return path.endsWith(failedSuffix) ? path.slice(0, -failedSuffix.length) : path;
+}
+
+export interface RunStart {
+  readonly runId: string;
+  /** When it began, RFC 3339 UTC. */
+  readonly startedAt: string;
+}
+
+/** The words in the name of a file that stand for something of its run. */
+const wordsOf = {
+  "{date}": ({ startedAt }: RunStart) => startedAt.slice(0, 10),
+  "{run_id}": ({ runId }: RunStart) => runId,
+} as const;
+
+/** Their forms in the name of a finished run's file, as regular expressions. */
+export const wordForms: Readonly<Record<string, string>> = {
+  "{date}": String.raw`\d{4}-\d\d-\d\d`,
+  "{run_id}": String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`,
+} satisfies Record<keyof typeof wordsOf, string>;
+
+export function startOf(manifest: {
+  readonly run_id: string;
+  readonly started_at: string;
+}): RunStart {
+  return { runId: manifest.run_id, startedAt: manifest.started_at };
+}
+
+export function hasRunWords(name: string | undefined): name is string {
+  return Object.keys(wordsOf).some((word) => name?.includes(word) === true);
+}
+
+/** The name of a run's file: `{date}` is the UTC day on which the run began, `{run_id}` its identifier. */
+export function namedAfter(name: string, run: RunStart): string {
+  return Object.entries(wordsOf).reduce((text, [word, of]) => text.replaceAll(word, of(run)), name);
+}
+
+const anyWord = /\{[A-Za-z][A-Za-z_-]*\}/g;
+
+/**
+ * Checks the words in the name of a file that a run writes.
+ *
+ * @param flag the option, for messages
+ * @throws UsageError `run_word`
+ */
+export function checkRunWords(flag: string, name: string): void {
+  const isServer = /^postgres(?:ql)?:/i.test(name);
+  const [file = "", table = ""] = isServer ? ["", name] : splitTable(name);
+  // An address with a password is not repeated.
+  if (hasRunWords(table)) {
+    throw wrong(`${flag} has {date} or {run_id} in the name of a table`, inFileNames);
+  }
+  const other = file.match(anyWord)?.find((word) => !Object.hasOwn(wordsOf, word));
+  if (other !== undefined) {
+    throw wrong(`${flag} ${name}: ${other} stands for nothing`, meanings);
+  }
+  const isObject = /^s3:/i.test(file);
+  if (isObject || !hasRunWords(dirname(file))) return;
+  throw wrong(
+    `${flag} ${name} has {date} or {run_id} in the name of a folder, which is not created`,
+    `${inFileNames}, or of a data set: nights/{date}.csv, nights/dt={date}/`,
+  );
+}
+
+const meanings =
+  "{date} is the day on which the run starts (UTC), {run_id} its identifier; rename the file if it really has braces in its name";
+const inFileNames = "use them in the name of a file";
+
+function wrong(message: string, hint: string): UsageError {
+  return new UsageError("run_word", message, { hint });
+}
+
+function splitTable(name: string): readonly string[] {
+  return /^duckdb:/i.test(name) ? name.split(/\?(.*)/s, 2) : [name];
 }

@@ -3,8 +3,13 @@ import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { accusationIn, verdictOf } from "../../core/finding.js";
 import type { EncoderOptions, CountOptions, RecordCounter, WritableFormat } from "../types.js";
-import { documentFormat } from "./document-format.js";
-import { itemFacts, type ItemFacts, reputeMember, inputMember } from "./item-facts.js";
+import {
+  itemFacts,
+  type ItemFacts,
+  reputeMember,
+  inputMember,
+  documentFormat,
+} from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 import { hash } from "node:crypto";
 import { FatalError } from "../../core/errors.js";

@@ -4,6 +4,10 @@ import type { EnrichedRow, Row } from "../../core/row.js";
 import { parseTimestamp } from "../../core/clock.js";
 import { nestedFacts, nestedText, type Verdict } from "../../core/finding.js";
 import { cellMembers, uniqueNames } from "../ndjson/ndjson-writer.js";
+import { jsonLinesEncoder } from "../lines-encoder.js";
+import { countJson } from "../ndjson/ndjson-output.js";
+import { splitLines } from "../record-splitter.js";
+import type { EncoderOptions, WritableFormat } from "../types.js";
 
 export interface ItemFacts {
   /** RFC 3339 as received; null if missing or not a date-time. */
@@ -84,5 +88,23 @@ export function inputMember(inputColumns: readonly string[]): (row: Row) => stri
   return (row) => {
     if (row.json !== null) return row.json;
     return row.fault === null ? `{${cellMembers(row, keys)}}` : "null";
+  };
+}
+
+/**
+ * A format with one JSON document per row.
+ *
+ * @param within path of members to the object with status and verdict
+ */
+export function documentFormat(
+  within: readonly string[],
+  encoderOf: (options: EncoderOptions) => (enriched: EnrichedRow) => string,
+): WritableFormat {
+  return {
+    extensions: [],
+    write: (options) => jsonLinesEncoder(encoderOf(options)),
+    split: splitLines,
+    count: () => countJson(within),
+    keepsReceived: () => true,
   };
 }

@@ -8,8 +8,7 @@ import {
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { programInfo } from "../../core/program.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { documentFormat } from "./document-format.js";
-import { epochMs, itemFacts, reputeMember } from "./item-facts.js";
+import { epochMs, itemFacts, reputeMember, documentFormat } from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 
 /**

@@ -1,7 +1,6 @@
 import { systemClock } from "../../core/clock.js";
 import { verdictOf } from "../../core/finding.js";
-import { documentFormat } from "./document-format.js";
-import { epochMs, reputeMember } from "./item-facts.js";
+import { epochMs, reputeMember, documentFormat } from "./item-facts.js";
 
 /** Writes one event per row for Splunk's HTTP Event Collector, at `/services/collector/event`. */
 export const splunkHec = documentFormat(["event"], ({ columns, clock = systemClock }) => {

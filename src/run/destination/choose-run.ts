@@ -7,7 +7,7 @@ import {
   hasRunWords,
   namedAfter,
   type RunStart,
-} from "../../core/files/run-words.js";
+} from "../../core/files/output-names.js";
 import { inputPaths } from "../../inputs/types.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import { isObjectAddress } from "../../s3/address.js";

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
-import { checkRunWords, hasRunWords, namedAfter } from "../../../core/files/run-words.js";
 import { UsageError } from "../../../core/errors.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { findWarehouse } from "../../../outputs/registry.js";
@@ -12,7 +11,12 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { runEnrichJob } from "./enrich-job.js";
 import { jobExitCodes, runGroups } from "./job-options.js";
 import { withServices } from "../../services/services.js";
-import { retrySuffix } from "../../../core/files/output-names.js";
+import {
+  retrySuffix,
+  checkRunWords,
+  hasRunWords,
+  namedAfter,
+} from "../../../core/files/output-names.js";
 
 const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;

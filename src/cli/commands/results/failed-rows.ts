@@ -1,6 +1,6 @@
 import { rowCodes } from "../../../core/error-codes/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
-import { namedAfter, startOf } from "../../../core/files/run-words.js";
+import { namedAfter, startOf } from "../../../core/files/output-names.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import { counted, formatCount, shellWord } from "../../../core/text/quantity.js";
 import { earlierFormats } from "../../../formats/registry.js";

@@ -2,7 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { abortable } from "../../../core/abort.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
-import { checkRunWords, hasRunWords, namedAfter, startOf } from "../../../core/files/run-words.js";
+import {
+  checkRunWords,
+  hasRunWords,
+  namedAfter,
+  startOf,
+} from "../../../core/files/output-names.js";
 import { realPath } from "../../../core/files/real-path.js";
 import { shellWord } from "../../../core/text/quantity.js";
 import { replaceFile } from "../../../core/files/json-file.js";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Attempt } from "../../../../src/core/attempt.js";
 import type { ErrorCode } from "../../../../src/core/error-codes.js";
 import type { Finding } from "../../../../src/core/finding.js";
-import { failFast } from "../../../../src/lookup/attempt/fail-fast.js";
+import { failFast } from "../../../../src/lookup/address-watch.js";
 import { Outage } from "../../../../src/lookup/attempt/outage.js";
 import type { AttemptLookup } from "../../../../src/lookup/types.js";
 import { attempt } from "../attempts.js";
