@@ -30,7 +30,7 @@ interface OneAnswer {
 
 /**
  * Makes one request over its own connection, without following redirects. Succeeds once there is a
- * status, even if the body is longer than what is kept, or breaks off.
+ * status, even if the body is longer than what is kept, breaks off or cannot be decoded.
  *
  * @throws TransportError; UsageError for an unusable proxy; the signal's reason if aborted
  */
@@ -50,11 +50,10 @@ export async function sendOnce(request: OneRequest, signal: AbortSignal): Promis
     });
     const kept = await beginningOf(answer.body, keptBytes);
     signal.throwIfAborted();
-    const received = { status: statusCode, headers, body: kept.body };
-    return { ...received, ...kept, body: decodeBody(received, keptBytes, origin) };
+    const received = { status: statusCode, headers, ...kept };
+    return decoded(received, keptBytes, origin) ?? { ...received, body: none, truncated: true };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof TransportError) throw error;
     if (late.aborted) {
       const message = `${origin} did not answer in full within ${timeoutMs / 1000} s`;
       throw new TransportError("timeout", message, { cause: error });
@@ -62,6 +61,17 @@ export async function sendOnce(request: OneRequest, signal: AbortSignal): Promis
     throw transportErrorOf(error, { origin, proxy: proxyOf(dispatcher) }, null);
   } finally {
     await dispatcher.destroy();
+  }
+}
+
+const none = Buffer.alloc(0);
+
+/** Null if its encoding cannot be read, such as that of a body that is longer than what is kept. */
+function decoded(answer: OneAnswer, keptBytes: number, origin: string): OneAnswer | null {
+  try {
+    return { ...answer, body: decodeBody(answer, keptBytes, origin) };
+  } catch {
+    return null;
   }
 }
 

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Webhook } from "../../../src/webhooks/configuration.js";
 import { sendWebhook, type SendOptions } from "../../../src/webhooks/send.js";
@@ -134,6 +135,15 @@ describe("sendWebhook", () => {
       outcome: "delivered",
       response: { body: "begin", truncated: true },
     });
+  });
+
+  it.each([
+    ["short", gzipSync("thanks"), { body: "thanks", truncated: false }],
+    ["long", gzipSync(Buffer.alloc(100_000)), { body: "", truncated: true }],
+    ["broken", Buffer.from("thanks"), { body: "", truncated: true }],
+  ])("relies on the status whatever the body's encoding: %s", async (_, body, response) => {
+    answer = () => reply(200, body, { "content-encoding": "gzip" });
+    expect(await send()).toMatchObject({ outcome: "delivered", attempts: 1, response });
   });
 
   it.each([400, 408, 422, 429])("does not retry after %i", async (status) => {
