@@ -36,19 +36,26 @@ const tarMagic = 257;
  * @throws UsageError `input_binary`
  */
 export function refuseBinary(head: Buffer, name: string): void {
-  const kind = kindOf(head.toString("latin1", 0, limits.headBytes));
+  const start = head.toString("latin1", 0, limits.headBytes);
+  const utf16 = utf16Start.exec(start);
+  const kind = utf16 === null ? kindOf(start) : "UTF-16 text without a byte order mark";
   if (kind === null) return;
   throw new UsageError(
     "input_binary",
     `${name} is ${kind}; repute reads CSV, TSV, NDJSON and lists of items`,
     {
       hint:
-        kind === parquet
-          ? "Parquet is read from a file whose name ends in .parquet"
-          : "convert it to one of these; of compressed files, only gzip is read",
+        utf16 !== null
+          ? `name its encoding: --encoding ${utf16[1] === undefined ? "utf-16be" : "utf-16le"}`
+          : kind === parquet
+            ? "Parquet is read from a file whose name ends in .parquet"
+            : "convert it to one of these; of compressed files, only gzip is read",
     },
   );
 }
+
+/** Three ASCII characters, little endian or big endian. */
+const utf16Start = /^(?:((?:[\x01-\x7f]\0){3})|(?:\0[\x01-\x7f]){3})/;
 
 function kindOf(head: string): string | null {
   const known = signatures.find(([start]) => head.startsWith(start));

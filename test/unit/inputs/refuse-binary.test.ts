@@ -11,6 +11,7 @@ describe("an input that is not rows, objects or a list", () => {
     ['<?xml version="1.0"?>\n<a/>', "an XML document"],
     ["\xef\xbb\xbf<stix:Package xmlns='x'>\n<a>192.0.2.1</a>", "an XML document"],
     ["<!DOCTYPE html>\n<p>", "an HTML page"],
+    ["i\0p\0\n\0", "UTF-16 text"],
     ["\x01\0\0\x02\0\n\0\x03\n".repeat(12), "binary data"],
   ])("%j is rejected and named", async (start, kind) => {
     const bytes = Buffer.from(start, "latin1");
@@ -18,6 +19,15 @@ describe("an input that is not rows, objects or a list", () => {
       code: "input_binary",
       message: expect.stringContaining(kind) as string,
     });
+  });
+});
+
+it.each([
+  ["utf-16le", "i\0p\0\n\0"],
+  ["utf-16be", "\0i\0p\0\n"],
+])("a text in %s without a byte order mark is told from binary data", async (encoding, start) => {
+  await expect(openInput(piped(start), { gzip: false, offset: 0 })).rejects.toMatchObject({
+    hint: `name its encoding: --encoding ${encoding}`,
   });
 });
 
