@@ -123,5 +123,5 @@ test.each([
   ["EXAMPLE.com.", []],
 ])("%s as the item of example.com is drift %j", (named, drift) => {
   const item = { kind: "domain", value: "example.com" } as const;
-  expect(driftFor(item, { item: named, type: "DOMAIN" } as never)).toEqual(drift);
+  expect(driftFor(item, { item: named, type: "DOMAIN" })).toEqual(drift);
 });

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
-import { composeLookup } from "../../../src/lookup/compose.js";
+import { composeLookup, budget } from "../../../src/lookup/compose.js";
 import { MemoryStore } from "../../../src/store/store.js";
 import { Pace } from "../../../src/lookup/pace/pace.js";
 import type { AttemptLookup, Lookup } from "../../../src/lookup/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { complete, failed, held, item, otherItem, quick, scripted, unaborted } from "./attempts.js";
+import type { EarlyEndError } from "../../../src/core/errors.js";
 
 const reset = failed("connection_reset", "transient");
 
@@ -143,4 +144,21 @@ test("aborting ends an item wherever it waits", async () => {
   client.query.open[0]?.fail(new Error("enough"));
   for (const each of waiting) await expect(each).rejects.toThrow("enough");
   expect(client.query.open).toHaveLength(1);
+});
+
+test("all endpoints together stay within the budget", async () => {
+  const ends: EarlyEndError[] = [];
+  const query = scripted(complete());
+  const quickCheck = scripted(complete());
+  const counted = budget({ maxRequests: 3, onSpent: (error) => ends.push(error) });
+  const lookups = [counted(query), counted(quickCheck), counted(query), counted(quickCheck)];
+  const settled = await Promise.allSettled(lookups.map((each) => each(item, unaborted())));
+  expect(query.asked.length + quickCheck.asked.length).toBe(3);
+  expect(settled.map(({ status }) => status)).toEqual([
+    "fulfilled",
+    "fulfilled",
+    "fulfilled",
+    "rejected",
+  ]);
+  expect(ends).toHaveLength(1);
 });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { matchColumn, warnOfDuplicateName } from "../../../../src/formats/columns/find-column.js";
+import {
+  matchColumn,
+  warnOfDuplicateName,
+  noItemColumn,
+  type RatedColumn,
+  unknownColumn,
+} from "../../../../src/formats/columns/find-column.js";
 import { Warnings } from "../../../../src/formats/reading/lines.js";
 
 describe("matchColumn", () => {
@@ -37,4 +43,73 @@ describe("warnOfDuplicateName", () => {
       'several columns are named "data"; using the first',
     ]);
   });
+});
+
+function shares(names: readonly string[]): readonly RatedColumn[] {
+  const sample = { cells: 9, indicators: 0, share: 0, queryable: 0, kind: null };
+  return names.map((name, index) => ({ name, index, sample }));
+}
+
+function sampled(
+  name: string,
+  index: number,
+  sample: Omit<RatedColumn["sample"], "kind"> & { readonly kind?: null },
+): RatedColumn {
+  return { name, index, sample: { kind: "ip", ...sample } };
+}
+
+describe("unknownColumn", () => {
+  it("names the input, the flag, all columns and a similar one", () => {
+    const flag = { flag: "--item-column", wanted: "Dta" } as const;
+    expect(unknownColumn("dump.csv", ["Indicator_type", " Data ", "Note"], flag)).toMatchObject({
+      code: "column_not_found",
+      message:
+        'dump.csv has no column "Dta" (--item-column). Its columns are: "Indicator_type", "Data", "Note".',
+      hint: 'Did you mean "Data"?',
+    });
+  });
+
+  it("escapes control characters", () => {
+    const other = noItemColumn("dump.csv", shares(["\u001b[31mred"]), "none");
+    expect(other.message).toContain('"\\u001b[31mred"');
+  });
+});
+
+describe("noItemColumn", () => {
+  it("lists the share of each column and the flag to use", () => {
+    const columns = [
+      sampled(" src ip ", 0, { cells: 200, indicators: 199, share: 0.995, queryable: 0.99 }),
+      sampled("dst", 1, { cells: 180, indicators: 180, share: 1, queryable: 0.9 }),
+      sampled("", 2, { cells: 1, indicators: 0, share: 0, queryable: 0, kind: null }),
+    ];
+    const error = noItemColumn("my dump.csv", columns, "several");
+    expect([error.code, error.message, error.hint]).toEqual([
+      "column_ambiguous",
+      [
+        "my dump.csv: several columns could hold the items. Share of indicators per column:",
+        '  "src ip"  100% of 200 sampled cells; ip in 99% of the rows',
+        '  "dst"  100% of 180 sampled cells; ip in 90% of the rows',
+        '  "column_3"  0% of 1 sampled cell',
+      ].join("\n"),
+      "name one, or look up all of them: " +
+        "repute enrich 'my dump.csv' --item-column 'src ip' --item-column dst",
+    ]);
+  });
+
+  it("tells when no column qualifies", () => {
+    const { code, message } = noItemColumn("dump.csv", shares(["Data"]), "none");
+    expect(`${code}: ${message}`).toBe(
+      "column_not_found: dump.csv: no column has indicators in at least half of its sampled " +
+        'cells. Share of indicators per column:\n  "Data"  0% of 9 sampled cells',
+    );
+  });
+
+  it.each([["Data,Note", "comma"]])(
+    "recognises a single column %j as %s-separated",
+    (column, separator) => {
+      expect(noItemColumn("dump", shares([column]), "none").hint).toContain(
+        `looks ${separator}-separated`,
+      );
+    },
+  );
 });

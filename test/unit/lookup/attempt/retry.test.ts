@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Attempt } from "../../../../src/core/attempt.js";
 import type { Finding } from "../../../../src/core/finding.js";
-import { retry } from "../../../../src/lookup/attempt/retry.js";
+import { retry, backoffMs } from "../../../../src/lookup/attempt/retry.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "../attempts.js";
 
@@ -133,4 +133,21 @@ describe("after an interruption", () => {
     const { finding } = await begunWith([part], reset, reset, reset);
     expect([finding.attempts, finding.status]).toEqual([4, "partial"]);
   });
+});
+
+test("doubles the bound of the wait from half a second", () => {
+  expect([0, 1, 2, 3].map((retry) => backoffMs(retry, 0.999_999, null))).toEqual([
+    expect.closeTo(500, 0),
+    expect.closeTo(1000, 0),
+    expect.closeTo(2000, 0),
+    expect.closeTo(4000, 0),
+  ]);
+});
+
+test("waits for any time below the bound, down to none", () => {
+  expect([backoffMs(3, 0, null), backoffMs(3, 0.5, null)]).toEqual([0, 2000]);
+});
+
+test("never waits longer than half a minute", () => {
+  expect(backoffMs(5000, 0.5, null)).toBe(15_000);
 });

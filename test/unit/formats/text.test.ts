@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encodeText } from "../../../../src/core/bytes.js";
-import { openSource, piped, readSource } from "../../../contract/sources-reading.js";
+import { encodeText } from "../../../src/core/bytes.js";
+import { openSource, piped, readSource } from "../../contract/sources-reading.js";
 
 describe("text source", () => {
   it.each([
