@@ -26,6 +26,12 @@ describe("historyOf", () => {
     expect(rows).toMatchObject({ name: "rows", values: [1, 2, 3], usual: 1.5 });
   });
 
+  it("leaves out what was zero every night, except for the rows", () => {
+    const zeros = { rows: 0, statuses: { failed: 0 }, verdicts: { none: 0 }, requests: 0 };
+    const series = historyOf([night(0, zeros), night(1, zeros)]);
+    expect(series.map(({ name }) => name)).toEqual(["rows", "duration"]);
+  });
+
   it("marks a jump of any figure after five nights", () => {
     const usual = Array.from({ length: 5 }, (_, day) => night(day));
     const jump = { rows: 2000, verdicts: { malicious: 40, none: 1960 }, seconds: 300 };
