@@ -57,6 +57,16 @@ test("tells rows that were answered in part from those that were not, and says w
   ]);
 });
 
+test("counts networks and countries of rows with a verdict against the item", async () => {
+  const network = { asn: "AS64500", as_name: "EXAMPLE", as_country: "DE" };
+  const { networks, countries } = await reportOf([
+    ip("192.0.2.1", "listed", network),
+    ip("192.0.2.2", "none", network),
+  ]);
+  expect(networks.entries).toEqual([{ name: "AS64500 EXAMPLE", count: 1 }]);
+  expect(countries.entries).toEqual([{ name: "DE", count: 1 }]);
+});
+
 test("lists the worst items first: verdict, observations, last seen", async () => {
   const { offenders } = await reportOf([
     ip("192.0.2.1", "listed", { honeypot_observations: "900" }),
