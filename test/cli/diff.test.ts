@@ -80,6 +80,18 @@ test("--exit-code exits with 3 if something got worse", async () => {
   expect(same.stdout).toBe("Nothing changed; 30 the same\n");
 });
 
+test.each([
+  ["malicious", 3],
+  ["none", 0],
+])("--exit-code for a new item with the verdict %s is %i", async (verdict, expected) => {
+  const cwd = await nights();
+  const lines = (await readFile(join(cwd, "2.csv"), "utf8")).split("\n");
+  const other = lines.findIndex((line) => line.includes(`,complete,${verdict},`));
+  await writeFile(join(cwd, "less.csv"), lines.toSpliced(other, 1).join("\n"));
+  const { code, stdout } = await runRepute(["diff", "less.csv", "2.csv", "--exit-code"], { cwd });
+  expect([code, stdout]).toEqual([expected, expect.stringMatching(/^1 new .*; 29 the same\n/)]);
+});
+
 test.each(["ndjson", "parquet"])("finds the same changes in %s as in CSV", async (extension) => {
   const cwd = await nights();
   await enrichNights(cwd, (night) => `${night}.${extension}`);

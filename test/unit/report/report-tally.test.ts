@@ -73,7 +73,7 @@ test("lists the worst items first: verdict, observations, last seen", async () =
     ip("192.0.2.2", "malicious", { honeypot_observations: "2", spamtrap_observations: "3" }),
     ip("192.0.2.3", "malicious", { honeypot_observations: "5", last_seen: "2026-01-01T00:00:00Z" }),
     ip("192.0.2.4", "none"),
-    ip("192.0.2.5", "suspicious"),
+    ip("192.0.2.5", "suspicious", { abuse_email: "abuse@example.net" }),
   ]);
   expect(offenders.worst.map(({ item }) => item)).toEqual([
     "192.0.2.3",
@@ -82,6 +82,7 @@ test("lists the worst items first: verdict, observations, last seen", async () =
     "192.0.2.1",
   ]);
   expect(offenders.worst[1]?.observations).toBe(5);
+  expect(offenders.worst[2]?.abuseEmail).toBe("abuse@example.net");
 });
 
 test("keeps the input's own columns of an item's first row, without the item's column", async () => {

@@ -160,10 +160,11 @@ describe("sendWebhook", () => {
     [403, ""],
     [200, '{"error":"Authentication Failed"}'],
     [302, "<html><body>Authentication <em>Failed</em></body></html>"],
-  ])("explains an authentication failure (%i %s) with both steps", async (status, body) => {
+    [500, "Authentication Failed", "failed"],
+  ])("explains an authentication failure (%i %s) with both steps", async (status, body, end) => {
     answerWith(status, body);
-    const { error, attempts, outcome } = await send();
-    expect([attempts, outcome]).toEqual([1, "refused"]);
+    const { error, attempts, outcome } = await send({ retries: 0 });
+    expect([attempts, outcome]).toEqual([1, end ?? "refused"]);
     expect(error?.code).toBe("authentication_failed");
     expect(error?.message).toMatch(/no API key is configured for http:\/\/127\.0\.0\.1:/);
     expect(error?.message).toMatch(/Step 1: generate an API key in the Settings tab/);
