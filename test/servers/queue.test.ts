@@ -166,6 +166,17 @@ test("a worker that was stopped past its lock commits nothing", async () => {
   await late.waitFor("stderr", /its lock was lost, so its output is rejected/);
 });
 
+test("a worker that is told to stop hands its chunk back at once", async () => {
+  const first = startWorker("--lock", "1h");
+  const run = startRepute(enrich("--rate", "200/s"), { env });
+  await until(() => service.total > 70);
+  first.child.kill("SIGTERM");
+  expect(await first.result).toMatchObject({ code: 0 });
+  startWorker();
+  // Without it, the next worker would wait for the end of the lock.
+  expect(await expectResult(await run.result)).toBeLessThanOrEqual(items + open);
+});
+
 test("a run continues after Redis was away", async () => {
   for (let n = 0; n < 2; n++) workHere();
   const run = startRepute(enrich("--rate", "200/s"), { env });
