@@ -43,6 +43,44 @@ function hostile() {
   );
 }
 
+test("has a part for everything that the rows tell", async () => {
+  const known = {
+    tags: "a:b",
+    asn: "AS64500",
+    as_name: "EXAMPLE",
+    as_country: "DE",
+    abuse_email: "abuse@example.net",
+    spamtrap_observations: "1234",
+    first_seen: "2026-01-01T00:00:00Z",
+    last_seen: "2026-02-01T00:00:00Z",
+  };
+  const rows = [
+    ip("192.0.2.1", "malicious", known, ["192.0.2.1", "ours"]),
+    record({ status: "unsupported", error_code: "sha256" }),
+  ];
+  const page = reportPage(await reportOf(rows, ["ip", "note"]));
+  expect(Array.from(page.matchAll(/<h2[^>]*>([^<]*)</g), ([, title]) => title)).toEqual([
+    "Verdicts by kind",
+    "Tags",
+    "Networks and countries",
+    "First and last seen",
+    "Worst items",
+    "Not checked, or in part",
+    "The run",
+  ]);
+  const [, worst = ""] = page.split('id="offenders"');
+  for (const text of [
+    "192[.]0[.]2[.]1",
+    "a:b",
+    "1,234",
+    "AS64500 EXAMPLE, DE",
+    "abuse@example.net",
+    "ours",
+  ]) {
+    expect(worst).toContain(text);
+  }
+});
+
 test("the policy allows the page's own style and nothing else", async () => {
   const page = reportPage(await reportOf([ip("192.0.2.1", "malicious")]));
   const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1];
