@@ -108,7 +108,8 @@ test.each([
     expect(line.run_id === null || /^[0-9a-f-]{36}$/.test(line.run_id)).toBe(true);
   }
   expect(lines.at(-1)).toMatchObject({ message: `ended: ${end}`, exit_code: expected });
-  expect(lines.at(-1)?.run_id === null).toBe(end === "usage");
+  const ofRun = lines.map(({ run_id }) => run_id !== null);
+  expect(ofRun.slice(-2)).toEqual(end === "usage" ? [false, false] : [true, true]);
   const errors = lines.filter(({ level }) => level === "error");
   expect(errors.length > 0).toBe([1, 2, 75].includes(expected));
 });

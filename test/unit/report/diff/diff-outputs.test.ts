@@ -106,10 +106,22 @@ describe("diffOutputs", () => {
 
   it("says which of tags, network and contact changed", async () => {
     const { changes } = await diff(
-      [host("a.example", { asn: "AS64496", abuse_email: "a@example.com", tags: "x:y" })],
-      [host("a.example", { asn: "AS64500", abuse_email: "b@example.com", tags: "x:z" })],
+      [
+        host("a.example", { asn: "AS64496", abuse_email: "a@example.com", tags: "x:y" }),
+        host("b.example", { asn: "AS64496" }),
+        host("c.example", { abuse_email: "a@example.com" }),
+      ],
+      [
+        host("a.example", { asn: "AS64500", abuse_email: "b@example.com", tags: "x:z" }),
+        host("b.example", { asn: "AS64500" }),
+        host("c.example", { abuse_email: "b@example.com" }),
+      ],
     );
-    expect(changes[0]?.what).toEqual(["tags", "network", "contact"]);
+    expect(changes.map(({ what }) => what)).toEqual([
+      ["tags", "network", "contact"],
+      ["network"],
+      ["contact"],
+    ]);
     expect(changePhrase(changes[0] as Change)).toBe(
       "tags +x:z -x:y; network AS64496 → AS64500; contact a@example.com → b@example.com",
     );
@@ -119,6 +131,7 @@ describe("diffOutputs", () => {
     const { changes, counts } = await diff(
       [host("a.example")],
       [
+        host("a.example", { verdict: "none", looked_up_at: "2025-12-31T00:00:00.000Z" }),
         host("a.example", { verdict: "malicious", looked_up_at: "2026-01-02T00:00:00.000Z" }),
         host("a.example", { verdict: "none", looked_up_at: "2026-01-01T00:00:00.000Z" }),
         host("a.example", { verdict: "", looked_up_at: "2026-01-03T00:00:00.000Z" }),
