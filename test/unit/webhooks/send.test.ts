@@ -161,7 +161,8 @@ describe("sendWebhook", () => {
     [200, '{"error":"Authentication Failed"}'],
     [302, "<html><body>Authentication <em>Failed</em></body></html>"],
     [500, "Authentication Failed", "failed"],
-  ])("explains an authentication failure (%i %s) with both steps", async (status, body, end) => {
+  ])("explains an authentication failure (%i %s) with both steps", async (...given) => {
+    const [status, body, end] = given;
     answerWith(status, body);
     const { error, attempts, outcome } = await send({ retries: 0 });
     expect([attempts, outcome]).toEqual([1, end ?? "refused"]);
