@@ -1,5 +1,6 @@
 import { domainToASCII } from "node:url";
-import type { JsonObject } from "../core/finding.js";
+import { type JsonObject, mailBlocklist } from "../core/finding.js";
+import { asObject } from "../core/json-members.js";
 import type { Item, ItemKind } from "../core/item/item.js";
 import { readIp } from "../core/item/ip.js";
 import { readSha1 } from "../core/item/detect.js";
@@ -73,8 +74,6 @@ const longestShown = 100;
 /** No item is longer. */
 const longestNamed = 65_536;
 
-type Result = { readonly [member: string]: unknown };
-
 const types: ReadonlySet<unknown> = new Set(resultTypes);
 const blocklists: ReadonlySet<unknown> = new Set(blocklistStatuses);
 const intentions: ReadonlySet<unknown> = new Set(intents);
@@ -87,9 +86,9 @@ const none: readonly string[] = [];
  * unknown enumeration values (`intent=evil`) and malformed times (`firstSeen=not a date-time`). Such
  * values are kept; counting them shows that the service has moved on.
  */
-function driftOf(result: Result): readonly string[] {
-  const contact = objectIn(result["abuseContact"]);
-  const activity = objectIn(result["observedActivity"]);
+function driftOf(result: JsonObject): readonly string[] {
+  const contact = asObject(result["abuseContact"]);
+  const activity = asObject(result["observedActivity"]);
   const found: string[] = [];
   word(found, "type", result["type"], types);
   word(found, "serviceMailBlocklist", mailBlocklist(result), blocklists);
@@ -100,8 +99,8 @@ function driftOf(result: Result): readonly string[] {
     time(found, "abuseContact.", "lastVerification", contact["lastVerification"]);
   }
   if (activity !== null) {
-    times(found, "honeypotInteractions.", objectIn(activity["honeypotInteractions"]));
-    times(found, "spamtrapInteractions.", objectIn(activity["spamtrapInteractions"]));
+    times(found, "honeypotInteractions.", asObject(activity["honeypotInteractions"]));
+    times(found, "spamtrapInteractions.", asObject(activity["spamtrapInteractions"]));
   }
   return found.length === 0 ? none : found;
 }
@@ -113,7 +112,7 @@ function word(found: string[], member: string, value: unknown, known: ReadonlySe
   found.push(`${member}=${value.slice(0, longestValue)}`);
 }
 
-function times(found: string[], prefix: string, result: Result | null): void {
+function times(found: string[], prefix: string, result: JsonObject | null): void {
   if (result === null) return;
   time(found, prefix, "firstSeen", result["firstSeen"]);
   time(found, prefix, "lastSeen", result["lastSeen"]);
@@ -123,17 +122,4 @@ function time(found: string[], prefix: string, member: string, value: unknown): 
   if (typeof value !== "string" || isTimestamp(value)) return;
   // Counts without the value: different values in every answer would grow the counts without bound.
   found.push(`${prefix}${member}=not a date-time`);
-}
-
-function objectIn(value: unknown): Result | null {
-  return typeof value === "object" && value !== null ? (value as Result) : null;
-}
-
-/**
- * The mail blocklist status of a query or quick-check result, or null. The specification calls the
- * member `serviceMailBlocklist`, deployed services call it `abusixMailBlocklist`.
- */
-export function mailBlocklist(result: Result): string | null {
-  const status = result["serviceMailBlocklist"] ?? result["abusixMailBlocklist"];
-  return typeof status === "string" ? status : null;
 }

@@ -7,9 +7,10 @@ import {
   largeAnswer,
   type LookupAnswer,
   type LookupEndpoint,
+  mailBlocklist,
 } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
-import { driftFor, mailBlocklist, mismatch } from "./answer-match.js";
+import { driftFor, mismatch } from "./answer-match.js";
 import { endpoints, syntheticHeader } from "./endpoints.js";
 import { asObject, resultText } from "../core/json-members.js";
 import { readAnswer, type ReadContext, violation } from "./read-answer.js";

@@ -99,7 +99,7 @@ function isString(value: unknown): value is string {
   return typeof value === "string";
 }
 
-export function stringIn(value: unknown): string | null {
+function stringIn(value: unknown): string | null {
   return isString(value) ? value : null;
 }
 

@@ -1,6 +1,11 @@
 import { isTimestamp } from "./clock.js";
-import { type LookupEndpoint, memberOf as resultMember, verdictOf } from "./finding.js";
-import { type Column, columnOf, memberIn, type Origin, stringIn } from "./column.js";
+import {
+  type LookupEndpoint,
+  mailBlocklist,
+  memberOf as resultMember,
+  verdictOf,
+} from "./finding.js";
+import { type Column, columnOf, memberIn, type Origin } from "./column.js";
 import type { EnrichedRow } from "./row.js";
 
 const { text, time, bool, count, list } = columnOf;
@@ -153,7 +158,7 @@ function blocklist(endpoint: LookupEndpoint): Origin {
   return {
     endpoint,
     path: ["serviceMailBlocklist"],
-    read: (specified, result) => stringIn(specified) ?? result["abusixMailBlocklist"],
+    read: (_, result) => mailBlocklist(result),
   };
 }
 

@@ -129,13 +129,13 @@ export function verdictOf({ status, answers, missing }: Finding): Verdict | null
   const quickIntent = quickCheck?.["intent"];
   if (intent === "malicious" || quickIntent === "malicious") return "malicious";
   if (intent === "suspicious" || quickIntent === "suspicious") return "suspicious";
-  if (blocklistIn(query) === "ACTIVE" || blocklistIn(quickCheck) === "ACTIVE") return "listed";
+  if (mailBlocklist(query) === "ACTIVE" || mailBlocklist(quickCheck) === "ACTIVE") return "listed";
   if (status === "complete") return query === undefined && lacks(quickCheck) ? null : "none";
   if (status !== "partial") return null;
   // A partial answer is enough if the quick check has what it lacks.
   const isOpen = (member: (typeof decisiveMembers)[number], other: unknown): boolean =>
     missing.includes(member) && (other ?? null) === null;
-  return isOpen("intent", quickIntent) || isOpen("serviceMailBlocklist", blocklistIn(quickCheck))
+  return isOpen("intent", quickIntent) || isOpen("serviceMailBlocklist", mailBlocklist(quickCheck))
     ? null
     : "none";
 }
@@ -147,16 +147,20 @@ function lacks(quickCheck: JsonObject | undefined): boolean {
   if (quickCheck === undefined || quickCheck["bogon"] === true) return false;
   const { type, intent } = quickCheck;
   const isWithoutIntent = (intent ?? null) === null && !typesWithoutIntent.has(type);
-  return isWithoutIntent || (blocklistIn(quickCheck) ?? null) === null;
+  return isWithoutIntent || mailBlocklist(quickCheck) === null;
 }
 
 export function accusationIn(verdict: Verdict | null): Accusation | null {
   return verdict === "none" ? null : verdict;
 }
 
-/** The specification names the member `serviceMailBlocklist`; deployed services send the other. */
-function blocklistIn(result: JsonObject | undefined): unknown {
-  return result?.["serviceMailBlocklist"] ?? result?.["abusixMailBlocklist"];
+/**
+ * The mail blocklist status of a query or quick-check result, or null. The specification calls the
+ * member `serviceMailBlocklist`, deployed services call it `abusixMailBlocklist`.
+ */
+export function mailBlocklist(result: JsonObject | undefined): string | null {
+  const status = result?.["serviceMailBlocklist"] ?? result?.["abusixMailBlocklist"];
+  return typeof status === "string" ? status : null;
 }
 
 export function nestedFacts(

@@ -1,10 +1,10 @@
-import { mailBlocklist } from "../api/answer-match.js";
 import { EarlyEndError } from "../core/errors.js";
 import {
   type Finding,
   type FindingSource,
   type FindingStatus,
   type LookupEndpoint,
+  mailBlocklist,
 } from "../core/finding.js";
 import type { Lookup } from "./types.js";
 

@@ -1,4 +1,4 @@
-import type { Column } from "../../core/column.js";
+import { type Column, memberIn } from "../../core/column.js";
 import { addedColumns, columns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/finding.js";
@@ -21,10 +21,10 @@ export function countNdjson({ prefix, shape }: CountOptions): RecordCounter {
 export function countJson(within: readonly string[], prefix = ""): RecordCounter {
   return countRows((record, row) => {
     let value: unknown = parseRow(record, row);
-    for (const name of within) value = memberOf(value, name);
+    for (const name of within) value = memberIn(value, name);
     return {
-      status: memberOf(value, `${prefix}status`),
-      verdict: memberOf(value, `${prefix}verdict`),
+      status: memberIn(value, `${prefix}status`),
+      verdict: memberIn(value, `${prefix}verdict`),
     };
   });
 }
@@ -37,10 +37,6 @@ function parseRow(record: Buffer, row: number): unknown {
       cause: error,
     });
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
 }
 
 /** Reads rows of an existing output. Each object must end with repute's members. */
@@ -144,10 +140,7 @@ function textsIn(value: unknown): string[] {
 
 function objectMembers(text: string): Map<string, string> | null {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? memberTexts(text)
-      : null;
+    return asObject(JSON.parse(text)) === null ? null : memberTexts(text);
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
 import type { FindingError, JsonObject } from "../../core/finding.js";
 import { itemRow, type Row } from "../../core/row.js";
-import { cellText, memberTexts, objectText } from "../../core/json-members.js";
+import { asObject, cellText, memberTexts, objectText } from "../../core/json-members.js";
 import type { Line } from "../reading/lines.js";
 
 /** A parsed line: an object, or the reason why it isn't one. */
@@ -20,9 +20,8 @@ export function parseLine(line: Line): ParsedLine {
     const reason = error instanceof Error ? error.message : String(error);
     return { line, json, object: null, reason };
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return { line, json, object: value as JsonObject, reason: "" };
-  }
+  const object = asObject(value);
+  if (object !== null) return { line, json, object, reason: "" };
   const kind = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
   return { line, json, object: null, reason: `it is ${kind}` };
 }

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { v5 as nameUuid } from "uuid";
 import { systemClock, timestamp } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { type Accusation, accusationIn, verdictOf } from "../../core/finding.js";
+import { type Accusation, accusationIn, type JsonObject, verdictOf } from "../../core/finding.js";
+import { asObject, readJson } from "../../core/json-members.js";
 import { linesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
@@ -156,16 +157,11 @@ function countIndicators(): RecordCounter {
   };
 }
 
-function isBundle(value: Readonly<Record<string, unknown>>): boolean {
+function isBundle(value: JsonObject): boolean {
   return value["type"] === "bundle" && Array.isArray(value["objects"]);
 }
 
-/** Parses a line's object; an empty one if it isn't an object. */
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+/** A line's object; an empty one if it isn't an object. */
+function parsed(line: string): JsonObject {
+  return asObject(readJson(Buffer.from(line)).value) ?? {};
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { driftFor, itemDiffers, mailBlocklist, mismatch } from "../../../src/api/answer-match.js";
+import { driftFor, itemDiffers, mismatch } from "../../../src/api/answer-match.js";
 import type { JsonObject } from "../../../src/core/finding.js";
 import type { ItemKind } from "../../../src/core/item/item.js";
 import {
@@ -105,17 +105,6 @@ test("checks the times of observed activity", () => {
   expect(driftIn({ ...ipResult(), observedActivity: activity })).toEqual([
     "honeypotInteractions.lastSeen=not a date-time",
   ]);
-});
-
-test.each([
-  [{ serviceMailBlocklist: "ACTIVE" }, "ACTIVE"],
-  [{ abusixMailBlocklist: "ACTIVE" }, "ACTIVE"],
-  [{ serviceMailBlocklist: "PASSIVE", abusixMailBlocklist: "ACTIVE" }, "PASSIVE"],
-  [{ serviceMailBlocklist: null }, null],
-  [{ serviceMailBlocklist: 7 }, null],
-  [{}, null],
-])("the mail blocklist status of %j is %j", (result, status) => {
-  expect(mailBlocklist(result)).toBe(status);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { verdictOf } from "../../../src/core/finding.js";
+import { verdictOf, mailBlocklist } from "../../../src/core/finding.js";
 import { aFinding } from "../../helpers/enriched-rows.js";
 
 describe("a verdict", () => {
@@ -76,4 +76,15 @@ describe("a verdict", () => {
   ])("of a partial answer that lacks %s", (_, query, missing, quickCheck, expected) => {
     expect(verdictOf(aFinding({ status: "partial", query, missing, quickCheck }))).toBe(expected);
   });
+});
+
+it.each([
+  [{ serviceMailBlocklist: "ACTIVE" }, "ACTIVE"],
+  [{ abusixMailBlocklist: "ACTIVE" }, "ACTIVE"],
+  [{ serviceMailBlocklist: "PASSIVE", abusixMailBlocklist: "ACTIVE" }, "PASSIVE"],
+  [{ serviceMailBlocklist: null }, null],
+  [{ serviceMailBlocklist: 7 }, null],
+  [{}, null],
+])("the mail blocklist status of %j is %j", (result, status) => {
+  expect(mailBlocklist(result)).toBe(status);
 });
