@@ -19,17 +19,11 @@ export function lookupOfKey(key: string): string {
 /** Matches the shortest service name that is followed by an item kind. */
 const keyParts = new RegExp(`^(\\S+) (.*?) (?:${itemKinds.join("|")}) `, "s");
 
-/** Normalizes the address of a service. Anything that isn't a URL is returned unchanged. */
-export function serviceAddress(address: string): string {
-  if (!URL.canParse(address)) return address;
-  return new URL(address).href.replace(/\/+$/, "");
-}
-
 /**
  * The address of a service without user name, password and query, which may be secrets. Spellings of the
- * same address share one.
+ * same address share one. Anything that isn't a URL is returned unchanged.
  */
-export function publicAddress(address: string): string {
+export function serviceAddress(address: string): string {
   if (!URL.canParse(address)) return address;
   const { origin, pathname } = new URL(address);
   return origin + pathname.replace(/\/+$/, "");

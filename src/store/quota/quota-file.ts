@@ -17,7 +17,7 @@ import type { Rate } from "../../core/options.js";
 import { type Database, transact } from "../sqlite.js";
 import { corruptCode, isCorrupt, storeFault } from "../store-fault.js";
 import { QuotaCounts, type QuotaUse } from "./quota-counts.js";
-import { publicAddress } from "../cache-key.js";
+import { serviceAddress } from "../cache-key.js";
 import { quotaName } from "./quota.js";
 
 /** File format version. Increase when the layout changes. */
@@ -78,7 +78,7 @@ export function quotaFolder(stateFolder: string): string {
 
 /** The file that holds a service's counts. Spellings of the same address share one. */
 export function quotaPath({ stateFolder, service }: Omit<QuotaLocation, "onWarning">): string {
-  const address = publicAddress(service);
+  const address = serviceAddress(service);
   const host = new URL(service).hostname.replaceAll(/[^a-z0-9.-]/g, "_").slice(0, 100);
   return join(quotaFolder(stateFolder), `${host}-${hash("sha256", address).slice(0, 16)}.db`);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { priorities, type Priority } from "./redis-address.js";
 import { reportScript, takeScript } from "./pace-scripts.js";
-import { publicAddress } from "../cache-key.js";
+import { serviceAddress } from "../cache-key.js";
 import type { ScriptServer, ScriptValue } from "./redis-link.js";
 
 /** A limit that the server spends from, in microseconds. */
@@ -120,6 +120,6 @@ export class PaceServer {
  * a hash of it; the braces keep them together in one slot.
  */
 export function servicePrefix(service: string): string {
-  const hash = createHash("sha256").update(publicAddress(service)).digest("hex").slice(0, 24);
+  const hash = createHash("sha256").update(serviceAddress(service)).digest("hex").slice(0, 24);
   return `repute:{${hash}}:`;
 }
