@@ -1,6 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
-import ipaddr from "ipaddr.js";
-import { readIpv6 } from "../core/item/ip.js";
+import { readIpv6, v4Number, v6Number } from "../core/item/ip.js";
 
 /**
  * IP addresses as numbers. A sorted list has them ascending and distinct, IPv4 before IPv6. An
@@ -28,7 +27,7 @@ export function readEntries(entries: readonly string[]): AddressList | number {
   const v6: bigint[] = [];
   for (const [at, entry] of entries.entries()) {
     if (isIPv4(entry)) v4.push(v4Number(entry));
-    else if (isIPv6(entry) && !entry.includes("%")) v6.push(v6Number(entry));
+    else if (isIPv6(entry) && !entry.includes("%")) v6.push(v6Number(readIpv6(entry) ?? entry));
     else return at;
   }
   return { v4, v6 };
@@ -58,16 +57,6 @@ export function v4Text(address: number): string {
 export function v6Text(address: bigint): string {
   const digits = address.toString(16).padStart(32, "0");
   return readIpv6(digits.replaceAll(/.{4}(?=.)/g, "$&:"))!;
-}
-
-function v4Number(quad: string): number {
-  return quad.split(".").reduce((sum, octet) => sum * 256 + Number(octet), 0);
-}
-
-function v6Number(text: string): bigint {
-  // ipaddr.js takes ::192.0.2.1 for ::ffff:192.0.2.1.
-  const { parts } = ipaddr.IPv6.parse(readIpv6(text) ?? text);
-  return parts.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n);
 }
 
 function sorted<T extends number | bigint>(addresses: readonly T[]): T[] {

@@ -3,7 +3,7 @@ import { itemCodes } from "../error-codes/row-codes.js";
 import type { Item } from "../item/item.js";
 import { hostOf } from "../item/url.js";
 import { isIPv4 } from "node:net";
-import { embeddedIpv4, readIpv6 } from "../item/ip.js";
+import { embeddedIpv4, readIpv6, v4Number, v6Number } from "../item/ip.js";
 
 export function excludedMessage(path: string): string {
   return `${itemCodes.excluded[0]}: ${path}`;
@@ -99,7 +99,7 @@ class AddressRanges {
     if (ip === null || length === null) return false;
     const quad = length >= width - 32 ? dottedQuad(ip) : null;
     const bits = BigInt(width - length);
-    const first = ((quad === null ? v6Number(ip) : v4Number(quad)) >> bits) << bits;
+    const first = ((quad === null ? v6Number(ip) : quadNumber(quad)) >> bits) << bits;
     this.#ranges.push([first, first + (1n << bits) - 1n]);
     this.#isSorted = false;
     return true;
@@ -107,10 +107,10 @@ class AddressRanges {
 
   has(ip: string): boolean {
     if (this.#ranges.length === 0) return false;
-    if (!ip.includes(":")) return isIPv4(ip) && this.#covers(v4Number(ip));
+    if (!ip.includes(":")) return isIPv4(ip) && this.#covers(quadNumber(ip));
     if (this.#covers(v6Number(ip))) return true;
     const quad = dottedQuad(ip) ?? embeddedIpv4(ip);
-    return quad !== null && this.#covers(v4Number(quad));
+    return quad !== null && this.#covers(quadNumber(quad));
   }
 
   #covers(address: bigint): boolean {
@@ -148,12 +148,8 @@ function dottedQuad(ip: string): string | null {
 /** Numbers of IPv4 addresses follow those of IPv6. */
 const firstV4 = 1n << 128n;
 
-function v4Number(quad: string): bigint {
-  return firstV4 + BigInt(quad.split(".").reduce((sum, octet) => sum * 256 + Number(octet), 0));
-}
-
-function v6Number(ip: string): bigint {
-  return BigInt(`0x${Buffer.from(ipaddr.IPv6.parse(ip).toByteArray()).toString("hex")}`);
+function quadNumber(quad: string): bigint {
+  return firstV4 + BigInt(v4Number(quad));
 }
 
 /** A prefix length of at most `width`, also from a netmask (`255.255.255.0`); null for any other text. */

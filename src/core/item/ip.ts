@@ -33,6 +33,16 @@ export function readIpv6(text: string): string | null {
     : groups;
 }
 
+export function v4Number(quad: string): number {
+  return quad.split(".").reduce((sum, octet) => sum * 256 + Number(octet), 0);
+}
+
+/** @param ip IPv6, as `readIpv6` writes it; ipaddr.js takes `::192.0.2.1` for `::ffff:192.0.2.1` */
+export function v6Number(ip: string): bigint {
+  const { parts } = ipaddr.IPv6.parse(ip);
+  return parts.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n);
+}
+
 /** True if `text` ends at `from` or continues with a port there, optionally after a space. */
 export function isPortOrNothing(text: string, from: number): boolean {
   return from === text.length || (text.length - from <= longestPort && port.test(text.slice(from)));

@@ -8,6 +8,7 @@ import { verifyInput } from "../../inputs/verify-input.js";
 import { type ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { InputType } from "../../formats/column-types.js";
+import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";
 import type { TableInput, TableReceiver } from "../../outputs/tables/types.js";
 import { cellOf, type InputValue, jsonOf } from "../../outputs/tables/values.js";
 import type { CopyForm, CopyFormat, CopyPlace } from "../rows/row-handling.js";
@@ -179,15 +180,4 @@ function quoted(text: string): string {
 function objectRow(columns: readonly string[]): (row: readonly InputValue[]) => string {
   const names = uniqueNames(columns).map((name) => `${JSON.stringify(name)}:`);
   return (row) => `{${names.map((name, at) => name + jsonOf(row[at] ?? null)).join(",")}}\n`;
-}
-
-function uniqueNames(columns: readonly string[]): readonly string[] {
-  const used = new Set(columns);
-  return columns.map((name, index) => {
-    if (columns.indexOf(name) === index) return name;
-    let n = 2;
-    while (used.has(`${name}_${n}`)) n++;
-    used.add(`${name}_${n}`);
-    return `${name}_${n}`;
-  });
 }
