@@ -81,8 +81,11 @@ describe("retry in a table", () => {
       statuses: { complete: 1_200, failed: 0 },
       retried: { failed: { complete: 600 } },
     });
-    expect(await query("SELECT run_id, rows, complete, failed FROM enriched_runs")).toEqual([
-      { run_id: runId, rows: 1_200n, complete: 1_200n, failed: 0n },
+    const columns = "run_id, rows, complete, failed, none, malicious";
+    const { none, malicious } = manifest.verdicts;
+    const verdicts = { none: BigInt(none), malicious: BigInt(malicious) };
+    expect(await query(`SELECT ${columns} FROM enriched_runs`)).toEqual([
+      { run_id: runId, rows: 1_200n, complete: 1_200n, failed: 0n, ...verdicts },
     ]);
     expect(await runRepute(["verify", table], { cwd })).toMatchObject({ code: 0 });
     expect((await readdir(cwd)).filter((name) => name.includes("retry"))).toEqual([]);

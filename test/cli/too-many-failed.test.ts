@@ -54,8 +54,9 @@ describe("a run with too many failed rows", () => {
       const before = [await read(out), await read(`${out}.manifest.json`)];
 
       failing(61);
-      const { code, stderr } = await run("enrich", "in.csv", "-o", out);
+      const { code, stderr } = await run("enrich", "in.csv", "-o", out, "--tag-ips", "lists");
       expect(code).toBe(1);
+      expect(existsSync(join(cwd, "lists"))).toBe(false);
       expect(stderr).toContain(
         `too many rows failed: 61 of the 120 that were looked up (--max-failed allows 50%), most often http_404; the rows are in ${out}.failed, and ${out} is unchanged`,
       );

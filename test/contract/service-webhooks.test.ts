@@ -44,11 +44,13 @@ test("a transition without webhooks fires nothing, and the case has its new stat
   expect(await askJson(service, path)).toMatchObject({ state: "RESOLVED" });
 });
 
-test("a webhook attached to a state fires whatever the previous state", async () => {
+test("all webhooks attached to a state fire, whatever the previous state", async () => {
   const { calls, fireWebhook } = recorder();
   const service = await runningService({ fireWebhook });
+  const attach = { to: "CLOSED", webhook: "Block line" };
+  await ask(service, "/_local/transitions", sending("POST", attach));
   await ask(service, move, sending("POST", { state: "CLOSED" }));
-  expect(calls.map(([webhook]) => webhook.name)).toEqual(["Tell the chat"]);
+  expect(calls.map(([webhook]) => webhook.name)).toEqual(["Tell the chat", "Block line"]);
 });
 
 test("reports a webhook that could not be called, and still changes the case", async () => {

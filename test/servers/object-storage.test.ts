@@ -60,6 +60,19 @@ test("reads an object and writes rows, rejects, manifest and report as objects",
   ]);
 });
 
+test("an upload that is not its file afterwards is an error", async () => {
+  await store.put("in/dump.csv", await readFile(indicators));
+  let isSent = false;
+  store.fault = async ({ method, path }) => {
+    if (!path.startsWith("/lake/out/all.csv?") && path !== "/lake/out/all.csv") return null;
+    if (method === "HEAD" && isSent) await store.put("out/all.csv", "something else");
+    isSent ||= method === "PUT";
+    return null;
+  };
+  const run = await enrich("s3://lake/in/dump.csv", "s3://lake/out/all.csv");
+  expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("14 bytes instead of")]);
+});
+
 test("compares objects and writes the changes as an object", async () => {
   await store.put("in/dump.csv", await readFile(indicators));
   for (const seed of ["1", "2"]) {
