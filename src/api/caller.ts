@@ -2,10 +2,14 @@ import { toWellFormed } from "../core/bytes.js";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../core/clock.js";
 import type { CallName, CallResult } from "./calls.js";
-import { readBare, readResult } from "./read-answer.js";
+import { readAnswer, type ReadContext, violation } from "./read-answer.js";
+import { schemaFault } from "./schema-fault.js";
+import { saysAuthenticationFailed } from "./options.js";
+import type { z } from "zod";
+import { asObject, readJson } from "../core/json-members.js";
 import type { JudgeContext } from "./judge.js";
 import { credentialHeader, describeService, type ServiceName } from "./service-description.js";
-import { ServiceError, serviceError } from "./status-fault.js";
+import { refusal, ServiceError, serviceError, statusFault } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";
 import type { RequestThread } from "./thread/request-thread.js";
@@ -125,6 +129,51 @@ export class Caller {
     const options = { cause: error, httpStatus, again, ...(isRejected && hint && { hint }) };
     return serviceError(code, `${subject}: ${what}`, options);
   }
+}
+
+/**
+ * The enveloped result of a call to the intelligence interface other than a lookup. Returned as
+ * received, including unknown members and member order.
+ *
+ * @throws ServiceError for any other answer; FatalError for 401 and 403
+ */
+function readResult(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
+  if (answer.status === 503) throw statusFault(answer, context);
+  const { result } = readAnswer(answer, context);
+  return checked(schema, result, answer, context, "result");
+}
+
+/**
+ * The body of an answer without an envelope (operations, case context).
+ *
+ * @throws ServiceError for any other answer; FatalError for 401, 403, and a body that says
+ *   `Authentication Failed` with any status
+ */
+function readBare(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
+  try {
+    if (answer.status !== 200) throw statusFault(answer, context);
+    const { value, fault } = readJson(answer.body);
+    if (fault !== null) throw violation(answer, context, `the body ${fault}`);
+    if (asObject(value) === null) {
+      throw violation(answer, context, "the body is not a JSON object");
+    }
+    return checked(schema, value, answer, context, "body");
+  } catch (error) {
+    if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;
+    throw refusal(answer.status, context.service);
+  }
+}
+
+function checked(
+  schema: z.ZodType,
+  value: unknown,
+  answer: Answer,
+  context: ReadContext,
+  root: string,
+): unknown {
+  const fault = schemaFault(schema, value, answer.body.length, root);
+  if (fault !== null) throw violation(answer, context, fault);
+  return value;
 }
 
 /**

@@ -9,9 +9,8 @@ import {
 } from "./schema/vocabulary.js";
 import { schemaFault } from "./schema-fault.js";
 import type { ServiceDescription } from "./service-description.js";
-import { refusal, RejectedError, serviceError, ServiceError, statusFault } from "./status-fault.js";
+import { RejectedError, serviceError, type ServiceError, statusFault } from "./status-fault.js";
 import type { Answer } from "./types.js";
-import { saysAuthenticationFailed } from "./options.js";
 
 export interface ReadContext {
   readonly service: ServiceDescription;
@@ -102,49 +101,4 @@ function contentType({ headers }: Answer): string {
   return typeof type === "string" && /^[\w.+/-]{1,60}/.test(type)
     ? ` (content-type ${type.split(";", 1)[0]?.trim() ?? ""})`
     : "";
-}
-
-/**
- * The enveloped result of a call to the intelligence interface other than a lookup. Returned as
- * received, including unknown members and member order.
- *
- * @throws ServiceError for any other answer; FatalError for 401 and 403
- */
-export function readResult(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
-  if (answer.status === 503) throw statusFault(answer, context);
-  const { result } = readAnswer(answer, context);
-  return checked(schema, result, answer, context, "result");
-}
-
-/**
- * The body of an answer without an envelope (operations, case context).
- *
- * @throws ServiceError for any other answer; FatalError for 401, 403, and a body that says
- *   `Authentication Failed` with any status
- */
-export function readBare(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
-  try {
-    if (answer.status !== 200) throw statusFault(answer, context);
-    const { value, fault } = readJson(answer.body);
-    if (fault !== null) throw violation(answer, context, `the body ${fault}`);
-    if (asObject(value) === null) {
-      throw violation(answer, context, "the body is not a JSON object");
-    }
-    return checked(schema, value, answer, context, "body");
-  } catch (error) {
-    if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;
-    throw refusal(answer.status, context.service);
-  }
-}
-
-function checked(
-  schema: z.ZodType,
-  value: unknown,
-  answer: Answer,
-  context: ReadContext,
-  root: string,
-): unknown {
-  const fault = schemaFault(schema, value, answer.body.length, root);
-  if (fault !== null) throw violation(answer, context, fault);
-  return value;
 }
