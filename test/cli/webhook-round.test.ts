@@ -88,3 +88,10 @@ test("repeats a failed call with the same idempotency key", async () => {
   const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
   expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
 });
+
+test("reports a payload with a field missing from the context, and does not send it", async () => {
+  const { receiver, url } = await stage([], { to: "{{ s.resolver_data.Mail }}" });
+  const error = expect.stringContaining("s.resolver_data.CustomerEmail") as string;
+  expect(await move(url)).toMatchObject({ to: "RESOLVED", fired: [{ status: null, error }] });
+  expect(receiver.requests).toEqual([]);
+});

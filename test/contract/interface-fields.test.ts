@@ -1,12 +1,21 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { openApiDocument } from "../../src/api/openapi.js";
+import { lookupEndpoints } from "../../src/core/finding.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/dataset.js";
-import { sampleAccessToken, sampleCaseApiKey, startService } from "../../src/service/service.js";
-import { ask, askJson, bearing, runningService } from "../unit/service/running-service.js";
+import {
+  sampleAccessToken,
+  sampleCaseApiKey,
+  type Service,
+  startService,
+} from "../../src/service/service.js";
+import { documentJudge } from "../helpers/document-judge.js";
+import { ask, askJson, bearing } from "../unit/service/running-service.js";
 
 /**
  * The tables of the specification, written by hand and independent of the schemas: the answers of
- * the embedded service are compared with them member by member.
+ * the embedded service are compared with them member by member, and with the document that is
+ * generated from the schemas.
  */
 
 type Check = (value: unknown) => boolean;
@@ -125,13 +134,50 @@ const quickCheck: Members = {
   activity: flag,
 };
 
-interface Enveloped {
-  readonly status: string;
-  readonly statusCode: number;
-  readonly result: { readonly type: string; readonly item: string };
-  readonly errors: unknown;
+/** Members of what the other endpoints answer. */
+const others: Readonly<Record<string, Members>> = {
+  "/tags/{name}": {
+    name: (value) => /^[^:]+:.+$/.test(String(value)),
+    intent,
+    category: oneOf("activity", "tool", "actor", "none"),
+    description: text,
+    references: listOf(exactly({ url: text, description: text })),
+    timeline: listOf(exactly({ date: text, action: text, description: text })),
+  },
+  "/tags/{name}/ips": {
+    tag: text,
+    entries: listOf(text),
+    lastUpdate: text,
+    total: count,
+    snapshot: (value) => text(value) && String(value).length === 24,
+  },
+  "/beta/ops/customers": {
+    items: listOf(exactly({ customer_id: text, tenant_id: text })),
+    next_cursor: text,
+  },
+  "/beta/guardian-ops/rep-share/cases/{caseId}": {
+    id: text,
+    customer_id: text,
+    tenant_id: text,
+    event_count: count,
+    event_types: listOf(text),
+    event_ips: listOf(text),
+    first_event_date: dateTime,
+    last_event_date: dateTime,
+    state: oneOf("NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"),
+  },
+};
+
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema: { $ref: string } }>> }>
+  >;
 }
 
+const { paths } = JSON.parse(JSON.stringify(openApiDocument())) as {
+  paths: Readonly<Record<string, { readonly get: Operation }>>;
+};
+const judge = await documentJudge();
 const dataset = await loadDataset(packagePath("samples/dataset"));
 const absent = [
   "45.33.32.156",
@@ -141,34 +187,128 @@ const absent = [
   "0123456789abcdef0123456789abcdef01234567",
   "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
   "absent@example.com",
-];
-const items = [...dataset.items.keys(), ...absent];
+].map(encodeURIComponent);
+const items = [...dataset.items.keys()].map(encodeURIComponent);
+const tags = [...dataset.tags.keys()].map(encodeURIComponent);
 
-interface Found {
-  readonly httpStatus: number;
-  readonly body: Enveloped;
+/** Requests to each path of the document: values of its parameters, and its query. */
+const requests: Readonly<Record<string, readonly (readonly [parameter: string, query: string])[]>> =
+  {
+    "/query/{item}": [...items, ...items, ...items, ...absent, "setup.exe", "%20"].map((item) => [
+      item,
+      "",
+    ]),
+    ...Object.fromEntries(
+      lookupEndpoints
+        .filter((endpoint) => endpoint !== "query")
+        .map((endpoint) => [
+          `/${endpoint}/{item}`,
+          [...items, ...absent, "setup.exe"].map((item) => [item, ""] as const),
+        ]),
+    ),
+    "/tags": [
+      ["", ""],
+      ["", "?includeDescriptions=true"],
+    ],
+    "/tags/{name}": [...tags, "no%3Asuch"].map((tag) => [tag, ""]),
+    "/tags/{name}/ips": [
+      ...tags.map((tag) => [tag, ""] as const),
+      [tags[0] ?? "", "?offset=5&limit=3"],
+      [tags[0] ?? "", "?offset=-1"],
+      [tags[0] ?? "", "?limit=10001"],
+      [tags[0] ?? "", "?snapshot=short"],
+      ["no%3Asuch", ""],
+    ],
+    "/beta/ops/customers": [
+      ["", ""],
+      ["", "?cursor=nonsense"],
+    ],
+    "/beta/guardian-ops/rep-share/cases/{caseId}": [...dataset.cases.keys(), "no"].map((id) => [
+      id,
+      "",
+    ]),
+    "/api/v1/cases/{caseId}/context": [...dataset.contexts.keys(), "no"].map((id) => [id, ""]),
+  };
+
+interface Answer {
+  readonly url: string;
+  readonly status: number;
+  readonly type: string | null;
+  readonly text: string;
+  /** Null without a body. */
+  readonly body: Enveloped | null;
 }
 
-/** Every answer to each item, each requested three times, with its HTTP status. */
-async function answersTo(endpoint: "query" | "quick-check", partialRate: number): Promise<Found[]> {
-  const service = await startService({ dataset, partialRate });
-  const found: Found[] = [];
-  for (const item of [...items, ...items, ...items]) {
-    const { status, body } = await ask(service, `/beta/${endpoint}/${encodeURIComponent(item)}`);
-    found.push({ httpStatus: status, body: JSON.parse(body) as Enveloped });
+interface Enveloped {
+  readonly status: string;
+  readonly statusCode: number;
+  readonly result: { readonly type: string; readonly item: string };
+}
+
+/** The service's answer to each of the requests to a path. */
+async function answersAt(path: string, service: Service): Promise<Answer[]> {
+  const token = path.startsWith("/api/") ? sampleCaseApiKey : sampleAccessToken;
+  const found: Answer[] = [];
+  for (const [parameter, query] of requests[path] ?? []) {
+    const url = baseOf(path) + path.replace(/\{\w+\}/, parameter) + query;
+    const { status, headers, body: text } = await ask(service, url, bearing(token));
+    const body = text === "" ? null : (JSON.parse(text) as Enveloped);
+    found.push({ url, status, type: headers.get("content-type"), text, body });
   }
-  await service.close();
   return found;
 }
 
-const queries = await answersTo("query", 0);
-const partialQueries = await answersTo("query", 1);
-const quickChecks = await answersTo("quick-check", 0);
+function baseOf(path: string): string {
+  return path.startsWith("/api/") || path.startsWith("/beta/") ? "" : "/beta";
+}
+
+const service = await startService({ dataset });
+const partialService = await startService({ dataset, partialRate: 1 });
+afterAll(() => Promise.all([service.close(), partialService.close()]));
+
+const answers: Record<string, readonly Answer[]> = {};
+for (const path of Object.keys(paths)) answers[path] = await answersAt(path, service);
+const queries = answers["/query/{item}"]!;
+const quickChecks = answers["/quick-check/{item}"]!;
+const partialQueries = await answersAt("/query/{item}", partialService);
+
+/** What the answers with a status say, without the envelope. */
+function resultsOf(found: readonly Answer[], status: number): Enveloped["result"][] {
+  return found.flatMap((answer) => (answer.status === status ? [answer.body!.result] : []));
+}
+
+test("every path of the document is requested", () => {
+  expect(Object.keys(requests)).toEqual(Object.keys(paths));
+});
+
+test.each([
+  ...Object.keys(paths).map((path) => [path, answers[path]!] as const),
+  ["/query/{item}", partialQueries] as const,
+])("the service's answers at %s match the document, whatever is requested", async (path, found) => {
+  const faults: string[] = [];
+  for (const answer of found) {
+    const fault = await departure(path, answer);
+    if (fault !== null) faults.push(`${answer.url}: ${fault}`);
+  }
+  expect(faults).toEqual([]);
+});
+
+/** How an answer differs from the document, or null. */
+async function departure(path: string, answer: Answer): Promise<string | null> {
+  const { status, type, text: body } = answer;
+  const responses = paths[path]?.get.responses ?? {};
+  const response = responses[String(status)] ?? responses["default"];
+  if (!response) return `status ${status} is not in the document`;
+  const reference = response.content?.["application/json"]?.schema.$ref;
+  if (reference === undefined) return body === "" ? null : "a body that the document does not have";
+  if (type?.split(";")[0] !== "application/json") return `content type ${type}`;
+  return judge(reference.slice(reference.lastIndexOf("/") + 1), answer.body);
+}
 
 describe("envelope", () => {
   test("has the status for its HTTP status, and an equal statusCode", () => {
-    const kinds = [...queries, ...quickChecks].map(({ httpStatus, body }) =>
-      [httpStatus, body.status, body.statusCode].join(" "),
+    const kinds = [...queries, ...quickChecks].map(({ status, body }) =>
+      [status, body!.status, body!.statusCode].join(" "),
     );
     expect([...new Set(kinds)].sort()).toEqual([
       "200 success 200",
@@ -183,8 +323,8 @@ describe("envelope", () => {
       400: { status: text, statusCode: count, errors: exactly({ $: text }) },
       503: { status: text, statusCode: count, result: Boolean, errors: exactly({}) },
     };
-    const faults = [...queries, ...quickChecks].flatMap(({ httpStatus, body }) =>
-      faultsOf(body, shapes[httpStatus] ?? {}),
+    const faults = [...queries, ...quickChecks].flatMap(({ status, body }) =>
+      faultsOf(body, shapes[status] ?? {}),
     );
     expect(faults).toEqual([]);
   });
@@ -192,9 +332,7 @@ describe("envelope", () => {
 
 describe("query result", () => {
   test.each(Object.keys(results))("of type %s has exactly its members", (type) => {
-    const found = queries
-      .filter(({ httpStatus, body }) => httpStatus === 200 && body.result.type === type)
-      .map(({ body }) => body.result);
+    const found = resultsOf(queries, 200).filter((result) => result.type === type);
     const faults = found.flatMap((result) =>
       faultsOf(result, results[type] ?? {}).map((fault) => `${result.item}: ${fault}`),
     );
@@ -204,9 +342,7 @@ describe("query result", () => {
   test.each(["IP", "DOMAIN", "URL", "SHA1", "CRYPTO_WALLET", "EMAIL"])(
     "of type %s may have null members when it is partial, but never item or type",
     (type) => {
-      const found = partialQueries
-        .filter(({ httpStatus, body }) => httpStatus === 503 && body.result.type === type)
-        .map(({ body }) => body.result);
+      const found = resultsOf(partialQueries, 503).filter((result) => result.type === type);
       const members = partially(results[type] ?? {});
       const faults = found.flatMap((result) => faultsOf(result, members));
       expect([found.length > 0, faults]).toEqual([true, []]);
@@ -214,15 +350,13 @@ describe("query result", () => {
   );
 
   test("of a bogon is never partial", () => {
-    const bogons = partialQueries.filter(({ body }) => body.result?.type === "IP_BOGON");
-    expect([...new Set(bogons.map(({ httpStatus }) => httpStatus))]).toEqual([200]);
+    const bogons = partialQueries.filter(({ body }) => body!.result?.type === "IP_BOGON");
+    expect([...new Set(bogons.map(({ status }) => status))]).toEqual([200]);
   });
 });
 
 test("a quick check has exactly its members, none of them null", () => {
-  const found = quickChecks
-    .filter(({ httpStatus }) => httpStatus === 200)
-    .map(({ body }) => body.result);
+  const found = resultsOf(quickChecks, 200);
   const types = new Set(found.map(({ type }) => type));
   expect([types.size, found.flatMap((result) => faultsOf(result, quickCheck))]).toEqual([
     Object.keys(results).length,
@@ -230,85 +364,22 @@ test("a quick check has exactly its members, none of them null", () => {
   ]);
 });
 
-test("a tag has its members, with references and timeline", async () => {
-  const service = await runningService({ dataset });
-  const members: Members = {
-    name: (value) => /^[^:]+:.+$/.test(String(value)),
-    intent,
-    category: oneOf("activity", "tool", "actor", "none"),
-    description: text,
-    references: listOf(exactly({ url: text, description: text })),
-    timeline: listOf(exactly({ date: text, action: text, description: text })),
-  };
-  const faults: string[] = [];
-  for (const name of dataset.tags.keys()) {
-    const path = `/beta/tags/${encodeURIComponent(name)}`;
-    faults.push(...faultsOf((await askJson<Enveloped>(service, path)).result, members));
-  }
-  expect(faults).toEqual([]);
+test.each(Object.keys(others))("what %s answers has exactly its members", (path) => {
+  const isEnveloped = baseOf(path) !== "";
+  const found = answers[path]!.filter(({ status }) => status === 200);
+  const faults = found.flatMap(({ body }) =>
+    faultsOf(isEnveloped ? body!.result : body, others[path]!),
+  );
+  expect([found.length > 0, faults]).toEqual([true, []]);
 });
 
-test("a tag IP list has its members, with a snapshot of exactly 24 characters", async () => {
-  const service = await runningService({ dataset });
-  const members: Members = {
-    tag: text,
-    entries: listOf(text),
-    lastUpdate: text,
-    total: count,
-    snapshot: (value) => text(value) && String(value).length === 24,
-  };
-  const faults: string[] = [];
-  for (const name of dataset.tags.keys()) {
-    const path = `/beta/tags/${encodeURIComponent(name)}/ips`;
-    faults.push(...faultsOf((await askJson<Enveloped>(service, path)).result, members));
-  }
-  expect(faults).toEqual([]);
-});
-
-test("a page of customers has items and next_cursor, outside any envelope", async () => {
-  const service = await runningService({ dataset });
-  const page = await askJson(service, "/beta/ops/customers", bearing(sampleAccessToken));
-  const customer = exactly({ customer_id: text, tenant_id: text });
-  expect(faultsOf(page, { items: listOf(customer), next_cursor: text })).toEqual([]);
-});
-
-test("a reputation-share case has its members, outside any envelope, in each of its four states", async () => {
-  const service = await runningService({ dataset });
-  const members: Members = {
-    id: text,
-    customer_id: text,
-    tenant_id: text,
-    event_count: count,
-    event_types: listOf(text),
-    event_ips: listOf(text),
-    first_event_date: dateTime,
-    last_event_date: dateTime,
-    state: oneOf("NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"),
-  };
-  const states = new Set<unknown>();
-  const faults: string[] = [];
-  for (const id of dataset.cases.keys()) {
-    const found = await askJson<{ state: string }>(
-      service,
-      `/beta/guardian-ops/rep-share/cases/${id}`,
-    );
-    states.add(found.state);
-    faults.push(...faultsOf(found, members));
-  }
-  expect([states.size, faults]).toEqual([4, []]);
-});
-
-test("a case context has the subscriber's data at s.resolver_data", async () => {
-  const service = await runningService({ dataset });
-  for (const id of dataset.contexts.keys()) {
-    const path = `/api/v1/cases/${id}/context`;
-    const context = await askJson<{ s: object }>(service, path, bearing(sampleCaseApiKey));
-    expect(context.s).toHaveProperty("resolver_data");
-  }
+test("a case context has the subscriber's data at s.resolver_data", () => {
+  const found = answers["/api/v1/cases/{caseId}/context"]!.filter(({ status }) => status === 200);
+  expect(found).toHaveLength(dataset.contexts.size);
+  for (const { body } of found) expect(body).toHaveProperty("s.resolver_data");
 });
 
 test("a webhook has name, endpoint, method, path and payload", async () => {
-  const service = await runningService({ dataset });
   const webhooks = await askJson<{ path?: string }[]>(service, "/_local/webhooks");
   const members: Members = {
     name: text,
