@@ -58,7 +58,19 @@ test("has a part for everything that the rows tell", async () => {
     ip("192.0.2.1", "malicious", known, ["192.0.2.1", "ours"]),
     record({ status: "unsupported", error_code: "sha256" }),
   ];
-  const page = reportPage(await reportOf(rows, ["ip", "note"]));
+  const run = {
+    command: ["repute", "enrich", "in.csv"],
+    inputs: ["in.csv"],
+    itemColumn: "ip",
+    itemColumns: {},
+    startedAt: "2026-02-02T00:00:00Z",
+    seconds: 1,
+    requests: {},
+    exclusions: [{ path: "corp.txt", entries: 3, sha256: "", rows: 7 }],
+    unusualEnd: null,
+    synthetic: false,
+  };
+  const page = reportPage(await reportOf(rows, ["ip", "note"], run));
   expect(Array.from(page.matchAll(/<h2[^>]*>([^<]*)</g), ([, title]) => title)).toEqual([
     "Verdicts by kind",
     "Tags",
@@ -66,6 +78,7 @@ test("has a part for everything that the rows tell", async () => {
     "First and last seen",
     "Worst items",
     "Not checked, or in part",
+    "Not sent, as you asked",
     "The run",
   ]);
   const [, worst = ""] = page.split('id="offenders"');
