@@ -62,13 +62,14 @@ describe.each([
 test("replaces an earlier data set with parts of other names, and keeps foreign files", async () => {
   const set = join(await temporaryFolder(), "set/");
   await enrich(set, ["--to", "csv", "--rows-per-file", "10"]);
-  await writeFile(join(set, "README"), "mine");
+  const foreign = ["README", "part-00007.csv"];
+  for (const name of foreign) await writeFile(join(set, name), "mine");
   await enrich(set, ["--to", "parquet", "--rows-per-file", "20"]);
   const { output, run_id } = await manifestIn(set);
   const { parts = [] } = output;
   const names = [0, 1].map((n) => `part-0000${n}-${run_id}.parquet`);
   expect(parts.map(({ name }) => name)).toEqual(names);
-  expect(await readdir(set)).toEqual(["README", "_manifest.json", ...names]);
+  expect(new Set(await readdir(set))).toEqual(new Set([...foreign, "_manifest.json", ...names]));
   const read = await Promise.all(parts.map(({ name }) => readParquet(join(set, name))));
   expect(read.flat().map((row) => Number(row["rep_row"]))).toEqual(
     Array.from({ length: rows }, (_, n) => n + 1),

@@ -53,6 +53,9 @@ const rows: readonly NightRow[] = [
   [1, "late.example", "none"],
   [2, "late.example", "listed", { loaded: at(4, 3) }],
   [3, "late.example", "suspicious"],
+  // The last night asked in vain.
+  [1, "lost.example", "malicious"],
+  [3, "lost.example", null, { lookedUp: at(3, 2) }],
   [1, null, null],
   [2, null, null],
 ];
@@ -69,7 +72,7 @@ function insert(table: string): string {
     const isKnown = verdict !== null;
     const answer = isKnown
       ? `'${verdict === "listed" ? "none" : verdict}', '${verdict === "listed" ? "ACTIVE" : "NOT_LISTED"}', ${time(lookedUp ?? at(night, 2))}`
-      : "NULL, NULL, NULL";
+      : `NULL, NULL, ${lookedUp === undefined ? "NULL" : time(lookedUp)}`;
     const status =
       item === null ? "'unsupported', NULL" : isKnown ? "'complete', 'DOMAIN'" : "'failed', NULL";
     const named = item === null ? "NULL, NULL" : `'domain', '${item}'`;
@@ -91,6 +94,7 @@ const history: readonly (readonly (string | null)[])[] = [
   ["late.example", "none", loadedOn(1), loadedOn(4), "1", "1", "1"],
   ["late.example", "listed", loadedOn(4), loadedOn(4), "2", "2", "1"],
   ["late.example", "suspicious", loadedOn(4), null, "3", "3", "1"],
+  ["lost.example", "malicious", loadedOn(1), null, "1", "1", "1"],
 ];
 
 const changes: readonly (readonly string[])[] = [
@@ -144,6 +148,7 @@ export function describeTableViews({ name, open }: ViewPlace): void {
         ["held.example", "suspicious", "3"],
         ["known-later.example", "listed", "2"],
         ["late.example", "suspicious", "3"],
+        ["lost.example", "malicious", "1"],
         ["never-known.example", null, "2"],
       ]);
     });
