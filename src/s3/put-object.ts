@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { objectAt } from "./address.js";
-import { type ObjectStore, withStore } from "./client.js";
-import { statusOf } from "./fault.js";
+import { type ObjectStore, statusOf, withStore } from "./client.js";
 import { encoded } from "./file-bytes.js";
 
 export interface PutOptions {

@@ -3,10 +3,9 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { FatalError, ReputeError } from "../core/errors.js";
-import { startOver } from "../core/error-codes/remedies.js";
+import { startAnew, startOver } from "../core/error-codes/remedies.js";
 import { objectAt } from "./address.js";
-import { type ObjectStore, withStore } from "./client.js";
-import { objectChanged, objectFault, statusOf } from "./fault.js";
+import { objectFault, type ObjectStore, statusOf, withStore } from "./client.js";
 import { encoded } from "./file-bytes.js";
 
 export interface PinnedObject {
@@ -109,4 +108,10 @@ export function isMissing(error: unknown): boolean {
 function damaged(address: string): FatalError {
   const message = `${address} was damaged on its way: its CRC-32 differs from the store's`;
   return new FatalError("object_damaged", message, { hint: startOver });
+}
+
+function objectChanged(address: string): FatalError {
+  return new FatalError("input_changed", `${address} was replaced while it was read`, {
+    hint: startAnew,
+  });
 }

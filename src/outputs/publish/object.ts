@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { writeJsonFile } from "../../core/files/json-file.js";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
-import { checkStore } from "../../s3/check-store.js";
+import { objectAt } from "../../s3/address.js";
+import { withStore } from "../../s3/client.js";
 import { etagAt, removeObject } from "../../s3/stored-object.js";
 import { abortUpload } from "../../s3/upload-object.js";
 import { withSuffix } from "../data-set/data-set.js";
@@ -12,16 +13,11 @@ import { type ObjectFile, objectFile } from "../object-files.js";
 import type { SinkSettings } from "../options.js";
 import { removeFailed } from "./failed-output.js";
 import {
-  currentRecord,
-  keepRecord,
   manifestAt,
-  outputReplaced,
-  partsOf,
-  readRecord,
-  removeRecord,
+  noteReplaced,
   sendObjects,
-  setRecord,
   type UploadedRun,
+  withdrawObjects,
 } from "./send-objects.js";
 
 type UploadSettings = Pick<SinkSettings, "output" | "rejects">;
@@ -48,6 +44,28 @@ export async function openUpload(
   for (const { address } of upload.files) await checkStore(address);
   for (const { folder } of upload.files) await mkdir(folder, { recursive: true, mode: 0o700 });
   return upload;
+}
+
+/** How long a store may take to answer, in milliseconds. */
+const patienceMs = 10_000;
+
+/**
+ * Checks before a run that there are credentials, and a bucket for its output. Faults that may have
+ * passed when the output is complete, such as a store that is away, are none.
+ */
+async function checkStore(address: string): Promise<void> {
+  const at = objectAt(address);
+  try {
+    await withStore(address, "write", async ({ sdk, client }) => {
+      // Unlike that to HEAD, the answer names a missing bucket.
+      const command = new sdk.GetObjectCommand({ ...at, Range: "bytes=0-0" });
+      const abortSignal = AbortSignal.timeout(patienceMs);
+      const { Body } = await client.send(command, { abortSignal });
+      (Body as Readable | undefined)?.destroy();
+    });
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+  }
 }
 
 /**
@@ -79,22 +97,7 @@ export class ObjectUpload {
    * @param version ETag of what the run has read to replace it. @default any
    */
   async begin(version = ""): Promise<void> {
-    const { address, path, folder } = this.#main;
-    await removeRecord(folder);
-    if (!address.endsWith("/")) {
-      // As in the check of the store, a fault may have passed when the output is complete.
-      const found = await currentRecord(address).catch(() => null);
-      if (version !== "" && found?.etag !== version) throw outputReplaced(address);
-      if (found !== null) await keepRecord(folder, found);
-      return;
-    }
-    const note = manifestPath(address);
-    const found = await manifestAt(note);
-    if (version !== "" && found.etag !== version) throw outputReplaced(note);
-    // Parts whose content stays the same keep their names.
-    await mkdir(path, { recursive: true });
-    await writeJsonFile(manifestPath(path), found.manifest);
-    await keepRecord(folder, setRecord(note, found));
+    await noteReplaced(this.#main, version);
   }
 
   /**
@@ -127,13 +130,7 @@ export class ObjectUpload {
   async withdraw(): Promise<void> {
     const { folder } = this.#main;
     await abortUpload(this.#journal);
-    const { address = "", own = [], replaced = [] } = (await readRecord(folder)) ?? {};
-    if (own.length > 0) {
-      const named = partsOf(address, (await manifestAt(address)).manifest);
-      const unused = own.every((part) => named.includes(part)) ? replaced : own;
-      for (const part of unused) if (!named.includes(part)) await removeObject(part);
-    }
-    await removeRecord(folder);
+    await withdrawObjects(folder);
   }
 
   /** Rows of the object that will be replaced, by its manifest; null if the rows stay local. */

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
@@ -22,6 +22,32 @@ interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {
   readonly folder: string;
   /** Appended to the names of the objects. */
   readonly suffix: string;
+}
+
+/**
+ * Notes which version of an object a new run replaces.
+ *
+ * @param version ETag of what the run has read to replace it; empty for any
+ */
+export async function noteReplaced(
+  { address, path, folder }: ObjectFile,
+  version: string,
+): Promise<void> {
+  await removeRecord(folder);
+  if (!address.endsWith("/")) {
+    // As in the check of the store, a fault may have passed when the output is complete.
+    const found = await currentRecord(address).catch(() => null);
+    if (version !== "" && found?.etag !== version) throw outputReplaced(address);
+    if (found !== null) await keepRecord(folder, found);
+    return;
+  }
+  const note = manifestPath(address);
+  const found = await manifestAt(note);
+  if (version !== "" && found.etag !== version) throw outputReplaced(note);
+  // Parts whose content stays the same keep their names.
+  await mkdir(path, { recursive: true });
+  await writeJsonFile(manifestPath(path), found.manifest);
+  await keepRecord(folder, setRecord(note, found));
 }
 
 /**
@@ -75,6 +101,17 @@ export async function sendObjects(
   for (const part of record.replaced) if (!parts.includes(part)) await removeObject(part);
 }
 
+/** Removes the parts of a run that is given up, unless readers use them. */
+export async function withdrawObjects(folder: string): Promise<void> {
+  const { address = "", own = [], replaced = [] } = (await readRecord(folder)) ?? {};
+  if (own.length > 0) {
+    const named = partsOf(address, (await manifestAt(address)).manifest);
+    const unused = own.every((part) => named.includes(part)) ? replaced : own;
+    for (const part of unused) if (!named.includes(part)) await removeObject(part);
+  }
+  await removeRecord(folder);
+}
+
 /** The record of an object: of the run's start, else of now. */
 async function findRecord(folder: string, address: string): Promise<UploadRecord> {
   const found = await readRecord(folder);
@@ -109,7 +146,7 @@ async function sendWhile(mustBeExpected: () => Promise<void>, file: UploadOption
   }
 }
 
-export function outputReplaced(address: string): FatalError {
+function outputReplaced(address: string): FatalError {
   const message = `another run has written ${address} since this one began`;
   return new FatalError("output_replaced", message, {
     hint: "its output stays; to replace it with the rows of this run, repeat the command, a run with --resume: nothing is asked again",
@@ -126,16 +163,16 @@ interface UploadRecord {
   readonly own: readonly string[];
 }
 
-export async function readRecord(folder: string): Promise<UploadRecord | null> {
+async function readRecord(folder: string): Promise<UploadRecord | null> {
   const found = (await readJsonFile(pathIn(folder)).catch(() => null)) as UploadRecord | null;
   return Array.isArray(found?.own) && Array.isArray(found.replaced) ? found : null;
 }
 
-export async function keepRecord(folder: string, record: UploadRecord): Promise<void> {
+async function keepRecord(folder: string, record: UploadRecord): Promise<void> {
   await writeJsonFile(pathIn(folder), record, 0o600);
 }
 
-export async function removeRecord(folder: string): Promise<void> {
+async function removeRecord(folder: string): Promise<void> {
   await rm(pathIn(folder), { force: true });
 }
 
@@ -143,16 +180,16 @@ function pathIn(folder: string): string {
   return join(folder, "uploaded.json");
 }
 
-export async function currentRecord(address: string): Promise<UploadRecord> {
+async function currentRecord(address: string): Promise<UploadRecord> {
   if (address.endsWith(manifestPath("/"))) return setRecord(address, await manifestAt(address));
   return { address, etag: await etagAt(address), replaced: [], own: [] };
 }
 
-export function setRecord(address: string, { etag, manifest }: StoredManifest): UploadRecord {
+function setRecord(address: string, { etag, manifest }: StoredManifest): UploadRecord {
   return { address, etag, replaced: partsOf(address, manifest), own: [] };
 }
 
-export function partsOf(address: string, manifest: FoundManifest | null): readonly string[] {
+function partsOf(address: string, manifest: FoundManifest | null): readonly string[] {
   const parts = manifest?.output?.parts;
   return parts?.map(({ name }) => `${dirname(address)}/${basename(name)}`) ?? [];
 }
