@@ -181,6 +181,21 @@ describe("the check before the first row", () => {
     await cluster.query("GRANT TEMPORARY ON DATABASE postgres TO PUBLIC");
   });
 
+  it.each([
+    ["merge", "UPDATE"],
+    ["replace", "DELETE"],
+  ] as const)("finds that --mode %s lacks the right to %s", async (mode, right) => {
+    const [table, user] = [`asked_to_${mode}`, `${mode}r`];
+    await publish(table, [], { mode });
+    await cluster.query(`CREATE ROLE ${user} LOGIN PASSWORD 'only adds';
+      GRANT SELECT, INSERT ON ${table} TO ${user};
+      GRANT SELECT, INSERT, UPDATE ON ${table}_runs TO ${user}`);
+    const url = cluster.url({ user, password: "only adds", parameters: { table } });
+    expect(await faultOf(openAt(url, { mode }))).toMatchObject({ code: "database_denied" });
+    await cluster.query(`GRANT ${right} ON ${table} TO ${user}`);
+    await openAt(url, { mode });
+  });
+
   it("finds that a retry may not fill rows in", async () => {
     await publish("unfilled");
     await cluster.query(`CREATE ROLE adder LOGIN PASSWORD 'only adds';

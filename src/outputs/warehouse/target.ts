@@ -162,11 +162,12 @@ function checkParameters(
   { known, display, hint }: ParameterRules,
 ): void {
   const names = [...parameters.keys()];
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
+  const wrong = names.find((name, at) => !known.includes(name) || names.indexOf(name) < at);
+  if (wrong === undefined) return;
   // After an unencoded password, the name may be part of it.
-  const name = names.some((each) => each.endsWith("password")) ? "" : ` ${JSON.stringify(unknown)}`;
-  throw new UsageError("bad_output", `${display} has an unknown parameter${name}`, { hint });
+  const name = names.some((each) => each.endsWith("password")) ? "" : ` ${JSON.stringify(wrong)}`;
+  const what = known.includes(wrong) ? "a repeated" : "an unknown";
+  throw new UsageError("bad_output", `${display} has ${what} parameter${name}`, { hint });
 }
 
 /** Parameters of a PostgreSQL address that reach the server or the driver. */

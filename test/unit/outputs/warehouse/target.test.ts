@@ -67,6 +67,7 @@ describe("a DuckDB table", () => {
     ["duckdb:?table=a", "duckdb:?table=a does not name a DuckDB file"],
     ["duckdb::memory:", "duckdb::memory: does not name a DuckDB file"],
     ["duckdb:w.db?tabel=a", 'duckdb:w.db has an unknown parameter "tabel"'],
+    ["duckdb:w.db?table=a&table=b", 'duckdb:w.db has a repeated parameter "table"'],
   ])("is not named by %s", (output, message) => {
     expect(() => parseDuckdbTarget(output)).toThrow(
       expect.objectContaining({
