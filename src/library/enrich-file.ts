@@ -2,9 +2,9 @@ import type { Readable, Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
 import type { FolderSettings } from "../inputs/listing/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
-import { inGroups } from "../run/options.js";
+import { inGroups, runOptions } from "../run/options.js";
 import type { Manifest } from "../core/manifest/manifest.js";
-import { type ClientSettings, defaultFailOn, type EnrichFileOptions } from "./options.js";
+import type { ClientSettings, EnrichFileOptions } from "./options.js";
 import { fileSettings } from "./settings.js";
 import type { Services } from "./services.js";
 import type { ReadingSettings } from "../run/rows/row-handling.js";
@@ -34,7 +34,7 @@ export async function enrichFile(
       ...file,
       ...lookupOf(services.settings),
       output: toFile ? output : "-",
-      failOn: defaultFailOn,
+      failOn: runOptions.shape.failOn.parse(undefined),
     }),
     input: await runInput(
       input,

@@ -123,7 +123,8 @@ export type ReputeOptions = InputOf<ClientShape>;
 export type ClientSettings = z.output<typeof clientSchema>;
 
 const ofSource = sourceOptions.shape;
-const { failOn, ...ofRun } = runOptions.shape;
+/** Without `failOn`, which decides an exit code: a library has none. */
+const { failOn: _failOn, ...ofRun } = runOptions.shape;
 const { output: _output, tagIps: _tagIps, ...ofSink } = sinkOptions.shape;
 
 class FileShape {
@@ -203,9 +204,6 @@ export const fileSchema = z.strictObject(new FileShape()).extend({ ...ofRun, ...
 
 /** How `enrichFile` reads, runs and writes. What is asked, and how fast, is the client's. */
 export type EnrichFileOptions = InputOf<typeof ofRun & typeof ofSink & FileShape>;
-
-/** `failOn` decides an exit code, which a library has none of. */
-export const defaultFailOn = failOn.parse(undefined);
 
 /** Which lists `exportTags` writes, and how. */
 export type TagListOptions = Omit<

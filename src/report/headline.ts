@@ -1,8 +1,8 @@
 import { counted, formatCount, formatPercent } from "../core/text/quantity.js";
-import type { Outcome, Report, TopCounts } from "./types.js";
+import type { OutcomeCounts, Report, TopCounts } from "./types.js";
 
 /** What each outcome is called; `none` never reads as safe. */
-export const outcomeNames: Readonly<Record<Outcome, string>> = {
+export const outcomeNames: Readonly<Record<keyof OutcomeCounts, string>> = {
   malicious: "malicious",
   suspicious: "suspicious",
   listed: "on a mail blocklist",

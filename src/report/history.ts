@@ -58,7 +58,7 @@ export function historyOf(nights: readonly Night[]): readonly Series[] {
   ].filter(({ name, values }) => name === "rows" || values.some((value) => value > 0));
 }
 
-/** `none` alone would not say what there is none of. */
+/** Spells out what is missing, where a verdict alone would say "none". */
 function verdictLabel(name: string): string {
   return name === "none" ? outcomeNames.none : name;
 }

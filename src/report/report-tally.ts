@@ -4,7 +4,7 @@ import { answeredLookups, lackedMembers } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
 import { Days } from "./timeline.js";
-import type { OutcomeCounts, OutputRows, Reason, Report, RunFacts, TopCounts } from "./types.js";
+import type { OutcomeCounts, Report, RunFacts, TopCounts } from "./types.js";
 import { WorstItems } from "./worst-items.js";
 
 const listLength = 10;
@@ -12,6 +12,12 @@ const listLength = 10;
 const tagsListed = 8;
 
 export const outcomes = [...verdicts, "part", "unchecked"] as const;
+
+interface OutputRows {
+  /** The input's own columns; none for NDJSON, whose records bring their members. */
+  readonly columns: readonly string[];
+  readonly records: AsyncIterable<readonly EarlierRecord[]>;
+}
 
 /** Reads the rows once and counts what a report shows, in memory that does not grow with them. */
 export async function tallyReport(
@@ -128,7 +134,13 @@ function numberIn(text: string): number {
   return number >= 0 && Number.isSafeInteger(number) ? number : 0;
 }
 
-function reasonOf({ name, count }: { readonly name: string; readonly count: number }): Reason {
+function reasonOf({
+  name,
+  count,
+}: {
+  readonly name: string;
+  readonly count: number;
+}): Report["reasons"][number] {
   const [status = "", code = ""] = name.split(" ");
   const [meaning] = codes.get(code) ?? [];
   const lacked = decisiveMembers.filter((member) => code.split(",").includes(member));

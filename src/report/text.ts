@@ -7,7 +7,7 @@ import { outcomes, total } from "./report-tally.js";
 import { runFacts } from "./run-facts.js";
 import { bucketName, timelineOf } from "./timeline.js";
 import type { Offender, Report, TopCounts, Series } from "./types.js";
-import { changeCounts, changePhrase, changeTotal } from "./diff/change-lines.js";
+import { changeCounts, changePhrase, changeTotal } from "./diff/change-phrase.js";
 import { shownValue } from "./history.js";
 
 /** Items listed in text; the page has more. */

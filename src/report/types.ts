@@ -1,17 +1,10 @@
 import type { ExclusionRecord } from "../core/manifest/manifest.js";
 import type { FindingStatus, Verdict } from "../core/finding.js";
-import type { EarlierRecord } from "../formats/types.js";
 import type { Days } from "./timeline.js";
 import type { Change, DiffCounts } from "./diff/diff-outputs.js";
 
-export interface OutputRows {
-  /** The input's own columns; none for NDJSON, whose records bring their members. */
-  readonly columns: readonly string[];
-  readonly records: AsyncIterable<readonly EarlierRecord[]>;
-}
-
 /** A verdict; or, for a row without one, `part` if a part of an answer is there, else `unchecked`. */
-export type Outcome = Verdict | "part" | "unchecked";
+type Outcome = Verdict | "part" | "unchecked";
 
 export type OutcomeCounts = Record<Outcome, number>;
 
@@ -29,7 +22,7 @@ export interface TopCounts {
 }
 
 /** Why rows have no verdict: the name is the code of an error, or what a partial answer lacks. */
-export interface Reason extends NameCount {
+interface Reason extends NameCount {
   readonly status: FindingStatus;
   readonly meaning: string;
 }
@@ -50,11 +43,11 @@ export interface Offender {
   readonly own: readonly (readonly [name: string, cell: string])[];
 }
 
-export interface Offenders {
+interface Offenders {
   readonly worst: readonly Offender[];
   /** Distinct items with a verdict against them. */
   readonly items: number;
-  /** The items are more than were told apart. */
+  /** There were more distinct items than the report tracks. */
   readonly itemsAreMore: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { verdicts } from "../core/finding.js";
-import type { Offender, Offenders } from "./types.js";
+import type { Offender, Report } from "./types.js";
 
 const shown = 100;
 
@@ -30,7 +30,7 @@ export class WorstItems {
     if (this.#entries.size >= 4 * shown) this.#cut();
   }
 
-  worst(): Offenders {
+  worst(): Report["offenders"] {
     this.#cut();
     return {
       worst: [...this.#entries.values()],

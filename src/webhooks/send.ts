@@ -1,4 +1,7 @@
+import { authenticationSteps, saysAuthenticationFailed } from "../api/options.js";
+import type { Answer } from "../api/types.js";
 import type { Clock } from "../core/clock.js";
+import type { ErrorCode } from "../core/error-codes.js";
 import type { JsonObject } from "../core/finding.js";
 import { sendOnce } from "../api/http/send-once.js";
 import { TransportError } from "../api/http/transport-error.js";
@@ -7,13 +10,13 @@ import type { Again } from "../core/attempt.js";
 import { CredentialMask } from "../core/redaction/credential-mask.js";
 import { RetryPlan } from "../lookup/attempt/retry.js";
 import type { Webhook } from "./configuration.js";
-import { explainRefusal, isAuthenticationFailure, type Refusal, type Reply } from "./explain.js";
 import {
   prepareCall,
   type PreparedCall,
   type PrepareRules,
   type WebhookRequest,
 } from "./prepare.js";
+import { quote } from "./problem.js";
 
 export interface SendOptions extends PrepareRules {
   /** Measures the delays between attempts. */
@@ -46,6 +49,24 @@ export interface WebhookDelivery {
   readonly response: { readonly body: string; readonly truncated: boolean } | null;
   /** Why it was not delivered; null if it was. */
   readonly error: Refusal | null;
+}
+
+/** A receiver's answer, safe to display. */
+interface Reply {
+  readonly status: number;
+  readonly headers: Answer["headers"];
+  readonly location: string | null;
+  /** The start of the body. An echoed API key is masked. */
+  readonly body: string;
+  /** True if the body was longer or broke off. */
+  readonly truncated: boolean;
+}
+
+interface Refusal {
+  /** `authentication_failed`, `redirect`, or `http_` and the status. */
+  readonly code: ErrorCode;
+  /** What happened and what to do. Contains no secrets. */
+  readonly message: string;
 }
 
 /** Longest delay that a receiver can ask for, in milliseconds. Beyond it, the call fails. */
@@ -147,4 +168,56 @@ function delivery(
 
 function times(attempts: number): string {
   return attempts === 1 ? "once" : `${attempts} times`;
+}
+
+function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
+  const { status } = answer;
+  const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
+  const said =
+    answer.body.trim() === "" ? "" : ` The answer says: ${quote(answer.body.trim(), 300)}`;
+  if (isAuthenticationFailure(answer, call)) {
+    return { code: "authentication_failed", message: `${what}: ${authentication(call)}${said}` };
+  }
+  if (status >= 300 && status < 400) {
+    const target =
+      answer.location === null ? "" : ` to ${quote(withoutQuery(answer.location), 200)}`;
+    const message = `${what}, a redirect${target}. Redirects are not followed: write the final address into endpoint and path.`;
+    return { code: "redirect", message };
+  }
+  const advice = adviceFor.get(status) ?? generic(status);
+  return { code: `http_${status}`, message: `${what}: ${advice}${said}` };
+}
+
+/**
+ * True if the receiver refused the credentials: 401, 403, or a body that says so with any status.
+ * Ignores the phrase in a success if the request contained it too, since receivers may echo.
+ */
+function isAuthenticationFailure({ status, body }: Reply, call: PreparedCall): boolean {
+  if (status === 401 || status === 403) return true;
+  if (!saysAuthenticationFailed(body)) return false;
+  return status < 200 || status > 299 || !saysAuthenticationFailed(call.body ?? "");
+}
+
+function authentication({ url, apiKey }: PreparedCall): string {
+  const sent =
+    apiKey === null
+      ? `Authentication Failed, and no API key is configured for ${url.origin}.`
+      : `Authentication Failed: the API key configured for ${url.origin} was sent as Bearer and refused.`;
+  return `${sent} ${authenticationSteps} Set the key of the case management instance in REPUTE_CASE_API_KEY, and keys of other endpoints with --endpoint-keys-file.`;
+}
+
+const adviceFor: ReadonlyMap<number, string> = new Map([
+  [400, "the receiver did not understand the payload; compare it with what it expects."],
+  [404, "nothing exists at this address; check endpoint and path."],
+  [429, "the receiver gets too many requests; send it again later."],
+]);
+
+function generic(status: number): string {
+  return status >= 500
+    ? "the receiver failed; send it again later."
+    : "the receiver did not accept the call, and repeating it would not help.";
+}
+
+function withoutQuery(location: string): string {
+  return location.split(/[?#]/, 1)[0] ?? "";
 }

@@ -29,9 +29,6 @@ export interface Change {
   readonly later: Observation | null;
 }
 
-/** The two outputs as messages and pages name them. */
-export type DiffNames = Readonly<Record<"earlier" | "later", string>>;
-
 export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
   readonly same: number;
   /** Items of both outputs whose verdict at least one of them does not know. */

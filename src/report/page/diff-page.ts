@@ -1,22 +1,20 @@
+import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
+import { joinedEntries } from "../../formats/column-types.js";
 import { counted, formatCount } from "../../core/text/quantity.js";
-import {
-  changePhrase,
-  changeTotal,
-  graveCounts,
-  newTags,
-  csvLines,
-  ndjsonLines,
-} from "../diff/change-lines.js";
+import { changePhrase, changeTotal, graveCounts, newTags } from "../diff/change-phrase.js";
+import type { Observation } from "../diff/observation.js";
 import {
   type Change,
   changeKinds,
   type DiffCounts,
-  type DiffNames,
   type OutputDiff,
 } from "../diff/diff-outputs.js";
 import { html, type Html, pageOf, tableOf, title } from "./html.js";
 import { itemName } from "./offender-table.js";
 import { UsageError } from "../../core/errors.js";
+
+/** The two outputs as messages and pages name them. */
+type DiffNames = Readonly<Record<"earlier" | "later", string>>;
 
 /** Changes listed on the page; the CSV and NDJSON files have all of them. */
 const mostListed = 2_000;
@@ -106,4 +104,46 @@ export function diffLines(
 ): Iterable<string> {
   if (format === "csv") return csvLines(diff.changes());
   return format === "ndjson" ? ndjsonLines(diff.changes()) : [diffPage(diff, names)];
+}
+
+const sides = ["earlier", "later"] as const;
+
+const fields = {
+  verdict: ({ verdict }: Observation) => verdict ?? "",
+  tags: ({ tags }: Observation) => tags ?? "",
+  asn: ({ asn }: Observation) => asn ?? "",
+  as_name: ({ asName }: Observation) => asName ?? "",
+  abuse_email: ({ abuseEmail }: Observation) => abuseEmail ?? "",
+} as const;
+
+/** Changes as CSV: a header, then one record each. Cells can't run as formulas in a spreadsheet. */
+export function* csvLines(changes: Iterable<Change>): Generator<string> {
+  const write = recordWriter(",");
+  const names = Object.keys(fields).flatMap((field) => sides.map((side) => `${side}_${field}`));
+  yield write(["change", "kind", "item", "what", ...names]);
+  for (const { change, kind, item, what, ...observed } of changes) {
+    const values = Object.values(fields).flatMap((valueOf) =>
+      sides.map((side) => (observed[side] === null ? "" : valueOf(observed[side]))),
+    );
+    yield write([change, kind, item, what.join("|"), ...values].map(withoutFormula));
+  }
+}
+
+/** Changes as NDJSON: one object each, `null` for the side that lacks the item. */
+export function* ndjsonLines(changes: Iterable<Change>): Generator<string> {
+  for (const { earlier, later, ...change } of changes) {
+    yield `${JSON.stringify({ ...change, earlier: memberOf(earlier), later: memberOf(later) })}\n`;
+  }
+}
+
+function memberOf(observation: Observation | null): object | null {
+  if (observation === null) return null;
+  const { verdict, tags, asn, asName, abuseEmail } = observation;
+  return {
+    verdict,
+    tags: tags === null ? null : joinedEntries(tags),
+    asn: asn || null,
+    as_name: asName || null,
+    abuse_email: abuseEmail || null,
+  };
 }

@@ -6,7 +6,7 @@ import { formatCount } from "../../../core/text/quantity.js";
 import { isObjectAddress, parseObjectAddress } from "../../../s3/address.js";
 import { earlierPrefix } from "../../../outputs/options.js";
 import { runOptions } from "../../../run/options.js";
-import { changeCounts, changePhrase, changeTotal } from "../../../report/diff/change-lines.js";
+import { changeCounts, changePhrase, changeTotal } from "../../../report/diff/change-phrase.js";
 import type { OutputDiff } from "../../../report/diff/diff-outputs.js";
 import { defang } from "../../../report/defang.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";

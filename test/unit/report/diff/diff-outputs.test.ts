@@ -3,13 +3,9 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import type { EarlierRecord } from "../../../../src/formats/types.js";
-import {
-  changeCounts,
-  changePhrase,
-  csvLines,
-  ndjsonLines,
-} from "../../../../src/report/diff/change-lines.js";
+import { changeCounts, changePhrase } from "../../../../src/report/diff/change-phrase.js";
 import { type Change, diffOutputs } from "../../../../src/report/diff/diff-outputs.js";
+import { csvLines, ndjsonLines } from "../../../../src/report/page/diff-page.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 type Columns = Readonly<Record<string, string>>;

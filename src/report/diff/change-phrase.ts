@@ -1,51 +1,8 @@
-import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
 import { joinedEntries } from "../../formats/column-types.js";
 import { formatCount } from "../../core/text/quantity.js";
 import { cutList, cutText, longestName } from "../cut-text.js";
 import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";
 import type { Observation } from "./observation.js";
-
-const sides = ["earlier", "later"] as const;
-
-const fields = {
-  verdict: ({ verdict }: Observation) => verdict ?? "",
-  tags: ({ tags }: Observation) => tags ?? "",
-  asn: ({ asn }: Observation) => asn ?? "",
-  as_name: ({ asName }: Observation) => asName ?? "",
-  abuse_email: ({ abuseEmail }: Observation) => abuseEmail ?? "",
-} as const;
-
-/** Changes as CSV: a header, then one record each. Cells can't run as formulas in a spreadsheet. */
-export function* csvLines(changes: Iterable<Change>): Generator<string> {
-  const write = recordWriter(",");
-  const names = Object.keys(fields).flatMap((field) => sides.map((side) => `${side}_${field}`));
-  yield write(["change", "kind", "item", "what", ...names]);
-  for (const { change, kind, item, what, ...observed } of changes) {
-    const values = Object.values(fields).flatMap((valueOf) =>
-      sides.map((side) => (observed[side] === null ? "" : valueOf(observed[side]))),
-    );
-    yield write([change, kind, item, what.join("|"), ...values].map(withoutFormula));
-  }
-}
-
-/** Changes as NDJSON: one object each, `null` for the side that lacks the item. */
-export function* ndjsonLines(changes: Iterable<Change>): Generator<string> {
-  for (const { earlier, later, ...change } of changes) {
-    yield `${JSON.stringify({ ...change, earlier: memberOf(earlier), later: memberOf(later) })}\n`;
-  }
-}
-
-function memberOf(observation: Observation | null): object | null {
-  if (observation === null) return null;
-  const { verdict, tags, asn, asName, abuseEmail } = observation;
-  return {
-    verdict,
-    tags: tags === null ? null : joinedEntries(tags),
-    asn: asn || null,
-    as_name: asName || null,
-    abuse_email: abuseEmail || null,
-  };
-}
 
 /**
  * What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`; of a
