@@ -24,6 +24,16 @@ async function library(name: string, args: readonly string[] = []): Promise<stri
   }
 }
 
+test("demo.mjs enriches the sample and a dump, makes a report and exports lists", async () => {
+  const { stdout } = await run(process.execPath, [join(samples, "demo.mjs")]);
+  expect(stdout).toMatch(/^ {2}192\.0\.2\.\d+$/m);
+  expect(stdout).toContain("\n  seen,indicator,note,rep_item,rep_kind,");
+  const files = await readdir(join(samples, "..", ".out", "demo"));
+  expect(files).toEqual(
+    expect.arrayContaining(["indicators.enriched.csv", "report.html", "tag-ips"]),
+  );
+});
+
 test("lookup.mjs looks one item up", async () => {
   expect(await library("lookup.mjs")).toBe("ip 192.0.2.1: malicious\nnetwork: Example Hosting\n");
 });
