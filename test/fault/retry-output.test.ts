@@ -148,6 +148,21 @@ it.each([
   expect(untimed(await linesOf(second))).toEqual(untimed(await linesOf(whole)));
 });
 
+it("keeps the quick check's answer beside a query that is answered in part", async () => {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\nbad.example.com\n");
+  server.silent.add("query");
+  const both = { itemColumn: "domain", lookups: "query,quick-check" };
+  const first = join(folder, "out.csv");
+  await enrich(job({ path }, first, both));
+  server.silent.clear();
+  server.partial.add("bad.example.com");
+  const settings = { lookups: "query", partialRetries: 0 };
+  const after = await retryOutput(job({ path: first }, join(folder, "again.csv"), settings));
+  expect(after).toMatchObject({ statuses: { partial: 1 } });
+});
+
 it("refuses a row with an unknown verdict", async () => {
   const { folder, job } = await prepared();
   const path = join(folder, "in.csv");
