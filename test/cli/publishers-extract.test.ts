@@ -1,4 +1,4 @@
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
@@ -47,6 +47,17 @@ test.each([
   const enriched = await runRepute(["enrich", "-", "--local", "--quiet"], { cwd, stdin: stdout });
   expect([enriched.code, enriched.stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);
   expect(enriched.stdout).toMatch(/^item,kind,file,line,count,rep_item,/);
+});
+
+test("counts how often an item is found, defanged or not, over several files", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "a.txt"), "Block it.\nhost.example.com, host[.]example[.]com\n");
+  await writeFile(join(cwd, "b.txt"), "hxxp://example[.]net/x and HOST.example.com\n");
+  const { stdout } = await runRepute(["extract", "a.txt", "b.txt", "--quiet"], { cwd });
+  expect(stdout.trimEnd().split("\n").slice(1)).toEqual([
+    "host.example.com,domain,a.txt,2,3",
+    "http://example.net/x,url,b.txt,1,1",
+  ]);
 });
 
 test.each(["prose-report.txt", "stix-bundle.json", "misp-event.json"])(
