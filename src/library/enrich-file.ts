@@ -4,8 +4,8 @@ import type { FolderSettings } from "../inputs/listing/list-inputs.js";
 import type { RunInput } from "../inputs/types.js";
 import { inGroups, runOptions } from "../run/options.js";
 import type { Manifest } from "../core/manifest/manifest.js";
-import type { ClientSettings, EnrichFileOptions } from "./options.js";
-import { fileSettings } from "./settings.js";
+import { type ClientSettings, type EnrichFileOptions, fileSchema } from "./options.js";
+import { checkedOptions } from "./settings.js";
 import type { Services } from "./services.js";
 import type { ReadingSettings } from "../run/rows/row-handling.js";
 
@@ -21,7 +21,7 @@ export async function enrichFile(
     onStart,
     onNotice,
     ...file
-  } = fileSettings(options);
+  } = checkedOptions("enrichFile()", fileSchema, options);
   checkEnds(input, output);
   const { stateFolder } = services.settings;
   const [session, { enrich }] = await Promise.all([

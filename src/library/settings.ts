@@ -5,7 +5,6 @@ import { didYouMean } from "../core/text/did-you-mean.js";
 import {
   type ClientSettings,
   clientSchema,
-  type EnrichFileOptions,
   fileSchema,
   lookupSchema,
   type ReputeOptions,
@@ -14,7 +13,7 @@ import type { LookupCall } from "./result.js";
 
 /** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
 export function clientSettings(options: ReputeOptions): ClientSettings {
-  const settings = checked("repute()", clientSchema, options);
+  const settings = checkedOptions("repute()", clientSchema, options);
   const { url, opsUrl, caseUrl, local } = settings;
   const addresses = [url, opsUrl, caseUrl].filter((address) => address !== undefined);
   if (local && addresses.length > 0) {
@@ -38,13 +37,8 @@ export function clientSettings(options: ReputeOptions): ClientSettings {
 }
 
 /** @throws UsageError `invalid_setting` that names each wrong option */
-export function fileSettings(options: EnrichFileOptions): z.output<typeof fileSchema> {
-  return checked("enrichFile()", fileSchema, options);
-}
-
-/** @throws UsageError `invalid_setting` that names each wrong option */
 export function lookupSettings(call: string, options: LookupCall): z.output<typeof lookupSchema> {
-  return checked(call, lookupSchema, options);
+  return checkedOptions(call, lookupSchema, options);
 }
 
 /** @throws UsageError `invalid_setting` unless items can be taken from it one by one */
@@ -56,7 +50,8 @@ export function checkItems(inputs: unknown): void {
   });
 }
 
-function checked<Schema extends z.ZodObject>(
+/** @throws UsageError `invalid_setting` that names each wrong option */
+export function checkedOptions<Schema extends z.ZodObject>(
   call: string,
   schema: Schema,
   options: unknown,

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
@@ -17,31 +17,6 @@ describe("tags export", () => {
     };
     expect(index.tags.find(({ name }) => name === "spam:snowshoe")?.total).toBe(list.length);
     expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag,/);
-  });
-
-  it("continues with the others and ends with 3 if a tag fails", async () => {
-    const folder = join(await temporaryFolder(), "lists");
-    const args = ["tags", "export", "no:such", "spam:snowshoe", "-o", folder, "--local"];
-    const { code, stderr } = await runRepute(args);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/no:such: failed, .*tag "no:such" does not exist/);
-    expect(await readFile(join(folder, "spam--snowshoe.txt"), "utf8")).not.toBe("");
-  });
-
-  it("keeps a list that shrank by more than --max-change, which may allow it", async () => {
-    const folder = join(await temporaryFolder(), "lists");
-    const run = (...flags: readonly string[]) =>
-      runRepute(["tags", "export", "credentials:brute-force", "-o", folder, "--local", ...flags]);
-    expect(await run()).toMatchObject({ code: 0 });
-    // All of them are reserved.
-    expect(await run("--bogons", "local")).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining("had 272 addresses and now has 0"),
-    });
-    const list = () => readFile(join(folder, "credentials--brute-force.txt"), "utf8");
-    expect((await list()).split("\n")).toHaveLength(272 + 1);
-    expect(await run("--bogons", "local", "--max-change", "100%")).toMatchObject({ code: 0 });
-    expect(await list()).toBe("");
   });
 
   it.each([
@@ -66,19 +41,5 @@ describe("tags export", () => {
     const cwd = await temporaryFolder();
     const { code } = await runRepute(["tags", "export", "--local", ...args], { cwd });
     expect(code).toBe(2);
-  });
-});
-
-describe("enrich --tag-ips", () => {
-  it("exports the lists of the rows' tags once the rows are done", async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, "in.txt"), "192.0.2.1\nlogin.example.com\n");
-    const args = ["enrich", join(folder, "in.txt"), "-o", join(folder, "out.csv"), "--local"];
-    const { code, stderr } = await runRepute([...args, "--tag-ips", join(folder, "lists")]);
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/3 of 3 lists exported/);
-    expect(await readFile(join(folder, "lists", "credentials--brute-force.txt"), "utf8")).toMatch(
-      /^192\.0\.2\./,
-    );
   });
 });

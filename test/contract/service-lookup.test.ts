@@ -144,24 +144,6 @@ test("an item scripted forever never gets a full answer", async () => {
   }
 });
 
-test("can use the deployed service's name of the blocklist member", async () => {
-  const service = await runningService({ dataset, blocklistField: "abusixMailBlocklist" });
-  for (const path of [query("192.0.2.1"), quickCheck("192.0.2.1"), query("45.33.32.156")]) {
-    const { body } = await ask(service, path);
-    expect(body).toContain('"abusixMailBlocklist":"');
-    expect(body).not.toContain("serviceMailBlocklist");
-  }
-});
-
-test("with a key set, lookups without it are forbidden", async () => {
-  const service = await runningService({ apiKey: "sample-key" });
-  const right = await ask(service, query("192.0.2.1"), { headers: { "x-api-key": "sample-key" } });
-  const wrong = await ask(service, query("192.0.2.1"), {
-    headers: { authorization: "Bearer sample-key" },
-  });
-  expect([right.status, wrong.status]).toEqual([200, 403]);
-});
-
 test.each(["/beta/query/http://example.com/a", "/query/192.0.2.1"])(
   "%s is not a route and gets 404 in JSON",
   async (path) => {
