@@ -4,17 +4,7 @@ import type { Verdict } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { KnownAnswer } from "../dataset/records.js";
 import { notListed, quickCheckOf } from "../derived-results.js";
-import {
-  Draw,
-  newest,
-  partOf,
-  questions,
-  type Span,
-  spanOf,
-  syntheticShares,
-  drawnVerdict,
-  wholeSeconds,
-} from "./draw.js";
+import { Draw, newest, questions, syntheticShares, drawnVerdict, wholeSeconds } from "./draw.js";
 import { isInvented, tagsOf } from "./tags.js";
 
 /** Invents an answer for every item, always the same for a seed and an item. */
@@ -104,7 +94,7 @@ function hostFacts(seed: number, address: string, span: Span | null, draw: Draw)
 }
 
 function verifiedAt(span: Span | null, draw: Draw): number {
-  const from = span?.first ?? newest - 90 * 86_400_000;
+  const from = span?.first ?? newest - 90 * dayMs;
   return from + draw.share(questions.verified) * (newest - from);
 }
 
@@ -193,4 +183,23 @@ function interactions<Facts extends object>(
     lastSeen: wholeSeconds(around.last),
     observations,
   };
+}
+
+const dayMs = 86_400_000;
+
+interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** When an item was seen: within two years, more often of late. */
+function spanOf(draw: Draw): Span {
+  const last = newest - draw.share(questions.lastSeen) ** 1.7 * 540 * dayMs;
+  return { first: last - draw.share(questions.firstSeen) ** 2 * 190 * dayMs, last };
+}
+
+/** A part of a span, both ends inside it. */
+function partOf({ first, last }: Span, draw: Draw, question: number): Span {
+  const start = first + draw.share(question) * (last - first);
+  return { first: start, last: start + draw.share(question + 1) * (last - start) };
 }
