@@ -19,6 +19,22 @@ describe("tags export", () => {
     expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag,/);
   });
 
+  it("fails for a list that shrank by more than --max-change, which may allow it", async () => {
+    const folder = join(await temporaryFolder(), "lists");
+    const run = (...flags: readonly string[]) =>
+      runRepute(["tags", "export", "credentials:brute-force", "-o", folder, "--local", ...flags]);
+    expect(await run()).toMatchObject({ code: 0 });
+    // All of them are reserved.
+    expect(await run("--bogons", "local")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("had 272 addresses and now has 0"),
+    });
+    const list = () => readFile(join(folder, "credentials--brute-force.txt"), "utf8");
+    expect((await list()).split("\n")).toHaveLength(272 + 1);
+    expect(await run("--bogons", "local", "--max-change", "100%")).toMatchObject({ code: 0 });
+    expect(await list()).toBe("");
+  });
+
   it.each([
     ["tags export", ["tags", "export", "--all", "-o", "s3://lake/lists"]],
     ["enrich", ["enrich", "-", "-o", "out.csv", "--tag-ips", "s3://lake/lists"]],
