@@ -14,10 +14,8 @@ import { checkOutputName } from "../../run/destination/check-paths.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
-import { writeOut } from "../terminal/data-output.js";
 import { inputNames } from "./enrich/enrich-job.js";
-import { checkOutput } from "./results/diff.js";
-import { joined, writeChanges } from "./results/write-changes.js";
+import { checkOutput, writeLines } from "./results/write-lines.js";
 
 const { quiet } = cliOptions.shape;
 
@@ -89,11 +87,7 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   if (output !== "-") await checkOutput(output, inputPaths({ inputs }));
   // A pipe may stay silent for as long as it likes.
   const items = [...(await raceAbort(extractItems(inputs, { signal, onNotice }), signal))];
-  const lines = linesOf(items, format);
-  if (output === "-") for (const block of joined(lines)) await writeOut(context, block);
-  else {
-    await writeChanges(output, lines, signal);
-  }
+  await writeLines(output, linesOf(items, format), context);
   onNotice(summaryOf(items));
   return exitCodes.done;
 }

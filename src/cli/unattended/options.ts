@@ -23,6 +23,6 @@ export const unattendedOptions = z.strictObject({
   }),
 });
 
-export function isWebAddress(text: string): boolean {
+function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

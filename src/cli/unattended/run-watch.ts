@@ -11,7 +11,7 @@ import { Tally } from "../../run/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";
 import type { MetricsFile } from "./metrics-file.js";
-import { isWebAddress } from "./options.js";
+import { unattendedOptions } from "./options.js";
 import type { Pings } from "./pings.js";
 
 /** A record of a run, or of as much of it as there was. */
@@ -132,7 +132,7 @@ export class RunWatch {
       this.#metrics = new MetricsFile(metrics, { clock, onWarning });
     }
     // An invalid address is reported as a setting; nobody can be told.
-    if (ping !== undefined && isWebAddress(ping)) {
+    if (ping !== undefined && unattendedOptions.shape.ping.safeParse(ping).success) {
       const { Pings } = await import("./pings.js");
       this.#pings = new Pings(ping, { env, onWarning });
     }

@@ -3,7 +3,6 @@ import { UsageError } from "../../../core/errors.js";
 import { accusationIn } from "../../../core/finding.js";
 import { option } from "../../../core/options.js";
 import { formatCount } from "../../../core/text/quantity.js";
-import { isObjectAddress, parseObjectAddress } from "../../../s3/address.js";
 import { earlierPrefix } from "../../../outputs/options.js";
 import { runOptions } from "../../../run/options.js";
 import { changeCounts, changePhrase, changeTotal } from "../../../report/diff/change-phrase.js";
@@ -12,11 +11,11 @@ import { defang } from "../../../report/defang.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes, exitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
-import { realPath } from "../../../core/files/real-path.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
 import { paintFor } from "../../terminal/colors.js";
 import { writeProse, writeOut } from "../../terminal/data-output.js";
 import { printTable } from "../../terminal/terminal-table.js";
+import { checkOutput, writeLines } from "./write-lines.js";
 
 const { json, color, quiet } = cliOptions.shape;
 
@@ -89,12 +88,10 @@ async function diff(call: DiffCall): Promise<number> {
   await using found = await compareOutputs(earlier, later, { ...settings, signal: context.signal });
   const names = { earlier: redactAddress(earlier), later: redactAddress(later) };
   if (output !== undefined && format !== null) {
-    const { writeChanges } = await import("./write-changes.js");
-    await writeChanges(output, diffLines(format, found, names), context.signal);
+    await writeLines(output, diffLines(format, found, names), context);
   }
-  if (settings.json) {
-    for (const line of diffLines("ndjson", found, names)) await writeOut(context, line);
-  } else if (!settings.quiet) await show(found, output === undefined, call);
+  if (settings.json) await writeLines("-", diffLines("ndjson", found, names), context);
+  else if (!settings.quiet) await show(found, output === undefined, call);
   return settings.exitCode && isAlarming(found) ? exitCodes.rowsFailed : exitCodes.done;
 }
 
@@ -104,23 +101,6 @@ function isAlarming({ changes }: OutputDiff): boolean {
     return change === "worse" || (change === "new" && accusationIn(later!.verdict) !== null);
   }
   return false;
-}
-
-/**
- * Checks before the inputs are read that the output can be written, and replaces none of them.
- *
- * @throws UsageError `output_is_input`, `output_folder_missing`, `bad_object_address`
- */
-export async function checkOutput(output: string, compared: readonly string[]): Promise<void> {
-  const { checkFolder, filesOf, keepInputs } =
-    await import("../../../run/destination/check-paths.js");
-  if (isObjectAddress(output)) {
-    parseObjectAddress(output);
-    return keepInputs(output, filesOf(realPath(output)), compared);
-  }
-  const file = realPath(output);
-  await checkFolder(file);
-  keepInputs(output, filesOf(file), compared);
 }
 
 const titles = ["change", "kind", "item", "difference"];

@@ -5,12 +5,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { printRecords, wantsLines } from "../../terminal/data-output.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
 import { counted } from "../../../core/text/quantity.js";
-import {
-  chosenContext,
-  chosenWebhooks,
-  ofWebhooks,
-  webhookOptions,
-} from "../../services/webhook-file.js";
+import { chosenContext, chosenWebhooks, ofWebhooks, webhookOptions } from "./webhook-file.js";
 
 const { name, case: caseId, context } = webhookOptions;
 

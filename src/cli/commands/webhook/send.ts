@@ -11,13 +11,7 @@ import { wantsLines, writeOut, showRecord } from "../../terminal/data-output.js"
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/text/printable.js";
 import { endpointKeysFile, readEndpointKeys, readSecret, secrets } from "../../options/secrets.js";
-import {
-  chosenContext,
-  chosenWebhooks,
-  ofWebhooks,
-  shownNames,
-  webhookOptions,
-} from "../../services/webhook-file.js";
+import { chosenContext, chosenWebhook, ofWebhooks, webhookOptions } from "./webhook-file.js";
 
 const { name, case: caseId, context } = webhookOptions;
 
@@ -83,7 +77,7 @@ export const webhookSendCommand = defineCommand({
 
 async function send(call: CommandCall<Settings>): Promise<number> {
   const { settings, context } = call;
-  const webhook = await theWebhook(call);
+  const webhook = await chosenWebhook(call);
   const apiKeys = await apiKeysOf(call);
   const caseContext = await chosenContext(call);
   if (caseContext === null) {
@@ -101,15 +95,6 @@ async function send(call: CommandCall<Settings>): Promise<number> {
     await showRecord(call, { webhook: webhook.name, ...request });
   } else await writeOut(context, printable(httpText(request)));
   return exitCodes.done;
-}
-
-async function theWebhook(call: CommandCall<Settings>): Promise<Webhook> {
-  const [webhook, ...others] = await chosenWebhooks(call);
-  if (webhook && others.length === 0) return webhook;
-  const names = [webhook, ...others].flatMap((each) => (each ? [each.name] : []));
-  throw new UsageError("webhook_ambiguous", `${call.operand} has ${names.length} webhooks`, {
-    hint: `choose one with --name: ${shownNames(names)}`,
-  });
 }
 
 /** The API keys, each bound to the origin it may be sent to. */

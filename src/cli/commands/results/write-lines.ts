@@ -2,22 +2,46 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { realPath } from "../../../core/files/real-path.js";
-import { isObjectAddress } from "../../../s3/address.js";
+import { isObjectAddress, parseObjectAddress } from "../../../s3/address.js";
 import { openFileDestination, removePart } from "../../../outputs/file-destination.js";
+import { checkFolder, filesOf, keepInputs } from "../../../run/destination/check-paths.js";
+import type { CliContext } from "../../terminal/cli-context.js";
+import { writeOut } from "../../terminal/data-output.js";
+
+/**
+ * Checks before the inputs are read that the output can be written, and replaces none of them.
+ *
+ * @throws UsageError `output_is_input`, `output_folder_missing`, `bad_object_address`
+ */
+export async function checkOutput(output: string, inputs: readonly string[]): Promise<void> {
+  if (isObjectAddress(output)) {
+    parseObjectAddress(output);
+    return keepInputs(output, filesOf(realPath(output)), inputs);
+  }
+  const file = realPath(output);
+  await checkFolder(file);
+  keepInputs(output, filesOf(file), inputs);
+}
 
 /** UTF-16 units of text written at a time. */
 const writtenAtOnce = 64 * 1024;
 
 /**
- * Writes changes to a file or object, which appears under its name once it is complete.
+ * Writes lines to stdout (`-`), or to a file or object, which appears under its name once it is
+ * complete.
  *
  * @throws FatalError `output_*`, `object_*`; the signal's reason
  */
-export async function writeChanges(
+export async function writeLines(
   path: string,
   lines: Iterable<string>,
-  signal: AbortSignal,
+  context: Pick<CliContext, "stdout" | "signal">,
 ): Promise<void> {
+  const { signal } = context;
+  if (path === "-") {
+    for (const block of joined(lines)) await writeOut(context, block);
+    return;
+  }
   if (!isObjectAddress(path)) return writeFile(realPath(path), lines, signal);
   if (/\.html$/i.test(path)) {
     const { putPage } = await import("../../../s3/put-object.js");
@@ -55,7 +79,7 @@ async function writeFile(
 }
 
 /** Joins lines into blocks: a write costs as much as making many lines. */
-export function* joined(lines: Iterable<string>): Generator<string> {
+function* joined(lines: Iterable<string>): Generator<string> {
   let pending = "";
   for (const line of lines) {
     pending += line;

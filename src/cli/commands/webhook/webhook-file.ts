@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { z } from "zod";
-import { readJson } from "../../core/json-members.js";
-import type { CaseContext } from "../../api/schema/operations.js";
-import { UsageError } from "../../core/errors.js";
-import { option } from "../../core/options.js";
-import { didYouMean } from "../../core/text/did-you-mean.js";
-import type { Webhook } from "../../webhooks/configuration.js";
-import type { caseCallGroups } from "./call-options.js";
-import type { CommandCall, SettingsOf } from "../command.js";
-import type { CliContext } from "../terminal/cli-context.js";
-import { fileFault } from "../terminal/reporter.js";
-import { askService } from "./services.js";
+import { readJson } from "../../../core/json-members.js";
+import type { CaseContext } from "../../../api/schema/operations.js";
+import { UsageError } from "../../../core/errors.js";
+import { option } from "../../../core/options.js";
+import { didYouMean } from "../../../core/text/did-you-mean.js";
+import type { Webhook } from "../../../webhooks/configuration.js";
+import type { caseCallGroups } from "../../services/call-options.js";
+import type { CommandCall, SettingsOf } from "../../command.js";
+import type { CliContext } from "../../terminal/cli-context.js";
+import { fileFault } from "../../terminal/reporter.js";
+import { askService } from "../../services/services.js";
 
 /** Options that select webhooks and the case to render them with. */
 export const webhookOptions = {
@@ -42,7 +42,7 @@ type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof web
  * @throws UsageError if the file is unreadable or malformed, or has no webhook of that name
  */
 export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
-  const { readWebhooks } = await import("../../webhooks/configuration.js");
+  const { readWebhooks } = await import("../../../webhooks/configuration.js");
   const { settings, operand: file } = call;
   const webhooks = await readWebhooks(file);
   const { name } = settings;
@@ -56,7 +56,21 @@ export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   });
 }
 
-export function shownNames(names: readonly string[]): string {
+/**
+ * Reads the one webhook selected by a call.
+ *
+ * @throws UsageError `webhook_ambiguous` for several; as `chosenWebhooks`
+ */
+export async function chosenWebhook(call: Call): Promise<Webhook> {
+  const [webhook, ...others] = await chosenWebhooks(call);
+  if (webhook && others.length === 0) return webhook;
+  const names = [webhook, ...others].flatMap((each) => (each ? [each.name] : []));
+  throw new UsageError("webhook_ambiguous", `${call.operand} has ${names.length} webhooks`, {
+    hint: `choose one with --name: ${shownNames(names)}`,
+  });
+}
+
+function shownNames(names: readonly string[]): string {
   const most = 10;
   const rest = names.length - most;
   const list = names.slice(0, most).map((name) => JSON.stringify(name));
@@ -88,7 +102,7 @@ async function readContext(file: string, { stdin }: CliContext): Promise<CaseCon
   });
   const { value, fault } = readJson(bytes);
   if (fault !== null) throw new UsageError("context_json", `the context ${name} ${fault}`);
-  const { caseContextSchema } = await import("../../api/schema/operations.js");
+  const { caseContextSchema } = await import("../../../api/schema/operations.js");
   const parsed = caseContextSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
