@@ -19,9 +19,9 @@ const sections = {
     "quick-check": async () => (await import("./commands/query/query.js")).quickCheckCommand,
   },
   Tags: {
-    "tags list": async () => (await import("./commands/tag/list.js")).tagsListCommand,
-    "tags show": async () => (await import("./commands/tag/list.js")).tagsShowCommand,
-    "tags ips": async () => (await import("./commands/tag/ips.js")).tagsIpsCommand,
+    "tags list": async () => (await import("./commands/tag/show.js")).tagsListCommand,
+    "tags show": async () => (await import("./commands/tag/show.js")).tagsShowCommand,
+    "tags ips": async () => (await import("./commands/tag/show.js")).tagsIpsCommand,
     "tags export": async () => (await import("./commands/tag/export.js")).tagsExportCommand,
   },
   "Cases and webhooks": {

@@ -1,24 +1,90 @@
 import { z } from "zod";
 import type { IntelClient } from "../../../api/intel-client.js";
-import type { TagIps } from "../../../api/schema/tag.js";
+import type { TagIps, TagSummary } from "../../../api/schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "../../../api/schema/vocabulary.js";
 import { ServiceError } from "../../../api/status-fault.js";
 import { FatalError } from "../../../core/errors.js";
 import { option, wholeNumber } from "../../../core/options.js";
 import { intelCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { wantsLines, writeOut } from "../../terminal/data-output.js";
+import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/text/printable.js";
 import { askService } from "../../services/services.js";
 import { type AddressList, sizeOf, sortAddresses } from "../../../tags/address-list.js";
 import { TagExportError } from "../../../tags/faults.js";
-import { checkedEntries } from "../../../tags/read-tag.js";
-import { ofTag } from "./list.js";
+import { assertTag, checkedEntries } from "../../../tags/read-tag.js";
 
-const { json } = intelCallGroups.Run;
+const ofTag = {
+  usage: "NAME [flags]",
+  operands: [["NAME", "name of the tag, <group>:<name>"]],
+  operandCount: "one",
+} as const;
 
-const groups = {
+export const tagsListCommand = defineCommand({
+  name: "tags list",
+  usage: "[flags]",
+  summary: "list all tags",
+  description: [
+    "Prints every tag with its intent and category, one JSON object per line. On a terminal it prints a table.",
+    "The endpoint is not in the public specification, but the deployed service has it.",
+  ],
+  operands: [],
+  groups: {
+    Output: {
+      descriptions: option(z.boolean().default(false), {
+        description: "Also print the description of each tag",
+      }),
+    },
+    ...intelCallGroups,
+  },
+  examples: {
+    "repute tags list --local": "list the tags of the embedded service",
+    "repute tags list | jq -r 'select(.intent == \"malicious\").name'":
+      "print the names of malicious tags",
+  },
+  exitCodes: callExitCodes,
+  run: async (call) => {
+    const { settings, context } = call;
+    const tags = await askService("intel", call, (client) =>
+      client.tags({ includeDescriptions: settings.descriptions, signal: context.signal }),
+    );
+    await printRecords<TagSummary>(call, tags, [
+      ["name", ({ name }) => name],
+      ["intent", ({ intent }) => intent ?? ""],
+      ["category", ({ category }) => category ?? ""],
+      ["description", ({ description }) => description ?? ""],
+    ]);
+    return exitCodes.done;
+  },
+});
+
+export const tagsShowCommand = defineCommand({
+  ...ofTag,
+  name: "tags show",
+  summary: "show the description and references of a tag",
+  description: [
+    "Prints one tag with its description, references and timeline as one JSON object. On a terminal it prints one field per line.",
+  ],
+  groups: intelCallGroups,
+  examples: {
+    "repute tags show credentials:brute-force --local": "show a tag of the embedded service",
+    "repute tags show credentials:brute-force | jq -r '.references[].url'":
+      "print the URLs of its references",
+  },
+  exitCodes: callExitCodes,
+  run: async (call) => {
+    const { operand: name, context } = call;
+    const tag = await askService("intel", call, (client) =>
+      client.tag(name, { signal: context.signal }),
+    );
+    assertTag(name, tag.name);
+    await showRecord(call, tag);
+    return exitCodes.done;
+  },
+});
+
+const ipsGroups = {
   Page: {
     offset: option(wholeNumber(0).optional(), {
       description: "Print one page: number of entries to skip",
@@ -41,7 +107,7 @@ const groups = {
     ),
   },
   ...intelCallGroups,
-  Run: { json },
+  Run: { json: intelCallGroups.Run.json },
 };
 
 export const tagsIpsCommand = defineCommand({
@@ -52,7 +118,7 @@ export const tagsIpsCommand = defineCommand({
     "Prints every address of a tag's list page by page, all from the same snapshot. In a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it is the address alone.",
     "Exits with 1 if the list changes while it is read, if an entry is not an IP address or occurs twice, or if the number of entries differs from the reported total. With --offset, --limit or --snapshot it prints one page.",
   ],
-  groups,
+  groups: ipsGroups,
   examples: {
     "repute tags ips credentials:brute-force --intel-url https://intel.example/beta":
       "query the service, 10,000 addresses per page",
@@ -63,7 +129,7 @@ export const tagsIpsCommand = defineCommand({
   run: printIps,
 });
 
-async function printIps(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promise<number> {
   const { settings, context, operand: name } = call;
   const { offset, limit, snapshot } = settings;
   const text = wantsLines(call) ? linesOf : plainOf;
