@@ -69,10 +69,6 @@ export interface CommandGroup {
   readonly description: readonly string[];
 }
 
-export function isCommand(topic: Command | CommandGroup): topic is Command {
-  return "run" in topic;
-}
-
 /** The settings of all groups together. */
 export type SettingsOf<Groups extends OptionGroups> = Intersection<
   { [Title in keyof Groups]: z.output<z.ZodObject<Groups[Title]>> }[keyof Groups]

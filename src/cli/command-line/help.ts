@@ -1,5 +1,5 @@
 import { inSections, membersOf } from "../command-list.js";
-import { type Command, type CommandGroup, isCommand, optionSections } from "../command.js";
+import { type Command, type CommandGroup, optionSections } from "../command.js";
 import { type OptionSpec, writtenFlag } from "../options/option-spec.js";
 import { secrets } from "../options/secrets.js";
 import { labelledText, narrow, wrapLines, wrapText } from "../../core/text/wrap.js";
@@ -67,6 +67,10 @@ function overview(group: CommandGroup | null, commands: readonly Command[], widt
         ),
     wrapText(more, width),
   ]);
+}
+
+function isCommand(topic: Command | CommandGroup): topic is Command {
+  return "run" in topic;
 }
 
 function commandHelp(command: Command, width: number): string {
