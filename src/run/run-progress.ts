@@ -1,6 +1,6 @@
 import { isQuota } from "../core/options.js";
 import type { ResourceStack } from "../core/resource-stack.js";
-import { tightestQuotas } from "../store/quota/quota.js";
+import { tightest } from "../store/quota/quota.js";
 import type { RunLookup } from "./run-lookup.js";
 import { perSecond } from "../session/connections.js";
 import { quotaOfAll } from "../session/paces.js";
@@ -86,7 +86,7 @@ async function quotasLeft(
   now: number,
 ): Promise<readonly number[]> {
   if (!rates.some(isQuota) || sharesPace) return [];
-  const quotas = tightestQuotas(rates);
+  const quotas = tightest(rates.filter(isQuota));
   if (service.embedded || (pace === undefined && stateFolder === null)) {
     return quotas.map(({ count }) => count);
   }

@@ -3,7 +3,8 @@ import type { Clock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
 import { type EndpointRates, ratesOf } from "../lookup/options.js";
-import type { EndpointPace, RequestPace, Throttling } from "../lookup/pace/request-pace.js";
+import type { Throttling } from "../lookup/pace/limits.js";
+import type { EndpointPace, Pace, RequestPace } from "../lookup/pace/pace.js";
 import type { Priority } from "../store/redis/redis-address.js";
 
 export interface OpenPacesOptions {
@@ -35,21 +36,13 @@ export interface Paces {
   giveBack(): Promise<void>;
 }
 
-/** One pace of a run, for all endpoints or for one. */
-interface OpenedPace extends RequestPace, EndpointPace {
-  take(signal: AbortSignal): Promise<number>;
-  readonly throttling: Throttling;
-  readonly pausedMs: number;
-  giveBack(): Promise<void>;
-}
-
 /** @param open makes the pace whose quotas are counted under a name; `isShare` if it is one endpoint's */
 export function pacesOf(
   settings: PaceSettings,
-  open: (name: string, rates: readonly Rate[], isShare: boolean) => OpenedPace,
+  open: (name: string, rates: readonly Rate[], isShare: boolean) => Pace,
 ): Paces {
   const run = open(quotaOfAll, settings.rate ?? [], false);
-  const shares: Partial<Record<LookupEndpoint, OpenedPace>> = {};
+  const shares: Partial<Record<LookupEndpoint, Pace>> = {};
   for (const name of lookupEndpoints) {
     const own = ratesOf(name, settings);
     if (own.length > 0) shares[name] = open(name, own, true);
@@ -57,8 +50,8 @@ export function pacesOf(
   return {
     run,
     shares,
-    throttling: () => run.throttling,
-    pausedMs: () => run.pausedMs,
+    throttling: () => run.limits.throttling,
+    pausedMs: () => run.limits.pausedMs,
     async giveBack() {
       for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();
     },

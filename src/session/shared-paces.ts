@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { UsageError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
-import { SharedPace } from "../lookup/pace/shared/shared-pace.js";
+import { Pace } from "../lookup/pace/pace.js";
+import { SharedSlots } from "../lookup/pace/shared-slots.js";
 import { PaceServer } from "../store/redis/pace-server.js";
 import { RedisLink } from "../store/redis/redis-link.js";
 import { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
@@ -37,10 +38,9 @@ export async function openSharedPaces(
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
   const paces = pacesOf(settings, (scope, rates, isShare) => {
     const server = new PaceServer(link, { id, service, scope, priority });
-    const quotas = { store, name: scope };
-    const pace = new SharedPace({ server, rates, clock, isShare, quotas, onUsedUp });
-    link.onLost(() => pace.lost());
-    return pace;
+    const slots = new SharedSlots({ server, rates, clock });
+    link.onLost(() => slots.lost());
+    return new Pace({ rates, clock, slots, isShare, quotas: { store, name: scope }, onUsedUp });
   });
   return {
     ...paces,

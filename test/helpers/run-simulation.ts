@@ -65,7 +65,7 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
         requests: tally.settledRequests,
       },
       maxPerSecond: options.perSecond,
-      throttling: pace.throttling,
+      throttling: pace.limits.throttling,
       bytesTotal: null,
     });
   const meter = new ProgressMeter(progress(), clock.monotonic());

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/core/clock.js";
 import type { Rate } from "../../src/core/options.js";
-import { SharedPace } from "../../src/lookup/pace/shared/shared-pace.js";
+import { Pace } from "../../src/lookup/pace/pace.js";
+import { SharedSlots } from "../../src/lookup/pace/shared-slots.js";
 import type { Priority } from "../../src/store/redis/redis-address.js";
 import { PaceServer } from "../../src/store/redis/pace-server.js";
 import type { Script, ScriptServer, ScriptValue } from "../../src/store/redis/redis-link.js";
@@ -53,18 +54,18 @@ class SimulatedServer implements ScriptServer {
   readonly #real: ScriptServer;
   readonly #time: SimulatedTime;
   readonly #rttMs: number;
-  readonly #serverUs: () => number;
+  readonly #serverMs: () => number;
 
-  constructor(real: ScriptServer, time: SimulatedTime, rttMs: number, serverUs: () => number) {
+  constructor(real: ScriptServer, time: SimulatedTime, rttMs: number, serverMs: () => number) {
     this.#real = real;
     this.#time = time;
     this.#rttMs = rttMs;
-    this.#serverUs = serverUs;
+    this.#serverMs = serverMs;
   }
 
   async run(what: Script, keys: readonly string[], args: readonly ScriptValue[]): Promise<unknown> {
     await this.#time.sleep(this.#rttMs / 2);
-    const timed = [Math.round(this.#serverUs()), ...args.slice(1)];
+    const timed = [this.#serverMs(), ...args.slice(1)];
     const reply = await this.#time.real(() => this.#real.run(what, keys, timed));
     await this.#time.sleep(this.#rttMs / 2);
     return reply;
@@ -116,20 +117,17 @@ export async function simulateSharedPace(
   const time = new SimulatedTime();
   const sent: SentRequest[] = [];
   const ahead = simulation.serverAheadMs ?? (() => 0);
-  const serverUs = (): number => (1.7e12 + time.now + ahead(time.now)) * 1000;
-  const server = new SimulatedServer(redis, time, rttMs, serverUs);
+  const serverMs = (): number => 1.7e12 + time.now + ahead(time.now);
+  const server = new SimulatedServer(redis, time, rttMs, serverMs);
   const stops: AbortController[] = [];
   workers.forEach((worker, number) => {
     const { aheadMs = 0, priority = "normal", concurrency = 32, startMs = 0 } = worker;
     const stop = new AbortController();
     stops.push(stop);
     const caller = { id: `w${number}`, service, scope: "all", priority };
-    const pace = new SharedPace({
-      server: new PaceServer(server, caller),
-      rates,
-      clock: time.clock(aheadMs),
-      random: () => 0.5,
-    });
+    const clock = time.clock(aheadMs);
+    const own = { server: new PaceServer(server, caller), rates, clock, random: () => 0.5 };
+    const pace = new Pace({ rates, clock, slots: new SharedSlots(own) });
     const one = async (): Promise<void> => {
       await time.sleep(startMs);
       while (!stop.signal.aborted) {

@@ -1,130 +1,187 @@
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
-import type { RequestPace, Throttling } from "./request-pace.js";
-import { Gcra } from "./gcra.js";
-import { QuotaGate, type QuotaGateOptions } from "./quota-gate.js";
-import { LimitState } from "./limit-state.js";
+import { Quota, quotaName, type QuotaStore, tightest } from "../../store/quota/quota.js";
 import { FairQueue } from "./fair-queue.js";
+import type { Limits } from "./limits.js";
+import { OwnSlots, type SlotSource } from "./own-slots.js";
 
-interface PaceOptions extends QuotaGateOptions {
+/** The pace of one endpoint, in addition to the one of the run. */
+export interface EndpointPace {
+  take(signal: AbortSignal): Promise<unknown>;
+  /** Reports the end of a request released here. */
+  ended(): void;
+}
+
+/** Decides when each request may start, for one run or for all that share the pace. */
+export interface RequestPace {
+  /**
+   * Resolves when a request may start, to a ticket that dates it relative to throttling.
+   *
+   * @throws the signal's reason if it aborts first; an EarlyEndError if the run has to end, resumable
+   */
+  take(signal: AbortSignal): Promise<number>;
+  /**
+   * Reports a throttle answer.
+   *
+   * @param afterMs wait that the service asked for, or null
+   */
+  throttled(afterMs: number | null, ticket: number): void;
+  /** Reports any other answer. */
+  succeeded(ticket: number): void;
+  /** The service declares its limit used up for `ms` milliseconds. */
+  hold(ms: number): void;
+  /** The service declares a rate; `by` names the source, such as an endpoint. */
+  advise(by: string, rate: Rate): void;
+}
+
+interface PaceOptions {
+  /** All rates apply; none means no limit. Quotas are those over an hour or longer. */
+  readonly rates: readonly Rate[];
+  readonly clock: Clock;
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
+  /** @default slots of this process, from the rates below an hour */
+  readonly slots?: SlotSource | undefined;
+  /** Counts quotas; required if there is one. */
+  readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
+  /** Called when a quota is used up for more than a minute. */
+  readonly onUsedUp?: ((rate: Rate, resumesAtMs: number) => void) | undefined;
+  /** Whether requests wait for another pace after this one. */
+  readonly isShare?: boolean | undefined;
 }
 
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
 const longestSleepMs = 3_600_000;
 
+/** Quotas that free up within this time, in milliseconds, are waited for. */
+const longestQuotaWaitMs = 60_000;
+
 /**
- * The pace of a run, shared by all attempts of all endpoints. Keeps the given rates and pauses
+ * The pace of a run, shared by all attempts of all endpoints. Keeps rates and quotas, and pauses
  * everything when the service throttles.
  */
-export class Pace implements RequestPace {
-  readonly #windows: readonly Gcra[];
-  readonly #quotas: QuotaGate;
-  /** Rates that the service declares, by source; they apply in addition to the given ones. */
-  readonly #advised = new Map<string, { readonly rate: Rate; readonly window: Gcra }>();
-  readonly #limit: LimitState;
-  readonly #clock: Clock;
+export class Pace implements RequestPace, EndpointPace {
+  readonly limits: Limits;
+  readonly #slots: SlotSource;
+  readonly #quotas: readonly Quota[];
+  readonly #options: PaceOptions;
+  readonly #queue = new FairQueue<number>(() => this.#stop());
   #timer: AbortController | null = null;
-  readonly #queue = new FairQueue<number>(() => {
-    this.#timer?.abort();
-    this.#timer = null;
-  });
+  /** If `isShare`: requests released that have not ended. */
+  #underWay = 0;
+  /** Reported when they have all ended: a quota is used up when its last request is. */
+  #usedUp: { readonly rate: Rate; readonly resumesAtMs: number } | null = null;
 
   constructor(options: PaceOptions) {
-    const { rates, clock, random = Math.random } = options;
-    this.#limit = new LimitState(random);
-    this.#windows = rates.filter((rate) => !isQuota(rate)).map((rate) => new Gcra(rate));
-    this.#quotas = new QuotaGate(options);
-    this.#clock = clock;
+    const { rates, clock, quotas } = options;
+    const slots: SlotSource = options.slots ?? new OwnSlots(options);
+    this.#options = options;
+    this.#slots = slots;
+    this.limits = slots.limits;
+    this.#quotas = tightest(rates.filter(isQuota)).map((rate) => {
+      if (quotas === undefined) throw new TypeError("a quota needs a store that counts it");
+      return new Quota({ rate, store: quotas.store, name: quotaName(quotas.name, rate), clock });
+    });
+    slots.onSlots?.(() => {
+      this.#stop();
+      this.#wake();
+    });
   }
 
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#queue.size === 0 && this.#leave()) return Promise.resolve(this.#limit.ticket);
+    if (this.#queue.size === 0 && this.#spend() <= 0) return Promise.resolve(this.limits.ticket);
     const turn = this.#queue.enqueue(signal);
-    this.#wake();
+    if (this.#timer === null) this.#wake();
     return turn;
   }
 
-  throttled(afterMs: number | null, ticket = this.#limit.ticket): void {
-    this.#limit.throttled(this.#clock.monotonic(), afterMs, ticket);
+  throttled(afterMs: number | null, ticket = this.limits.ticket): void {
+    this.limits.throttled(afterMs, ticket);
   }
 
-  get throttling(): Throttling {
-    return this.#limit.throttling;
-  }
-
-  get pausedMs(): number {
-    return Math.max(0, this.#limit.pausedUntil - this.#clock.monotonic());
-  }
-
-  succeeded(ticket = this.#limit.ticket): void {
-    this.#limit.succeeded(this.#clock.monotonic(), ticket);
+  succeeded(ticket = this.limits.ticket): void {
+    this.limits.succeeded(ticket);
   }
 
   hold(ms: number): void {
-    this.#limit.hold(this.#clock.monotonic(), ms);
-  }
-
-  ended(): void {
-    this.#quotas.ended();
+    this.limits.hold(ms);
   }
 
   advise(by: string, rate: Rate): void {
-    const known = this.#advised.get(by)?.rate;
-    if (known?.count === rate.count && known.perMs === rate.perMs) return;
-    this.#advised.set(by, { rate, window: new Gcra(rate) });
+    this.limits.advise(by, rate);
   }
 
-  giveBack(): Promise<void> {
-    return this.#quotas.giveBack();
+  ended(): void {
+    if (--this.#underWay === 0) this.#tellUsedUp();
   }
 
-  /** True if a request may start; it is spent then. */
-  #leave(): boolean {
-    const now = this.#clock.monotonic();
-    if (this.#waitAt(now) > 0) return false;
-    for (const window of this.#windows) window.spend(now);
-    for (const { window } of this.#advised.values()) window.spend(now);
-    this.#quotas.spend();
-    this.#limit.spend(now);
-    return true;
+  /** Returns unused slots and reservations. Call when the run is over. */
+  async giveBack(): Promise<void> {
+    this.#stop();
+    await this.#slots.giveBack?.();
+    for (const quota of this.#quotas) await quota.giveBack();
   }
 
-  #waitAt(now: number): number {
-    let wait = this.#limit.waitAt(now);
-    for (const window of this.#windows) wait = Math.max(wait, window.waitAt(now));
-    for (const { window } of this.#advised.values()) wait = Math.max(wait, window.waitAt(now));
+  /** Spends a request that may start now. @returns milliseconds until one may; 0 or less if it was spent */
+  #spend(): number {
+    const now = this.#options.clock.monotonic();
+    const wait = this.#slots.waitAt(now, Math.max(1, this.#queue.size));
+    if (wait > 0) return wait;
     // Quotas come last: asking one may reserve permits, which should be used soon.
-    return wait > 0 ? wait : this.#quotas.wait();
+    const quotaWait = this.#quotaWait();
+    if (quotaWait > 0) return quotaWait;
+    this.#slots.spend(now);
+    for (const quota of this.#quotas) quota.spend();
+    if (this.#options.isShare === true) this.#underWay++;
+    return 0;
+  }
+
+  #quotaWait(): number {
+    let longest = 0;
+    for (const quota of this.#quotas) {
+      const wait = quota.wait();
+      longest = Math.max(longest, wait);
+      if (wait <= longestQuotaWaitMs) continue;
+      this.#usedUp = { rate: quota.rate, resumesAtMs: this.#options.clock.now() + wait };
+      if (this.#underWay === 0) this.#tellUsedUp();
+    }
+    return longest;
+  }
+
+  #tellUsedUp(): void {
+    const usedUp = this.#usedUp;
+    this.#usedUp = null;
+    if (usedUp !== null) this.#options.onUsedUp?.(usedUp.rate, usedUp.resumesAtMs);
   }
 
   /** Releases every request that may start, and sets the single timer for the next. */
   #wake(): void {
-    if (this.#timer !== null) return;
     while (this.#queue.size > 0) {
-      if (!this.#leave()) {
-        // The listener told about a used-up quota may have ended the waiting requests.
-        if (this.#queue.size > 0) this.#sleep();
-        return;
-      }
-      this.#queue.release(this.#limit.ticket);
+      const wait = this.#spend();
+      if (wait <= 0) this.#queue.release(this.limits.ticket);
+      // The listener told about a used-up quota may have ended the waiting requests.
+      else if (this.#queue.size > 0 && wait < Number.POSITIVE_INFINITY) return this.#sleep(wait);
+      else return;
     }
   }
 
-  #sleep(): void {
+  #sleep(wait: number): void {
     const timer = new AbortController();
     this.#timer = timer;
-    const wake = (): void => {
-      this.#timer = null;
-      this.#wake();
-    };
     // Timers have millisecond granularity; one that fires early would have to be set again.
-    const ms = Math.min(
-      longestSleepMs,
-      Math.max(1, Math.ceil(this.#waitAt(this.#clock.monotonic()))),
+    const ms = Math.min(longestSleepMs, Math.max(1, Math.ceil(wait)));
+    this.#options.clock.sleep(ms, timer.signal).then(
+      () => {
+        this.#timer = null;
+        this.#wake();
+      },
+      () => undefined,
     );
-    this.#clock.sleep(ms, timer.signal).then(wake, () => undefined);
+  }
+
+  #stop(): void {
+    this.#timer?.abort();
+    this.#timer = null;
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import { isQuota, type Rate } from "../../core/options.js";
+import type { Rate } from "../../core/options.js";
 
 /** Requests that one process may send until a deadline. It returns what it doesn't use. */
 export interface Reservation {
@@ -125,10 +125,10 @@ export function windowOf(name: string): number {
   return Number(name.slice(name.lastIndexOf(" ") + 1));
 }
 
-/** The quotas among `rates`. Of those with the same window, which share a count, the lowest. */
-export function tightestQuotas(rates: readonly Rate[]): readonly Rate[] {
+/** Of the rates with the same window, which share a count, the lowest. */
+export function tightest(rates: readonly Rate[]): readonly Rate[] {
   const byWindow = new Map<number, Rate>();
-  for (const rate of rates.filter(isQuota)) {
+  for (const rate of rates) {
     const known = byWindow.get(rate.perMs);
     if (known === undefined || rate.count < known.count) byWindow.set(rate.perMs, rate);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MemoryQuotaStore, QuotaCounts } from "../../../../src/store/quota/quota-counts.js";
-import { Quota, type QuotaStore, tightestQuotas } from "../../../../src/store/quota/quota.js";
+import { Quota, type QuotaStore, tightest } from "../../../../src/store/quota/quota.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 const day = 86_400_000;
@@ -66,7 +66,7 @@ test("repeated rates with the same window count once, at the lowest count", () =
     { count: 50, perMs: day },
     { count: 60, perMs: day },
   ];
-  expect(tightestQuotas(rates)).toEqual([{ count: 50, perMs: day }]);
+  expect(tightest(rates)).toEqual([{ count: 50, perMs: day }]);
 });
 
 test("another process's reservation is waited for until it is settled or over", async () => {
