@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
 import { type EndpointRates, ratesOf } from "../lookup/options.js";
+import type { ProbeLease } from "../lookup/attempt/outage.js";
 import type { Throttling } from "../lookup/pace/limits.js";
 import type { EndpointPace, Pace, RequestPace } from "../lookup/pace/pace.js";
 import type { Priority } from "../store/redis/redis-address.js";
@@ -32,6 +33,8 @@ export interface Paces {
   readonly throttling: () => Throttling;
   /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   readonly pausedMs: () => number;
+  /** Which of the processes that share the paces probes the service during an outage. */
+  readonly lease?: ProbeLease | undefined;
   /** Returns reserved but unused requests to their quotas. */
   giveBack(): Promise<void>;
 }

@@ -155,6 +155,7 @@ export class Session {
         patienceMs: run.outagePatienceMs,
         address: service.url,
         answered: run.answered,
+        lease: paces.lease,
         clock,
         onChange: run.onOutage,
       });

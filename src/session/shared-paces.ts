@@ -4,6 +4,7 @@ import type { Rate } from "../core/options.js";
 import { Pace } from "../lookup/pace/pace.js";
 import { SharedSlots } from "../lookup/pace/shared-slots.js";
 import { PaceServer } from "../store/redis/pace-server.js";
+import { RedisProbeLease } from "../store/redis/redis-probe-lease.js";
 import { RedisLink } from "../store/redis/redis-link.js";
 import { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
 import {
@@ -42,10 +43,13 @@ export async function openSharedPaces(
     link.onLost(() => slots.lost());
     return new Pace({ rates, clock, slots, isShare, quotas: { store, name: scope }, onUsedUp });
   });
+  const lease = new RedisProbeLease(link, service);
   return {
     ...paces,
+    lease,
     async giveBack() {
       await paces.giveBack();
+      await lease.release();
       link.close();
     },
   };

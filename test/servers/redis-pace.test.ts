@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RedisLink } from "../../src/store/redis/redis-link.js";
+import { RedisProbeLease } from "../../src/store/redis/redis-probe-lease.js";
 import { RedisServer } from "../helpers/redis-server.js";
 import { mostInASecond, simulateSharedPace } from "../helpers/shared-pace-simulation.js";
 
@@ -32,6 +33,18 @@ for (const rate of [100, 1_500, 5_000]) {
     });
   }
 }
+
+test("one process at a time probes a service, until it gives that up", async () => {
+  const [first, second] = [1, 2].map(() => new RedisProbeLease(redis, "https://a.test/outage"));
+  expect(await first!.take(60_000)).toBe(true);
+  expect(await second!.take(60_000)).toBe(false);
+  expect(await first!.take(60_000)).toBe(true);
+  await second!.release();
+  expect(await second!.take(60_000)).toBe(false);
+  await first!.release();
+  expect(await second!.take(60_000)).toBe(true);
+  expect(await first!.take(60_000)).toBe(false);
+});
 
 /** Accepts so many requests in each second of its own clock. */
 function fixedWindow(limit: number): (nowMs: number) => boolean {

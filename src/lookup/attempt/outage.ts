@@ -24,6 +24,17 @@ const neverAnswered = { mostMs: 15_000, unresolvedMs: 2_000 };
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
 const longestSleepMs = 3_600_000;
 
+/** How often a process that may not probe looks whether it may, and the longest probe, in milliseconds. */
+const lease = { lookMs: 1_000, probeMs: 60_000 };
+
+/** Lets one process probe for all that share a pace. */
+export interface ProbeLease {
+  /** Takes or extends the lease; false while another process has it. */
+  take(forMs: number): Promise<boolean>;
+  /** Lets the others go on. */
+  release(): Promise<void>;
+}
+
 export interface OutageOptions {
   /** How long to keep probing, in milliseconds. */
   readonly patienceMs: number;
@@ -31,6 +42,8 @@ export interface OutageOptions {
   readonly address: string;
   /** Whether the service has ever answered. */
   readonly answered: () => boolean;
+  /** Default: probes for itself. */
+  readonly lease?: ProbeLease | undefined;
   readonly clock: Clock;
   /** Called when an outage starts and when it ends. */
   readonly onChange?: ((message: string) => void) | undefined;
@@ -100,7 +113,8 @@ export class Outage {
     if (this.#open === null) return;
     this.#open.over.abort();
     this.#open = null;
-    const { clock, onChange, address } = this.#options;
+    const { clock, onChange, address, lease: shared } = this.#options;
+    void shared?.release();
     const seconds = Math.round((clock.monotonic() - this.#since) / 1000);
     onChange?.(`${address} answers again after ${seconds} s; the run continues`);
     this.#wake();
@@ -145,7 +159,11 @@ export class Outage {
     outage.isProbed = true;
     const done = new AbortController();
     const probe = async (): Promise<Attempt> => {
-      await this.#pause(outage, AbortSignal.any([signal, done.signal]));
+      const ends = AbortSignal.any([signal, done.signal]);
+      const ms = outage.pauseMs;
+      outage.pauseMs = Math.min(2 * ms, probeAfter.mostMs);
+      await this.#pause(ms, outage, ends);
+      while (!(await this.#mayProbe(outage))) await this.#pause(lease.lookMs, outage, ends);
       return attempt();
     };
     try {
@@ -157,12 +175,16 @@ export class Outage {
     }
   }
 
-  /** Resolves at the time of the next probe, or when the outage is over. */
-  async #pause(outage: OpenOutage, signal: AbortSignal): Promise<void> {
-    const ms = outage.pauseMs;
-    outage.pauseMs = Math.min(2 * ms, probeAfter.mostMs);
+  /** Resolves after so many milliseconds, or when the outage is over. */
+  async #pause(ms: number, outage: OpenOutage, signal: AbortSignal): Promise<void> {
     const ends = AbortSignal.any([signal, outage.over.signal]);
     await this.#options.clock.sleep(ms, ends).catch(() => signal.throwIfAborted());
+  }
+
+  async #mayProbe({ over, pauseMs }: OpenOutage): Promise<boolean> {
+    const { lease: shared } = this.#options;
+    if (shared === undefined || over.signal.aborted) return true;
+    return shared.take(2 * pauseMs + lease.probeMs);
   }
 
   /**
