@@ -74,7 +74,7 @@ export type { Item, ItemKind, Recognition, UnsupportedReason } from "./core/item
 export { recogniseItem } from "./core/item/recognise.js";
 export type { Duration, Rate } from "./core/options.js";
 export type { RateOption } from "./lookup/options.js";
-export type { RequestPace } from "./lookup/pace/pace.js";
+export type { RequestPace } from "./lookup/pace/request-pace.js";
 export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest/manifest.js";
 export type { RunProgress } from "./run/types.js";
 export { startService } from "./service/service.js";

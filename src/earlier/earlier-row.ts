@@ -14,7 +14,8 @@ import {
 import { type Item, itemKinds } from "../core/item/item.js";
 import type { Row } from "../core/row.js";
 import { answeredLookups } from "../formats/answered-lookups.js";
-import { columnTypes, type InputType } from "../formats/column-types.js";
+import { columnTypes } from "../formats/column-types.js";
+import type { InputType } from "../formats/typed-column.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import type { EarlierRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
 import type { SinkSettings } from "../outputs/options.js";

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { FatalError } from "../core/errors.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
-import type { CellValue } from "../formats/column-types.js";
+import type { CellValue } from "../formats/typed-column.js";
 import { verifyInput } from "../inputs/verify-input.js";
 import {
   openParquetOutput,

@@ -1,5 +1,6 @@
 import type { ColumnType } from "../core/column.js";
-import { columnTypes, joinedEntries, type CellValue } from "../formats/column-types.js";
+import { columnTypes, joinedEntries } from "../formats/column-types.js";
+import type { CellValue } from "../formats/typed-column.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { cellOf, type InputValue, numberValue } from "../outputs/tables/values.js";
 import { stagedType, type TableColumn } from "../outputs/sql/table-schema.js";

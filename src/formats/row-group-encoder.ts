@@ -1,4 +1,4 @@
-import type { CellValue, TypedColumn } from "./column-types.js";
+import type { CellValue, TypedColumn } from "./typed-column.js";
 import type * as parquetWriter from "hyparquet-writer";
 import type { KeyValue, RowGroup, SchemaElement } from "hyparquet";
 import type { ByteWriter, ParquetWriter } from "hyparquet-writer";

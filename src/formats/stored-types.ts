@@ -1,12 +1,6 @@
 import { parseTimestamp } from "../core/clock.js";
-import {
-  columnTypes,
-  in64Bits,
-  type ParquetLeaf,
-  type StoredTypeFacts,
-  type DecimalType,
-  type StoredType,
-} from "./column-types.js";
+import { columnTypes, in64Bits, type ParquetLeaf, type StoredTypeFacts } from "./column-types.js";
+import type { DecimalType, StoredType } from "./typed-column.js";
 
 export type StoringName = "parquet" | keyof StoredTypeFacts["sql"];
 

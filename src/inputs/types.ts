@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
 import type { Row } from "../core/row.js";
-import type { InputType } from "../formats/column-types.js";
+import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 

@@ -7,7 +7,7 @@ import { itemKinds } from "../core/item/item.js";
 import { redisAddress } from "../store/redis/redis-address.js";
 import { sourceOptions } from "../inputs/source-options.js";
 import { lookupOptions } from "../lookup/options.js";
-import type { RequestPace } from "../lookup/pace/pace.js";
+import type { RequestPace } from "../lookup/pace/request-pace.js";
 import { sinkOptions } from "../outputs/options.js";
 import { runOptions } from "../run/options.js";
 import { serviceOptions } from "../service/options.js";

@@ -4,7 +4,7 @@ import type { Tag, TagIps, TagSummary } from "../api/schema/tag.js";
 import type { CallOptions } from "../api/types.js";
 import { ReputeError } from "../core/errors.js";
 import { inOrder } from "../lookup/in-order.js";
-import type { RequestPace } from "../lookup/pace/pace.js";
+import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { ExportReport } from "../tags/types.js";
 import type { Webhook } from "../webhooks/configuration.js";

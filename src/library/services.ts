@@ -5,7 +5,7 @@ import { AbortGroups } from "../core/abort.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { ResourceStack } from "../core/resource-stack.js";
-import type { RequestPace } from "../lookup/pace/pace.js";
+import type { RequestPace } from "../lookup/pace/request-pace.js";
 import { Slots } from "../lookup/pace/slots.js";
 import { embeddedServiceName } from "../run/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";

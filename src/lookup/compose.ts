@@ -9,7 +9,7 @@ import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
 import type { Outage } from "./attempt/outage.js";
 import { FairQueue } from "./pace/fair-queue.js";
-import type { EndpointPace, RequestPace } from "./pace/pace.js";
+import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
 import { retry, type RetryOptions } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";

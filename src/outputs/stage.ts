@@ -5,7 +5,7 @@ import { FatalError } from "../core/errors.js";
 import type { EnrichedRow } from "../core/row.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/record-splitter.js";
-import type { CellValue } from "../formats/column-types.js";
+import type { CellValue } from "../formats/typed-column.js";
 import type { Encoder } from "../formats/types.js";
 import { partGone, partPath, verifyPart, type WrittenPosition } from "./file-destination.js";
 import { outputFault } from "./output-fault.js";

@@ -4,8 +4,9 @@ import { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
 import { type EndpointRates, ratesOf } from "../lookup/options.js";
 import type { ProbeLease } from "../lookup/attempt/outage.js";
-import type { Throttling } from "../lookup/pace/limits.js";
-import type { EndpointPace, Pace, RequestPace } from "../lookup/pace/pace.js";
+import type { Throttling } from "../lookup/pace/request-pace.js";
+import type { Pace } from "../lookup/pace/pace.js";
+import type { EndpointPace, RequestPace } from "../lookup/pace/request-pace.js";
 import type { Priority } from "../store/redis/redis-address.js";
 
 export interface OpenPacesOptions {

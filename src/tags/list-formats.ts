@@ -1,7 +1,7 @@
 import { loadDriver } from "../core/load-driver.js";
 import { recordWriter, withoutFormula } from "../formats/csv/csv-writer.js";
 import { RowGroupEncoder, type ParquetDriver } from "../formats/row-group-encoder.js";
-import type { TypedColumn } from "../formats/column-types.js";
+import type { TypedColumn } from "../formats/typed-column.js";
 import { type AddressList, addressTexts } from "./address-list.js";
 import { cidrLines, ipsetLines, nftLines } from "./firewalls.js";
 import type { TagFormat } from "./options.js";

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadCommands } from "../../src/cli/command-list.js";
-import type { StoredType } from "../../src/formats/column-types.js";
+import type { StoredType } from "../../src/formats/typed-column.js";
 import { columns } from "../../src/core/columns.js";
 import { dialectNames, sqlType } from "../../src/outputs/sql/dialect.js";
 import { capitalised, table } from "../helpers/markdown.js";

@@ -5,7 +5,7 @@ import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { counted, shellWord } from "../../core/text/quantity.js";
 import { programInfo } from "../../core/program.js";
-import type { InputType } from "../../formats/column-types.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
 import type { CopiedFrom, InputRange, SourceInput } from "../../inputs/types.js";

@@ -1,5 +1,5 @@
 import type { Row } from "../../core/row.js";
-import type { InputType } from "../../formats/column-types.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { columnName } from "../../formats/columns/find-column.js";

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
-import type { RequestPace } from "../pace/pace.js";
+import type { RequestPace } from "../pace/request-pace.js";
 import { AbortableSleep } from "../../core/abort.js";
 import { type RetryOptions, RetryPlan } from "./retry.js";
 

@@ -2,12 +2,7 @@ import { isQuota, type Rate } from "../../core/options.js";
 import type { PaceWindow } from "../../store/redis/pace-server.js";
 import { tightest } from "../../store/quota/quota.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
-
-/**
- * What throttle answers show: `found` means a limit, `unclear` that they may be of an unavailable
- * service and pass.
- */
-export type Throttling = "none" | "unclear" | "found";
+import type { Throttling } from "./request-pace.js";
 
 interface LimitsOptions {
   /** All apply; none means no limit. Quotas are not among these limits. */

@@ -1,7 +1,7 @@
 import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../../api/rate-limit-headers.js";
 import type { AttemptReport } from "../../api/types.js";
 import type { Clock } from "../../core/clock.js";
-import type { RequestPace } from "./pace.js";
+import type { RequestPace } from "./request-pace.js";
 import type { Slots } from "./slots.js";
 
 /** Slows down as an answer's rate-limit headers ask. */

@@ -4,35 +4,7 @@ import { Quota, quotaName, type QuotaStore, tightest } from "../../store/quota/q
 import { FairQueue } from "./fair-queue.js";
 import type { Limits } from "./limits.js";
 import { OwnSlots, type SlotSource } from "./own-slots.js";
-
-/** The pace of one endpoint, in addition to the one of the run. */
-export interface EndpointPace {
-  take(signal: AbortSignal): Promise<unknown>;
-  /** Reports the end of a request released here. */
-  ended(): void;
-}
-
-/** Decides when each request may start, for one run or for all that share the pace. */
-export interface RequestPace {
-  /**
-   * Resolves when a request may start, to a ticket that dates it relative to throttling.
-   *
-   * @throws the signal's reason if it aborts first; an EarlyEndError if the run has to end, resumable
-   */
-  take(signal: AbortSignal): Promise<number>;
-  /**
-   * Reports a throttle answer.
-   *
-   * @param afterMs wait that the service asked for, or null
-   */
-  throttled(afterMs: number | null, ticket: number): void;
-  /** Reports any other answer. */
-  succeeded(ticket: number): void;
-  /** The service declares its limit used up for `ms` milliseconds. */
-  hold(ms: number): void;
-  /** The service declares a rate; `by` names the source, such as an endpoint. */
-  advise(by: string, rate: Rate): void;
-}
+import type { EndpointPace, RequestPace } from "./request-pace.js";
 
 interface PaceOptions {
   /** All rates apply; none means no limit. Quotas are those over an hour or longer. */

@@ -175,11 +175,14 @@ export class SharedSlots implements SlotSource {
     if (grant.ticket !== this.#told.ticket || grant.hold > grant.now) this.#drop();
     this.#told = { ticket: grant.ticket, hold: grant.hold };
     if (grant.learned !== "") limits.rate.learned = JSON.parse(grant.learned) as LearnedRate;
-    limits.ticket = Math.max(limits.ticket, grant.ticket);
     limits.good = Math.max(limits.good, grant.good);
     limits.pausedUntil = Math.max(limits.pausedUntil, grant.hold);
-    limits.idleMs = grant.idle;
-    limits.sent = grant.sent;
+    // A server that has lost everything is told both again.
+    if (grant.ticket >= limits.ticket) {
+      limits.idleMs = grant.idle;
+      limits.sent = grant.sent;
+      limits.ticket = grant.ticket;
+    }
     const at = grant.at + this.#difference.ms;
     for (let n = 0; n < grant.slots; n++) this.#slots.push(at + n * grant.spacing);
     this.#askAt = grant.slots > 0 ? received + calls.apartMs : at;

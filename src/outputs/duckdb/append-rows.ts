@@ -1,7 +1,7 @@
 import type * as duckdb from "@duckdb/node-api";
 import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
-import type { CellValue, StoredType, TypedColumn } from "../../formats/column-types.js";
+import type { CellValue, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { FatalError } from "../../core/errors.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import type { Batches } from "../warehouse/table-database.js";

@@ -1,4 +1,4 @@
-import type { TypedColumn } from "../../formats/column-types.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
 import { existsSync } from "node:fs";
 import { access as checkAccess, constants, open } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { timeText } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { decimalType } from "../../formats/stored-types.js";
-import type { InputType, StoredType } from "../../formats/column-types.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { queryRefused, severalStatements } from "../tables/table-fault.js";
 import type { SelectionReading } from "../tables/types.js";

@@ -1,6 +1,6 @@
 import type { SchemaElement, SchemaTree } from "hyparquet";
 import { decimalType } from "../../formats/stored-types.js";
-import type { InputType, StoredType } from "../../formats/column-types.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
 
 export function parquetType({ element, children }: SchemaTree): InputType {
   const isScalar = children.length === 0 && element.repetition_type !== "REPEATED";

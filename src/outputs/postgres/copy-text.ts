@@ -1,5 +1,5 @@
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
-import type { CellValue, StoredType } from "../../formats/column-types.js";
+import type { CellValue, StoredType } from "../../formats/typed-column.js";
 import { decimalText, numberText } from "../tables/values.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 

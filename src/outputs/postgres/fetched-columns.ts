@@ -1,6 +1,6 @@
 import type { FieldDef } from "pg";
 import { decimalType } from "../../formats/stored-types.js";
-import type { InputType, StoredType } from "../../formats/column-types.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { type InputValue, JsonText, numberValue } from "../tables/values.js";
 import type { PostgresSession } from "./postgres-session.js";
 

@@ -1,4 +1,4 @@
-import type { TypedColumn } from "../../formats/column-types.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";

@@ -1,4 +1,4 @@
-import type { StoredType, TypedColumn } from "../../formats/column-types.js";
+import type { StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { storedType } from "../../formats/stored-types.js";
 import { UsageError } from "../../core/errors.js";
 

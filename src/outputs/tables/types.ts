@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { InputType } from "../../formats/column-types.js";
+import type { InputType } from "../../formats/typed-column.js";
 import type { TableName } from "../sql/dialect.js";
 import type { InputValue } from "./values.js";
 

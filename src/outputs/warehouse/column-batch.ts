@@ -1,4 +1,4 @@
-import type { CellValue } from "../../formats/column-types.js";
+import type { CellValue } from "../../formats/typed-column.js";
 
 export interface BatchBounds {
   readonly rows: number;

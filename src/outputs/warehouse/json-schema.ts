@@ -8,7 +8,8 @@ import {
   verdicts,
 } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
-import { columnTypes, type InputType, type StoredType } from "../../formats/column-types.js";
+import { columnTypes } from "../../formats/column-types.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { storedType } from "../../formats/stored-types.js";
 import { addedColumnNames, addedMemberName } from "../../formats/added-names.js";
 import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";

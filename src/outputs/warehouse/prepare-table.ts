@@ -1,4 +1,4 @@
-import type { TypedColumn } from "../../formats/column-types.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../core/errors.js";
 import {
   addColumns,

@@ -1,6 +1,6 @@
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
-import type { TypedColumn } from "../../formats/column-types.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
 import {
   createTable,
   type DialectName,

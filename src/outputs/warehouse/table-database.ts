@@ -1,6 +1,6 @@
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
-import type { TypedColumn } from "../../formats/column-types.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "./column-batch.js";
 import type { DialectName, TableName } from "../sql/dialect.js";
 import type { PublicationOptions } from "../publication.js";

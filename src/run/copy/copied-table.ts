@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
 import type { Row } from "../../core/row.js";
-import type { InputType } from "../../formats/column-types.js";
+import type { InputType } from "../../formats/typed-column.js";
 import { mapLists } from "../../formats/reading/lines.js";
 import type { RunInput, SeveralInputs, SourceInput, SourcePosition } from "../../inputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";

@@ -7,7 +7,7 @@ import { counted } from "../../core/text/quantity.js";
 import { verifyInput } from "../../inputs/verify-input.js";
 import { type ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import type { InputType } from "../../formats/column-types.js";
+import type { InputType } from "../../formats/typed-column.js";
 import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";
 import type { TableInput, TableReceiver } from "../../outputs/tables/types.js";
 import { cellOf, type InputValue, jsonOf } from "../../outputs/tables/values.js";

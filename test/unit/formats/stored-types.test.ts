@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { timeText } from "../../../src/core/clock.js";
 import { decimalType, lacksType, storedType } from "../../../src/formats/stored-types.js";
-import type { StoredType } from "../../../src/formats/column-types.js";
+import type { StoredType } from "../../../src/formats/typed-column.js";
 import { decimalText, floatText, numberText } from "../../../src/outputs/tables/values.js";
 
 const cellOf = (type: StoredType, text: string) => storedType(type).cellOf(text);

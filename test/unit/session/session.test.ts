@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/core/clock.js";
-import type { RequestPace } from "../../../src/lookup/pace/pace.js";
+import type { RequestPace } from "../../../src/lookup/pace/request-pace.js";
 import { Pace } from "../../../src/lookup/pace/pace.js";
 import { enrichOptions } from "../../../src/run/options.js";
 import type { Session } from "../../../src/session/session.js";

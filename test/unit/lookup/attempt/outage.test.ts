@@ -79,9 +79,9 @@ describe("Outage", () => {
       return own;
     });
     for (const run of runs) await trip(run);
-    const before = runs.map(({ asked }) => asked());
+    const before = runs.map((run) => run.asked());
     for (let s = 0; s < 30; s++) await Promise.all(runs.map(({ clock }) => clock.advance(1_000)));
-    const probes = runs.map(({ asked }, n) => asked() - before[n]!);
+    const probes = runs.map((run, n) => run.asked() - before[n]!);
     expect(probes.filter((count) => count > 0)).toEqual([4]);
     back = true;
     for (let s = 0; s < 40; s++) await Promise.all(runs.map(({ clock }) => clock.advance(1_000)));

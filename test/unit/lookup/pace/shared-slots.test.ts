@@ -11,6 +11,7 @@ class Reports implements ScriptServer {
   ticket = 0;
   holdMs = 0;
   learned = "";
+  idle = 0;
   sent = 0;
   /** Calls that told something, refused ones too. */
   told = 0;
@@ -20,7 +21,7 @@ class Reports implements ScriptServer {
   away = 0;
 
   async run(_: Script, __: readonly string[], args: readonly ScriptValue[]): Promise<unknown> {
-    const [, , , want, , credit, ticket, , hold, , learned, ...windows] = args;
+    const [, , , want, , credit, ticket, , hold, idle, learned, ...windows] = args;
     if (learned !== "" || Number(hold) > 0) this.told++;
     if (this.away > 0) {
       this.away--;
@@ -30,11 +31,22 @@ class Reports implements ScriptServer {
     this.holdMs = Math.max(this.holdMs, Number(hold));
     const isNew = learned !== "" && Number(ticket) > this.ticket;
     const isKnown = isNew || (learned === "" && ticket === this.ticket);
-    if (isNew) [this.ticket, this.learned] = [Number(ticket), String(learned)];
+    if (isNew) {
+      [this.ticket, this.learned] = [Number(ticket), String(learned)];
+      this.idle = Math.max(this.idle, Number(idle));
+    }
     this.sent += Number(want) - Number(credit);
     const at = Math.max(clock.monotonic(), this.holdMs);
     const times = [clock.monotonic(), Number(want), at, 0];
-    return [isKnown ? "" : this.learned, ...times, this.ticket, 0, this.holdMs, 0, this.sent];
+    return [
+      isKnown ? "" : this.learned,
+      ...times,
+      this.ticket,
+      0,
+      this.holdMs,
+      this.idle,
+      this.sent,
+    ];
   }
 }
 
@@ -133,12 +145,13 @@ describe("shared slots", () => {
 
   test("what is known is restored when the server has lost it", async () => {
     const one = paceOf("a");
+    reports.idle = 600_000;
     one.pace.throttled(5_000);
     await clock.advance(0);
-    Object.assign(reports, { ticket: 0, holdMs: 0, learned: "" });
+    Object.assign(reports, { ticket: 0, holdMs: 0, learned: "", idle: 0 });
     one.slots.lost();
     await accepted(one, 1);
-    expect(reports).toMatchObject({ ticket: 1, holdMs: 5_000 });
+    expect(reports).toMatchObject({ ticket: 1, holdMs: 5_000, idle: 600_000 });
     expect(JSON.parse(reports.learned).waitMs).toBe(5_000);
     expect(clock.monotonic()).toBe(5_000);
   });

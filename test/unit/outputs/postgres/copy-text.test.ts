@@ -1,4 +1,4 @@
-import type { CellValue, StoredType } from "../../../../src/formats/column-types.js";
+import type { CellValue, StoredType } from "../../../../src/formats/typed-column.js";
 import { expect, it } from "vitest";
 import { copyText } from "../../../../src/outputs/postgres/copy-text.js";
 import { ColumnBatch } from "../../../../src/outputs/warehouse/column-batch.js";

@@ -1,4 +1,4 @@
-import type { TypedColumn } from "../../../../src/formats/column-types.js";
+import type { TypedColumn } from "../../../../src/formats/typed-column.js";
 import type { TableSchema } from "../../../../src/outputs/sql/table-schema.js";
 import { expect, it } from "vitest";
 import { checkTable } from "../../../../src/outputs/warehouse/prepare-table.js";
