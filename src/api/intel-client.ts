@@ -180,7 +180,7 @@ function assertSameDataset(name: string, pin: TagIpsSoFar["pin"], page: TagIps):
     if (pin[member] === page[member]) continue;
     throw new SnapshotChangedError(
       "snapshot_changed",
-      `the list of ${name} changed while it was read: ${member} differs from the first page`,
+      `the list of ${name} changed while it was read: ${member} from ${String(pin[member])} to ${String(page[member])}`,
       { httpStatus: 200 },
     );
   }

@@ -100,7 +100,7 @@ export function namesAmong<Name extends string>(
       const near = meant === null ? `; known are ${names.join(", ")}` : ` (did you mean ${meant}?)`;
       context.addIssue({
         code: "custom",
-        message: `has no ${what} ${JSON.stringify(name)}${near}`,
+        message: `must not contain the unknown ${what} ${JSON.stringify(name)}${near}`,
       });
     }
     return z.NEVER;

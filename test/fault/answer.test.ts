@@ -50,6 +50,7 @@ test.each([
   ["gzip", gzipSync(text)],
   ["deflate", deflateSync(text)],
   ["deflate", deflateRawSync(text)],
+  ["deflate", gzipSync(text)],
   ["deflate, gzip", gzipSync(deflateSync(text))],
   ["br", brotliCompressSync(text)],
   ["identity", Buffer.from(text)],

@@ -5,7 +5,7 @@ import { Pace } from "../../src/lookup/pace/pace.js";
 import { SharedSlots } from "../../src/lookup/pace/shared-slots.js";
 import type { Priority } from "../../src/store/redis/redis-address.js";
 import { PaceServer } from "../../src/store/redis/pace-server.js";
-import type { Script, ScriptServer, ScriptValue } from "../../src/store/redis/redis-link.js";
+import type { Script, ScriptServer, ScriptValue } from "../../src/store/redis/script.js";
 import { SimulatedTimers } from "./simulated-timers.js";
 
 /** Time that passes only while no real call is open. */

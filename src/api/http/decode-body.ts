@@ -1,4 +1,4 @@
-import { brotliDecompressSync, inflateRawSync, inflateSync, unzipSync } from "node:zlib";
+import { brotliDecompressSync, inflateRawSync, unzipSync } from "node:zlib";
 import { TransportError } from "./transport-error.js";
 import type { Answer } from "../types.js";
 
@@ -10,11 +10,12 @@ const decoders: ReadonlyMap<string, typeof unzipSync> = new Map([
   ["identity", (body) => body as Buffer<ArrayBuffer>],
 ]);
 
-/** Some servers send `deflate` without its zlib header (RFC 9110 section 8.4.1.2); curl reads it too. */
-function inflateAny(...[body, options]: Parameters<typeof inflateSync>): Buffer<ArrayBuffer> {
+/** Some servers send `deflate` without its zlib header (RFC 9110 section 8.4.1.2), or gzip in its place. */
+function inflateAny(...[body, options]: Parameters<typeof unzipSync>): Buffer<ArrayBuffer> {
   const [first = 0, second = 0] = body as Buffer;
-  const hasHeader = (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
-  return hasHeader ? inflateSync(body, options) : inflateRawSync(body, options);
+  const isZlib = (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
+  const isGzip = first === 0x1f && second === 0x8b;
+  return isZlib || isGzip ? unzipSync(body, options) : inflateRawSync(body, options);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { serviceAddress } from "../cache-key.js";
 import { priorities, type Priority } from "./redis-address.js";
-import { script, type ScriptServer, type ScriptValue } from "./redis-link.js";
+import { script, type ScriptServer, type ScriptValue } from "./script.js";
 
 /** The limit of a rate. Times are milliseconds. */
 export interface PaceWindow {
@@ -69,7 +69,7 @@ export class PaceServer {
   constructor(server: ScriptServer, { id, service, scope, priority }: PaceCaller) {
     this.#server = server;
     this.#caller = [id, priorities.indexOf(priority)];
-    const key = `${servicePrefix(service)}pace:${scope}`;
+    const key = `${servicePrefix(service)}slots:${scope}`;
     this.#keys = [key, `${key}:waiting`, `${key}:expiry`];
   }
 

@@ -11,7 +11,8 @@ import {
 } from "../cache/cache-entry.js";
 import type { CacheOptions } from "../cache/finding-cache.js";
 import { type Claims, type FindingStore, MemoryStore } from "../store.js";
-import { RedisLink, script } from "./redis-link.js";
+import { RedisLink } from "./redis-link.js";
+import { script } from "./script.js";
 import type { CacheUpkeep } from "../cache/cache-stats.js";
 
 /** How long a claim outlives its owner, and how often the owner renews it, in milliseconds. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { isCertificateFault } from "../../core/certificate-fault.js";
@@ -7,24 +6,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { again, serverOf } from "./connect-options.js";
 import { type RedisAddress, readRedisAddress } from "./redis-address.js";
-
-/** A Lua script, with the digest under which a server caches it. */
-export interface Script {
-  readonly text: string;
-  readonly sha: string;
-}
-
-export function script(text: string): Script {
-  return { text, sha: createHash("sha1").update(text).digest("hex") };
-}
-
-export type ScriptValue = string | number;
-
-/** Runs scripts on a server. `RedisLink` is the real one; tests have others. */
-export interface ScriptServer {
-  /** Runs a script. Rejects if the server doesn't answer now. */
-  run(what: Script, keys: readonly string[], args: readonly ScriptValue[]): Promise<unknown>;
-}
+import type { Script, ScriptServer, ScriptValue } from "./script.js";
 
 export interface RedisLinkOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -6,7 +6,7 @@ import {
   windowOf,
 } from "../quota/quota.js";
 import { servicePrefix } from "./pace-server.js";
-import { script, type ScriptServer } from "./redis-link.js";
+import { script, type ScriptServer } from "./script.js";
 
 /**
  * One count: a sorted set of entries by the time when they expire, a hash of their permits, and the

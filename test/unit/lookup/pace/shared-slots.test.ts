@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { Pace } from "../../../../src/lookup/pace/pace.js";
 import { clockDifference, SharedSlots } from "../../../../src/lookup/pace/shared-slots.js";
 import { PaceServer } from "../../../../src/store/redis/pace-server.js";
-import type { Script, ScriptServer, ScriptValue } from "../../../../src/store/redis/redis-link.js";
+import type { Script, ScriptServer, ScriptValue } from "../../../../src/store/redis/script.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { unaborted } from "../findings.js";
 
