@@ -118,7 +118,7 @@ function answered(
  * @param status 200 for a full result, 503 for a partial one
  * @param bytes size of the text that the result was parsed from
  */
-export function resultFault(
+function resultFault(
   endpoint: LookupEndpoint,
   status: 200 | 503,
   result: JsonObject,

@@ -5,7 +5,7 @@ import { IntelClient } from "../../dist/api/intel-client.js";
 import { readAnswer } from "../../dist/api/read-answer.js";
 import { describeService } from "../../dist/api/service-description.js";
 import { readJson } from "../../dist/core/json-members.js";
-import { resultFault } from "../../dist/api/judge.js";
+import { judge } from "../../dist/api/judge.js";
 import { systemClock } from "../../dist/core/clock.js";
 import { columns } from "../../dist/core/columns.js";
 import { recogniseItem } from "../../dist/core/item/recognise.js";
@@ -134,10 +134,6 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       store,
       clock: systemClock,
     });
-  const results = received.map(({ body }) => ({
-    result: JSON.parse(body.toString()).result,
-    bytes: body.length,
-  }));
   const stage = (name, what, run) => ({ name, what, run });
   return [
     stage("read", "bytes of the file to rows", async () => {
@@ -168,11 +164,11 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
     stage("envelope", "body to result: parse, and check the envelope", () => {
       for (let n = 0; n < rows; n++) readAnswer(received[n % received.length], reader);
     }),
-    stage("validate", "check the result's members", () => {
+    stage("judge", "body to finding: parse, validate, and say what it shows", () => {
+      const asked = { endpoint: "query", item: null };
       for (let n = 0; n < rows; n++) {
-        const { result, bytes } = results[n % results.length];
-        const fault = resultFault("query", 200, result, bytes);
-        if (fault !== null) throw new Error(fault);
+        const { finding } = judge(asked, received[n % received.length], reader);
+        if (finding.status !== "complete") throw new Error(finding.error?.message);
       }
     }),
     stage("journal", "look for it, keep it, then make all safe", async () => {
