@@ -51,7 +51,7 @@ test("refuses unknown names, and outputs without columns", async () => {
   const { enrich } = await prepared();
   const wrong = await enrich("--columns", "verdct");
   expect(wrong.code).toBe(2);
-  expect(wrong.stderr).toContain('no column "verdct" (did you mean verdict?)');
+  expect(wrong.stderr).toContain('unknown column "verdct" (did you mean verdict?)');
   const nested = await enrich("-o", "out.ndjson", "--columns", "verdict");
   expect(nested.stderr).toContain("--columns chooses columns, and nested NDJSON has none");
   expect(await enrich("-o", "o.json", "--to", "ecs", "--columns", "tags")).toMatchObject({
