@@ -24,8 +24,8 @@ const neverAnswered = { mostMs: 15_000, unresolvedMs: 2_000 };
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
 const longestSleepMs = 3_600_000;
 
-/** How often a process that may not probe looks whether it may, and the longest probe, in milliseconds. */
-const lease = { lookMs: 1_000, probeMs: 60_000 };
+/** How often a process without the lease asks for it, and what a probe may take, in milliseconds. */
+const leased = { askMs: 1_000, probeMs: 60_000 };
 
 /** Lets one process probe for all that share a pace. */
 export interface ProbeLease {
@@ -113,8 +113,8 @@ export class Outage {
     if (this.#open === null) return;
     this.#open.over.abort();
     this.#open = null;
-    const { clock, onChange, address, lease: shared } = this.#options;
-    void shared?.release();
+    const { clock, onChange, address, lease } = this.#options;
+    void lease?.release();
     const seconds = Math.round((clock.monotonic() - this.#since) / 1000);
     onChange?.(`${address} answers again after ${seconds} s; the run continues`);
     this.#wake();
@@ -163,7 +163,7 @@ export class Outage {
       const ms = outage.pauseMs;
       outage.pauseMs = Math.min(2 * ms, probeAfter.mostMs);
       await this.#pause(ms, outage, ends);
-      while (!(await this.#mayProbe(outage))) await this.#pause(lease.lookMs, outage, ends);
+      while (!(await this.#mayProbe(outage))) await this.#pause(leased.askMs, outage, ends);
       return attempt();
     };
     try {
@@ -182,9 +182,9 @@ export class Outage {
   }
 
   async #mayProbe({ over, pauseMs }: OpenOutage): Promise<boolean> {
-    const { lease: shared } = this.#options;
-    if (shared === undefined || over.signal.aborted) return true;
-    return shared.take(2 * pauseMs + lease.probeMs);
+    const { lease } = this.#options;
+    if (lease === undefined || over.signal.aborted) return true;
+    return lease.take(2 * pauseMs + leased.probeMs);
   }
 
   /**
