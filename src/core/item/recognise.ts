@@ -1,4 +1,5 @@
 import { detectItem, readItemAs, explainUnsupported, unsupported } from "./detect.js";
+import { isPlaceholder } from "./empty-cell.js";
 import {
   isPublishedKind,
   type Item,
@@ -26,7 +27,7 @@ import { hostOf, isInternalHost } from "./url.js";
  */
 export function recogniseItem(text: string, kind: ItemKind | null = null): Recognition {
   const bare = stripCell(text);
-  if (bare.length === 0) return unsupported("empty");
+  if (bare.length === 0 || isPlaceholder(bare)) return unsupported("empty");
   if (bare.length > longestText) return unsupported("too_long");
   if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
   if (control.test(bare))
