@@ -2,8 +2,6 @@ import { basename } from "node:path";
 import { csv, tsv } from "./csv/csv.js";
 import { ndjson } from "./ndjson/ndjson.js";
 import { ecs, esBulk } from "./shapes/ecs.js";
-import { ocsf } from "./shapes/ocsf.js";
-import { splunkHec } from "./shapes/splunk-hec.js";
 import { stix } from "./shapes/stix.js";
 import { text } from "./text.js";
 import {
@@ -24,10 +22,8 @@ export const formats = {
   ndjson,
   text,
   ecs,
-  ocsf,
   stix,
   "es-bulk": esBulk,
-  "splunk-hec": splunkHec,
 } satisfies Record<SourceFormat, ReadableFormat> & Record<SinkFormat, WritableFormat>;
 
 /** Formats whose rows `retry` can replace in place. */

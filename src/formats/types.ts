@@ -10,16 +10,7 @@ import type { RecordSplitter } from "./record-splitter.js";
 
 export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 
-export const sinkFormats = [
-  "csv",
-  "tsv",
-  "ndjson",
-  "ecs",
-  "ocsf",
-  "stix",
-  "es-bulk",
-  "splunk-hec",
-] as const;
+export const sinkFormats = ["csv", "tsv", "ndjson", "ecs", "stix", "es-bulk"] as const;
 
 export type SourceFormat = (typeof sourceFormats)[number];
 export type SinkFormat = (typeof sinkFormats)[number];

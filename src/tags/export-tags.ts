@@ -11,7 +11,6 @@ import {
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../api/status-fault.js";
 import { exportTag } from "./export-tag.js";
-import { loadParquetWriter } from "./list-formats.js";
 import { ExportState } from "./export-state.js";
 import { isTagFault, mayPass, TagExportError } from "./faults.js";
 import { type ExportReport, type ExportTagsOptions, noProgress, type TagResult } from "./types.js";
@@ -31,13 +30,11 @@ interface Job {
  * exported yields a failed result and keeps its earlier list. The folder changes once, after all
  * tags are done.
  *
- * @throws UsageError if the folder is not fit for exports, another export is writing there, or a
- *   format needs a missing package; FatalError (credentials refused, disk full) or the signal's
+ * @throws UsageError if the folder is not fit for exports, or another export is writing there;
+ *   FatalError (credentials refused, disk full) or the signal's
  *   reason: the folder is unchanged, and the next call continues from the pages already read
  */
 export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
-  // Report a missing package before reading anything.
-  if (options.formats?.includes("parquet")) await loadParquetWriter();
   const folder = await ExportFolder.open(options.folder);
   const state = await ExportState.open(options.folder, options);
   try {

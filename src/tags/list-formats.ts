@@ -1,7 +1,4 @@
-import { loadDriver } from "../core/load-driver.js";
 import { recordWriter, withoutFormula } from "../formats/csv/csv-writer.js";
-import { RowGroupEncoder, type ParquetDriver } from "../formats/row-group-encoder.js";
-import type { TypedColumn } from "../formats/typed-column.js";
 import { type AddressList, addressTexts } from "./address-list.js";
 import { cidrLines, ipsetLines, nftLines } from "./firewalls.js";
 import type { TagFormat } from "./options.js";
@@ -15,17 +12,13 @@ export const tagFormatWriters: Readonly<Record<TagFormat, TagFormatWriter>> = {
   cidr: inPieces(cidrLines),
   nft: inPieces(nftLines),
   ipset: inPieces(ipsetLines),
-  parquet: writeParquet,
 };
 
 /**
  * Yields the bytes of a file in pieces, so that memory does not grow with the list. A piece is
  * valid until the next one is requested.
  */
-type TagFormatWriter = (
-  list: AddressList,
-  metadata: ListMetadata,
-) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+type TagFormatWriter = (list: AddressList, metadata: ListMetadata) => Iterable<Uint8Array>;
 
 /** One address per line. */
 function* textLines(list: AddressList): Generator<string> {
@@ -68,48 +61,4 @@ function* ndjsonRows(list: AddressList, metadata: ListMetadata): Generator<strin
     const rest = JSON.stringify({ family, tag, snapshot, last_update, exported_at }).slice(1);
     for (const ip of texts) yield `{"ip":"${ip}",${rest}\n`;
   }
-}
-
-/** Rows held as text at a time. */
-const groupRows = 50_000;
-
-/** The same columns as CSV. */
-const columns: readonly TypedColumn[] = [
-  { name: "ip", type: "text", nullable: false },
-  { name: "family", type: "count", nullable: false },
-  { name: "tag", type: "text", nullable: false },
-  { name: "snapshot", type: "text", nullable: false },
-  { name: "last_update", type: "text", nullable: false },
-  { name: "exported_at", type: "timestamp", nullable: false },
-];
-
-/** Parquet with one row per address, in row groups so that memory does not grow with the list. */
-async function* writeParquet(
-  list: AddressList,
-  { tag, snapshot, lastUpdate, exportedAt }: ListMetadata,
-): AsyncGenerator<Uint8Array> {
-  const encoder = new RowGroupEncoder(await loadParquetWriter(), { columns, metadata: [] });
-  const microseconds = BigInt(Date.parse(exportedAt)) * 1000n;
-  for (const [family, texts] of addressTexts(list)) {
-    const same = [BigInt(family), tag, snapshot, lastUpdate, microseconds];
-    for (const ips of groups(texts)) {
-      yield encoder.encode([ips, ...same.map((value) => ips.map(() => value))]);
-    }
-  }
-  yield encoder.footer();
-}
-
-/** @throws UsageError `driver_missing`, `driver_unusable` */
-export function loadParquetWriter(): Promise<ParquetDriver> {
-  return loadDriver("hyparquet-writer", () => import("hyparquet-writer"));
-}
-
-function* groups(texts: Iterable<string>): Generator<string[]> {
-  let held: string[] = [];
-  for (const text of texts) {
-    if (held.push(text) < groupRows) continue;
-    yield held;
-    held = [];
-  }
-  if (held.length > 0) yield held;
 }

@@ -3,7 +3,7 @@ import { intents } from "../api/schema/vocabulary.js";
 import { namesAmong, option, wholeNumber } from "../core/options.js";
 
 /** Formats of a tag's list. Each is also the extension of its file. */
-export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset", "parquet"] as const;
+export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
 
 export type TagFormat = (typeof tagFormats)[number];
 

@@ -148,14 +148,14 @@ function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): 
   );
 }
 
-type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+type Pieces = Iterable<Uint8Array>;
 
 /** Writes a new file piece by piece. Durable once resolved. */
 async function writeNew(path: string, pieces: Pieces): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash("sha256");
   let bytes = 0;
-  async function* hashed(): AsyncGenerator<Uint8Array> {
-    for await (const piece of pieces) {
+  function* hashed(): Generator<Uint8Array> {
+    for (const piece of pieces) {
       hash.update(piece);
       bytes += piece.length;
       yield piece;

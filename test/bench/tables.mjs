@@ -36,7 +36,7 @@ const forms = [
     flags: ["--shape", "flat"],
     inputs: { NDJSON: (at) => at, text: () => "items.txt" },
   },
-  ...["ecs", "ocsf", "stix", "es-bulk", "splunk-hec"].map((to) => ({
+  ...["ecs", "stix", "es-bulk"].map((to) => ({
     name: to,
     at: (name) => `${name}.${to}.json`,
     flags: ["--to", to],

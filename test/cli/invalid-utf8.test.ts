@@ -38,9 +38,7 @@ test.each([
   ["nested", ["--to", "ndjson"]],
   ["flat", ["--to", "ndjson", "--shape", "flat"]],
   ["ECS", ["--to", "ecs"]],
-  ["OCSF", ["--to", "ocsf"]],
   ["Elasticsearch", ["--to", "es-bulk"]],
-  ["Splunk", ["--to", "splunk-hec"]],
 ])("JSON has U+FFFD for what is not UTF-8: %s", async (_, args) => {
   const { bytes, manifest } = await enriched("in.csv", csv, args);
   expect(isUtf8(bytes)).toBe(true);

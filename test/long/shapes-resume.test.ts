@@ -14,7 +14,7 @@ const rows = 3_000;
 const kills = 2;
 
 describe.each([
-  ["ocsf", "ndjson.gz"],
+  ["ecs", "ndjson.gz"],
   ["stix", "json.gz"],
 ])("a run to %s that is killed repeatedly", (to, extension) => {
   it(

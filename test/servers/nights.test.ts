@@ -252,22 +252,3 @@ test("the Elasticsearch script loads every part, and fails if a document is refu
   const none = await runScript("load-elasticsearch.sh", [nights, loader.url], env);
   expect(none.code).not.toBe(0);
 });
-
-test("the Splunk script sends each part once, and continues after a fault", async () => {
-  const { folder, lines } = await dataSet("splunk-hec");
-  const loader = await startLoader();
-  const env = { SPLUNK_TOKEN: "secret-of-the-test" };
-  loader.answer = { status: 503, body: { text: "Server is busy", code: 9 } };
-  const busy = await runScript("load-splunk.sh", [folder, loader.url], env);
-  expect([busy.code, busy.stderr.includes("Server is busy"), loader.bodies.length]).toEqual([
-    1,
-    true,
-    1,
-  ]);
-  loader.bodies.length = 0;
-  loader.answer = { status: 200, body: { text: "Success", code: 0 } };
-  expect((await runScript("load-splunk.sh", [folder, loader.url], env)).code).toBe(0);
-  expect((await runScript("load-splunk.sh", [folder, loader.url], env)).code).toBe(0);
-  expect(linesIn(loader.bodies)).toBe(lines);
-  expect([...loader.keys]).toEqual(["Splunk secret-of-the-test"]);
-});

@@ -15,9 +15,7 @@ import { type ChunkFormat, chunkName, type PlannedChunk, type WorkPlan } from ".
 const extensions: Partial<Record<ChunkFormat, string>> = {
   parquet: "rows",
   ecs: "ndjson",
-  ocsf: "ndjson",
   "es-bulk": "ndjson",
-  "splunk-hec": "ndjson",
 };
 const rejectsExtensions: Partial<Record<SourceFormat, string>> = { text: "txt" };
 

@@ -29,7 +29,7 @@ const outcomes = {
  * field that indicator match rules query; unknown and benign items get none, so that no rule treats
  * them as threats. All data is under `repute`.
  */
-export const ecs = documentFormat(["repute"], ecsDocuments);
+export const ecs = documentFormat(ecsDocuments);
 
 function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) => string {
   const { columns, clock = systemClock } = options;
@@ -138,7 +138,7 @@ function bareHost(hostname: string): string {
  * an ECS document. The identifier depends only on the row and its number, or on the item, so loading
  * the file again, or that of another run of the same input, replaces documents instead of adding some.
  */
-export const esBulk: WritableFormat = { ...documentFormat([], pairsOf), count: countPairs };
+export const esBulk: WritableFormat = { ...documentFormat(pairsOf), count: countPairs };
 
 function pairsOf(options: EncoderOptions): (enriched: EnrichedRow) => string {
   const document = ecsDocuments(options);

@@ -16,7 +16,6 @@ export interface ItemFacts {
   readonly tags: readonly string[];
   readonly asNumber: number | null;
   readonly asName: string | null;
-  readonly reverseDns: readonly string[];
   /** Honeypot and spam trap observations together; null if the service sent neither. */
   readonly observations: number | null;
 }
@@ -34,7 +33,6 @@ export function itemFacts(enriched: EnrichedRow): ItemFacts {
     tags: list(read("tags")),
     asNumber: systemNumber(read("asn")),
     asName: text(read("as_name")),
-    reverseDns: list(read("reverse_dns")),
     observations: counts.length === 0 ? null : counts.reduce((sum, n) => sum + n, 0),
   };
 }
@@ -91,20 +89,15 @@ export function inputMember(inputColumns: readonly string[]): (row: Row) => stri
   };
 }
 
-/**
- * A format with one JSON document per row.
- *
- * @param within path of members to the object with status and verdict
- */
+/** A format with one JSON document per row, which has the member `repute`. */
 export function documentFormat(
-  within: readonly string[],
   encoderOf: (options: EncoderOptions) => (enriched: EnrichedRow) => string,
 ): WritableFormat {
   return {
     extensions: [],
     write: (options) => jsonLinesEncoder(encoderOf(options)),
     split: splitLines,
-    count: () => countJson(within),
+    count: () => countJson(["repute"]),
     keepsReceived: () => true,
   };
 }

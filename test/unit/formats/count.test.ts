@@ -17,9 +17,7 @@ it.each([
   ["ndjson", "nested"],
   ["ndjson", "flat"],
   ["ecs", "nested"],
-  ["ocsf", "nested"],
   ["es-bulk", "nested"],
-  ["splunk-hec", "nested"],
 ] as const)("counts by status and verdict what it wrote: %s, %s", (name, shape) => {
   const given = { ...options, shape, prefix: "x_" };
   const format = formats[name];

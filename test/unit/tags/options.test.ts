@@ -8,6 +8,6 @@ test("formats are comma-separated and deduplicated", () => {
 test("an unknown format is refused with the known ones", () => {
   const parsed = tagExportOptions.safeParse({ formats: "txt,pdf" });
   expect(parsed.error?.issues[0]?.message).toBe(
-    'must not contain the unknown format "pdf"; known are txt, csv, ndjson, cidr, nft, ipset, parquet',
+    'must not contain the unknown format "pdf"; known are txt, csv, ndjson, cidr, nft, ipset',
   );
 });

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import { ecs, esBulk } from "../../../../src/formats/shapes/ecs.js";
-import { splunkHec } from "../../../../src/formats/shapes/splunk-hec.js";
 import { maliciousRow, options } from "./shaped-rows.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -77,14 +76,4 @@ it("refuses lines out of place", () => {
   expect(count(action, document)).toMatchObject({ rows: 1 });
   expect(() => count(action)).toThrow("action without a document");
   expect(() => count(document, action)).toThrow("line 1 of the output is not an action");
-});
-
-it("writes events with the time of the answer in seconds", () => {
-  const [event] = linesOf(splunkHec.write(options).encode([maliciousRow]));
-  expect(event).toEqual({
-    time: Date.parse("2026-01-02T03:04:05.000Z") / 1000,
-    source: "repute",
-    sourcetype: "repute:lookup",
-    event: expect.objectContaining({ row: maliciousRow.row.number, status: "complete" }),
-  });
 });
