@@ -14,9 +14,6 @@ export const syntheticHeader = "x-synthetic-data";
 
 /** A lookup endpoint, at `/<name>/{item}`. Its columns are in `core/columns.ts`. */
 export interface EndpointSpec {
-  /** Summaries for generated documents. */
-  readonly summary: string;
-  readonly answer: string;
   /** Schema of a full answer (200). */
   readonly result: z.ZodType;
   /** Schema of a partial answer (503), if the endpoint has one. */
@@ -25,29 +22,24 @@ export interface EndpointSpec {
   schemaFor(status: 200 | 503, type: unknown): z.ZodType;
 }
 
-/** Every lookup endpoint, for clients, embedded service and generated documents. */
+/** Every lookup endpoint, for clients and embedded service. */
 export const endpoints: Readonly<Record<LookupEndpoint, EndpointSpec>> = {
   query: {
-    summary: "Everything known about an item",
-    answer: "The full answer",
     result: queryResultSchema,
     partial: partialResultSchema,
     schemaFor: (status, type) =>
       kinds[status].get(type) ?? (isKnownType(type) ? partialResultSchema : unknownKindSchema),
   },
   "quick-check": {
-    summary: "A reduced verdict on an item",
-    answer: "The verdict",
     result: quickCheckResultSchema,
     partial: null,
     schemaFor: () => quickCheckResultSchema,
   },
 };
 
-/** `quick-check` as `quickCheck`, or as `QuickCheck` if `first` is upper. */
-export function camelCase(words: string, first: "lower" | "upper" = "lower"): string {
-  const name = words.replaceAll(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
-  return first === "lower" ? name : name.charAt(0).toUpperCase() + name.slice(1);
+/** `quick-check` as `quickCheck`. */
+export function camelCase(words: string): string {
+  return words.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 const kinds: Readonly<Record<200 | 503, ReadonlyMap<unknown, z.ZodType>>> = {

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openApiDocument } from "../../src/api/openapi.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
@@ -334,19 +333,11 @@ describe("webhook", () => {
 });
 
 describe("schema", () => {
-  test("prints the OpenAPI document of the library", async () => {
-    const { code, stdout } = await runInProcess(["schema", "--format", "openapi"]);
-    expect([code, JSON.parse(stdout)]).toEqual([
-      0,
-      JSON.parse(JSON.stringify(openApiDocument())) as unknown,
-    ]);
-  });
-
   test("lists the formats if none is given", async () => {
     const { code, stderr } = await runInProcess(["schema"]);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      "--format with one of openapi, manifest, json-schema, postgres, duckdb, bigquery",
+      "--format with one of manifest, json-schema, postgres, duckdb, bigquery",
     );
   });
 });

@@ -1,16 +1,14 @@
 import { z } from "zod";
-import { caseStates, dateTime, openEnum, describedText } from "./vocabulary.js";
+import { dateTime, openEnum } from "./vocabulary.js";
 
 export const customerSchema = z.looseObject({
-  customer_id: describedText("Identifier of the customer"),
-  tenant_id: describedText("Identifier of the tenant that the customer belongs to").nullish(),
+  customer_id: z.string(),
+  tenant_id: z.string().nullish(),
 });
 
 export const customersPageSchema = z.looseObject({
-  items: z.array(customerSchema).describe("Customers of this page"),
-  next_cursor: describedText(
-    "Cursor of the next page; absent, null or empty on the last page",
-  ).nullish(),
+  items: z.array(customerSchema),
+  next_cursor: z.string().nullish(),
 });
 
 export type Customer = z.infer<typeof customerSchema>;
@@ -20,15 +18,15 @@ export type Customer = z.infer<typeof customerSchema>;
  * except `id` may be null or absent.
  */
 export const repShareCaseSchema = z.looseObject({
-  id: describedText("Unique identifier of the case"),
-  customer_id: describedText("Customer of the case").nullish(),
-  tenant_id: describedText("Tenant of the case").nullish(),
-  event_count: z.int().describe("Events in the case").nullish(),
-  event_types: z.array(z.string()).describe("Types of the events in the case").nullish(),
-  event_ips: z.array(z.string()).describe("IP addresses associated with the events").nullish(),
-  first_event_date: dateTime("First event").nullish(),
-  last_event_date: dateTime("Most recent event").nullish(),
-  state: openEnum(caseStates, "State of the case").nullish(),
+  id: z.string(),
+  customer_id: z.string().nullish(),
+  tenant_id: z.string().nullish(),
+  event_count: z.int().nullish(),
+  event_types: z.array(z.string()).nullish(),
+  event_ips: z.array(z.string()).nullish(),
+  first_event_date: dateTime.nullish(),
+  last_event_date: dateTime.nullish(),
+  state: openEnum.nullish(),
 });
 
 export type RepShareCase = z.infer<typeof repShareCaseSchema>;
@@ -40,12 +38,8 @@ export type RepShareCase = z.infer<typeof repShareCaseSchema>;
 export const caseContextSchema = z.looseObject({
   s: z
     .looseObject({
-      resolver_data: z
-        .looseObject({})
-        .describe("Subscriber data by field name, e.g. CustomerEmail")
-        .nullish(),
+      resolver_data: z.looseObject({}).nullish(),
     })
-    .describe("Root of payload expressions")
     .nullish(),
 });
 

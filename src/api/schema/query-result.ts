@@ -1,127 +1,78 @@
 import { z } from "zod";
-import {
-  abuseContactStatuses,
-  blocklistStatuses,
-  dateTime,
-  intents,
-  openEnum,
-  describedText,
-  resultTypes,
-} from "./vocabulary.js";
+import { dateTime, openEnum } from "./vocabulary.js";
 
 const seen = {
-  firstSeen: dateTime("Time of the first observation"),
-  lastSeen: dateTime("Time of the last observation"),
+  firstSeen: dateTime,
+  lastSeen: dateTime,
 };
-const type = describedText("Type of activity");
+const type = z.string();
 
-const honeypotObservation = {
-  ...seen,
-  service: describedText("Honeypot service that was contacted"),
-  type,
-};
+const honeypotObservation = { ...seen, service: z.string(), type };
 
 const spamtrapObservation = { ...seen, type };
 
-export const observedActivitySchema = z
-  .looseObject({
-    honeypotInteractions: interactions(honeypotObservation).describe("Activity seen by honeypots"),
-    spamtrapInteractions: interactions(spamtrapObservation).describe("Activity seen by spam traps"),
-  })
-  .describe("Activity seen by honeypots and spam traps");
+const observedActivitySchema = z.looseObject({
+  honeypotInteractions: interactions(honeypotObservation),
+  spamtrapInteractions: interactions(spamtrapObservation),
+});
 
 export type ObservedActivity = z.infer<typeof observedActivitySchema>;
 
 function interactions<Shape extends z.ZodRawShape>(observation: Shape) {
   return z.looseObject({
-    firstSeen: dateTime("First interaction, or null").nullable(),
-    lastSeen: dateTime("Last interaction, or null").nullable(),
-    observations: z.array(z.looseObject(observation)).describe("Individual observations"),
+    firstSeen: dateTime.nullable(),
+    lastSeen: dateTime.nullable(),
+    observations: z.array(z.looseObject(observation)),
   });
 }
 
-const item = describedText("Normalized representation of the requested item");
+const item = z.string();
 
-const serviceMailBlocklist = openEnum(
-  blocklistStatuses,
-  "Mail blocklist status of the item, or null; the deployed service names this member abusixMailBlocklist",
-).nullable();
+const serviceMailBlocklist = openEnum.nullable();
 
 /** Members common to addresses and domains. */
 const history = {
-  tags: z.array(z.string()).describe("Names of the item's tags, <group>:<name>"),
-  firstSeen: dateTime("First activity, or null").nullable(),
-  lastSeen: dateTime("Last activity, or null").nullable(),
-  intent: openEnum(
-    intents,
-    "Intent of the activity; none means that nothing is known against the item; may be null",
-  ).nullable(),
+  tags: z.array(z.string()),
+  firstSeen: dateTime.nullable(),
+  lastSeen: dateTime.nullable(),
+  intent: openEnum.nullable(),
 };
 
 const ipResult = z.looseObject({
   item,
   serviceMailBlocklist,
-  type: z.literal("IP").describe("Kind of result"),
-  bogon: z
-    .literal(false)
-    .describe("Whether the address is outside the public address space; always false here"),
+  type: z.literal("IP"),
+  bogon: z.literal(false),
   ...history,
-  reverseDns: z
-    .looseObject({
-      current: z
-        .array(
-          z.looseObject({
-            entry: describedText("A host name"),
-          }),
-        )
-        .nullable()
-        .describe("Names that the address currently resolves to, or null"),
-    })
-    .describe("Reverse DNS of the address"),
-  abuseContact: z
-    .looseObject({
-      email: z
-        .string()
-        .meta({
-          description: "Mailbox for abuse reports; may be null when the status is UNKNOWN",
-          format: "email",
-        })
-        .nullable(),
-      status: openEnum(abuseContactStatuses, "Whether the mailbox works"),
-      lastVerification: dateTime("Time of the last delivery attempt, or null").nullable(),
-    })
-    .describe("Contact for abuse reports"),
-  asn: z
-    .looseObject({
-      countryCode: describedText("Country of the network, ISO 3166-1 alpha-2, or null").nullable(),
-      asn: z
-        .string()
-        .meta({
-          description: "Autonomous system in the form AS<number>, or null",
-          examples: ["AS64496"],
-        })
-        .nullable(),
-      name: describedText("Name of the network, or null").nullable(),
-    })
-    .describe("The network that announces the address"),
+  reverseDns: z.looseObject({
+    current: z.array(z.looseObject({ entry: z.string() })).nullable(),
+  }),
+  abuseContact: z.looseObject({
+    email: z.string().nullable(),
+    status: openEnum,
+    lastVerification: dateTime.nullable(),
+  }),
+  asn: z.looseObject({
+    countryCode: z.string().nullable(),
+    asn: z.string().nullable(),
+    name: z.string().nullable(),
+  }),
   observedActivity: observedActivitySchema,
 });
 
 /** Result of `/query/{item}` for an address outside the public space. */
 const ipBogonResult = z.looseObject({
   item,
-  type: z.literal("IP_BOGON").describe("Kind of result"),
-  bogon: z.literal(true).describe("Always true here"),
+  type: z.literal("IP_BOGON"),
+  bogon: z.literal(true),
 });
 
 const domainResult = z.looseObject({
   item,
   serviceMailBlocklist,
-  type: z.literal("DOMAIN").describe("Kind of result"),
+  type: z.literal("DOMAIN"),
   ...history,
-  observedActivity: observedActivitySchema
-    .nullable()
-    .describe("Activity seen by honeypots and spam traps, or null"),
+  observedActivity: observedActivitySchema.nullable(),
 });
 
 /** Result of `/query/{item}` for a URL, a SHA1 hash, a crypto wallet or an e-mail address. */
@@ -129,7 +80,7 @@ function simpleResult<Type extends string>(type: Type) {
   return z.looseObject({
     item,
     serviceMailBlocklist,
-    type: z.literal(type).describe("Kind of result"),
+    type: z.literal(type),
   });
 }
 
@@ -216,15 +167,12 @@ function partialOf<Shape extends Readonly<Record<string, z.ZodType>>>(
  * so every member except `item` may be.
  */
 export const quickCheckResultSchema = z.looseObject({
-  item: describedText("The item"),
-  serviceMailBlocklist: openEnum(
-    blocklistStatuses,
-    "Mail blocklist status, as in the query result",
-  ).nullish(),
-  type: openEnum(resultTypes, "Kind of the item").nullish(),
-  bogon: z.boolean().describe("Whether the item is an address outside the public space").nullish(),
-  intent: openEnum(intents, "Intent, as in the query result").nullish(),
-  activity: z.boolean().describe("Whether activity was seen").nullish(),
+  item: z.string(),
+  serviceMailBlocklist: openEnum.nullish(),
+  type: openEnum.nullish(),
+  bogon: z.boolean().nullish(),
+  intent: openEnum.nullish(),
+  activity: z.boolean().nullish(),
 });
 
 export type QuickCheckResult = z.infer<typeof quickCheckResultSchema>;

@@ -48,38 +48,27 @@ export const abuseContactStatuses = [
 
 export const caseStates = ["NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"] as const;
 
-/** Categories of a tag. Not in the specification; known from deployed services. */
-export const tagCategories = ["activity", "tool", "actor", "none"] as const;
-
 export const tagIpsLimit = { min: 1, max: 10_000 } as const;
 
 export const snapshotLength = 24;
 
-/**
- * A text with known values. Any text passes; unknown values are kept and counted as drift. Generated
- * documents list the known values as `x-known-values`.
- */
-export function openEnum(values: readonly string[], description: string) {
-  return z.string().meta({ description, "x-known-values": values });
-}
+/** A text with known values. Any text passes; unknown values are kept and counted as drift. */
+export const openEnum = z.string();
 
 /**
  * A date and time (RFC 3339), kept as received. Any text passes, since one odd date is no reason to
  * reject an answer; malformed ones are counted as drift.
  */
-export function dateTime(description: string) {
-  return z.string().meta({ description, format: "date-time" });
-}
+export const dateTime = z.string();
 
-export function describedText(description: string) {
-  return z.string().meta({ description });
-}
+/** Repeats the HTTP status. */
+const statusCode = z.number().gt(0);
 
 /** Envelope of a full answer: HTTP 200. */
 export function successEnvelope<Result extends z.ZodType>(result: Result) {
   return z.looseObject({
-    status: z.literal("success").describe("Outcome of the request"),
-    statusCode: statusCode(),
+    status: z.literal("success"),
+    statusCode,
     result,
   });
 }
@@ -87,20 +76,16 @@ export function successEnvelope<Result extends z.ZodType>(result: Result) {
 /** Envelope of a partial answer: HTTP 503. */
 export function partialSuccessEnvelope<Result extends z.ZodType>(result: Result) {
   return z.looseObject({
-    status: z.literal("partial_success").describe("Outcome of the request"),
-    statusCode: statusCode(),
+    status: z.literal("partial_success"),
+    statusCode,
     result,
-    errors: z.looseObject({}).optional().describe("An empty object"),
+    errors: z.looseObject({}).optional(),
   });
 }
 
 /** Envelope of a rejected request: HTTP 400. */
 export const failureEnvelopeSchema = z.looseObject({
-  status: z.literal("failure").describe("Outcome of the request"),
-  statusCode: statusCode(),
-  errors: z.looseObject({ $: describedText("Error message") }).describe("Why the request failed"),
+  status: z.literal("failure"),
+  statusCode,
+  errors: z.looseObject({ $: z.string() }),
 });
-
-function statusCode() {
-  return z.number().gt(0).describe("Repeats the HTTP status; greater than 0");
-}

@@ -17,14 +17,13 @@ import { enrichInput } from "./enrich/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
 const schemaFormats = {
-  openapi: "the API of the service, as an OpenAPI 3.1 document",
   manifest: "the record of a run, as JSON Schema",
   "json-schema": "a row of NDJSON output, as JSON Schema",
   postgres:
     "the table, the table of its runs, and views of its newest rows, changes and history, for PostgreSQL",
   duckdb: "the same for DuckDB",
   bigquery: "the same for BigQuery",
-} as const satisfies Readonly<Record<"openapi" | "manifest" | TableFormat, string>>;
+} as const satisfies Readonly<Record<"manifest" | TableFormat, string>>;
 
 const formatNames = Object.keys(schemaFormats) as (keyof typeof schemaFormats)[];
 
@@ -52,9 +51,9 @@ const groups = {
 export const schemaCommand = defineCommand({
   name: "schema",
   usage: "[input...] --format FORMAT",
-  summary: "print the schema of rows (SQL, JSON Schema) or of the API",
+  summary: "print the schema of rows (SQL, JSON Schema) or of manifests",
   description: [
-    "Prints a schema to stdout. It derives from the definitions that write the rows and check the answers, so the two always agree.",
+    "Prints a schema to stdout. It derives from the definitions that write the rows, so the two always agree.",
     "A schema of rows has the added columns, after the columns of the input if one is named. Nothing is created: run the statements in your database.",
   ],
   operands: [
@@ -68,7 +67,6 @@ export const schemaCommand = defineCommand({
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
       "create the table for the rows of dump.csv, and its views",
     "repute schema --format json-schema > row.schema.json": "save the JSON Schema of NDJSON rows",
-    "repute schema --format openapi | jq '.paths | keys'": "list the endpoints of the API",
   },
   exitCodes: [
     ["0", "printed"],
@@ -87,13 +85,11 @@ async function printSchema(call: Call): Promise<number> {
       hint: `add --format with one of ${formatNames.join(", ")}`,
     });
   }
-  if (format === "openapi" || format === "manifest") {
-    noOperands(`schema --format ${format}`, call.operands);
-  }
+  if (format === "manifest") noOperands("schema --format manifest", call.operands);
   const { file, ...input } =
     call.operands.length === 0 ? { columns: [], file: false } : await columnsOf(call);
   const optional = { file, raw, only };
-  if (format !== "openapi" && format !== "manifest" && format !== "json-schema") {
+  if (format !== "manifest" && format !== "json-schema") {
     const { textWarnings } = await import("../../outputs/sql/table-schema.js");
     for (const message of textWarnings(format, input)) call.context.reporter.warning(message);
   }
@@ -108,10 +104,6 @@ async function textOf(
   format: keyof typeof schemaFormats,
   options: SchemaTextOptions,
 ): Promise<string> {
-  if (format === "openapi") {
-    const { openApiDocument } = await import("../../api/openapi.js");
-    return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
-  }
   if (format === "manifest") {
     const { title, description } = {
       title: `Manifest of repute, schema version ${schemaVersion}`,
