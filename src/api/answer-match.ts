@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { type JsonObject, mailBlocklist } from "../core/finding.js";
+import { blocklistStatuses, intents, type JsonObject, mailBlocklist } from "../core/finding.js";
 import { asObject } from "../core/json-members.js";
 import type { Item, ItemKind } from "../core/item/item.js";
 import { readIp } from "../core/item/ip.js";
@@ -8,8 +8,6 @@ import {
   isKnownType,
   type ResultType,
   abuseContactStatuses,
-  blocklistStatuses,
-  intents,
   resultTypes,
 } from "./schema/vocabulary.js";
 import { isTimestamp } from "../core/clock.js";

@@ -110,8 +110,45 @@ export const countedVerdicts = [...verdicts, "unknown"] as const;
 
 export type VerdictCounts = Record<(typeof countedVerdicts)[number], number>;
 
+/** Documented intents. `none` means that nothing is known against the item, not that it is safe. */
+export const intents = ["malicious", "suspicious", "unknown", "none"] as const;
+
+/** Documented mail blocklist statuses. */
+export const blocklistStatuses = [
+  "ACTIVE",
+  "ALLOWLIST",
+  "INFORMATIONAL",
+  "NOT_LISTED",
+  "PASSIVE",
+] as const;
+
 /** The members of an answer that can speak against an item, under their specified names. */
 export const decisiveMembers = ["intent", "serviceMailBlocklist"] as const;
+
+type DecisiveMember = (typeof decisiveMembers)[number];
+
+const documented: Readonly<Record<DecisiveMember, ReadonlySet<unknown>>> = {
+  intent: new Set(intents),
+  serviceMailBlocklist: new Set(blocklistStatuses),
+};
+
+/**
+ * Whether a value is there that the interface doesn't document, such as `MALICIOUS` or `critical`. It
+ * accuses nobody, and keeps the verdict from being `none`.
+ */
+export function isOtherWord(member: DecisiveMember, value: unknown): boolean {
+  return (value ?? null) !== null && !documented[member].has(value);
+}
+
+export function hasOtherWord({ answers }: Finding): boolean {
+  return lookupEndpoints.some((endpoint) => {
+    const result = answers[endpoint]?.result;
+    return (
+      isOtherWord("intent", result?.["intent"]) ||
+      isOtherWord("serviceMailBlocklist", listedAs(result))
+    );
+  });
+}
 
 /**
  * The graver verdict of query and quick check; null if it is unknown. One answer is enough to accuse
@@ -119,9 +156,10 @@ export const decisiveMembers = ["intent", "serviceMailBlocklist"] as const;
  *
  * `none` never means safe: `intent: none` and `NOT_LISTED` say that nothing is known, `unknown` says
  * that something was seen but its intent isn't known, and `ALLOWLIST` is about mail only. `PASSIVE`
- * and `INFORMATIONAL` listings accuse nobody.
+ * and `INFORMATIONAL` listings accuse nobody. Nobody knows whether an undocumented word is an accusation.
  */
-export function verdictOf({ status, answers, missing }: Finding): Verdict | null {
+export function verdictOf(finding: Finding): Verdict | null {
+  const { status, answers, missing } = finding;
   const query = answers.query?.result;
   const quickCheck = answers["quick-check"]?.result;
   if (query === undefined && quickCheck === undefined) return null;
@@ -130,10 +168,11 @@ export function verdictOf({ status, answers, missing }: Finding): Verdict | null
   if (intent === "malicious" || quickIntent === "malicious") return "malicious";
   if (intent === "suspicious" || quickIntent === "suspicious") return "suspicious";
   if (mailBlocklist(query) === "ACTIVE" || mailBlocklist(quickCheck) === "ACTIVE") return "listed";
+  if (hasOtherWord(finding)) return null;
   if (status === "complete") return query === undefined && lacks(quickCheck) ? null : "none";
   if (status !== "partial") return null;
   // A partial answer is enough if the quick check has what it lacks.
-  const isOpen = (member: (typeof decisiveMembers)[number], other: unknown): boolean =>
+  const isOpen = (member: DecisiveMember, other: unknown): boolean =>
     missing.includes(member) && (other ?? null) === null;
   return isOpen("intent", quickIntent) || isOpen("serviceMailBlocklist", mailBlocklist(quickCheck))
     ? null
@@ -159,8 +198,12 @@ export function accusationIn(verdict: Verdict | null): Accusation | null {
  * member `serviceMailBlocklist`, deployed services call it `abusixMailBlocklist`.
  */
 export function mailBlocklist(result: JsonObject | undefined): string | null {
-  const status = result?.["serviceMailBlocklist"] ?? result?.["abusixMailBlocklist"];
+  const status = listedAs(result);
   return typeof status === "string" ? status : null;
+}
+
+function listedAs(result: JsonObject | undefined): unknown {
+  return result?.["serviceMailBlocklist"] ?? result?.["abusixMailBlocklist"];
 }
 
 export function nestedFacts(

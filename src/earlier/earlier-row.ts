@@ -135,7 +135,7 @@ function earlierFinding(record: EarlierRecord): Finding | null {
         ? null
         : { code: record.text("error_code") as ErrorCode, message: record.text("error") },
     ),
-    answers: answersOf(record, verdict === undefined ? {} : leastAnswer[verdict]),
+    answers: answersOf(record, leastAnswer[verdict ?? "unknown"]),
     missing: record.list("missing"),
     source,
   };
@@ -162,11 +162,12 @@ function answersOf(record: EarlierRecord, least: JsonObject): Finding["answers"]
   return Object.fromEntries(answeredLookups(record).map((endpoint) => [endpoint, { result }]));
 }
 
-const leastAnswer: Readonly<Record<Verdict, JsonObject>> = {
+const leastAnswer: Readonly<Record<Verdict | "unknown", JsonObject>> = {
   malicious: { intent: "malicious" },
   suspicious: { intent: "suspicious" },
   listed: { serviceMailBlocklist: "ACTIVE" },
   none: { intent: "none", serviceMailBlocklist: "NOT_LISTED" },
+  unknown: { intent: "" },
 };
 
 /** The item that was looked up, or null if there was none. */

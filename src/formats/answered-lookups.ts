@@ -1,4 +1,4 @@
-import { decisiveMembers, type LookupEndpoint } from "../core/finding.js";
+import { decisiveMembers, isOtherWord, type LookupEndpoint } from "../core/finding.js";
 import type { EarlierRecord } from "./types.js";
 
 type Columns = Pick<EarlierRecord, "text" | "list">;
@@ -26,4 +26,14 @@ export function lackedMembers(row: Columns): readonly string[] {
   );
 }
 
+/** Whether an answer of the row has an undocumented intent or mail blocklist status. */
+export function rowHasOtherWord(row: Columns): boolean {
+  return decisiveMembers.some((member) =>
+    [queryColumns[member], quickColumns[member]].some(
+      (column) => row.text(column) !== "" && isOtherWord(member, row.text(column)),
+    ),
+  );
+}
+
+const queryColumns = { intent: "intent", serviceMailBlocklist: "mail_blocklist" };
 const quickColumns = { intent: "quick_intent", serviceMailBlocklist: "quick_mail_blocklist" };

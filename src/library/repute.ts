@@ -63,7 +63,7 @@ export class Repute implements AsyncDisposable {
     this.#lookup ??= this.#services.lookup(0);
     this.#lookup.catch(() => (this.#lookup = null));
     const { lookup } = await this.#lookup;
-    return lookUp(lookup, input, { kind, signal: stop, aborts: this.#services.aborts });
+    return lookUp(lookup, input, { kind, ...this.#services.lookupCall(stop) });
   }
 
   /**
@@ -78,7 +78,7 @@ export class Repute implements AsyncDisposable {
     const { kind, signal } = lookupSettings("lookupAll()", options);
     checkItems(inputs);
     const own = new AbortController();
-    const call = { kind, signal: this.#signal(signal, own.signal), aborts: this.#services.aborts };
+    const call = { kind, ...this.#services.lookupCall(this.#signal(signal, own.signal)) };
     // Not awaited here: a readline interface loses lines that come before its iteration begins.
     const opening = this.#services.lookup(10_000);
     opening.catch(() => undefined);

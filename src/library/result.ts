@@ -3,6 +3,7 @@ import type { PartialResult, QueryResult, QuickCheckResult } from "../api/schema
 import {
   type FindingError,
   type FindingSource,
+  hasOtherWord,
   unasked,
   type Verdict,
   verdictOf,
@@ -38,7 +39,8 @@ interface ItemResult extends AnyResult {
 /** Every requested lookup was answered in full. */
 export interface CompleteResult extends ItemResult {
   readonly status: "complete";
-  readonly verdict: Verdict;
+  /** Null for an intent or mail blocklist status that the interface doesn't document. */
+  readonly verdict: Verdict | null;
   /**
    * Result of the query, told apart by `type`; null if it wasn't asked. The interface is in beta: an
    * enumeration, `type` included, may have values that it doesn't document.
@@ -103,11 +105,14 @@ export async function lookUp(
     kind = null,
     signal,
     aborts,
+    onOtherWord,
   }: {
     readonly kind: ItemKind | null | undefined;
     readonly signal: AbortSignal;
     /** Those of the client. */
     readonly aborts: AbortGroups;
+    /** Called for an answer with an undocumented intent or mail blocklist status. */
+    readonly onOtherWord: () => void;
   },
 ): Promise<LookupResult> {
   const { item, reason } =
@@ -116,6 +121,7 @@ export async function lookUp(
     item === null
       ? unasked("unsupported", reason)
       : await raceAbort(lookup(item, { signal }), signal, undefined, aborts);
+  if (hasOtherWord(finding)) onOtherWord();
   const { status, answers, missing, source, httpStatus, attempts, lookedUpAt, error } = finding;
   return {
     input,

@@ -11,6 +11,7 @@ import { embeddedServiceName } from "../run/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";
 import { OpenedOnce } from "../session/opened-once.js";
 import { Session } from "../session/session.js";
+import { countedWarning, otherWords } from "../run/counted-warning.js";
 import { MemoryStore } from "../store/store.js";
 import type { ApiKey } from "../webhooks/prepare.js";
 import type { ClientSettings } from "./options.js";
@@ -32,6 +33,8 @@ export class Services {
   readonly #stack = new ResourceStack();
   readonly #sessions = new OpenedOnce();
   readonly #slots: Slots;
+  /** Answers with an undocumented intent or mail blocklist status. */
+  #otherWords = 0;
   #embedded: Promise<EmbeddedService> | null = null;
 
   /** @param onQuotaUsedUp ends what waits for a quota that is used up */
@@ -86,8 +89,15 @@ export class Services {
     });
   }
 
+  /** What one lookup under this signal needs. */
+  lookupCall(signal: AbortSignal) {
+    const onOtherWord = (): void => void this.#otherWords++;
+    return { signal, aborts: this.aborts, onOtherWord };
+  }
+
   /** Closes what was opened, once what is being opened is open. */
   async close(): Promise<void> {
+    if (this.#otherWords > 0) this.onWarning(countedWarning(otherWords, this.#otherWords));
     await this.#sessions.settled();
     await this.#stack.close();
   }

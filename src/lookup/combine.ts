@@ -3,6 +3,7 @@ import {
   type Finding,
   type FindingSource,
   type FindingStatus,
+  hasOtherWord,
   type LookupEndpoint,
   mailBlocklist,
 } from "../core/finding.js";
@@ -94,9 +95,10 @@ export function triage(query: Lookup, quickCheck: Lookup): Lookup {
 
 /**
  * Whether a quick check justifies a query: it lists the item (`ACTIVE`, `PASSIVE`), reports a
- * `malicious` or `suspicious` intent, or saw activity.
+ * `malicious` or `suspicious` intent, saw activity, or has a word that the interface doesn't document.
  */
-export function showsSomething({ status, answers }: Finding): boolean {
+export function showsSomething(quick: Finding): boolean {
+  const { status, answers } = quick;
   const quickCheck = answers["quick-check"]?.result;
   if (status === "failed" || status === "invalid" || quickCheck === undefined) return false;
   const { intent, activity } = quickCheck;
@@ -106,6 +108,7 @@ export function showsSomething({ status, answers }: Finding): boolean {
     listing === "PASSIVE" ||
     intent === "malicious" ||
     intent === "suspicious" ||
-    activity === true
+    activity === true ||
+    hasOtherWord(quick)
   );
 }

@@ -1,6 +1,6 @@
 import { rowCodes } from "../core/error-codes/row-codes.js";
 import { decisiveMembers, type FindingStatus, type Verdict, verdicts } from "../core/finding.js";
-import { answeredLookups, lackedMembers } from "../formats/answered-lookups.js";
+import { answeredLookups, rowHasOtherWord, lackedMembers } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
 import { Days } from "./timeline.js";
@@ -60,7 +60,8 @@ class ReportTally {
       record.text("error_code") === "excluded" &&
       this.#run?.exclusions.some(({ rows }) => rows > 0) === true;
     if (verdict === undefined && !isTold) {
-      const why = record.text("error_code") || lackedMembers(record).join();
+      const lacked = record.text("error_code") || lackedMembers(record).join();
+      const why = lacked || (rowHasOtherWord(record) ? "other_word" : "");
       this.#reasons.add(`${record.text("status")} ${why}`);
     }
     this.#sources.add(record.text("source"));
@@ -155,7 +156,10 @@ function reasonOf({
 
 const memberNames = { intent: "the intent", serviceMailBlocklist: "the mail blocklist status" };
 
-const codes = new Map<string, readonly string[]>(Object.entries(rowCodes));
+const codes = new Map<string, readonly string[]>([
+  ...Object.entries(rowCodes),
+  ["other_word", ["the answer has an intent or blocklist status that the interface does not list"]],
+]);
 
 /** Names told apart at most: 65,536 of up to 120 characters take about 16 MB. */
 export const mostNames = 65_536;

@@ -16,7 +16,7 @@ import { Checkpointer } from "./state/checkpointer.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "./types.js";
 import { RunSignals } from "./run-signals.js";
-import { type CountedWarning, timeWarning } from "./counted-warning.js";
+import { type CountedWarning, valueWarnings } from "./counted-warning.js";
 import { firstRows } from "./rows/reading.js";
 import { moveRows } from "./rows/move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
@@ -167,8 +167,8 @@ export function closingWarnings(
     ...lost,
   ];
   // Counted already, row by row.
-  const times = job.chunk === true ? null : timeWarning(counts);
-  for (const message of [...messages, ...(times === null ? [] : [times])]) job.onWarning?.(message);
+  const values = job.chunk === true ? [] : valueWarnings(counts);
+  for (const message of [...messages, ...values]) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
 }
 

@@ -5,6 +5,7 @@ import {
   type Finding,
   type FindingStatus,
   findingStatuses,
+  hasOtherWord,
   lookupEndpoints,
   type VerdictCounts,
   verdictOf,
@@ -18,7 +19,7 @@ import {
   rowWarnings,
   zeros,
 } from "../core/row.js";
-import { otherTimes } from "./counted-warning.js";
+import { otherTimes, otherWords } from "./counted-warning.js";
 import {
   addCount,
   addCounts,
@@ -125,6 +126,7 @@ export class Tally extends RequestTally {
     const { row, item, finding } = enriched;
     for (const message of rowWarnings(row, item)) this.#warn(message, row);
     if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
+    if (finding !== row.earlier && hasOtherWord(finding)) this.#warn(otherWords, row);
     this.rows++;
     this.statuses[finding.status]++;
     if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);

@@ -1,7 +1,6 @@
 import { endpoints } from "../api/endpoints.js";
 import type { QueryResult } from "../api/schema/query-result.js";
-import { intents } from "../api/schema/vocabulary.js";
-import type { LookupEndpoint } from "../core/finding.js";
+import { intents, type LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import type { Dataset } from "./dataset/dataset.js";

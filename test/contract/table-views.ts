@@ -18,7 +18,7 @@ type NightRow = readonly [
   night: Night,
   item: string | null,
   verdict: string | null,
-  times?: { readonly lookedUp?: number; readonly loaded?: number },
+  own?: { readonly lookedUp?: number; readonly loaded?: number; readonly intent?: string },
 ];
 
 const runId = (night: number): string => `01990000-000${night}-7000-8000-000000000000`;
@@ -56,6 +56,9 @@ const rows: readonly NightRow[] = [
   // The last night asked in vain.
   [1, "lost.example", "malicious"],
   [3, "lost.example", null, { lookedUp: at(3, 2) }],
+  // The interface doesn't document this intent.
+  [1, "word.example", "malicious"],
+  [2, "word.example", "listed", { intent: "critical" }],
   [1, null, null],
   [2, null, null],
 ];
@@ -68,10 +71,10 @@ const columns =
 function insert(table: string): string {
   const time = (seconds: number): string => `'${new Date(seconds * 1_000).toISOString()}'`;
   const none = "ARRAY[]::varchar[]";
-  const values = rows.map(([night, item, verdict, { lookedUp, loaded } = {}], index) => {
+  const values = rows.map(([night, item, verdict, { lookedUp, loaded, intent } = {}], index) => {
     const isKnown = verdict !== null;
     const answer = isKnown
-      ? `'${verdict === "listed" ? "none" : verdict}', '${verdict === "listed" ? "ACTIVE" : "NOT_LISTED"}', ${time(lookedUp ?? at(night, 2))}`
+      ? `'${intent ?? (verdict === "listed" ? "none" : verdict)}', '${verdict === "listed" ? "ACTIVE" : "NOT_LISTED"}', ${time(lookedUp ?? at(night, 2))}`
       : `NULL, NULL, ${lookedUp === undefined ? "NULL" : time(lookedUp)}`;
     const status =
       item === null ? "'unsupported', NULL" : isKnown ? "'complete', 'DOMAIN'" : "'failed', NULL";
@@ -95,6 +98,8 @@ const history: readonly (readonly (string | null)[])[] = [
   ["late.example", "listed", loadedOn(4), loadedOn(4), "2", "2", "1"],
   ["late.example", "suspicious", loadedOn(4), null, "3", "3", "1"],
   ["lost.example", "malicious", loadedOn(1), null, "1", "1", "1"],
+  ["word.example", "malicious", loadedOn(1), loadedOn(2), "1", "1", "1"],
+  ["word.example", "listed", loadedOn(2), null, "2", "2", "1"],
 ];
 
 const changes: readonly (readonly string[])[] = [
@@ -150,6 +155,7 @@ export function describeTableViews({ name, open }: ViewPlace): void {
         ["late.example", "suspicious", "3"],
         ["lost.example", "malicious", "1"],
         ["never-known.example", null, "2"],
+        ["word.example", "listed", "2"],
       ]);
     });
   });

@@ -5,13 +5,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { calls } from "../../src/api/calls.js";
 import { endpoints } from "../../src/api/endpoints.js";
-import {
-  abuseContactStatuses,
-  blocklistStatuses,
-  caseStates,
-  intents,
-  resultTypes,
-} from "../../src/api/schema/vocabulary.js";
+import { abuseContactStatuses, caseStates, resultTypes } from "../../src/api/schema/vocabulary.js";
+import { blocklistStatuses, intents } from "../../src/core/finding.js";
 import { webhookSchema } from "../../src/webhooks/configuration.js";
 
 const page = new URL("../../docs/interface.md", import.meta.url);

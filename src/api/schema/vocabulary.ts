@@ -23,20 +23,6 @@ export function isKnownType(type: unknown): type is ResultType {
 
 const knownTypes: ReadonlySet<unknown> = new Set(resultTypes);
 
-export const blocklistStatuses = [
-  "ACTIVE",
-  "ALLOWLIST",
-  "INFORMATIONAL",
-  "NOT_LISTED",
-  "PASSIVE",
-] as const;
-
-/**
- * Intent behind an item's activity. `none` means that nothing is known against the item; it is neither a
- * finding nor "safe".
- */
-export const intents = ["malicious", "suspicious", "unknown", "none"] as const;
-
 export const abuseContactStatuses = [
   "UNKNOWN",
   "INVALID",

@@ -1,4 +1,4 @@
-import { verdicts } from "../../core/finding.js";
+import { blocklistStatuses, intents, verdicts } from "../../core/finding.js";
 import {
   type DialectName,
   quoteIdentifier,
@@ -113,7 +113,10 @@ function changeOf(dialect: DialectName, column: (plain: string) => string): stri
   ].join("\n");
 }
 
-/** How grave each of them is. NULL where a lookup failed or its answer lacks the member. */
+/**
+ * How grave each of them is. NULL where a lookup failed, or its answer lacks the member or has an
+ * undocumented word.
+ */
 function weightsOf(column: (plain: string) => string, lacks: (member: string) => string) {
   const lost = `${column("status")} IN ('failed', 'invalid')`;
   const weights = Object.entries(accusing).map(([plain, member]) => {
@@ -123,7 +126,12 @@ function weightsOf(column: (plain: string) => string, lacks: (member: string) =>
     const grave = ["ACTIVE", "suspicious", "malicious"].map(
       (value, index) => `WHEN ${column(plain)} = '${value}' THEN ${index + 1}`,
     );
-    return [`${plain}_weight`, `CASE WHEN ${unknown} THEN NULL ${grave.join(" ")} ELSE 0 END`];
+    const words = (member === "intent" ? intents : blocklistStatuses).map((word) => `'${word}'`);
+    const isOther = `${column(plain)} NOT IN (${words.join(", ")})`;
+    return [
+      `${plain}_weight`,
+      `CASE WHEN ${unknown} OR ${isOther} THEN NULL ${grave.join(" ")} ELSE 0 END`,
+    ];
   });
   return Object.fromEntries(weights) as Record<string, string>;
 }

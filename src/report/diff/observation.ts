@@ -1,4 +1,4 @@
-import { decisiveMembers, type Verdict, verdicts } from "../../core/finding.js";
+import { decisiveMembers, isOtherWord, type Verdict, verdicts } from "../../core/finding.js";
 import type { EarlierRecord } from "../../formats/types.js";
 
 export interface Observation {
@@ -46,7 +46,7 @@ export function observationOf(row: Columns): Observation {
 
 /**
  * How grave each decisive member is, of the query and of the quick check. Null where a lookup failed or
- * its answer lacks the member; 0 where the lookup was not asked.
+ * its answer lacks the member or has an undocumented word; 0 where the lookup was not asked.
  */
 export function weightsOf(row: Columns): readonly (number | null)[] {
   const status = row.text("status");
@@ -55,9 +55,11 @@ export function weightsOf(row: Columns): readonly (number | null)[] {
   return decisiveMembers.flatMap((member) => {
     const isMissing = missing.includes(member);
     const [query, quick] = [row.text(columnOf[member]), row.text(`quick_${columnOf[member]}`)];
+    const weightOf = (word: string): number | null =>
+      word !== "" && isOtherWord(member, word) ? null : (weights.get(word) ?? 0);
     return [
-      isMissing || (isLost && row.text("type") === "") ? null : (weights.get(query) ?? 0),
-      quick === "" && (isLost || isMissing) ? null : (weights.get(quick) ?? 0),
+      isMissing || (isLost && row.text("type") === "") ? null : weightOf(query),
+      quick === "" && (isLost || isMissing) ? null : weightOf(quick),
     ];
   });
 }

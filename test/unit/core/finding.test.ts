@@ -1,5 +1,12 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { verdictOf, mailBlocklist } from "../../../src/core/finding.js";
+import {
+  blocklistStatuses,
+  hasOtherWord,
+  intents,
+  mailBlocklist,
+  verdictOf,
+} from "../../../src/core/finding.js";
 import { aFinding } from "../../helpers/enriched-rows.js";
 
 describe("a verdict", () => {
@@ -21,7 +28,6 @@ describe("a verdict", () => {
   it.each([
     nothing,
     { ...nothing, intent: "unknown" },
-    { ...nothing, intent: ["malicious"] },
     { ...nothing, serviceMailBlocklist: "ALLOWLIST" },
     { ...nothing, serviceMailBlocklist: "PASSIVE" },
     { serviceMailBlocklist: "NOT_LISTED", type: "URL" },
@@ -30,6 +36,43 @@ describe("a verdict", () => {
     expect(verdictOf(aFinding({ query: answer, quickCheck: answer }))).toBe("none");
     expect(verdictOf(aFinding({ query: answer }))).toBe("none");
     expect(verdictOf(aFinding({ quickCheck: answer }))).toBe("none");
+  });
+
+  const otherWord = (known: readonly unknown[]) =>
+    fc
+      .oneof(
+        fc.constantFrom<unknown>("MALICIOUS", "critical", "", "none ", "constructor", 0, false),
+        fc.string(),
+        fc.jsonValue(),
+      )
+      .filter((word) => word !== null && !known.includes(word));
+  const documented = {
+    intent: fc.constant("none"),
+    serviceMailBlocklist: fc.constant("NOT_LISTED"),
+  };
+  const otherAnswer = fc.oneof(
+    fc.record({ ...documented, intent: otherWord(intents) }),
+    fc.record({ ...documented, serviceMailBlocklist: otherWord(blocklistStatuses) }),
+    fc.record({ intent: documented.intent, abusixMailBlocklist: otherWord(blocklistStatuses) }),
+  );
+
+  it("is unknown for a word that nobody documented, unless another word accuses", () => {
+    fc.assert(
+      fc.property(otherAnswer, fc.boolean(), (other, isPartial) => {
+        const status = isPartial ? "partial" : "complete";
+        for (const answers of [
+          { query: other },
+          { query: nothing, quickCheck: other },
+          { query: other, quickCheck: nothing },
+          { quickCheck: { ...other, bogon: true } },
+        ]) {
+          const finding = aFinding({ status, ...answers });
+          expect([verdictOf(finding), hasOtherWord(finding)]).toEqual([null, true]);
+        }
+        const quickCheck = { serviceMailBlocklist: "ACTIVE" };
+        expect(verdictOf(aFinding({ status, query: other, quickCheck }))).toBe("listed");
+      }),
+    );
   });
 
   it.each([{}, { ...nothing, intent: null }, { intent: "none", type: "DOMAIN" }])(

@@ -134,6 +134,8 @@ describe("triage", () => {
     [1, checked({ intent: "malicious" })],
     [1, checked({ intent: "suspicious" })],
     [1, checked({ activity: true })],
+    [1, checked({ intent: "MALICIOUS" })],
+    [1, checked({ serviceMailBlocklist: "BLOCKED" })],
     [0, checked({})],
     [0, checked({ serviceMailBlocklist: "ALLOWLIST" })],
     [0, checked({ activity: null, intent: null, serviceMailBlocklist: null })],

@@ -1,12 +1,14 @@
 import {
   type FindingStatus,
   findingStatuses,
+  hasOtherWord,
   type LookupEndpoint,
   unasked,
 } from "../../../core/finding.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
 import { inOrder } from "../../../lookup/in-order.js";
 import type { Lookup } from "../../../lookup/types.js";
+import { countedWarning, otherWords } from "../../../run/counted-warning.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { MemoryStore } from "../../../store/store.js";
 import { type AnswerColumns, type AnsweredItem, printAnswers } from "./print-answers.js";
@@ -56,15 +58,18 @@ export async function runOneOff(
       requests: context.signal,
     });
     const work = answerWith(lookup, signal, stop);
+    let others = 0;
     async function* answers(): AsyncGenerator<AnsweredItem, void, undefined> {
       // In the order of the items: each once it and all before it are answered.
       for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
         counts[answer.finding.status]++;
+        if (hasOtherWord(answer.finding)) others++;
         yield answer;
       }
     }
     await printAnswers(call, answers(), columns);
-    for (const message of address.warnings()) context.reporter.warning(message);
+    const warnings = others === 0 ? [] : [countedWarning(otherWords, others)];
+    for (const message of [...address.warnings(), ...warnings]) context.reporter.warning(message);
   };
   await withServices(["intel"], call, ({ intel }) =>
     withSession(intel, call, lookAllUp, { onEarlyEnd: (error) => stop.abort(error) }),

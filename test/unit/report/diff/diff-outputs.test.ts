@@ -166,6 +166,10 @@ describe("diffOutputs", () => {
       { ...full, verdict: "listed", status: "partial", missing: "intent" },
     ],
     [
+      "an intent that nobody documented",
+      { ...full, verdict: "listed", intent: "critical", mail_blocklist: "ACTIVE" },
+    ],
+    [
       "a rejected query",
       { verdict: "suspicious", status: "invalid", type: "", quick_intent: "suspicious" },
     ],
