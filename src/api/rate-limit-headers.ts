@@ -64,8 +64,8 @@ export function rateLimitPolicy(headers: ResponseHeaders): Rate | null {
   return strictest;
 }
 
-/** Maximum wait in milliseconds: a service that asks for more is asked again after an hour. */
-export const longestWaitMs = 3_600_000;
+/** A year in milliseconds: longer waits are cut to it, so that their end can be named. */
+const longestNamedMs = 365 * 24 * 3_600_000;
 
 /**
  * How long the service asks to wait, in milliseconds from now; null if it doesn't.
@@ -108,7 +108,7 @@ function waitOf(text: string | undefined, clock: Clock): number | null {
 }
 
 function bounded(ms: number): number {
-  return Math.min(Math.max(ms, 0), longestWaitMs);
+  return Math.min(Math.max(ms, 0), longestNamedMs);
 }
 
 function first(value: string | string[] | undefined): string | undefined {

@@ -4,7 +4,7 @@ import type { ErrorCode } from "../core/error-codes.js";
 import { FatalError, ReputeError, type ReputeErrorOptions } from "../core/errors.js";
 import type { Again } from "../core/attempt.js";
 import { asObject, readJson } from "../core/json-members.js";
-import { longestWaitMs, retryAfterMs } from "./rate-limit-headers.js";
+import { retryAfterMs } from "./rate-limit-headers.js";
 import type { ServiceDescription } from "./service-description.js";
 import type { Answer } from "./types.js";
 
@@ -21,11 +21,7 @@ export function statusFault(
   if (status === 401 || status === 403) throw refusal(status, service);
   const again = againAfter(answer, clock);
   const isRedirect = status >= 300 && status < 400;
-  const more = isRedirect
-    ? "; redirects are not followed"
-    : again?.afterMs === longestWaitMs
-      ? "; it asks to wait for an hour or longer; repute asks again after an hour"
-      : "";
+  const more = isRedirect ? "; redirects are not followed" : "";
   const message = `${service.name} answered ${status}${reason(answer)}${more}`;
   return serviceError(`http_${status}`, message, { httpStatus: status, again });
 }

@@ -14,6 +14,14 @@ export interface Again {
   readonly afterMs: number | null;
 }
 
+/** Longest wait in milliseconds. A service that asks for more has a quota, which ends the run. */
+export const longestWaitMs = 15 * 60_000;
+
+/** Whether an attempt was refused because a quota of the service is used up. */
+export function isOverQuota({ again }: Pick<Attempt, "again">): boolean {
+  return (again?.afterMs ?? 0) > longestWaitMs;
+}
+
 export interface Attempt {
   /** The finding if this were the last attempt. */
   readonly finding: Finding;

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.js";
-import type { Attempt } from "../core/attempt.js";
+import { type Attempt, isOverQuota } from "../core/attempt.js";
 import { EarlyEndError } from "../core/errors.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import { cached, type CachedOptions } from "./cache.js";
@@ -190,9 +190,10 @@ export function ownPace(own: EndpointPace): AttemptWrapper {
  */
 export function paced(run: RequestPace, onThrottled?: () => void): AttemptWrapper {
   const settle = (attempt: Attempt, ticket: number): Attempt => {
-    if (attempt.again?.policy === "throttled") {
+    const { again } = attempt;
+    if (again?.policy === "throttled" || isOverQuota(attempt)) {
       onThrottled?.();
-      run.throttled(attempt.again.afterMs, ticket);
+      run.throttled(again?.afterMs ?? null, ticket);
     }
     // Any other answer proves that the service accepts requests; a missing answer does not.
     else if (attempt.finding.httpStatus !== null) run.succeeded(ticket);

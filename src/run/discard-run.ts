@@ -1,9 +1,9 @@
-import { FatalError, UsageError } from "../core/errors.js";
+import { FatalError } from "../core/errors.js";
 import { realPath } from "../core/files/real-path.js";
 import { inputPaths } from "../inputs/types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { removePart } from "../outputs/file-destination.js";
-import { compareFingerprints, type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
+import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import type { AnyCheckpoint } from "./state/checkpoint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
@@ -24,8 +24,6 @@ export async function discardRun(target: OutputTarget, found: AnyCheckpoint | nu
 /**
  * Discards the interrupted run if it had another input or other settings; the next run takes over its
  * answers. Otherwise returns whether the input has grown.
- *
- * @throws UsageError `exclusions_changed`
  */
 export async function discardUnlessSame(
   job: EnrichJob,
@@ -36,7 +34,6 @@ export async function discardUnlessSame(
   const before = state.checkpoint?.fingerprint;
   if (before === undefined) return false;
   const now = await takeFingerprint(job, handling, target);
-  refuseOtherLists(before, now);
   const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
   if (differences.length > 0) {
     const why = `the interrupted run was a different one: ${differences.join("; ")}`;
@@ -45,18 +42,6 @@ export async function discardUnlessSame(
   }
   if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
   return inputGrew;
-}
-
-/** Rows that are written already were held back, or sent, by the lists as they were. */
-function refuseOtherLists({ options: was }: Fingerprint, { options: now }: Fingerprint): void {
-  const listsOf = (lists: unknown): string => (Array.isArray(lists) ? lists.join(", ") : "none");
-  const [before, after] = [listsOf(was["exclude"]), listsOf(now["exclude"])];
-  if (before === after) return;
-  throw new UsageError(
-    "exclusions_changed",
-    `the exclusion lists have changed since the run was interrupted: they were ${before}, now ${after}`,
-    { hint: "restore them, or start over with --restart" },
-  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { serviceAddress } from "../store/cache-key.js";
 import { readJournal } from "../store/journal/read-journal.js";
+import { itemOf } from "../lookup/attempt/journalled.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { counted } from "../core/text/quantity.js";
 import type { LookupStore } from "../store/store.js";
@@ -8,9 +9,13 @@ import type { Fingerprint } from "./state/fingerprint.js";
 import type { EnrichJob } from "./types.js";
 import type { OpenRun } from "./open-run.js";
 
+/** Age from which an answer is not taken over: 30 days, in milliseconds. */
+const oldestMs = 30 * 24 * 3_600_000;
+
 /**
  * Copies the answers of a discarded run into the journal of a new one: those of the same service that
- * are younger than `--cache-ttl`. They do not count as lookups of this run.
+ * are younger than 30 days and that the exclusion lists still allow. They do not count as lookups of
+ * this run.
  *
  * @throws FatalError `journal_*`
  */
@@ -21,24 +26,26 @@ export async function takeOverAnswers(
   { clock, tally, fingerprint }: Pick<OpenRun, "clock" | "tally" | "fingerprint">,
   partialsFromCache = true,
 ): Promise<void> {
-  const { settings, signal, onWarning, onNotice } = job;
+  const { settings, session, signal, onWarning, onNotice } = job;
   tally.tookOver = 0;
   if (serviceOf(fingerprint) !== serviceOf(checkpoint.fingerprint)) {
     onNotice?.("the interrupted run asked another service; its answers are not used");
     return;
   }
   const now = clock.now();
-  const isTaken = ({ finding, again }: LookupRecord): boolean => {
+  const withheld = await session.withheld(settings.lookup);
+  const isTaken = (key: string, { finding, again }: LookupRecord): boolean => {
     const { status, lookedUpAt } = finding;
-    if (again !== null || status === "failed") return false;
+    if (again !== null || status === "failed" || withheld.listOf(itemOf(key)) !== null)
+      return false;
     if (status === "partial" && !partialsFromCache) return false;
     // A clock that is or was wrong can give a time in the future.
-    return Math.abs(now - Date.parse(lookedUpAt ?? "")) < settings.lookup.cacheTtl;
+    return Math.abs(now - Date.parse(lookedUpAt ?? "")) < oldestMs;
   };
   const { journalBytes: durableBytes } = checkpoint;
   for await (const records of readJournal({ folder: journalPath, durableBytes, onWarning })) {
     signal.throwIfAborted();
-    const taken = records.filter(({ value }) => isTaken(value));
+    const taken = records.filter(({ key, value }) => isTaken(key, value));
     await Promise.all(
       taken.map(({ key, value: { finding } }) =>
         store.put(key, { finding, again: null, drift: [] }),

@@ -26,7 +26,7 @@ export async function openPaces(settings: PaceSettings, options: OpenPacesOption
   }
   const own = lookupEndpoints.flatMap((endpoint) => ratesOf(endpoint, settings));
   const store = await quotaStoreFor([...(settings.rate ?? []), ...own], options);
-  const onUsedUp = (used: Rate, resumesAtMs: number): void =>
+  const onUsedUp = (used: Rate | null, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
   return pacesOf(settings, (name, rates, isShare) => {
     const quotas = store && { store, name };

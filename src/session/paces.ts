@@ -66,12 +66,12 @@ export function pacesOf(
 export const quotaOfAll = "all";
 
 /** The error that ends a run or command whose quota is used up. */
-export function quotaUsedUp({ count, perMs }: Rate, resumesAtMs: number): EarlyEndError {
-  const hours = perMs / 3_600_000;
+export function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndError {
+  const quota =
+    rate === null
+      ? "the service's own quota"
+      : `the quota of ${rate.count} requests in ${rate.perMs / 3_600_000} h`;
   const nextMinuteMs = Math.ceil(resumesAtMs / 60_000) * 60_000;
   const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
-  return new EarlyEndError(
-    "quota_used_up",
-    `the quota of ${count} requests in ${hours} h is used up until ${at}`,
-  );
+  return new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`);
 }

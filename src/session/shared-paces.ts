@@ -35,7 +35,7 @@ export async function openSharedPaces(
   const link = await openPaceLink(address, onWarning);
   const id = randomUUID();
   const store = new RedisQuotaStore(link, service);
-  const onUsedUp = (used: Rate, resumesAtMs: number): void =>
+  const onUsedUp = (used: Rate | null, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
   const paces = pacesOf(settings, (scope, rates, isShare) => {
     const server = new PaceServer(link, { id, service, scope, priority });

@@ -267,31 +267,6 @@ test("a list that cannot be read stops everything before the first request", asy
   expect(seen).toEqual([]);
 });
 
-test("a list that changed before a resume is an error that says so", async () => {
-  const { intelUrl } = await watchedService();
-  const [list, output] = [join(folder, "changing.txt"), join(folder, "resumed.csv")];
-  const run = (...more: string[]) =>
-    runRepute([
-      "enrich",
-      join(folder, "in.csv"),
-      "-o",
-      output,
-      "--intel-url",
-      intelUrl,
-      "--exclude",
-      list,
-      "--max-requests",
-      "3",
-      ...more,
-    ]);
-  await writeFile(list, "8.8.8.8\n");
-  expect((await run()).code).toBe(75);
-  await writeFile(list, "8.8.8.9\n");
-  const { code, stderr } = await run("--resume");
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/they were .*changing\.txt \(sha256 [\da-f]{12}…\)/);
-});
-
 test("plan counts what lists hold back", async () => {
   const { stdout } = await runRepute(["plan", join(folder, "in.csv"), "--json", ...excluding()]);
   const plan = JSON.parse(stdout);

@@ -122,6 +122,11 @@ const causes: Readonly<
     return night.run(["--deadline", "1h"], { clock });
   },
   "a quota of `--rate` is used up": ({ run }) => run(["--rate", `${midway}/d`]),
+  async "the service asks to wait for more than 15 minutes"({ run, server }) {
+    server.limited = (total) =>
+      total < midway ? null : "429 Too Many Requests\r\nretry-after: 29241";
+    return run([]);
+  },
   SIGINT: (night) => stopped(night, "SIGINT"),
   SIGTERM: (night) => stopped(night, "SIGTERM"),
   async "SIGKILL, power loss"(night) {
@@ -157,6 +162,7 @@ async function heal({ server, cwd }: Night, isAway: boolean): Promise<void> {
   server.absent.clear();
   server.silent.clear();
   server.refusing = false;
+  server.limited = () => null;
   if (isAway) await server.start();
   await writeFile(join(cwd, "in.csv"), input);
   await rm(join(cwd, "state"), { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
@@ -150,14 +150,54 @@ describe("other settings", () => {
   });
 });
 
-test("asks again for answers older than the cache's TTL", async () => {
+describe("a changed exclusion list", () => {
+  // The run that stopped has answers for the first 20 names that it may ask for.
+  const hidesTwo = "d3.example.com\nd4.example.com\n";
+  test.each([
+    ["a new one", undefined, hidesTwo, 18, 2],
+    ["more entries", "d3.example.com\n", hidesTwo, 19, 2],
+    ["fewer entries", hidesTwo, "d3.example.com\n", 20, 1],
+    ["other entries", "d25.example.com\n", "d0.example.com\n", 19, 1],
+    ["a domain above all", undefined, "example.com\n", 0, 30],
+    ["none any more", hidesTwo, undefined, 20, 0],
+  ])(
+    "starts a new run with the answers that it allows: %s",
+    async (_, before, after, taken, held) => {
+      const { run, folder, repeated, server } = await night();
+      const listing = async (text?: string) => {
+        if (text === undefined) return {};
+        await writeFile(join(folder, "own.txt"), text);
+        return { exclude: [join(folder, "own.txt")] };
+      };
+      const begun = run(first, { maxRequests: 20, ...(await listing(before)) });
+      await expect(begun).rejects.toMatchObject({ code: "requests_spent" });
+      const { manifest, records } = await run(first, {
+        ...(await listing(after)),
+        maxFailed: "100%",
+      });
+      expect(manifest).toMatchObject({ took_over: taken, resumed: 0 });
+      expect(manifest.unsupported["excluded"] ?? 0).toBe(held);
+      expect(records()).toHaveLength(30);
+      expect(repeated()).toEqual([]);
+      expect(server.total).toBe(20 + 30 - held - taken);
+    },
+  );
+});
+
+test.each([
+  ["a day", 86_400_000, 20],
+  ["29 days", 29 * 86_400_000, 20],
+  ["30 days", 30 * 86_400_000, 0],
+  // A clock that was wrong.
+  ["-31 days", -31 * 86_400_000, 0],
+])("takes over answers up to 30 days old: after %s", async (_, ms, taken) => {
   const { run, server } = await stopped();
   const later = Object.assign(Object.create(systemClock) as typeof systemClock, {
-    now: () => Date.now() + 86_400_000,
+    now: () => Date.now() + ms,
   });
   const { manifest } = await run(second, {}, { clock: later });
-  expect(manifest).toMatchObject({ took_over: 0, statuses: { complete: 30 } });
-  expect(server.total).toBe(50);
+  expect(manifest).toMatchObject({ took_over: taken, statuses: { complete: 30 } });
+  expect(server.total).toBe(50 - taken);
 });
 
 test("asks again for failed lookups, and takes over partial ones", async () => {

@@ -15,8 +15,11 @@ export interface AnsweringServer {
   readonly silent: Set<string>;
   /** Whether every request is answered with 401. */
   refusing: boolean;
+  /** The head of the answer to a request, in place of the usual answer; null for that one. */
+  limited: (total: number) => string | null;
   /** Called before each answer; returning false leaves the request unanswered. */
   onRequest: (total: number) => boolean;
+  answerTo(endpoint: string, item: string): string;
   readonly total: number;
   /** Number of connections so far. */
   readonly connections: number;
@@ -48,7 +51,9 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
         asked.set(key, (asked.get(key) ?? 0) + 1);
         total++;
         if (!answering.onRequest(total)) return;
-        socket.write(answering.answerTo(endpoint, decodeURIComponent(item)), "latin1");
+        const limited = answering.limited(total);
+        if (limited !== null) socket.write(`HTTP/1.1 ${limited}\r\ncontent-length: 0\r\n\r\n`);
+        else socket.write(answering.answerTo(endpoint, decodeURIComponent(item)), "latin1");
       }
     });
   });
@@ -69,6 +74,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
     },
     url: `http://127.0.0.1:${port}/beta`,
     asked,
+    limited: (_total: number): string | null => null,
     onRequest: (_total: number): boolean => true,
     get total() {
       return total;

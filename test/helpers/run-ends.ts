@@ -61,6 +61,13 @@ export const runEnds = {
     pings: bad,
     resume: "continues; ends the same way while the quota is used up",
   },
+  "the service asks to wait for more than 15 minutes": {
+    code: 75,
+    reason: "quota",
+    resumable: true,
+    pings: bad,
+    resume: "continues; ends the same way while the service asks to wait",
+  },
   SIGINT: { code: 130, reason: "interrupted", resumable: true, pings: bad, resume: continues },
   SIGTERM: { code: 143, reason: "interrupted", resumable: true, pings: bad, resume: continues },
   "SIGKILL, power loss": {

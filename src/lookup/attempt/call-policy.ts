@@ -1,3 +1,4 @@
+import { isOverQuota } from "../../core/attempt.js";
 import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
 import type { RequestPace } from "../pace/request-pace.js";
@@ -25,7 +26,8 @@ export function retryCalls({ pace, ...options }: CallPolicyOptions): CallPolicy 
       } catch (error) {
         if (!(error instanceof ServiceError) || error.again === null) throw error;
         const { again } = error;
-        if (again.policy === "throttled") pace.throttled(again.afterMs, ticket);
+        if (again.policy === "throttled" || isOverQuota(error))
+          pace.throttled(again.afterMs, ticket);
         else if (error.httpStatus !== null) pace.succeeded(ticket);
         const wait = plan.waitAfter(again, error.code);
         if (wait === null) throw error;

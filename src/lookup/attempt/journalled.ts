@@ -1,6 +1,6 @@
-import type { Attempt, LookupRecord } from "../../core/attempt.js";
+import { type Attempt, isOverQuota, type LookupRecord } from "../../core/attempt.js";
 import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
-import type { Item } from "../../core/item/item.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AttemptWrapper, LookupOptions } from "../types.js";
 
@@ -22,8 +22,8 @@ export function journalled({ endpoint, store }: JournalledOptions): AttemptWrapp
       if (history !== undefined) history.journalled = true;
       return store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
     }
-    // A final failure is stored with the whole lookup, by dedupe.
-    if (attempt.again === null) return null;
+    // A final failure is stored with the whole lookup, by dedupe. A quota is no reason to give up.
+    if (attempt.again === null || isOverQuota(attempt)) return null;
     const key = attemptKey(endpoint, item, (history?.attempts.length ?? 0) + 1);
     return store.put(key, recordOf({ ...attempt, drift: [] }, options));
   };
@@ -76,4 +76,10 @@ export function attemptKey(endpoint: LookupEndpoint, item: Item, attempt: number
 /** The endpoint in a key made by `itemKey` or `attemptKey`. */
 export function endpointOf(key: string): LookupEndpoint {
   return lookupEndpoints.find((endpoint) => key.startsWith(endpoint))!;
+}
+
+/** The item in such a key. */
+export function itemOf(key: string): Item {
+  const [, kind, value = ""] = /^\S+ (\S+) (.*)$/s.exec(key) ?? [];
+  return { kind: kind as ItemKind, value };
 }

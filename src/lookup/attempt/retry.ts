@@ -1,4 +1,4 @@
-import type { Again, Attempt } from "../../core/attempt.js";
+import { type Again, type Attempt, longestWaitMs } from "../../core/attempt.js";
 import {
   type Finding,
   firstAnswer,
@@ -211,5 +211,5 @@ export function backoffMs(
   bounds: BackoffBounds = faultBounds,
 ): number {
   const span = Math.min(bounds.mostMs, bounds.firstMs * 2 ** Math.min(retry, 20));
-  return (afterMs ?? 0) + random * span;
+  return Math.min(afterMs ?? 0, longestWaitMs) + random * span;
 }

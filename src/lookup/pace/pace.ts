@@ -1,3 +1,4 @@
+import { longestWaitMs } from "../../core/attempt.js";
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { Quota, quotaName, type QuotaStore, tightest } from "../../store/quota/quota.js";
@@ -16,8 +17,8 @@ interface PaceOptions {
   readonly slots?: SlotSource | undefined;
   /** Counts quotas; required if there is one. */
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
-  /** Called when a quota is used up for more than a minute. */
-  readonly onUsedUp?: ((rate: Rate, resumesAtMs: number) => void) | undefined;
+  /** Called when a quota is used up for more than a minute; without a rate, it is the service's own. */
+  readonly onUsedUp?: ((rate: Rate | null, resumesAtMs: number) => void) | undefined;
   /** Whether requests wait for another pace after this one. */
   readonly isShare?: boolean | undefined;
 }
@@ -61,6 +62,7 @@ export class Pace implements RequestPace, EndpointPace {
   }
 
   take(signal: AbortSignal): Promise<number> {
+    this.#tellPause();
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#queue.size === 0 && this.#spend() <= 0) return Promise.resolve(this.limits.ticket);
     const turn = this.#queue.enqueue(signal);
@@ -70,6 +72,7 @@ export class Pace implements RequestPace, EndpointPace {
 
   throttled(afterMs: number | null, ticket = this.limits.ticket): void {
     this.limits.throttled(afterMs, ticket);
+    this.#tellPause();
   }
 
   succeeded(ticket = this.limits.ticket): void {
@@ -78,6 +81,7 @@ export class Pace implements RequestPace, EndpointPace {
 
   hold(ms: number): void {
     this.limits.hold(ms);
+    this.#tellPause();
   }
 
   advise(by: string, rate: Rate): void {
@@ -119,6 +123,13 @@ export class Pace implements RequestPace, EndpointPace {
       if (this.#underWay === 0) this.#tellUsedUp();
     }
     return longest;
+  }
+
+  /** Nobody waits for the service's own quota, which it names by the length of a pause. */
+  #tellPause(): void {
+    const { pausedMs } = this.limits;
+    if (pausedMs <= longestWaitMs) return;
+    this.#options.onUsedUp?.(null, this.#options.clock.now() + pausedMs);
   }
 
   #tellUsedUp(): void {
