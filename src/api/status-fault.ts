@@ -1,6 +1,5 @@
 import { STATUS_CODES } from "node:http";
 import type { Clock } from "../core/clock.js";
-import type { ErrorCode } from "../core/error-codes.js";
 import { FatalError, ReputeError, type ReputeErrorOptions } from "../core/errors.js";
 import type { Again } from "../core/attempt.js";
 import { asObject, readJson } from "../core/json-members.js";
@@ -59,7 +58,7 @@ export function refusal(status: number, service: ServiceDescription): FatalError
       });
 }
 
-const refusalCodes: ReadonlyMap<number, ErrorCode> = new Map([
+const refusalCodes: ReadonlyMap<number, string> = new Map([
   [401, "unauthorized"],
   [403, "forbidden"],
 ]);
@@ -97,7 +96,7 @@ export class ServiceError extends ReputeError {
   /** What a retry could change; null if nothing. */
   readonly again: Again | null;
 
-  constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
+  constructor(code: string, message: string, options: ServiceErrorOptions = {}) {
     super(code, message, options);
     this.httpStatus = options.httpStatus ?? null;
     this.again = options.again ?? null;
@@ -121,7 +120,7 @@ export class SnapshotChangedError extends ServiceError {}
 
 /** Picks the class by how to retry. */
 export function serviceError(
-  code: ErrorCode,
+  code: string,
   message: string,
   options: ServiceErrorOptions,
 ): ServiceError {

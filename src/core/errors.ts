@@ -1,5 +1,3 @@
-import type { ErrorCode } from "./error-codes.js";
-
 export interface ReputeErrorOptions {
   /** The underlying error, for debugging. The message makes sense without it. */
   readonly cause?: unknown;
@@ -9,13 +7,13 @@ export interface ReputeErrorOptions {
 
 /**
  * Base class of every error that repute throws on purpose. The message says what happened and where;
- * programs compare `code`, which is stable (docs/errors.md lists all).
+ * programs compare `code`, which is stable.
  */
 export class ReputeError extends Error {
-  readonly code: ErrorCode;
+  readonly code: string;
   readonly hint: string | null;
 
-  constructor(code: ErrorCode, message: string, options: ReputeErrorOptions = {}) {
+  constructor(code: string, message: string, options: ReputeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.code = code;

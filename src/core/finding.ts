@@ -1,4 +1,3 @@
-import type { ErrorCode } from "./error-codes.js";
 import type { Item } from "./item/item.js";
 
 export const findingStatuses = ["complete", "partial", "invalid", "unsupported", "failed"] as const;
@@ -28,7 +27,7 @@ export function eachEndpoint<Value>(
 export type JsonObject = { readonly [member: string]: unknown };
 
 export interface FindingError {
-  readonly code: ErrorCode;
+  readonly code: string;
   /** Human-readable; for `invalid`, the service's own message (`errors.$`). */
   readonly message: string;
 }

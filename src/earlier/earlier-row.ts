@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../core/error-codes.js";
 import { type Column, type ColumnValue, resultFrom } from "../core/column.js";
 import { columns, type OptionalColumns } from "../core/columns.js";
 import { FatalError } from "../core/errors.js";
@@ -133,7 +132,7 @@ function earlierFinding(record: EarlierRecord): Finding | null {
       status,
       record.text("error_code") === ""
         ? null
-        : { code: record.text("error_code") as ErrorCode, message: record.text("error") },
+        : { code: record.text("error_code"), message: record.text("error") },
     ),
     answers: answersOf(record, leastAnswer[verdict ?? "unknown"]),
     missing: record.list("missing"),

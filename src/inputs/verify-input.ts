@@ -2,7 +2,7 @@ import { existsSync, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, ReputeError, UsageError } from "../core/errors.js";
-import { startAnew } from "../core/error-codes/remedies.js";
+import { startAnew } from "../core/remedies.js";
 import { isLocked } from "../core/files/run-lock.js";
 import {
   type ChecksumState,

@@ -1,6 +1,6 @@
 import type { AttemptReport, Endpoint } from "../api/types.js";
 import { FatalError } from "../core/errors.js";
-import { transportCodes } from "../core/error-codes/row-codes.js";
+import { transportCodes } from "../core/row-codes.js";
 import type { Finding } from "../core/finding.js";
 import { counted } from "../core/text/quantity.js";
 import type { TransportFault } from "../api/http/transport-error.js";

@@ -2,7 +2,7 @@ import { constants, existsSync } from "node:fs";
 import { access, type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
-import { startOver } from "../core/error-codes/remedies.js";
+import { startOver } from "../core/remedies.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
 import { syncFolder } from "../core/files/make-folder.js";
 import { outputFault } from "./output-fault.js";

@@ -1,4 +1,4 @@
-import { rowCodes } from "../core/error-codes/row-codes.js";
+import { rowCodes } from "../core/row-codes.js";
 import { decisiveMembers, type FindingStatus, type Verdict, verdicts } from "../core/finding.js";
 import { answeredLookups, rowHasOtherWord, lackedMembers } from "../formats/answered-lookups.js";
 import type { EarlierRecord } from "../formats/types.js";

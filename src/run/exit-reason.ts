@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../core/error-codes.js";
 import {
   EarlyEndError,
   InterruptedError,
@@ -82,7 +81,7 @@ export function isInterrupted(code: number): boolean {
   return stopSignals.some((name) => exitCodes[name] === code);
 }
 
-const reasons: Partial<Record<ErrorCode, ExitReason>> = {
+const reasons: Partial<Record<string, ExitReason>> = {
   requests_spent: "budget",
   deadline_reached: "deadline",
   quota_used_up: "quota",
@@ -128,6 +127,6 @@ function canContinue(error: unknown): boolean {
   return !damaged.test(error.code);
 }
 
-function isFileFault(code: ErrorCode): boolean {
+function isFileFault(code: string): boolean {
   return reasons[code] === "io";
 }

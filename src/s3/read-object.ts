@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { FatalError, ReputeError } from "../core/errors.js";
-import { startAnew, startOver } from "../core/error-codes/remedies.js";
+import { startAnew, startOver } from "../core/remedies.js";
 import { objectAt } from "./address.js";
 import { objectFault, type ObjectStore, statusOf, withStore } from "./client.js";
 import { encoded } from "./file-bytes.js";

@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../core/error-codes.js";
 import { UsageError } from "../core/errors.js";
 
 /** An error or a warning about a webhook. */
@@ -6,18 +5,18 @@ export interface Problem {
   /** `error`: the webhook cannot be sent. `warning`: it can, but probably not as intended. */
   readonly level: "error" | "warning";
   /** Stable, lower case with underscores: `unknown_field`, `static_data`, `bad_path` … */
-  readonly code: ErrorCode;
+  readonly code: string;
   /** Contains neither secrets nor subscriber data. */
   readonly message: string;
   /** Place in the webhook as a JSON pointer (RFC 6901), such as `/payload/customer/email`. */
   readonly pointer: string;
 }
 
-export function errorAt(pointer: string, code: ErrorCode, message: string): Problem {
+export function errorAt(pointer: string, code: string, message: string): Problem {
   return { level: "error", code, message, pointer };
 }
 
-export function warningAt(pointer: string, code: ErrorCode, message: string): Problem {
+export function warningAt(pointer: string, code: string, message: string): Problem {
   return { level: "warning", code, message, pointer };
 }
 

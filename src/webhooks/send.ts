@@ -1,7 +1,6 @@
 import { authenticationSteps, saysAuthenticationFailed } from "../api/options.js";
 import type { Answer } from "../api/types.js";
 import type { Clock } from "../core/clock.js";
-import type { ErrorCode } from "../core/error-codes.js";
 import type { JsonObject } from "../core/finding.js";
 import { sendOnce } from "../api/http/send-once.js";
 import { TransportError } from "../api/http/transport-error.js";
@@ -64,7 +63,7 @@ interface Reply {
 
 interface Refusal {
   /** `authentication_failed`, `redirect`, or `http_` and the status. */
-  readonly code: ErrorCode;
+  readonly code: string;
   /** What happened and what to do. Contains no secrets. */
   readonly message: string;
 }

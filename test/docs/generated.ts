@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { loadCommands } from "../../src/cli/command-list.js";
 import type { StoredType } from "../../src/formats/typed-column.js";
 import { columns } from "../../src/core/columns.js";
+import { rowCodes } from "../../src/core/row-codes.js";
 import { dialectNames, sqlType } from "../../src/outputs/sql/dialect.js";
 import { capitalised, table } from "../helpers/markdown.js";
 import { runEndRows } from "../helpers/run-ends.js";
@@ -23,6 +24,15 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
     columns: table(
       ["Column", "Type", "Content"],
       columns.map(({ name, type, description }) => [`\`rep_${name}\``, type, description]),
+    ),
+    "row-codes": table(
+      ["Code", "Meaning", "What to do", "Retried"],
+      Object.entries(rowCodes).map(([code, [meaning, remedy, retried = "no"]]) => [
+        `\`${code}\``,
+        sentence(meaning),
+        sentence(remedy),
+        retried,
+      ]),
     ),
     types: table(
       ["Type", "Parquet", ...dialectNames.map((name) => databases[name])],
@@ -105,6 +115,11 @@ async function optionsOf(name: string): Promise<string> {
       return [`\`${member}\``, description, fallback];
     }),
   );
+}
+
+function sentence(text: string): string {
+  const marked = text.replaceAll(/(?<![`-])--[a-z][a-z-]*/g, "`$&`").replaceAll("|", "\\|");
+  return `${capitalised(marked)}.`;
 }
 
 function output(text: string): string {

@@ -1,5 +1,5 @@
 import { isCertificateFault } from "../../core/certificate-fault.js";
-import { transportCodes } from "../../core/error-codes/row-codes.js";
+import { transportCodes } from "../../core/row-codes.js";
 import { ServiceError, type ServiceErrorOptions } from "../status-fault.js";
 
 /** Why no answer arrived, or none that could be read to its end. */

@@ -3,7 +3,7 @@ import { wrapLines } from "../../core/text/wrap.js";
 import { printable } from "../../core/text/printable.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import type { TerminalStream } from "./terminal-output.js";
-import { serviceCodes } from "../../core/error-codes/row-codes.js";
+import { serviceCodes } from "../../core/row-codes.js";
 import { EarlyEndError, InterruptedError, ReputeError, UsageError } from "../../core/errors.js";
 
 export const logFormats = ["text", "json"] as const;
@@ -128,7 +128,7 @@ export function errorText(error: unknown, options: ErrorTextOptions): string {
 
 function explain(error: unknown): string[] {
   if (error instanceof ReputeError) {
-    // The code of a failed request is what JSON shows, and what docs/errors.md explains.
+    // The code of a failed request is what JSON shows, which docs/errors.md explains.
     const isOfService = error.code in serviceCodes || /^http_\d+$/.test(error.code);
     const isStop = error instanceof InterruptedError || error instanceof EarlyEndError;
     const code = isOfService && !isStop ? ` (${error.code})` : "";

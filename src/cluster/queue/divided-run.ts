@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { realPath } from "../../core/files/real-path.js";

@@ -1,12 +1,11 @@
 import { hostname } from "node:os";
-import type { ErrorCode } from "../../core/error-codes.js";
 import { EarlyEndError, FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { endingOfError } from "../../run/exit-reason.js";
 
 /** An error of a worker, as it travels to the coordinator. */
 export interface SentError {
   readonly kind: "usage" | "early" | "fatal";
-  readonly code: ErrorCode;
+  readonly code: string;
   readonly message: string;
   readonly hint: string | null;
 }

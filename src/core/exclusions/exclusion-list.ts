@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { itemCodes } from "../error-codes/row-codes.js";
+import { itemCodes } from "../row-codes.js";
 import type { Item } from "../item/item.js";
 import { hostOf } from "../item/url.js";
 import { isIPv4 } from "node:net";

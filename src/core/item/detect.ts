@@ -4,7 +4,7 @@ import type { Item, ItemKind, Recognition, UnsupportedCode } from "./item.js";
 import { readUrl, isNetwork } from "./url.js";
 import { readWallet, looksLikeWallet } from "./wallet/wallet.js";
 import { strip } from "./refang.js";
-import { itemCodes } from "../error-codes/row-codes.js";
+import { itemCodes } from "../row-codes.js";
 
 /** Detects the kind of a stripped and refanged text. Null if it is none of the six. */
 export function detectItem(text: string): Item | null {

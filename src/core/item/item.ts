@@ -1,4 +1,4 @@
-import type { itemCodes } from "../error-codes/row-codes.js";
+import type { itemCodes } from "../row-codes.js";
 
 export const itemKinds = ["ip", "domain", "url", "sha1", "crypto_wallet", "email"] as const;
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import { transportCodes } from "../../core/error-codes/row-codes.js";
+import { transportCodes } from "../../core/row-codes.js";
 import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
 import type { FindingError } from "../../core/finding.js";

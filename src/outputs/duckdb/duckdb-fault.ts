@@ -1,8 +1,7 @@
-import type { ErrorCode } from "../../core/error-codes.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 
-const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, hint: string])[] = [
+const known: readonly (readonly [said: RegExp, code: string, reason: string, hint: string])[] = [
   // DuckDB processes 2,048 rows at a time, regardless of their size.
   [
     /out of memory/i,

@@ -11,7 +11,7 @@ import { hashFile } from "../../core/files/file-hash.js";
 import { RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
 import type { Audit } from "../types.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { CellValue, InputType } from "../../formats/typed-column.js";
 import type { StagedRow } from "../stage.js";

@@ -1,6 +1,5 @@
-import type { ErrorCode } from "../../core/error-codes.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 
 /** Transient SQLSTATEs: the server is stopping, starting or full, or aborted this transaction. */
 const transient: ReadonlySet<string> = new Set([
@@ -84,7 +83,7 @@ export function serverFault(error: unknown, display: string): Error {
 
 type ServerFault = readonly [
   Kind: typeof UsageError | typeof FatalError,
-  code: ErrorCode,
+  code: string,
   hint?: string,
 ];
 

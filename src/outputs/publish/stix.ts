@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { dirname } from "node:path";
 import { FatalError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { linesEncoder } from "../../formats/lines-encoder.js";
 import { bundleEnd, encodedId, stix } from "../../formats/shapes/stix.js";
 import type { EncoderOptions } from "../../formats/types.js";

@@ -1,4 +1,4 @@
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { FatalError } from "../../core/errors.js";
 import { type DialectName, quoteIdentifier, quoteTable, type TableName } from "../sql/dialect.js";
 import type { TableSchema } from "../sql/table-schema.js";

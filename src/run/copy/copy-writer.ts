@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { counted } from "../../core/text/quantity.js";

@@ -1,7 +1,7 @@
 import { rm, rmdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { earlierParts } from "../../outputs/data-set/data-set.js";
 import { parseManifest } from "../../core/manifest/found-manifest.js";

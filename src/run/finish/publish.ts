@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
 import { counted as countOf } from "../../core/text/quantity.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { Manifest } from "../../core/manifest/manifest.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import type { Item } from "../../core/item/item.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkSettings } from "../../outputs/options.js";

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import { type FindingError, unasked } from "../../core/finding.js";
 import { parseKindName } from "../../core/item/item.js";
-import { itemCodes } from "../../core/error-codes/row-codes.js";
+import { itemCodes } from "../../core/row-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Row } from "../../core/row.js";
 import { shownColumns } from "../../formats/columns/find-column.js";

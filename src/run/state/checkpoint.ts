@@ -1,7 +1,7 @@
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { openSealedJson, readJsonFile, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { type Manifest, manifestSchema } from "../../core/manifest/manifest.js";
 import type { SourcePosition } from "../../inputs/types.js";

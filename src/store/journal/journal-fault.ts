@@ -1,5 +1,5 @@
 import { FatalError, ReputeError } from "../../core/errors.js";
-import { startOver } from "../../core/error-codes/remedies.js";
+import { startOver } from "../../core/remedies.js";
 import { faultReason, knownFault } from "../../core/files/system-fault.js";
 
 export function journalFault(

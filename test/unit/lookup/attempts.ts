@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../../../src/core/error-codes.js";
 import type { Again, Attempt } from "../../../src/core/attempt.js";
 import type { Finding, JsonObject } from "../../../src/core/finding.js";
 import * as findings from "./findings.js";
@@ -28,7 +27,7 @@ export function partial(result: JsonObject, missing: readonly string[]): Attempt
 
 /** An attempt without an answer; final unless a policy is given. */
 export function failed(
-  code: ErrorCode,
+  code: string,
   policy: Again["policy"] | null = null,
   afterMs: number | null = null,
   httpStatus: number | null = null,

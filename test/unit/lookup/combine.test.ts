@@ -55,7 +55,7 @@ test.each<[string, Finding, Finding, Partial<Finding>]>([
     "keeps the query's data if the quick check failed, and names that in its error",
     complete(),
     failed("timeout"),
-    { status: "failed", answers: complete().answers, error: otherError as Finding["error"] },
+    { status: "failed", answers: complete().answers, error: otherError },
   ],
   ["has the query's error unchanged", invalid("bad"), quick(), { error: invalid("bad").error }],
   ["has the query's missing members", partial({}, ["asn"]), quick(), { missing: ["asn"] }],

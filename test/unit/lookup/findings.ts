@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../../../src/core/error-codes.js";
 import type { Finding, JsonObject } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
 import type { LookupOptions } from "../../../src/lookup/types.js";
@@ -32,7 +31,7 @@ export function partial(result: JsonObject, missing: readonly string[], text?: s
 }
 
 /** A finding without an answer. */
-export function failed(code: ErrorCode, httpStatus: number | null = null): Finding {
+export function failed(code: string, httpStatus: number | null = null): Finding {
   return {
     ...complete(),
     status: "failed",

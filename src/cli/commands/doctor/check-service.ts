@@ -1,6 +1,6 @@
 import { isLoopback } from "../../../api/http/proxy.js";
 import type { AttemptReport } from "../../../api/types.js";
-import { serviceCodes, transportCodes } from "../../../core/error-codes/row-codes.js";
+import { serviceCodes, transportCodes } from "../../../core/row-codes.js";
 import { EarlyEndError, ReputeError } from "../../../core/errors.js";
 import type { FindingError } from "../../../core/finding.js";
 import type { ServiceAccess } from "../../../session/types.js";

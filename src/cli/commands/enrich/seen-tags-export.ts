@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { ErrorCode } from "../../../core/error-codes.js";
 import { ReputeError } from "../../../core/errors.js";
 import { writeManifest } from "../../../run/finish/manifest.js";
 import { isObjectAddress } from "../../../s3/address.js";
@@ -100,7 +99,7 @@ function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRe
 
 function failedRecord(tag: string, error: unknown): TagExportRecord {
   const { message } = error instanceof Error ? error : new Error(String(error));
-  const code: ErrorCode = error instanceof ReputeError ? error.code : "unexpected";
+  const code: string = error instanceof ReputeError ? error.code : "unexpected";
   const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
   return { tag, status: "failed", ...nothing, error: { code, message } };
 }

@@ -1,4 +1,4 @@
-import { rowCodes } from "../../../core/error-codes/row-codes.js";
+import { rowCodes } from "../../../core/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
 import { namedAfter, startOf } from "../../../core/files/output-names.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";

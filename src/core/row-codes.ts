@@ -137,7 +137,7 @@ export const transportCodes = {
   ],
 } as const;
 
-/** An answer arrived but is not data, or the run can no longer ask. */
+/** No usable answer: none arrived, or it is not data. */
 export const serviceCodes = {
   ...transportCodes,
   http_NNN: [
@@ -159,56 +159,14 @@ export const serviceCodes = {
     "check proxies and caches in front of the service",
     "once",
   ],
-  unauthorized: ["the service answered 401: the key is missing or wrong", "check the key"],
-  forbidden: ["the service answered 403: the key has no access", "check the key's rights"],
-  authentication_failed: [
-    "an answer says Authentication Failed",
-    "generate an API key in the case management product and send it as Bearer",
-  ],
-  rejected: ["the service answered 400 to a request for a tag", "check the tag's name"],
-  service_outage: [
-    "the service answered with nothing but errors for too long; the run stopped",
-    "continue with --resume when it is back",
-    retried,
-  ],
-  service_unreachable: [
-    "the service does not answer; the run stopped",
-    "check the address and the network, then continue with --resume",
-    retried,
-  ],
-  wrong_service: ["all first answers were 404", "check the address: does it end in /beta?"],
-  invalid_address: ["not an http(s) address without query and fragment", "correct the address"],
-  invalid_credential: [
-    "the key is empty or has characters that a header cannot carry",
-    "store the key alone, on one line",
-  ],
-  invalid_proxy: ["not the address of an HTTP proxy", "write it as http://HOST:PORT"],
-  requests_spent: ["--max-requests is used up", "continue with --resume and a new budget"],
-  deadline_reached: ["--deadline is reached; the run stopped", "continue with --resume"],
-  quota_uncounted: [
-    "the count of a quota cannot be kept in the state folder; nothing was sent",
-    "set XDG_STATE_HOME to a folder that you can write",
-  ],
-  quota_used_up: [
-    "a quota of --rate is used up; the run stopped",
-    "continue with --resume at the time the message names",
-  ],
-  interrupted: ["a signal stopped the run", "continue with --resume"],
-  too_many_failed: [
-    "more rows failed than --max-failed allows; the earlier output is untouched",
-    "see rep_error_code in OUT.failed",
-  ],
-  cursor_repeated: [
-    "the customers list repeats a page, so it may be incomplete",
-    "report it to the operator of the service",
-  ],
-  invalid_limit: ["a page limit outside the interface's bounds", "use 1 to 10000"],
-  invalid_offset: ["a page offset below 0 or not a whole number", "use 0 or more"],
-  invalid_snapshot: ["not a snapshot token", "pass the 24 characters of an earlier answer"],
 } as const;
 
-/** The entry of a line that is no record, which is one of the input. */
-export const inputRow = ["the line is not a record; the row failed", "correct the line"] as const;
-
-/** Codes that rows of an output have. */
-export const rowCodes = { ...itemCodes, ...serviceCodes, input_row: inputRow } as const;
+/**
+ * Codes that rows of an output have: what each means, what the user can do, and how repute retries
+ * before it reports the code. Without the third, it doesn't retry.
+ */
+export const rowCodes = {
+  ...itemCodes,
+  input_row: ["the line is not a record; the row failed", "correct the line"],
+  ...serviceCodes,
+} as const;
