@@ -38,9 +38,6 @@ const sections = {
     doctor: async () => (await import("./commands/doctor/doctor.js")).doctorCommand,
     completion: async () => (await import("./commands/completion.js")).completionCommand,
     schema: async () => (await import("./commands/schema.js")).schemaCommand,
-    "cache stats": async () => (await import("./commands/cache.js")).cacheStatsCommand,
-    "cache prune": async () => (await import("./commands/cache.js")).cachePruneCommand,
-    "cache clear": async () => (await import("./commands/cache.js")).cacheClearCommand,
     serve: async () => (await import("./commands/serve.js")).serveCommand,
   },
   "Many machines": {
@@ -115,13 +112,6 @@ export const groups: readonly CommandGroup[] = [
     summary: "check or send a webhook",
     description: [
       "A webhook is a call that the case management product makes when a case changes its state. It is configured in a YAML or JSON file with name, endpoint, method, path and payload. Fields in the payload, such as {{ s.resolver_data.CustomerEmail }}, are filled in from the context of the case.",
-    ],
-  },
-  {
-    name: "cache",
-    summary: "look into a cache, prune or clear it",
-    description: [
-      "A cache keeps answers for later runs, in the folder passed with --cache. You can delete it at any time; missing answers are looked up again.",
     ],
   },
 ];

@@ -102,7 +102,7 @@ function problems(round: Round, expected: string): readonly string[] {
     found.push("a fault of its own");
   for (const line of stderr.split("\n").filter((text) => text.startsWith("repute: warning:"))) {
     if (!/(cache|quota count) \S+work\d\/\S+/.test(line)) found.push("a warning names no file");
-    if (!/cache clear|looked up again|starts over|delete the file/.test(line)) {
+    if (!/delete the folder|looked up again|starts over|delete the file/.test(line)) {
       found.push("a warning names no remedy");
     }
   }

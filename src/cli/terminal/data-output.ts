@@ -1,4 +1,3 @@
-import { formatBytes, formatCount } from "../../core/text/quantity.js";
 import { wrapLines } from "../../core/text/wrap.js";
 import { formatPath } from "../../webhooks/pql.js";
 import { once } from "node:events";
@@ -79,21 +78,6 @@ export async function showRecord(call: OutputCall, record: object): Promise<void
   const shown = fields.slice(0, mostShown);
   if (fields.length > mostShown) shown.push(["…", "more with --json"]);
   printCard(call.context.stdout, [{ title: "", fields: shown }], paintFor(call));
-}
-
-/** The same for counts, with units on a terminal. */
-export function showCounts(call: OutputCall, record: object): Promise<void> {
-  return showRecord(call, wantsLines(call) ? record : withUnits(record));
-}
-
-function withUnits(record: object): object {
-  return Object.fromEntries(
-    Object.entries(record).map(([name, value]) => {
-      if (typeof value === "object" && value !== null) return [name, withUnits(value)];
-      if (typeof value !== "number") return [name, value];
-      return [name, name === "bytes" ? formatBytes(value) : formatCount(value)];
-    }),
-  );
 }
 
 /** Maximum number of fields to print on a terminal. */

@@ -30,6 +30,12 @@ const lifetimes: Readonly<Record<AnswerKind, number>> = {
   bogon: 30,
 };
 
+/** Where the parts of an entry begin and end. */
+export const entryParts = {
+  time: { from: 8, to: 19 },
+  kind: { from: 19, to: 20 },
+} as const;
+
 /** How long an answer is fresh, in milliseconds. */
 export function lifetimeMs(kind: AnswerKind, ttlMs: number): number {
   return ttlMs * lifetimes[kind];
@@ -60,26 +66,34 @@ export function isFresh({ kind, storedAt }: EntryHead, now: number, ttlMs: numbe
  * end of an invented one.
  */
 export function encodeEntry(key: string, finding: Finding, { kind, storedAt }: EntryHead): string {
-  const time = Math.max(0, Math.floor(storedAt)).toString(16).padStart(11, "0");
   const text = findingText(key, finding);
   const isInvented = firstAnswer(finding)?.synthetic === true;
-  const checked = time + kind.charAt(0) + (isInvented ? `${text.slice(0, -1)},1]` : text);
+  const checked =
+    entryTime(storedAt) + kind.charAt(0) + (isInvented ? `${text.slice(0, -1)},1]` : text);
   return checksum(checked) + checked;
+}
+
+/** A time as entries have it: later ones sort later. */
+export function entryTime(ms: number): string {
+  return Math.max(0, Math.floor(ms))
+    .toString(16)
+    .padStart(entryParts.time.to - entryParts.time.from, "0");
 }
 
 /** Reads an entry's head; null if the entry is damaged, of which its type is part. */
 export function readEntryHead(entry: unknown): EntryHead | null {
-  if (typeof entry !== "string" || entry.slice(0, at.time) !== checksum(entry.slice(at.time)))
+  const { time } = entryParts;
+  if (typeof entry !== "string" || entry.slice(0, time.from) !== checksum(entry.slice(time.from)))
     return null;
-  const letter = entry.charAt(at.kind);
+  const letter = entry.charAt(time.to);
   const kind = answerKinds.find((each) => each.startsWith(letter));
   if (kind === undefined || letter === "") return null;
-  return { kind, storedAt: Number.parseInt(entry.slice(at.time, at.kind), 16) };
+  return { kind, storedAt: Number.parseInt(entry.slice(time.from, time.to), 16) };
 }
 
 /** Decodes an intact entry. The finding's source is `live`. */
-export function decodeEntry(entry: string, options?: ReadBackOptions): Keyed<Finding> {
-  return parseFindingText(entry.slice(at.finding), options);
+function decodeEntry(entry: string, options?: ReadBackOptions): Keyed<Finding> {
+  return parseFindingText(entry.slice(entryParts.kind.to), options);
 }
 
 /** Reads the entries of one cache; the first damaged one is a warning. */
@@ -122,6 +136,3 @@ interface EntryReaderOptions extends ReadBackOptions {
 function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, "0");
 }
-
-/** Start of each part of an entry. */
-const at = { time: 8, kind: 19, finding: 20 } as const;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   accessSync,
   chmodSync,
@@ -6,8 +5,6 @@ import {
   constants,
   existsSync,
   openSync,
-  renameSync,
-  rmSync,
   statfsSync,
   statSync,
 } from "node:fs";
@@ -27,7 +24,7 @@ export interface CacheFileOptions {
 export const slotNames = lookupEndpoints.map((endpoint) => `"${endpoint}"`);
 
 /** File format version. Increase when the layout of tables or entries changes. */
-const format = 1;
+const format = 2;
 
 /**
  * Rows are stored in insertion order, so that a run over the same input reads the file front to
@@ -39,19 +36,17 @@ const schema = `
     hash INTEGER NOT NULL UNIQUE,
     ${slotNames.map((column) => `${column} TEXT`).join(", ")}
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS upkeep (pruned_at INTEGER NOT NULL, longest_ttl INTEGER NOT NULL) STRICT;
+  INSERT INTO upkeep VALUES (0, 0);
   PRAGMA user_version = ${format};`;
 
-/** The cache's files have a folder of their own, so that one rename removes them all. */
+/** The cache's files have a folder of their own, which can be deleted at any time. */
 function folderIn(cache: string): string {
   return join(cache, "answers");
 }
 
 function pathIn(cache: string): string {
   return join(folderIn(cache), "answers.db");
-}
-
-export function hasCache(cache: string): boolean {
-  return existsSync(folderIn(cache));
 }
 
 export function cacheBytes(cache: string): number {
@@ -75,15 +70,8 @@ export async function openCacheFile(
   if (found === format) return database;
   database.close();
   throw new FatalError("cache_format", `another version of repute wrote the cache ${cache}`, {
-    hint: `remove it with repute cache clear ${cache}`,
+    hint: `delete the folder ${folderIn(cache)}`,
   });
-}
-
-/** Removes a cache's files. Processes that have them open continue with their deleted copy. */
-export function removeCache(cache: string): void {
-  const aside = `${folderIn(cache)}.${randomUUID()}`;
-  renameSync(folderIn(cache), aside);
-  rmSync(aside, { recursive: true, force: true });
 }
 
 /** Whether the disk has room for this many bytes plus a reserve. */
@@ -104,7 +92,7 @@ export function cacheFault(
   if (isCorrupt(pathIn(cache), error)) {
     return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${storeFault(error)}`, {
       cause: error,
-      hint: `remove it with repute cache clear ${cache}`,
+      hint: `delete the folder ${folderIn(cache)}`,
     });
   }
   const message = `cannot ${doing} the cache ${cache}: ${storeFault(error)}`;

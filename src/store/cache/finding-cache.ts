@@ -7,6 +7,7 @@ import type { FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 import { answerKind, encodeEntry, EntryReader } from "./cache-entry.js";
 import { cacheFault, hasSpace, openCacheFile, slotNames, warnDisabled } from "./cache-file.js";
+import { pruneCache } from "./prune-cache.js";
 import { keyHash, splitKey } from "../cache-key.js";
 
 export interface CacheOptions {
@@ -32,7 +33,11 @@ export interface CacheOptions {
  */
 export async function openCache(options: CacheOptions): Promise<FindingStore> {
   try {
-    return new FindingCache(await openCacheFile(options.folder, options), options);
+    const database = await openCacheFile(options.folder, options);
+    if (database !== null && options.readOnly !== true && hasSpace(options.folder, 0)) {
+      await pruneCache(database, options.ttlMs, options.clock.now());
+    }
+    return new FindingCache(database, options);
   } catch (error) {
     warnDisabled(options, "open", error);
     return new FindingCache(null, options);

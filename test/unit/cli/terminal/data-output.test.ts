@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import {
   printRecords,
-  showCounts,
   showRecord,
   wantsLines,
   writeOut,
@@ -60,14 +59,4 @@ test("truncates a record with very many fields and says so", async () => {
     1001,
     expect.stringMatching(/^… +more with --json$/),
   ]);
-});
-
-test.each([
-  ["with units on a terminal", { columns: 100 }, /^bytes +1\.2 MB\nkinds\.full +1,000\n$/],
-  ["as plain numbers to a pipe", {}, /^{"bytes":1234567,"kinds":{"full":1000}}\n$/],
-])("prints counts %s", async (_, options, text) => {
-  const context = fakeContext(options);
-  const record = { bytes: 1_234_567, kinds: { full: 1_000 } };
-  await showCounts({ settings: { json: false }, context }, record);
-  expect(context.stdout.text).toMatch(text);
 });

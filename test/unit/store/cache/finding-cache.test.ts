@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openCache } from "../../../../src/store/cache/finding-cache.js";
+import type { Finding } from "../../../../src/core/finding.js";
 import type { FindingStore } from "../../../../src/store/store.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete, partial, quick } from "../../lookup/findings.js";
+import { complete, invalid, partial, quick } from "../../lookup/findings.js";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -78,6 +79,94 @@ test("the reader's TTL counts", async () => {
   ]);
 });
 
+describe("expired answers are deleted when a run opens the cache", () => {
+  const start = async () => ({ folder: await newFolder(), clock: new ManualClock() });
+
+  async function store(folder: string, clock: ManualClock, ...findings: readonly Finding[]) {
+    const { cache } = await openIn(folder, { clock });
+    for (const [n, finding] of findings.entries()) void cache.put(`query key ${n}`, finding);
+    await cache.close();
+  }
+
+  /** Opens the cache as a run does. */
+  const open = async (folder: string, clock: ManualClock, ttlMs = day) =>
+    (await openIn(folder, { clock, ttlMs })).cache.close();
+
+  /** The numbers of the answers in the file, fresh or not. */
+  async function kept(folder: string, clock: ManualClock): Promise<readonly number[]> {
+    const onWarning = (message: string) => expect(message).toBe("none");
+    const ttlMs = 10_000 * day;
+    const cache = await openCache({ folder, ttlMs, clock, onWarning, readOnly: true });
+    const found = [0, 1, 2, 3].filter((n) => cache.get(`query key ${n}`) !== null);
+    await cache.close();
+    return found;
+  }
+
+  test("at most once a day, by the lifetime of their kind", async () => {
+    const { folder, clock } = await start();
+    await store(folder, clock, complete(), lacking, bogon, invalid());
+    clock.jump(day - 1);
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual([0, 1, 2, 3]);
+    clock.jump(1);
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual([2]);
+    clock.jump(29 * day);
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual([]);
+  });
+
+  test.each([
+    ["not those that are fresh", day - 1, [0, 2, 3]],
+    ["partial ones first", hour, [0, 2, 3]],
+    ["none before its time", hour - 1, [0, 1, 2, 3]],
+    ["those from a clock that was far ahead, too", -day, [2]],
+  ])("%s", async (_, age, left) => {
+    const { folder, clock } = await start();
+    await store(folder, clock, complete(), lacking, bogon, invalid());
+    clock.jump(age);
+    const database = new DatabaseSync(dataFile(folder));
+    database.exec("UPDATE upkeep SET pruned_at = 0, longest_ttl = 0");
+    database.close();
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual(left);
+  });
+
+  test("not what a run with a longer lifetime would use that day", async () => {
+    const { folder, clock } = await start();
+    await store(folder, clock, complete());
+    await open(folder, clock, 7 * day);
+    clock.jump(2 * day);
+    await open(folder, clock, hour);
+    expect(await kept(folder, clock)).toEqual([0]);
+    clock.jump(day);
+    await open(folder, clock, hour);
+    expect(await kept(folder, clock)).toEqual([]);
+  });
+
+  test("not while another endpoint's answer about the item is fresh", async () => {
+    const { folder, clock } = await start();
+    await store(folder, clock, complete());
+    clock.jump(day - 1);
+    const { cache } = await openIn(folder, { clock });
+    void cache.put("quick-check key 0", quick());
+    await cache.close();
+    clock.jump(1);
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual([0]);
+  });
+
+  test("of any number, in several transactions", async () => {
+    const { folder, clock } = await start();
+    await filled(folder, clock, 12_000);
+    clock.jump(day);
+    await open(folder, clock);
+    const database = new DatabaseSync(dataFile(folder), { readOnly: true });
+    expect(database.prepare("SELECT count(*) rows FROM answers").get()).toEqual({ rows: 0 });
+    database.close();
+  });
+});
+
 test("folder and files are private to the owner; an existing folder keeps its mode", async () => {
   const folder = await newFolder();
   await filled(folder);
@@ -98,7 +187,7 @@ describe("an unusable cache warns once and acts as an empty one", () => {
     [
       "truncated",
       async (folder) => truncate(dataFile(folder), (await stat(dataFile(folder))).size / 2),
-      /is damaged: .*; remove it with repute cache clear/,
+      /is damaged: .*; delete the folder/,
     ],
     [
       "replaced by another file",
@@ -164,7 +253,7 @@ test.each([false, true])(
     await cache.close();
     expect(await cache.get("query key 0")).toBeNull();
     expect(warnings).toEqual([
-      `another version of repute wrote the cache ${folder}; remove it with repute cache clear ${folder}; the run continues without the cache`,
+      `another version of repute wrote the cache ${folder}; delete the folder ${folder}/answers; the run continues without the cache`,
     ]);
     expect(await readFile(dataFile(folder))).toEqual(before);
   },
