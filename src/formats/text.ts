@@ -1,5 +1,5 @@
 import { itemRow, type Row } from "../core/row.js";
-import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/find-column.js";
+import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/name-columns.js";
 import { linesEncoder } from "./lines-encoder.js";
 import { contentLines, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";

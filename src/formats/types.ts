@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.js";
 import type { Column } from "../core/column.js";
 import type { OptionalColumns } from "../core/columns.js";
-import type { ItemKind } from "../core/item/item.js";
+import type { Item, ItemKind } from "../core/item/item.js";
 import type { CountedRows, EnrichedRow, Row } from "../core/row.js";
 import type { TextBytes, Warnings } from "./reading/lines.js";
 import type { Pauses } from "./reading/sample.js";
@@ -59,6 +59,15 @@ export interface InputReading {
   /** One row is read for each. */
   readonly items: readonly [ItemColumn, ...ItemColumn[]];
   readonly kind: KindColumn | null;
+  /** Columns with items that are not looked up; absent for none, or if none was sampled. */
+  readonly others?: OtherColumns;
+}
+
+export interface OtherColumns {
+  /** Sampled rows. */
+  readonly sampled: number;
+  /** In how many of these rows each has an item. */
+  readonly columns: readonly (ColumnPlace & { readonly rows: number })[];
 }
 
 export interface ColumnPlace {
@@ -84,10 +93,17 @@ export interface ColumnSample {
    * Fraction of the cells that are indicators, 0 to 1. File names and paths count as less than one.
    */
   readonly share: number;
-  /** Fraction of all sampled rows whose cell can be looked up, 0 to 1. */
+  /**
+   * Fraction of all sampled rows whose cell would be sent, 0 to 1: reserved, internal and excluded items
+   * are not.
+   */
   readonly queryable: number;
   /** The most frequent kind of those cells; null if there are none. */
   readonly kind: ItemKind | null;
+}
+
+export interface RatedColumn extends ColumnPlace {
+  readonly sample: ColumnSample;
 }
 
 export interface KindColumn extends ColumnPlace {
@@ -109,6 +125,8 @@ export interface ReadOptions {
   readonly anyItemColumn?: boolean;
   /** Name of the kind column; null to use a column of kind names next to the item column. */
   readonly kindColumn: string | null;
+  /** Whether an exclusion list holds an item back. @default there is no list */
+  readonly isHeld?: ((item: Item) => boolean) | undefined;
 }
 
 export interface Reading {

@@ -1,5 +1,5 @@
 import { strip } from "../core/item/refang.js";
-import { isColumnName } from "../formats/columns/find-column.js";
+import { isColumnName } from "../formats/columns/column-words.js";
 import { delimiters } from "../formats/reading/scan-cells.js";
 import { findPreamble } from "../formats/csv/find-preamble.js";
 import { type HeadLines, headLines, peek, isHeadComplete } from "../formats/reading/sample.js";

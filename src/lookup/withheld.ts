@@ -39,6 +39,9 @@ export class Withheld {
     return this.bogons === "local" && isReserved(item) ? bogonFinding(item) : null;
   }
 
+  /** Whether a list names an item. */
+  readonly isListed = (item: Item): boolean => this.listOf(item) !== null;
+
   /** The first list that names an item, whole or as it is sent. */
   listOf(item: Item): ExclusionList | null {
     if (this.lists.length === 0) return null;

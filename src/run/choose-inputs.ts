@@ -1,7 +1,7 @@
 import { shellWord } from "../core/text/quantity.js";
 import { ReputeError, UsageError } from "../core/errors.js";
-import { columnShare } from "../formats/columns/choose-column.js";
-import { minShare } from "../formats/columns/find-column.js";
+import { columnShare } from "../formats/columns/rate-columns.js";
+import { minShare } from "../formats/columns/name-columns.js";
 import { limits } from "../formats/reading/lines.js";
 import {
   type FolderSettings,

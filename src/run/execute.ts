@@ -26,8 +26,10 @@ import type { OutputTarget } from "./destination/output-target.js";
  * @throws as `execute`
  */
 export async function enrich(job: EnrichJob): Promise<Manifest> {
-  const { input, settings, clock } = job;
-  return execute(job, await inputReading(input, settings.input, clock));
+  const { input, session, settings, clock } = job;
+  const withheld = await session.withheld(settings.lookup);
+  const how = { ...settings.input, isHeld: withheld.isListed };
+  return execute(job, await inputReading(input, how, clock));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { InputRecord, ReadingFacts, SharedFacts } from "../core/manifest/reading-facts.js";
-import { positionalName } from "../formats/columns/find-column.js";
+import { positionalName } from "../formats/columns/name-columns.js";
 import type { OpenedSource, RunInput } from "../inputs/types.js";
 
 /** One record per file of several inputs; undefined for a single input. */

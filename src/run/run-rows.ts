@@ -4,7 +4,7 @@ import { endingOfError } from "./exit-reason.js";
 import type { UnsupportedCode } from "../core/item/item.js";
 import { surplusCells } from "../core/row.js";
 import { withResources } from "../core/resource-stack.js";
-import { shownColumns } from "../formats/columns/find-column.js";
+import { shownColumns } from "../formats/columns/name-columns.js";
 import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
 import type { OpenedSource } from "../inputs/types.js";

@@ -58,14 +58,9 @@ test("Latin-1 is named in the warning that suggests --encoding, and read as text
   ]);
 });
 
-test("a firewall log is refused with the command that takes both of its address columns", async () => {
-  const log = join(samples, "firewall.csv");
-  const { code, stderr } = await runRepute(["enrich", log, "--local"]);
-  const shown = /enrich \S+ (?<flags>--item-column .*)/.exec(stderr.replaceAll(/\n\s*/g, " "));
-  expect([code, shown?.groups?.["flags"]]).toEqual([
-    2,
-    expect.stringMatching(/^--item-column src_ip --item-column dst_ip/),
-  ]);
+test("of a firewall log, the public addresses are looked up, and both columns on request", async () => {
+  const { input: chosen } = await enriched("firewall.csv", []);
+  expect(chosen).toMatchObject({ item_column: "dst_ip", rows: 10 });
   const both = ["--item-column", "src_ip", "--item-column", "dst_ip"];
   const { input, rows } = await enriched("firewall.csv", both);
   expect(input).toMatchObject({ item_column: "src_ip,dst_ip", rows: 20 });

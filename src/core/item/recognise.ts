@@ -140,21 +140,21 @@ export function indicatorWeight(text: string): number {
   return rateText(text).weight;
 }
 
-/** How much a text looks like an indicator, and what it would be looked up as. */
+/** How much a text looks like an indicator, and the item in it. */
 export interface TextRating {
   /**
-   * 1 for items and for kinds that publishers list but the interface doesn't support (other hashes,
-   * networks), 0.5 for file names and paths, otherwise 0.
+   * 1 for items and for what publishers list but repute does not send (other hashes, networks, URLs of
+   * internal hosts), 0.5 for file names and paths, otherwise 0.
    */
   readonly weight: number;
-  readonly kind: ItemKind | null;
+  readonly item: Item | null;
 }
 
 export function rateText(text: string): TextRating {
   const { item, reason } = recogniseItem(text);
-  if (item !== null) return { weight: 1, kind: item.kind };
+  if (item !== null) return { weight: 1, item };
   const weight = listed.has(reason.code) ? 1 : files.has(reason.code) ? fileWeight : 0;
-  return { weight, kind: null };
+  return { weight, item };
 }
 
 const fileWeight = 0.5;
@@ -172,6 +172,7 @@ const listed: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>([
   "ip_leading_zero",
   "wildcard",
   "url_scheme",
+  "internal_host",
 ]);
 
 const files: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>([

@@ -1,18 +1,14 @@
 import { indicatorWeight } from "../../core/item/recognise.js";
-import { type ColumnFlags, columnShare, findColumns } from "../columns/choose-column.js";
-import {
-  customaryItemColumns,
-  matchColumn,
-  minShare,
-  positionalName,
-  unknownColumn,
-} from "../columns/find-column.js";
+import { type ColumnFlags, findColumns } from "../columns/find-columns.js";
+import { customaryItemColumns } from "../columns/column-words.js";
+import { columnShare } from "../columns/rate-columns.js";
+import { matchColumn, minShare, positionalName, unknownColumn } from "../columns/name-columns.js";
 import { limits } from "../reading/lines.js";
 import type { Sample } from "../reading/sample.js";
 import type { InputReading, ItemColumn, ReadOptions } from "../types.js";
 import type { CsvRecord } from "./csv-records.js";
 
-export interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind"> {
+export interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind" | "others"> {
   readonly columns: readonly string[];
 }
 
@@ -31,7 +27,8 @@ export async function findLayout(
 ): Promise<CsvLayout> {
   await records.until(() => records.read.length > 0);
   if (records.read.length === 0) return emptyLayout(options.itemColumn);
-  const draft = (): Draft => draftOf(records.read, commentNames, options);
+  let sampled: number = limits.sampleRecords;
+  const draft = (): Draft => draftOf(records.read, commentNames, { ...options, sampled });
   const found = await findColumns(
     {
       input,
@@ -50,11 +47,14 @@ export async function findLayout(
         if (column === null) throw unknownColumn(input, names, flag);
         return column;
       },
-      sample: (clear) =>
-        records.until(
-          () => isEnough(records.read),
+      async sample(count, clear) {
+        sampled = count;
+        await records.until(
+          () => isEnough(records.read, count),
           () => draft().rows.length > 0 && clear(),
-        ),
+        );
+        return records.read.length > count;
+      },
       withoutRecords() {
         const { names, rows } = draft();
         return rows.length === 0 ? anyColumn(names) : null;
@@ -66,13 +66,11 @@ export async function findLayout(
   return { columns: names, header, ...found };
 }
 
-/**
- * Whether the sample is complete: `sampleRecords` rows and a header, or fewer but very long ones.
- */
-function isEnough(read: readonly CsvRecord[]): boolean {
+/** Whether the sample is complete: so many rows and a header, or fewer but very long ones. */
+function isEnough(read: readonly CsvRecord[], count: number): boolean {
   const [first, last] = [read[0], read.at(-1)];
   if (first === undefined || last === undefined) return false;
-  return read.length > limits.sampleRecords || last.end - first.end > limits.recordBytes;
+  return read.length > count || last.end - first.end > limits.recordBytes;
 }
 
 function emptyLayout(itemColumn: ReadOptions["itemColumn"]): CsvLayout {
@@ -92,7 +90,7 @@ interface Draft {
 function draftOf(
   records: readonly CsvRecord[],
   commentNames: readonly string[],
-  options: LayoutOptions,
+  options: LayoutOptions & { readonly sampled: number },
 ): Draft {
   const first = records[0]!.cells;
   const comment = commentNames.length === first.length && first.length > 1 ? commentNames : null;
@@ -102,7 +100,7 @@ function draftOf(
   return {
     header,
     names: header === "record" ? first : header === "comment" && comment ? comment : unnamed(),
-    rows: records.slice(begin, begin + limits.sampleRecords),
+    rows: records.slice(begin, begin + options.sampled),
   };
 }
 

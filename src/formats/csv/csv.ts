@@ -1,6 +1,6 @@
 import type { Row } from "../../core/row.js";
 import { recognisedKind } from "../columns/choose-column.js";
-import { columnName, warnOfDuplicateName } from "../columns/find-column.js";
+import { columnName, warnOfDuplicateName } from "../columns/name-columns.js";
 import { headLines, peek, Sample, isHeadComplete } from "../reading/sample.js";
 import { flatMapLists, type LineEnd, mapLists, type TextBytes } from "../reading/lines.js";
 import type {

@@ -3,9 +3,10 @@ import { indicatorWeight } from "../../core/item/recognise.js";
 import { strip } from "../../core/item/refang.js";
 import type { HeadLines } from "../reading/sample.js";
 import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
-import { isColumnName, matchColumn, minShare } from "../columns/find-column.js";
+import { isColumnName } from "../columns/column-words.js";
+import { matchColumn, minShare } from "../columns/name-columns.js";
 import type { InputReading, ReadOptions } from "../types.js";
-import { columnShare } from "../columns/choose-column.js";
+import { columnShare } from "../columns/rate-columns.js";
 
 export interface Preamble {
   /** Lines before the header or the first row that belong to neither. */

@@ -1,10 +1,7 @@
+import { recognisedKind } from "../columns/choose-column.js";
 import type { Row } from "../../core/row.js";
-import {
-  type ColumnFlags,
-  findColumns,
-  recognisedKind,
-  type SampledColumn,
-} from "../columns/choose-column.js";
+import { type ColumnFlags, findColumns } from "../columns/find-columns.js";
+import type { SampledColumn } from "../columns/rate-columns.js";
 import { contentLines, flatMapLists, limits, mapLists } from "../reading/lines.js";
 import { Sample } from "../reading/sample.js";
 import { splitLines } from "../record-splitter.js";
@@ -29,7 +26,7 @@ import { ndjsonEncoder, ndjsonRejects } from "./ndjson-writer.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
-import { matchColumn, unknownColumn } from "../columns/find-column.js";
+import { matchColumn, unknownColumn } from "../columns/name-columns.js";
 
 export const ndjson: ReadableFormat & WritableFormat = {
   extensions: ["ndjson", "jsonl", "json"],
@@ -53,14 +50,19 @@ async function read(
     (text) => comment !== null && text.startsWith(comment),
   );
   const sample = new Sample(mapLists(lines, parseLine), pauses);
-  const found = settled ?? (await findLayout(bytes.name, sample, options));
-  const { columns } = found;
-  const reading: InputReading =
-    "reading" in found
-      ? found.reading
-      : { ...plain, comment, items: found.items, kind: found.kind };
+  const found = settled ?? (await settle(bytes.name, sample, { ...options, comment }));
+  const { columns, reading } = found;
   const toRows = rowMaker(columns, reading, before?.row ?? 0);
   return { columns, reading, rows: flatMapLists(sample.all(), toRows) };
+}
+
+async function settle(
+  input: string,
+  lines: Sample<ParsedLine>,
+  options: ColumnFlags & Pick<ReadOptions, "comment">,
+): Promise<Pick<FormatReading, "columns" | "reading">> {
+  const { columns, ...layout } = await findLayout(input, lines, options);
+  return { columns, reading: { ...plain, comment: options.comment, ...layout } };
 }
 
 const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none" } as const;
@@ -89,7 +91,7 @@ function rowMaker(
   };
 }
 
-interface NdjsonLayout extends Pick<InputReading, "items" | "kind"> {
+interface NdjsonLayout extends Pick<InputReading, "items" | "kind" | "others"> {
   readonly columns: readonly string[];
 }
 
@@ -105,6 +107,7 @@ async function findLayout(
 ): Promise<NdjsonLayout> {
   const objects = (): readonly JsonObject[] =>
     lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
+  let sampled: number = limits.sampleRecords;
   const isEnough = (count: number): boolean =>
     objects().length >= count || lines.read.length > limits.linesBeforeObject || isLong(lines.read);
   await lines.until(() => isEnough(1));
@@ -115,7 +118,7 @@ async function findLayout(
   const found = await findColumns(
     {
       input,
-      columns: () => columnsOf(objects().slice(0, limits.sampleRecords)),
+      columns: () => columnsOf(objects().slice(0, sampled)),
       placeOf: (item, sampled) => sampled.findIndex(({ name }) => name === item.name),
       // A column, or a path that exists in the first records.
       async named(flag) {
@@ -131,7 +134,11 @@ async function findLayout(
         if (first !== undefined && !isThere()) throw unknownColumn(input, columns, flag);
         return { name: flag.wanted, index: 0 };
       },
-      sample: (clear) => lines.until(() => isEnough(limits.sampleRecords), clear),
+      async sample(count, clear) {
+        sampled = count;
+        await lines.until(() => isEnough(count), clear);
+        return objects().length >= count;
+      },
       // Without any object there is no item to find, and nothing to look up.
       withoutRecords: () =>
         first === undefined ? { name: "item", index: 0, by: "name", sample: null } : null,

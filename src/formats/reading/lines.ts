@@ -110,6 +110,8 @@ export const limits = {
   objectsSearched: 100,
   /** Records examined to find the item column. */
   sampleRecords: 200,
+  /** The same, while no column has anything to look up. */
+  mostSampled: 10_000,
   /** Content lines examined to detect an input's format. */
   sampleLines: 20,
   /**

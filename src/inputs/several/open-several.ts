@@ -5,7 +5,7 @@ import { isObjectAddress } from "../../s3/address.js";
 import { verifyInput } from "../verify-input.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
-import { shownColumns } from "../../formats/columns/find-column.js";
+import { shownColumns } from "../../formats/columns/name-columns.js";
 import { skippedNotice } from "../../formats/csv/find-preamble.js";
 
 /**

@@ -2,7 +2,7 @@ import type { Row } from "../../core/row.js";
 import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
-import { columnName } from "../../formats/columns/find-column.js";
+import { columnName } from "../../formats/columns/name-columns.js";
 import { flatten } from "../../formats/ndjson/ndjson-row.js";
 
 export interface SourceFile {

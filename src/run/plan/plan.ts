@@ -187,14 +187,16 @@ export async function readingFor(
   {
     input,
     settings,
+    withheld,
     signal,
     onNotice,
-  }: Pick<PlanJob, "input" | "signal" | "onNotice"> & {
-    readonly settings: ReadingSettings;
-  },
+  }: Pick<PlanJob, "input" | "signal" | "onNotice"> &
+    Partial<Pick<PlanJob, "withheld">> & {
+      readonly settings: ReadingSettings;
+    },
   stack: ResourceStack,
 ): Promise<RowHandling> {
-  const handling = await inputReading(input, settings);
+  const handling = await inputReading(input, { ...settings, isHeld: withheld?.isListed });
   if (handling.copied === undefined) return handling;
   const folder = await scratch(stack);
   const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };

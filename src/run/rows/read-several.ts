@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { ReputeError, UsageError } from "../../core/errors.js";
-import { matchColumn } from "../../formats/columns/find-column.js";
+import { matchColumn } from "../../formats/columns/name-columns.js";
 import type { ItemColumn } from "../../formats/types.js";
 import { openSeveral } from "../../inputs/several/open-several.js";
 import type { SourceFile } from "../../inputs/several/several-source.js";

@@ -5,7 +5,7 @@ import { parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/row-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Row } from "../../core/row.js";
-import { shownColumns } from "../../formats/columns/find-column.js";
+import { othersNotice, shownColumns } from "../../formats/columns/name-columns.js";
 import { skippedNotice } from "../../formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
@@ -112,6 +112,7 @@ function flagsOf(settings: ReadingSettings) {
     itemColumn: settings.itemColumn ?? null,
     kindColumn: settings.kindColumn ?? null,
     anyItemColumn: settings.anyItemColumn ?? false,
+    isHeld: settings.isHeld,
   };
 }
 
@@ -151,7 +152,7 @@ export function announceReading(
   { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
   { reading, notices }: Pick<OpenedSource, "reading" | "notices">,
 ): void {
-  const { items, kind } = reading;
+  const { items, kind, others } = reading;
   if (notices !== undefined) {
     for (const notice of notices) onNotice?.(notice);
     return;
@@ -168,6 +169,7 @@ export function announceReading(
   } else if (kinds !== null) {
     onNotice?.(`using column ${kinds} for the kinds of items`);
   }
+  if (others !== undefined) onNotice?.(othersNotice(items, others));
 }
 
 /**

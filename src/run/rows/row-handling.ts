@@ -13,7 +13,7 @@ export type ReadingSettings = Pick<
   EnrichSettings["input"],
   "from" | "header" | "comment" | "encoding" | "sheet" | "itemColumn" | "kindColumn"
 > &
-  Pick<ReadOptions, "anyItemColumn">;
+  Pick<ReadOptions, "anyItemColumn" | "isHeld">;
 
 /** A row's item, and its finding or the promise of one. */
 interface StartedRow {

@@ -30,12 +30,35 @@ function lines(count: number, line: (n: number) => string): string {
   return Array.from({ length: count }, (_, n) => `${line(n)}\n`).join("");
 }
 
+const hash = (n: number): string => n.toString(16).padStart(64, "0");
+const sha1 = "a".repeat(40);
+const page = "https://reports.example.org/a";
+
 describe("a CSV input without flags", () => {
   it("samples only the first 200 records", async () => {
     const content = `data,peer\n${lines(200, () => "192.0.2.1,x")}${lines(900, () => "x,192.0.2.1")}`;
     const { reading, items } = await read(content);
     expect(reading.items[0].sample).toMatchObject({ cells: 200, indicators: 200, share: 1 });
     expect(items).toHaveLength(1100);
+  });
+
+  it.each([
+    ["csv", "sha256,c2", (n: number, c2: string) => `${hash(n)},${c2}`],
+    ["ndjson", "", (n: number, c2: string) => JSON.stringify({ file: { sha256: hash(n) }, c2 })],
+  ] as const)("samples %s on while no column can be looked up", async (format, header, line) => {
+    const content = lines(3000, (n) => line(n, n === 2500 ? "login.example.com" : "N/A"));
+    const input = piped(header === "" ? content : `${header}\n${content}`);
+    const { source } = await readSource(format, input, noFlags);
+    expect(source.reading.items[0]).toMatchObject({ name: "c2", sample: { cells: 1 } });
+  });
+
+  it("names other columns with items", async () => {
+    const content = `ioc,SHA1,link\n${lines(300, (n) => `192.0.2.1,${n < 61 ? sha1 : ""},${page}`)}`;
+    const { reading } = await read(content);
+    expect(reading.others).toEqual({
+      sampled: 200,
+      columns: [{ name: "SHA1", index: 1, rows: 61 }],
+    });
   });
 
   it("lists all shares if two columns qualify", async () => {

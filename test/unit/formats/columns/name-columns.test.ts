@@ -3,9 +3,10 @@ import {
   matchColumn,
   warnOfDuplicateName,
   noItemColumn,
-  type RatedColumn,
+  othersNotice,
   unknownColumn,
-} from "../../../../src/formats/columns/find-column.js";
+} from "../../../../src/formats/columns/name-columns.js";
+import type { RatedColumn } from "../../../../src/formats/types.js";
 import { Warnings } from "../../../../src/formats/reading/lines.js";
 
 describe("matchColumn", () => {
@@ -70,7 +71,7 @@ describe("unknownColumn", () => {
   });
 
   it("escapes control characters", () => {
-    const other = noItemColumn("dump.csv", shares(["\u001b[31mred"]), "none");
+    const other = noItemColumn("dump.csv", shares(["\u001b[31mred"]), { problem: "none" });
     expect(other.message).toContain('"\\u001b[31mred"');
   });
 });
@@ -82,7 +83,7 @@ describe("noItemColumn", () => {
       sampled("dst", 1, { cells: 180, indicators: 180, share: 1, queryable: 0.9 }),
       sampled("", 2, { cells: 1, indicators: 0, share: 0, queryable: 0, kind: null }),
     ];
-    const error = noItemColumn("my dump.csv", columns, "several");
+    const error = noItemColumn("my dump.csv", columns, { problem: "several" });
     expect([error.code, error.message, error.hint]).toEqual([
       "column_ambiguous",
       [
@@ -97,19 +98,61 @@ describe("noItemColumn", () => {
   });
 
   it("tells when no column qualifies", () => {
-    const { code, message } = noItemColumn("dump.csv", shares(["Data"]), "none");
+    const { code, message } = noItemColumn("dump.csv", shares(["Data"]), { problem: "none" });
     expect(`${code}: ${message}`).toBe(
       "column_not_found: dump.csv: no column has indicators in at least half of its sampled " +
         'cells. Share of indicators per column:\n  "Data"  0% of 9 sampled cells',
     );
   });
 
+  it("says which usual name can't be read, and how to find what is inside", () => {
+    const columns = [
+      sampled("IOC", 0, { cells: 4, indicators: 1, share: 0.25, queryable: 0.25 }),
+      sampled("peer", 1, { cells: 4, indicators: 4, share: 1, queryable: 1 }),
+      sampled("Link", 2, { cells: 4, indicators: 4, share: 1, queryable: 1 }),
+    ];
+    const why = { problem: "unreadable", column: columns[0]! } as const;
+    const { code, message, hint } = noItemColumn("a b.csv", columns, why);
+    expect([code, message.split("\n")[0], hint]).toEqual([
+      "column_ambiguous",
+      'a b.csv: column "IOC" can\'t be read: only 1 of 4 sampled cells is an indicator. ' +
+        "Share of indicators per column:",
+      "to look up what there is: repute enrich 'a b.csv' --item-column IOC --item-column peer; " +
+        "to find the items inside its cells: repute extract 'a b.csv' | repute enrich - -o OUT",
+    ]);
+  });
+
+  it("never says that there is nothing, and shows extract", () => {
+    const { hint } = noItemColumn("stdin", shares(["a", "b"]), { problem: "none" });
+    expect(hint).toBe(
+      "to find the items inside its cells: repute extract | repute enrich - -o OUT; " +
+        "or name the column with --item-column NAME",
+    );
+  });
+
   it.each([["Data,Note", "comma"]])(
     "recognises a single column %j as %s-separated",
     (column, separator) => {
-      expect(noItemColumn("dump", shares([column]), "none").hint).toContain(
+      expect(noItemColumn("dump", shares([column]), { problem: "none" }).hint).toContain(
         `looks ${separator}-separated`,
       );
     },
   );
+});
+
+describe("othersNotice", () => {
+  const item = { name: "IoC", index: 0 };
+  const sha1 = { name: " SHA1", index: 1, rows: 61 };
+  const host = { name: "", index: 2, rows: 1 };
+
+  it.each([
+    [[sha1], 'column "SHA1" has items too (61 of 200 rows): --item-column IoC --item-column SHA1'],
+    [
+      [sha1, host],
+      'columns "SHA1" (61 of 200 rows), "column_3" (1 of 200 rows) have items too: ' +
+        "--item-column IoC --item-column SHA1 --item-column column_3",
+    ],
+  ])("names %j and the flags that take all", (columns, notice) => {
+    expect(othersNotice([item], { sampled: 200, columns })).toBe(notice);
+  });
 });

@@ -1,18 +1,10 @@
+import { isCitation } from "./column-words.js";
 import type { Warnings } from "../reading/lines.js";
-import { parseKindName } from "../../core/item/item.js";
 import { strip } from "../../core/item/refang.js";
-import { shellWord } from "../../core/text/quantity.js";
+import { counted, formatCount, shellWord } from "../../core/text/quantity.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import type { ColumnPlace, ColumnSample, ItemColumn } from "../types.js";
-
-/** Customary names of item columns. The first one that holds indicators is used. */
-export const customaryItemColumns = ["item", "indicator", "ioc", "value", "data"];
-
-/** Whether a text names an item column or a kind: `ip` above addresses is a header. */
-export function isColumnName(text: string): boolean {
-  return customaryItemColumns.includes(text.toLowerCase()) || parseKindName(text) !== null;
-}
+import type { ColumnPlace, ColumnSample, OtherColumns, RatedColumn } from "../types.js";
 
 export interface ColumnFlag {
   readonly flag: "--item-column" | "--kind-column";
@@ -79,47 +71,69 @@ export function unknownColumn(
   );
 }
 
-export interface RatedColumn extends Omit<ItemColumn, "by"> {
-  readonly sample: ColumnSample;
-}
+/** Why no column is chosen. `unreadable`: it has a usual name, and no items in most of its cells. */
+export type ColumnProblem =
+  | { readonly problem: "none" }
+  | { readonly problem: "several" }
+  | { readonly problem: "unreadable"; readonly column: RatedColumn };
 
 export function noItemColumn(
   input: string,
   columns: readonly RatedColumn[],
-  problem: "none" | "several",
+  why: ColumnProblem,
 ): UsageError {
   const names = columns.map(({ name }) => name);
   const shares = columns.map(
     (column) => `  ${shownColumns([column])}  ${shareText(column.sample)}`,
   );
-  const message =
-    problem === "none"
-      ? `${input}: no column has indicators in at least half of its sampled cells`
-      : `${input}: several columns could hold the items`;
+  const isLacking = why.problem === "none" && columns.every(({ sample }) => sample.queryable === 0);
   return new UsageError(
-    problem === "none" ? "column_not_found" : "column_ambiguous",
-    [`${message}. Share of indicators per column:`, ...shares].join("\n"),
-    { hint: separatorHint(names) ?? columnHint(input, columns, problem) },
+    isLacking ? "column_not_found" : "column_ambiguous",
+    [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares].join("\n"),
+    { hint: separatorHint(names) ?? columnHint(input, columns, why) },
   );
 }
 
-/** The command that takes all columns with items. */
-function columnHint(
-  input: string,
-  columns: readonly RatedColumn[],
-  problem: "none" | "several",
-): string {
-  const candidates = columns.filter(
-    ({ sample }) => sample.queryable > 0 && (problem === "none" || sample.share >= minShare),
-  );
-  if (candidates.length === 0) {
-    return "none of its sampled rows has an item to look up; name the column with --item-column NAME";
+function problemText(why: ColumnProblem): string {
+  if (why.problem === "several") return "several columns could hold the items";
+  if (why.problem === "none") {
+    return "no column has indicators in at least half of its sampled cells";
   }
-  const flags = candidates.map((column) => ` --item-column ${shellWord(columnName(column))}`);
+  const { indicators, cells } = why.column.sample;
+  const found = `${indicators} of ${counted(cells, "sampled cell")}`;
+  const are = indicators === 1 ? "is an indicator" : "are indicators";
+  return `column ${shownColumns([why.column])} can't be read: only ${found} ${are}`;
+}
+
+/** The command that takes all columns with items, and the one that finds items inside cells. */
+function columnHint(input: string, columns: readonly RatedColumn[], why: ColumnProblem): string {
   const file = input === "stdin" ? "-" : shellWord(input);
-  return candidates.length === 1
-    ? `to look up what there is: repute enrich ${file}${flags.join("")}`
-    : `name one, or look up all of them: repute enrich ${file}${flags.join("")}`;
+  const enrich = (taken: readonly RatedColumn[]): string =>
+    `repute enrich ${file}${itemFlags(taken)}`;
+  const found = columns.filter(({ name, sample }) => sample.queryable > 0 && !isCitation(name));
+  if (why.problem === "several") {
+    const likely = found.filter(({ sample }) => sample.share >= minShare);
+    const taken = [likely, found, columns].find(({ length }) => length > 0) ?? [];
+    return `name one, or look up all of them: ${enrich(taken)}`;
+  }
+  const inside = `to find the items inside its cells: ${extractPipe(input)}`;
+  const isOwn = (column: RatedColumn): boolean =>
+    why.problem === "unreadable" && column.index === why.column.index;
+  const taken = columns.filter((one) => isOwn(one) || found.includes(one));
+  return taken.length === 0
+    ? `${inside}; or name the column with --item-column NAME`
+    : `to look up what there is: ${enrich(taken)}; ${inside}`;
+}
+
+/** The command that finds the items inside the cells and lines of an input. */
+export function extractPipe(input: string | null): string {
+  const file = input === null || input === "-" || input === "stdin" ? "" : ` ${shellWord(input)}`;
+  return `repute extract${file} | repute enrich - -o OUT`;
+}
+
+/** The flags that take all of these columns. */
+export function itemFlags(columns: readonly ColumnPlace[]): string {
+  return columns.map((column) => ` --item-column ${shellWord(columnName(column))}`).join("");
 }
 
 export const minShare = 0.5;
@@ -131,6 +145,20 @@ export function columnName({ name, index }: ColumnPlace): string {
 
 export function shownColumns(columns: readonly ColumnPlace[]): string {
   return columns.map((column) => quotedName(columnName(column))).join(", ");
+}
+
+/** Names the columns with items that are not looked up, and the flags that take them too. */
+export function othersNotice(
+  items: readonly ColumnPlace[],
+  { sampled, columns }: OtherColumns,
+): string {
+  const found = columns.map(
+    (column) =>
+      `${shownColumns([column])} ${columns.length === 1 ? "has items too " : ""}(${formatCount(column.rows)} of ${counted(sampled, "row")})`,
+  );
+  const what =
+    columns.length === 1 ? `column ${found[0]}` : `columns ${found.join(", ")} have items too`;
+  return `${what}:${itemFlags([...items, ...columns])}`;
 }
 
 function shareText({ share, cells, queryable, kind }: ColumnSample): string {
