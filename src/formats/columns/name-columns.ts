@@ -126,13 +126,13 @@ function columnHint(input: string, columns: readonly RatedColumn[], why: ColumnP
 }
 
 /** The command that finds the items inside the cells and lines of an input. */
-export function extractPipe(input: string | null): string {
+function extractPipe(input: string | null): string {
   const file = input === null || input === "-" || input === "stdin" ? "" : ` ${shellWord(input)}`;
   return `repute extract${file} | repute enrich - -o OUT`;
 }
 
 /** The flags that take all of these columns. */
-export function itemFlags(columns: readonly ColumnPlace[]): string {
+function itemFlags(columns: readonly ColumnPlace[]): string {
   return columns.map((column) => ` --item-column ${shellWord(columnName(column))}`).join("");
 }
 
