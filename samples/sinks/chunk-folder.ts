@@ -9,7 +9,7 @@ import { outputFault } from "../../src/outputs/output-fault.js";
 import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
 import type { FindWarehouse } from "../../src/outputs/registry.js";
 import { type Stage, stageEncoder } from "../../src/outputs/stage.js";
-import type { Audit, Destination } from "../../src/outputs/types.js";
+import type { Destination, WrittenOutput } from "../../src/outputs/types.js";
 
 // A custom output: `-o chunks:FOLDER` writes the rows as NDJSON files of some thousand rows each,
 // which appear by rename, for loaders that watch a folder. In `src/outputs` it takes only this file
@@ -75,7 +75,10 @@ async function* stagedTexts(stage: Stage): AsyncGenerator<readonly string[]> {
   for await (const rows of stage.rows()) yield rows.map(([text]) => text as string);
 }
 
-async function countRows(texts: AsyncIterable<readonly string[]>, prefix: string): Promise<Audit> {
+async function countRows(
+  texts: AsyncIterable<readonly string[]>,
+  prefix: string,
+): Promise<WrittenOutput> {
   const member = addedMemberName(prefix, []);
   const counter = new RowCounter();
   for await (const lines of texts) {

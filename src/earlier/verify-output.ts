@@ -4,21 +4,21 @@ import { realPath } from "../core/files/real-path.js";
 import { RowCounter } from "../core/row.js";
 import { formats } from "../formats/registry.js";
 import { unfinishedHint } from "../inputs/verify-input.js";
-import { auditOutput } from "../outputs/audit-output.js";
 import { findWarehouse, type TableRows } from "../outputs/registry.js";
-import type { Audit, PartFormat } from "../outputs/types.js";
+import type { PartFormat } from "../outputs/types.js";
 import { manifestPath } from "../core/files/output-names.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { prefixOfOutput, readManifest } from "../run/finish/manifest.js";
-import { writtenOf, wrongCounts } from "../run/finish/wrong-counts.js";
 import type { Manifest } from "../core/manifest/manifest.js";
+import { type CountedOutput, countOutput } from "./count-output.js";
 import { localOutput } from "./local-output.js";
 import { asOutputName, type OutputFile, outputFiles } from "./output-files.js";
 import { tableRecords } from "./read-output.js";
 import { textLayout } from "./text-form.js";
+import { writtenOf, wrongCounts } from "./wrong-counts.js";
 
 export interface Verification {
-  readonly audit: Audit;
+  readonly audit: CountedOutput;
   readonly differences: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export async function verifyOutput(
   const differences: string[] = [];
   let bytes = 0;
   for (const file of files) {
-    const audit = await auditFile(file, format, prefix);
+    const audit = await countFile(file, format, prefix);
     if (file.part === null) return { audit, differences: differencesOf(manifest, audit) };
     for (const what of ["bytes", "sha256", "rows"] as const) {
       const [recorded, found] = [file.part[what], audit[what]];
@@ -67,17 +67,21 @@ export async function verifyOutput(
 }
 
 /** Counts the rows of a file. Formats that cannot be read back have just one layout. */
-async function auditFile(file: OutputFile, format: PartFormat, prefix: string): Promise<Audit> {
+async function countFile(
+  file: OutputFile,
+  format: PartFormat,
+  prefix: string,
+): Promise<CountedOutput> {
   const { path, gzip } = file;
   const isRead = format !== "parquet" && formats[format].earlier !== undefined;
   const { shape, inputColumns } = isRead
     ? (await textLayout(file, format, prefix)).layout
     : { shape: "nested" as const, inputColumns: [] };
   const reading = { format, gzip, prefix, shape, inputColumns: inputColumns.length };
-  return auditOutput(path, reading);
+  return countOutput(path, reading);
 }
 
-async function countTable(table: TableRows, runId: string, prefix: string): Promise<Audit> {
+async function countTable(table: TableRows, runId: string, prefix: string): Promise<CountedOutput> {
   const counter = new RowCounter();
   const only = ["status", "verdict"];
   const found = await tableRecords(table, { runId, prefix, only }).catch((error: unknown) => {
@@ -96,7 +100,11 @@ async function countTable(table: TableRows, runId: string, prefix: string): Prom
   return { ...counter.found(), bytes: null, sha256: null };
 }
 
-function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readonly string[] {
+function differencesOf(
+  manifest: Manifest,
+  audit: CountedOutput,
+  place = "file",
+): readonly string[] {
   const { output, statuses, verdicts } = manifest;
   const { rows, indicators, without_key } = output;
   // Rows of the same key, or with an older answer than another run's, are not in a merged table.

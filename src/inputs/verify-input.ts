@@ -88,7 +88,7 @@ async function readUpTo(
   checksum: RunningChecksum,
   length: number,
 ): Promise<void> {
-  const damage = await checksum.read(handle, length, base).catch((error: unknown) => {
+  const damage = await checksum.read(handle, length, { base }).catch((error: unknown) => {
     throw readError(name, checksum.bytes, error);
   });
   if (damage !== null) throw inputChanged(name, damage);

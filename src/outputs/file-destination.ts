@@ -1,52 +1,26 @@
-import { constants, existsSync } from "node:fs";
-import { access, type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { constants } from "node:fs";
+import { access, type FileHandle, lstat, open, rm } from "node:fs/promises";
 import { FatalError } from "../core/errors.js";
-import { startOver } from "../core/remedies.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
-import { syncFolder } from "../core/files/make-folder.js";
 import { outputFault } from "./output-fault.js";
-import type { Destination, SinkPosition } from "./types.js";
+import {
+  noLink,
+  partFault,
+  partPath,
+  readWritten,
+  renamePart,
+  verifyPart,
+  type WrittenPosition,
+} from "./part-file.js";
+import type { Destination, WrittenFile } from "./types.js";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-
-export function partPath(path: string): string {
-  return `${path}.part`;
-}
-
-/** Removes an abandoned output's part file; anything else of that name stays. */
-export async function removePart(path: string): Promise<void> {
-  const facts = await lstat(partPath(path)).catch(() => null);
-  if (facts?.isFile()) await rm(partPath(path), { force: true });
-}
-
-/** Gives a complete part file its name. Does nothing if it has it. */
-export async function renamePart(path: string, suffix = ""): Promise<void> {
-  const name = path + suffix;
-  try {
-    await rename(partPath(path), name).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-      if (!existsSync(name)) throw outputGone(name);
-    });
-    await syncFolder(dirname(name));
-  } catch (error) {
-    throw error instanceof FatalError ? error : outputFault(name, error);
-  }
-}
-
-/** The error for an output that is neither waiting for its name nor has it. */
-export function outputGone(path: string): FatalError {
-  const message = `the output of the finished run is missing: ${path}`;
-  return new FatalError("output_gone", message, { hint: startOver });
-}
 
 export async function checkWritable(folder: string, path: string): Promise<void> {
   await access(folder, constants.W_OK).catch((error: unknown) => {
     throw outputFault(path, error);
   });
 }
-
-export type WrittenPosition = Pick<SinkPosition, "length" | "checksum">;
 
 /**
  * A file written as `PATH.part` and renamed to `PATH` when complete, so that readers never see half
@@ -64,7 +38,7 @@ export async function openFileDestination(
   try {
     handle = await open(part, isNew ? newFile : existingFile, 0o666);
   } catch (error) {
-    if (!isNew && (error as NodeJS.ErrnoException).code === "ENOENT") throw partGone(part);
+    if (!isNew && (error as NodeJS.ErrnoException).code === "ENOENT") throw partFault(part, error);
     const facts = await lstat(part).catch(() => null);
     if (!facts?.isSymbolicLink()) throw outputFault(part, error);
     // repute never creates a link, and doesn't touch its target.
@@ -83,53 +57,22 @@ export async function openFileDestination(
   }
 }
 
-export async function writePart<T>(
+/** Writes a whole part file. @returns what is on disk, once it is known to be what was written */
+export async function writePart(
   path: string,
-  write: (destination: Destination) => Promise<T>,
-): Promise<T> {
+  write: (destination: Destination) => Promise<void>,
+): Promise<WrittenFile> {
   const destination = await openFileDestination(path, null);
   try {
-    const result = await write(destination);
+    await write(destination);
     await destination.sync();
-    return result;
+    const { length } = destination;
+    return await readWritten(path, { length, checksum: destination.checksum() });
   } finally {
     await destination.abandon();
   }
 }
 
-/**
- * Verifies what an interrupted run wrote, up to its checkpoint.
- * @returns the checksum, to be continued
- */
-export async function verifyPart(
-  part: string,
-  handle: FileHandle,
-  { length, checksum: before }: WrittenPosition,
-): Promise<RunningChecksum> {
-  if (before?.bytes !== length) throw partGone(part);
-  const mustHave = (size: number): void => {
-    if (size < length) {
-      throw partGone(part, `has ${size} bytes; the interrupted run wrote ${length}`);
-    }
-  };
-  mustHave((await handle.stat()).size);
-  const checksum = new RunningChecksum(before);
-  const damage = await checksum.read(handle, length);
-  if (damage !== null) {
-    const message = `${part} is damaged between byte ${damage.from} and byte ${damage.to}`;
-    throw new FatalError("output_part_damaged", message, { hint: startOver });
-  }
-  mustHave(checksum.bytes);
-  return checksum;
-}
-
-/** The error for a part file that is missing, too short or not the interrupted run's. */
-export function partGone(part: string, what = "is not the file that the interrupted run left") {
-  return new FatalError("output_part_gone", `${part} ${what}`, { hint: startOver });
-}
-
-/** Windows has no O_NOFOLLOW; links are followed there. */
-const noLink = constants.O_NOFOLLOW ?? 0;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | noLink;
 const existingFile = constants.O_RDWR | noLink;
 

@@ -3,7 +3,7 @@ import type { ColumnType } from "../core/column.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
 import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
-import type { Audit, PartOptions } from "./types.js";
+import type { PartOptions, WrittenOutput } from "./types.js";
 import type { TableSchemaOptions } from "./sql/table-schema.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */
@@ -13,12 +13,12 @@ export interface Publication {
   /** The columns of the stage. */
   readonly columns: readonly { readonly type: ColumnType }[];
   /**
-   * Makes what is going to appear, and counts what it holds; null if that is known only afterwards.
+   * Makes what is going to appear; null if what it holds is known only afterwards.
    *
    * @param suffix appended to its name: the run has too many failures
    * @throws ReputeError
    */
-  prepare(stage: Stage, suffix: string): Promise<Audit | null>;
+  prepare(stage: Stage, suffix: string): Promise<WrittenOutput | null>;
   /**
    * Lets it appear.
    *

@@ -1,19 +1,19 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { ColumnType } from "../core/column.js";
-import { FatalError } from "../core/errors.js";
 import type { EnrichedRow } from "../core/row.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/record-splitter.js";
 import type { CellValue } from "../formats/typed-column.js";
 import type { Encoder } from "../formats/types.js";
-import { partGone, partPath, verifyPart, type WrittenPosition } from "./file-destination.js";
-import { outputFault } from "./output-fault.js";
+import { partFault, partPath, verifyPart, type WrittenPosition } from "./part-file.js";
 
 /** The rows of a run that wait to be published: one JSON array of typed cells per line. */
 export interface Stage {
   /** Rows in their order, in batches. May be read again. */
   rows(): AsyncGenerator<readonly StagedRow[]>;
+  /** Compares them with what was staged. @throws FatalError `output_part_*` */
+  verify(): Promise<void>;
   readonly count: number;
   /** Whether its file is there. Only the cleaning after a run removes it. */
   readonly exists: boolean;
@@ -52,24 +52,15 @@ export async function* readStage(
   const path = partPath(stagePath(stateFolder));
   const splitter = splitLines();
   const types = columns.map(({ type }) => type);
-  const explain = (error: unknown): Error => {
-    if (error instanceof FatalError) return error;
-    const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
-    return isGone ? partGone(path) : outputFault(path, error);
-  };
-  const file = await open(path).catch((error: unknown) => {
-    throw explain(error);
-  });
   try {
+    await using file = await open(path);
     await verifyPart(path, file, position);
     const range = { start: 0, end: position.length - 1, highWaterMark: readBytes };
     for await (const chunk of file.createReadStream({ ...range, autoClose: false })) {
       yield splitter.push(chunk as Buffer).map((line) => parseRow(line, types));
     }
   } catch (error) {
-    throw explain(error);
-  } finally {
-    await file.close();
+    throw partFault(path, error);
   }
 }
 

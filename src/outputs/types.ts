@@ -1,7 +1,7 @@
 import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
-import type { Counted, Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
+import type { Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
 export interface SinkPosition {
@@ -16,14 +16,23 @@ export interface SinkPosition {
 
 export type PartFormat = SinkFormat | "parquet";
 
-/** What an output holds of a run. */
-export interface Audit extends Counted {
+/** A file on disk that holds what was written to it. */
+export interface WrittenFile {
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** What is going to be published: all rows of a run. */
+export interface WrittenOutput {
   /** Size of the file; null if the output holds more than this run. */
   readonly bytes: number | null;
   /** SHA-256 of the file, hex; null if the output holds more than this run. */
   readonly sha256: string | null;
-  /** CRC-32 of the file, where one was read. */
-  readonly crc?: number;
+  /** Null for a STIX bundle, which does not hold them one by one. */
+  readonly rows: number | null;
+  /** STIX bundles only. */
+  readonly indicators?: number;
   /** Of a merged table: rows that lack a value of its key, and are not stored. */
   readonly withoutKey?: number;
   /** Of a data set: its files, whose names are decided. */

@@ -17,7 +17,7 @@ import { runResumably } from "../run/execute.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import type { RowHandling } from "../run/rows/row-handling.js";
 import { readAnyCheckpoint } from "../run/state/checkpoint.js";
-import { statePath } from "../run/state/state-folder.js";
+import { statePath } from "../run/state/state-files.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "../run/types.js";
 import { type RowsToRetry, retryStart } from "./retry-row.js";

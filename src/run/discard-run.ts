@@ -2,7 +2,7 @@ import { FatalError } from "../core/errors.js";
 import { realPath } from "../core/files/real-path.js";
 import { inputPaths } from "../inputs/types.js";
 import { isObjectAddress } from "../s3/address.js";
-import { removePart } from "../outputs/file-destination.js";
+import { removePart } from "../outputs/part-file.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import type { AnyCheckpoint } from "./state/checkpoint.js";
 import type { StateFolder } from "./state/state-folder.js";
@@ -42,6 +42,16 @@ export async function discardUnlessSame(
   }
   if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
   return inputGrew;
+}
+
+/** Lets a run whose staged rows are lost or damaged write them again. Its answers stay. */
+export async function writeRowsAgain(
+  { message }: FatalError,
+  { onWarning }: EnrichJob,
+  state: StateFolder,
+): Promise<void> {
+  onWarning?.(`${message}; the rows are written again with the answers so far`);
+  await state.rewind();
 }
 
 /**

@@ -15,7 +15,8 @@ import { withSuffix } from "../outputs/data-set/data-set.js";
 import { openStateFolder } from "./state/state-folder.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob, PublishedRun } from "./types.js";
-import { discardIfReplaced, discardRun, discardUnlessSame } from "./discard-run.js";
+import { discardIfReplaced, discardRun, discardUnlessSame, writeRowsAgain } from "./discard-run.js";
+import { isPartLost } from "../outputs/part-file.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopiedInput, CopyPlace } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
@@ -165,12 +166,13 @@ export async function runResumably(
     if (names !== null && state.checkpoint !== null) {
       run = place(await names.choose(noted.job, state.checkpoint));
     }
-    const manifest =
-      (await finishEarlier(run.job, run.handling, run.target, state)) ??
-      (await start().catch(async (error: unknown) => {
-        await discardIfReplaced(error, run.job, run.target, state);
-        return start();
-      }));
+    const complete = async (): Promise<Manifest> =>
+      (await finishEarlier(run.job, run.handling, run.target, state)) ?? start();
+    const manifest = await complete().catch(async (error: unknown) => {
+      if (isPartLost(error) && state.canRewind) await writeRowsAgain(error, run.job, state);
+      else await discardIfReplaced(error, run.job, run.target, state);
+      return complete();
+    });
     const { upload } = run.target;
     if (upload !== undefined) await state.markPublished(manifest);
     await job.onPublished?.(publishedRun(run, state.finished, manifest));

@@ -119,7 +119,7 @@ function exitReasonOfError(error: unknown): ExitReason {
 
 /** Faults of the state itself, which only `--restart` removes. */
 const damaged =
-  /^(?:checkpoint_(?:missing|damaged|version)|journal_(?:damaged|format)|output_(?:gone|part_\w+|state_damaged|table_differs)|rows_lost)$/;
+  /^(?:checkpoint_(?:missing|damaged|version)|journal_(?:damaged|format)|output_(?:state_damaged|table_differs)|rows_lost)$/;
 
 function canContinue(error: unknown): boolean {
   if (!(error instanceof ReputeError)) return true;

@@ -24,7 +24,7 @@ import type { EnrichJob } from "./types.js";
 import { announceReading, optionalColumnsOf } from "./rows/reading.js";
 import { RowSelection } from "./rows/row-selection.js";
 import { Tally } from "./tally.js";
-import type { Checkpoint } from "./state/checkpoint.js";
+import type { ResumePoint } from "./state/checkpoint.js";
 import type { RowHandling } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
 
@@ -47,7 +47,7 @@ export interface OpenRun extends RunPlace {
   readonly inputGrew: boolean;
   readonly optional: OptionalColumns;
   /** Checkpoint to continue from; null for a new run. */
-  readonly before: Checkpoint | null;
+  readonly before: ResumePoint | null;
   readonly source: OpenedSource;
   /** The sink, if the rows wait to be published; null if it writes the output. */
   readonly staged: StagedSink | null;
@@ -111,8 +111,9 @@ async function openRunStage(
     target.warehouse === null
       ? await openBundle(target, { encoder, stdout, folder })
       : await openPublication(job, handling, target, rows);
-  if (before === null) for (const message of publication.warnings ?? []) onWarning(message);
-  return openStage(publication, folder, before?.sink ?? null);
+  const resume = before?.sink ?? null;
+  if (resume === null) for (const message of publication.warnings ?? []) onWarning(message);
+  return openStage(publication, folder, resume);
 }
 
 /** Counts each warning, and tells it once: the same one may occur for every row. */
@@ -154,7 +155,7 @@ async function addRejects(
 ): Promise<Sink> {
   if (path === undefined) return sink;
   try {
-    const apart = before?.sink.rejects ?? null;
+    const apart = before?.sink?.rejects ?? null;
     const file = await openFileDestination(realPath(path), apart);
     const encoder = formats[reading.format].rejects({ columns, reading, formulaGuard, optional });
     const { gzip } = detectSinkFormat(path);

@@ -65,6 +65,16 @@ export interface TallySnapshot extends RunCounts, Pick<RequestSnapshot, "unjourn
   readonly skipped?: number;
 }
 
+/** The counts of a run whose rows are written again. */
+export function withoutRows({ unjournalled, took_over, synthetic }: TallySnapshot): TallySnapshot {
+  return {
+    ...new Tally().snapshot(),
+    unjournalled,
+    ...(took_over === undefined ? {} : { took_over }),
+    ...(synthetic === undefined ? {} : { synthetic }),
+  };
+}
+
 /** Counts rows as they are written and requests as they end. */
 export class Tally extends RequestTally {
   rows = 0;

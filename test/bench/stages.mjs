@@ -13,7 +13,7 @@ import { composeLookup } from "../../dist/lookup/compose.js";
 import { itemKey } from "../../dist/lookup/attempt/journalled.js";
 import { openJournal } from "../../dist/store/journal/journal.js";
 import { Pace } from "../../dist/lookup/pace/pace.js";
-import { auditOutput } from "../../dist/outputs/audit-output.js";
+import { countOutput } from "../../dist/earlier/count-output.js";
 import { moveRows } from "../../dist/run/rows/move-rows.js";
 import { RunSignals } from "../../dist/run/run-signals.js";
 import { Tally } from "../../dist/run/tally.js";
@@ -232,15 +232,15 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
         await sink.finish();
       },
     ),
-    stage("audit", "the output read back, hashed and counted", async () => {
-      const audit = await auditOutput(output, {
+    stage("verify", "the output read back, hashed and counted", async () => {
+      const counted = await countOutput(output, {
         format: "csv",
         gzip: false,
         inputColumns: encoderOptions.columns.length,
         prefix: encoderOptions.prefix,
         place: null,
       });
-      if (audit.rows !== rows) throw new Error(`the audit counts ${audit.rows} rows`);
+      if (counted.rows !== rows) throw new Error(`${counted.rows} rows counted`);
     }),
   ];
 }

@@ -1,4 +1,4 @@
-import { readBack } from "../../src/outputs/parquet/output-rows.js";
+import { countOutput } from "../../src/earlier/count-output.js";
 import { existsSync } from "node:fs";
 import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
@@ -60,7 +60,8 @@ it("is not read back if it was damaged", async () => {
   const { folder, file } = await aPlace();
   await publishRows(file, folder, someRows(1, 25));
   await truncate(file, 3_000);
-  const recount = readBack(file, { prefix: "rep_" });
+  const layout = { gzip: false, prefix: "rep_", shape: "flat", inputColumns: 1 } as const;
+  const recount = countOutput(file, { format: "parquet", ...layout });
   await expect(recount).rejects.toMatchObject({ code: "output_corrupt" });
 });
 

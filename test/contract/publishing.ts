@@ -7,7 +7,12 @@ import type { EnrichedRow } from "../../src/core/row.js";
 import { openStage, type StagedSink } from "../../src/outputs/publish/staged-sink.js";
 import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
-import type { Audit, PartFormat, PartOptions, SinkPosition } from "../../src/outputs/types.js";
+import type {
+  PartFormat,
+  PartOptions,
+  SinkPosition,
+  WrittenOutput,
+} from "../../src/outputs/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 
 /** When rows are published. */
@@ -57,7 +62,7 @@ export async function publishRows(
   folder: string,
   rows: readonly EnrichedRow[],
   members: Partial<PublicationOptions> = {},
-): Promise<Audit | null> {
+): Promise<WrittenOutput | null> {
   const { sink } = await openRun(output, folder, members);
   await sink.write(rows);
   const audit = await sink.prepare("");
@@ -67,7 +72,7 @@ export async function publishRows(
 }
 
 /** Writes what the manifest of a data set says of its files. */
-export async function recordParts(output: string, audit: Audit | null): Promise<void> {
+export async function recordParts(output: string, audit: WrittenOutput | null): Promise<void> {
   if (audit?.parts === undefined) return;
   const record = { output: { parts: audit.parts } };
   await writeFile(join(output, dataSetManifest), JSON.stringify(record));

@@ -1,4 +1,4 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
@@ -62,4 +62,15 @@ test("a missing output of a finished run is an error, not a second run", async (
   await expect(enrichHere({ ...options, settings: resume })).rejects.toMatchObject({
     code: "output_gone",
   });
+});
+
+test("an output of a finished run that has changed meanwhile is not published", async () => {
+  const { options, folder } = await killedAtTheEnd(await answering());
+  await writeFile(join(folder, "out.csv"), "x", { flag: "r+" });
+  await rm(join(folder, "out.csv.manifest.json"));
+  await expect(enrichHere({ ...options, settings: resume })).rejects.toMatchObject({
+    code: "output_part_damaged",
+    hint: expect.stringContaining("--restart") as string,
+  });
+  expect(await readdir(folder)).not.toContain("out.csv.manifest.json");
 });

@@ -127,7 +127,9 @@ export async function faultOf(
   if (manifest === null) {
     if (!(error instanceof ReputeError)) return `unexpected error: ${String(error)}`;
     if (!error.message.includes(folder)) return `names no file: ${error.message}`;
-    return /--restart/.test(error.hint ?? "") ? null : `names no remedy: ${error.message}`;
+    return /--(?:restart|resume)/.test(error.hint ?? "")
+      ? null
+      : `names no remedy: ${error.message}`;
   }
   const counted = JSON.stringify(manifest.statuses);
   if (counted !== JSON.stringify(statuses)) return `counts ${counted}`;

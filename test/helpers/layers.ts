@@ -65,11 +65,11 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ["core", "api", "store", "lookup"],
   },
   run: {
-    content: "a run: rows, lookup, output, state, audit, manifest; its plan",
+    content: "a run: rows, lookup, output, state, manifest; its plan",
     mayImport: belowRuns,
   },
   earlier: {
-    content: "outputs that are read again: rows, records, audit against the manifest",
+    content: "outputs that are read again: rows, records, verification against the manifest",
     mayImport: [...belowRuns, "run"],
   },
   retry: { content: "failed and partial rows again", mayImport: [...belowRuns, "run", "earlier"] },

@@ -61,7 +61,7 @@ test("stages are reported in microseconds per row", async () => {
     "write",
     "count",
     "moved",
-    "audit",
+    "verify",
   ]) {
     expect(table).toMatch(new RegExp(`^\\| ${name} +\\| +\\d`, "m"));
   }

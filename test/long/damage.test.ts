@@ -104,7 +104,7 @@ describe("a killed run whose files are damaged", () => {
       await restore(fixture);
       const { kind, at } = await damageFile(join(fixture.folder, name), random);
       const { code, stderr } = await runRepute([...programArgs(fixture), "--resume"]);
-      const isExplained = /repute-test-.*\n.*--restart/.test(stderr);
+      const isExplained = /repute-test-.*\n.*--(?:restart|resume)/.test(stderr);
       const isRight = code === 0 || ((code === 1 || code === 2) && isExplained);
       if (!isRight || stderr.includes("unexpected error")) {
         wrong.push(`${name}, ${kind} at ${at}, ended with ${code}: ${stderr}`);

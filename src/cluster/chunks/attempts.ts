@@ -8,7 +8,7 @@ import type { Withheld } from "../../lookup/withheld.js";
 import type { EnrichSettings } from "../../run/options.js";
 import { listIdentity } from "../../run/state/fingerprint.js";
 import { StateFiles } from "../../run/state/state-files.js";
-import { statePath } from "../../run/state/state-folder.js";
+import { statePath } from "../../run/state/state-files.js";
 import type { WorkFolder } from "./work-folder.js";
 import { type ChunkFormat, chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
 

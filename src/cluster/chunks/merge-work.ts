@@ -3,26 +3,25 @@ import { realPath } from "../../core/files/real-path.js";
 import { checkRunWords } from "../../core/files/output-names.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { detectSinkFormat } from "../../formats/registry.js";
-import { openFileDestination, removePart } from "../../outputs/file-destination.js";
+import { openFileDestination } from "../../outputs/file-destination.js";
+import { readWritten, removePart } from "../../outputs/part-file.js";
 import type { Publication } from "../../outputs/publication.js";
 import { stageUpTo } from "../../outputs/publish/staged-sink.js";
 import { findWarehouse } from "../../outputs/registry.js";
 import type { Stage } from "../../outputs/stage.js";
-import type { Audit, Destination, SinkPosition } from "../../outputs/types.js";
+import type { Destination, SinkPosition, WrittenOutput } from "../../outputs/types.js";
 import { chooseOutput } from "../../run/destination/choose-output.js";
 import { namedSink } from "../../run/destination/choose-run.js";
 import { localSettings, type OutputTarget } from "../../run/destination/output-target.js";
 import { saveRecord } from "../../run/finish/finished-run.js";
 import { manifestOf, type StartedRun } from "../../run/finish/manifest.js";
-import { endOfRows, keepEarlier } from "../../run/finish/publish.js";
-import { countFaults } from "../../run/finish/wrong-counts.js";
+import { countFaults, endOfRows, keepEarlier } from "../../run/finish/publish.js";
 import { closingWarnings } from "../../run/run-rows.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
 import type { Tally } from "../../run/tally.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { allResults, type ChunkResult } from "./chunk-result.js";
 import {
-  auditMerged,
   joinFiles,
   mergedRows,
   type MergeJob,
@@ -173,18 +172,18 @@ async function publish(
   const { plan, settings, signal, command, clock, onWarning } = job;
   const { target, tally } = run;
   const { suffix, ending } = endOfRows(settings, tally);
-  const audit =
+  const written =
     staged === null
-      ? await auditMerged(target, output)
+      ? await writtenFile(target, output)
       : await staged.publication.prepare(staged.stage, suffix);
-  checkCounts(plan, run, audit);
+  checkCounts(plan, run, written);
   await keepEarlier(target, staged?.publication ?? null, tally.rows);
   const planned = plannedJob(plan);
   const bytes = output.length;
   const manifest = manifestOf({ ...planned, command, clock }, run, {
     bytes,
     suffix,
-    audit,
+    written,
     ending,
   });
   for (const each of opened) if (staged === null || each !== output) await each.finish(suffix);
@@ -199,9 +198,23 @@ async function publish(
   return manifest;
 }
 
-/** Rows planned = rows of all chunks = rows in the output, by status and verdict. */
-function checkCounts(plan: WorkPlan, { target, tally }: StartedRun, audit: Audit | null): void {
-  const faults = countFaults(plan.input.rows, tally.snapshot(), audit);
+/** Compares the joined text with what was written; null for a stream. */
+async function writtenFile(
+  { file }: OutputTarget,
+  written: Destination,
+): Promise<WrittenOutput | null> {
+  if (file === null) return null;
+  const position = { length: written.length, checksum: written.checksum() };
+  return { ...(await readWritten(file, position)), rows: null };
+}
+
+/** Rows planned = rows of all chunks = rows in the output. */
+function checkCounts(
+  plan: WorkPlan,
+  { target, tally }: StartedRun,
+  written: WrittenOutput | null,
+): void {
+  const faults = countFaults(plan.input.rows, tally, [written?.rows ?? tally.written]);
   if (faults.length === 0) return;
   const what = `row counts of ${target.name} do not match: ${faults.join("; ")}`;
   throw new FatalError("rows_lost", what, {

@@ -10,15 +10,12 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { addedColumns, type OptionalColumns } from "../../core/columns.js";
-import { FatalError } from "../../core/errors.js";
-import { hashFile } from "../../core/files/file-hash.js";
 import { formats } from "../../formats/registry.js";
-import { openFileDestination, partPath } from "../../outputs/file-destination.js";
-import { outputFault } from "../../outputs/output-fault.js";
+import { openFileDestination } from "../../outputs/file-destination.js";
 import type { Publication } from "../../outputs/publication.js";
 import { stagePath } from "../../outputs/stage.js";
 import type { TableMode } from "../../outputs/options.js";
-import type { Audit, Destination } from "../../outputs/types.js";
+import type { Destination } from "../../outputs/types.js";
 import { encoderOptions, openStream } from "../../run/destination/open-output.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
 import type { FailOn, MaxFailed } from "../../run/failure-limits.js";
@@ -144,30 +141,6 @@ export async function joinFiles(
     else if (!head.equals(header)) faults.push({ chunk, what: `${file.file} has another header` });
   }
   refuseFaults(work, plan, faults);
-}
-
-/**
- * Reads text back, which has to be what was written: the rows of each chunk were counted by its run,
- * and its bytes compared with that run's checksum. Null for a stream.
- *
- * @throws FatalError `rows_lost`
- */
-export async function auditMerged(
-  { name, file }: OutputTarget,
-  written: Destination,
-): Promise<Audit | null> {
-  if (file === null) return null;
-  const path = partPath(file);
-  const found = await hashFile(path).catch((error: unknown) => {
-    throw outputFault(path, error);
-  });
-  const { bytes, crc } = written.checksum() ?? found;
-  if (bytes === found.bytes && crc === found.crc) {
-    return { ...found, rows: null, statuses: null, verdicts: null };
-  }
-  throw new FatalError("rows_lost", `${name} does not hold what was written to it`, {
-    hint: "check the disk, then merge again: the chunks are intact",
-  });
 }
 
 /** What a row says of itself, by the name of the column. */

@@ -3,16 +3,15 @@ import { copyFile, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/make-folder.js";
-import { RowCounter } from "../../core/row.js";
 import { formats } from "../../formats/registry.js";
 import { type DataSetTarget, namedParts, partName, withSuffix } from "../data-set/data-set.js";
-import { auditOutput } from "../audit-output.js";
-import { checkWritable, openFileDestination, outputGone, partPath } from "../file-destination.js";
+import { checkWritable, openFileDestination } from "../file-destination.js";
+import { outputGone, partPath, readWritten } from "../part-file.js";
 import { outputFault } from "../output-fault.js";
 import { type Stage, stageEncoder, type StagedRow } from "../stage.js";
 import { textWriter } from "../text-sink.js";
 import type { PartRecord } from "../../core/manifest/manifest.js";
-import type { Audit, Destination, PartOptions } from "../types.js";
+import type { Destination, PartOptions, WrittenFile, WrittenOutput } from "../types.js";
 import { loadedRows } from "../warehouse/row-cells.js";
 import { parquetForm, parquetWriter, type RowWriter } from "./parquet.js";
 import type { Publication, PublicationOptions } from "../publication.js";
@@ -41,8 +40,8 @@ export async function publishDataSet(
     takesParts: false,
     async prepare(stage) {
       await emptyFolder(folder);
-      const count = await writeParts(stage, parts.rows, form, pathOf);
-      const prepared = await nameParts(base, { ...parts, id: parts.id ?? runId }, pathOf, count);
+      const written = await writeParts(stage, parts.rows, form, pathOf);
+      const prepared = await nameParts(base, { ...parts, id: parts.id ?? runId }, written);
       records = prepared.parts;
       return prepared;
     },
@@ -108,23 +107,31 @@ async function emptyFolder(folder: string): Promise<void> {
   }
 }
 
-/** Cuts the rows into parts. Without rows, one part tells the columns. @returns their number */
+/** A part that is written. */
+type WrittenPart = WrittenFile & { readonly rows: number };
+
+/** Cuts the rows into parts. Without rows, one part tells the columns. */
 async function writeParts(
   stage: Stage,
   rowsPerPart: number,
   form: PartsForm,
   pathOf: (index: number) => string,
-): Promise<number> {
-  let count = 0;
+): Promise<readonly WrittenPart[]> {
+  const written: WrittenPart[] = [];
   let rows = 0;
   const openPart = async () => {
-    const file = await openFileDestination(pathOf(count++), null);
-    return { file, ...(await form.writerOf(file)) };
+    const path = pathOf(written.length);
+    const file = await openFileDestination(path, null);
+    return { path, file, ...(await form.writerOf(file)) };
   };
   let part: Awaited<ReturnType<typeof openPart>> | null = await openPart();
   const finish = async (): Promise<void> => {
-    await part?.end();
-    await part?.file.finish();
+    if (part === null) return;
+    const { path, file } = part;
+    await part.end();
+    const { length } = file;
+    written.push({ ...(await readWritten(path, { length, checksum: file.checksum() })), rows });
+    await file.finish();
     part = null;
     rows = 0;
   };
@@ -137,7 +144,7 @@ async function writeParts(
       }
     }
     await finish();
-    return count;
+    return written;
   } catch (error) {
     await part?.file.abandon();
     throw error;
@@ -146,24 +153,17 @@ async function writeParts(
 
 async function nameParts(
   base: string,
-  { format, gzip, id, encoder: { prefix, shape, columns } }: PartOptions,
-  pathOf: (index: number) => string,
-  count: number,
-): Promise<Audit & { readonly parts: readonly PartRecord[] }> {
+  { format, gzip, id }: PartOptions,
+  written: readonly WrittenPart[],
+): Promise<WrittenOutput & { readonly parts: readonly PartRecord[] }> {
   const earlier = await namedParts(base);
-  const parts: PartRecord[] = [];
-  const total = new RowCounter();
-  for (let index = 0; index < count; index++) {
-    const reading = { format, gzip, prefix, shape, inputColumns: columns.length };
-    const found = await auditOutput(pathOf(index), reading);
-    total.add(found);
+  const parts = written.map((part, index): PartRecord => {
     const next = partName(index, format, gzip, id);
-    const name = keptName(earlier[index], { name: next, sha256: found.sha256 }) ?? next;
-    const { bytes, rows, sha256 } = found;
-    parts.push({ name, bytes: bytes ?? 0, rows: rows ?? 0, sha256: sha256 ?? "" });
-  }
-  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-  return { bytes, sha256: null, ...total.found(), parts };
+    return { name: keptName(earlier[index], { name: next, sha256: part.sha256 }) ?? next, ...part };
+  });
+  const sum = (what: "bytes" | "rows"): number =>
+    written.reduce((total, part) => total + part[what], 0);
+  return { bytes: sum("bytes"), sha256: null, rows: sum("rows"), parts };
 }
 
 /** Moves a part to its final path. Does nothing if that has happened. */

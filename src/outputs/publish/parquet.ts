@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
-import { checkWritable, partPath, renamePart, writePart } from "../file-destination.js";
-import { readBack } from "../parquet/output-rows.js";
+import { checkWritable, writePart } from "../file-destination.js";
+import { renamePart } from "../part-file.js";
 import type { StagedRow } from "../stage.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import { cellsEncoder, loadedRows } from "../warehouse/row-cells.js";
@@ -26,14 +26,16 @@ export async function publishParquet(
     ...form,
     takesParts: false,
     async prepare(stage) {
-      await writePart(file, async (destination) => {
+      let count = 0;
+      const written = await writePart(file, async (destination) => {
         const writer = await parquetWriter(destination, form);
         for await (const rows of loadedRows(stage, form.published, options.clock)) {
           for (const row of rows) await writer.add(row);
+          count += rows.length;
         }
         await writer.end();
       });
-      return readBack(partPath(file), options);
+      return { ...written, rows: count };
     },
     commit: (_, suffix) => renamePart(file, suffix),
   };

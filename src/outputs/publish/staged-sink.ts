@@ -1,15 +1,16 @@
 import { existsSync } from "node:fs";
-import { openFileDestination, partPath } from "../file-destination.js";
+import { openFileDestination } from "../file-destination.js";
+import { partPath, readWritten } from "../part-file.js";
 import { readStage, type Stage, stagePath } from "../stage.js";
 import { textSink } from "../text-sink.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
-import type { Audit, Sink, SinkPosition } from "../types.js";
+import type { Sink, SinkPosition, WrittenOutput } from "../types.js";
 import type { Publication } from "../publication.js";
 
 /** A sink whose rows wait in the state folder until the run ends. */
 export interface StagedSink extends Sink, Pick<Publication, "earlierRows"> {
-  /** Makes what is going to appear, and counts what it holds. No row can be written afterwards. */
-  prepare(suffix: string): Promise<Audit | null>;
+  /** Makes what is going to appear. No row can be written afterwards. */
+  prepare(suffix: string): Promise<WrittenOutput | null>;
   /** Publishes the rows so far, where the output takes parts of a run. */
   publishSoFar(manifest?: Manifest): Promise<void>;
 }
@@ -48,6 +49,9 @@ export function stageUpTo(
 ): Stage {
   return {
     count: position.rows,
+    async verify() {
+      await readWritten(stagePath(stateFolder), position);
+    },
     rows: () => readStage(stateFolder, position, columns),
     get exists() {
       return existsSync(partPath(stagePath(stateFolder)));

@@ -1,15 +1,13 @@
 import { createReadStream } from "node:fs";
 import { dirname } from "node:path";
-import { FatalError } from "../../core/errors.js";
-import { startOver } from "../../core/remedies.js";
 import { linesEncoder } from "../../formats/lines-encoder.js";
 import { bundleEnd, encodedId, stix } from "../../formats/shapes/stix.js";
 import type { EncoderOptions } from "../../formats/types.js";
-import { auditOutput } from "../audit-output.js";
-import { checkWritable, partPath, renamePart, writePart } from "../file-destination.js";
+import { checkWritable, writePart } from "../file-destination.js";
+import { partPath, renamePart } from "../part-file.js";
 import type { Publication } from "../publication.js";
 import { type Stage, stageLine } from "../stage.js";
-import { textWriter } from "../text-sink.js";
+import { type TextWriter, textWriter } from "../text-sink.js";
 import type { Destination } from "../types.js";
 
 export interface BundleTarget {
@@ -39,12 +37,11 @@ export async function publishStix(
     columns: [{ type: "text" }],
     takesParts: false,
     async prepare(stage) {
-      const written = await writeBundle(stage, encoder.header, file, gzip);
-      const reading = { ...options, inputColumns: 0, format: "stix", gzip } as const;
-      const audit = await auditOutput(partPath(file), reading);
-      if (audit.indicators === written) return audit;
-      const message = `${written} indicators written, ${audit.indicators} in the file`;
-      throw new FatalError("rows_lost", message, { hint: startOver });
+      const ids = new Set<string>();
+      const written = await writePart(file, (destination) =>
+        writeBundle(stage, encoder.header, textWriter(destination, gzip), ids),
+      );
+      return { ...written, rows: null, indicators: ids.size };
     },
     async commit(_, suffix) {
       if (stream === null) return renamePart(file, suffix);
@@ -56,23 +53,24 @@ export async function publishStix(
   };
 }
 
-function writeBundle(stage: Stage, header: string, file: string, gzip: boolean): Promise<number> {
-  return writePart(file, async (destination) => {
-    const writer = textWriter(destination, gzip);
-    const ids = new Set<string>();
-    writer.add(header);
-    for await (const rows of stage.rows()) {
-      for (const [cell] of rows) {
-        const text = cell as string;
-        const id = encodedId(text);
-        if (ids.has(id)) continue;
-        ids.add(id);
-        writer.add(text);
-      }
-      if (writer.full) await writer.flush();
+/** @param ids of the indicators that are written, filled here */
+async function writeBundle(
+  stage: Stage,
+  header: string,
+  writer: TextWriter,
+  ids: Set<string>,
+): Promise<void> {
+  writer.add(header);
+  for await (const rows of stage.rows()) {
+    for (const [cell] of rows) {
+      const text = cell as string;
+      const id = encodedId(text);
+      if (ids.has(id)) continue;
+      ids.add(id);
+      writer.add(text);
     }
-    writer.add(bundleEnd);
-    await writer.flush();
-    return ids.size;
-  });
+    if (writer.full) await writer.flush();
+  }
+  writer.add(bundleEnd);
+  await writer.flush();
 }

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import { columnTypes } from "../../formats/column-types.js";
-import { auditOutput } from "../audit-output.js";
-import { partPath, renamePart, writePart } from "../file-destination.js";
+import { writePart } from "../file-destination.js";
+import { renamePart } from "../part-file.js";
 import type { Stage, StagedRow } from "../stage.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
@@ -20,10 +20,9 @@ import {
   tableSchema,
   textWarnings,
 } from "../sql/table-schema.js";
-import { countStaged } from "./rows.js";
 import { hasKey, storeRows } from "./store-rows.js";
 import type { Publication, PublicationOptions } from "../publication.js";
-import type { Audit } from "../types.js";
+import type { WrittenOutput } from "../types.js";
 
 /**
  * Prepares to publish rows in a table, all of them in one transaction. A missing table is created
@@ -138,9 +137,12 @@ async function countedTable(
   schema: TableSchema,
   kind: DialectName,
   mode: TableMode | undefined,
-): Promise<Audit> {
-  const counts = { bytes: null, sha256: null, ...(await countStaged(stage, schema)) };
-  if (mode !== "merge") return counts;
+): Promise<WrittenOutput> {
+  const counts = { bytes: null, sha256: null, rows: stage.count };
+  if (mode !== "merge") {
+    await stage.verify();
+    return counts;
+  }
   const takes = hasKey(kind, schema);
   let withoutKey = 0;
   for await (const rows of loadedRows(stage, schema.columns)) {
@@ -154,14 +156,16 @@ async function countedTable(
  */
 async function keepFailed(
   stage: Stage,
-  { columns: published, prefix }: TableSchema,
+  { columns: published }: TableSchema,
   path: string,
-): Promise<Audit> {
+): Promise<WrittenOutput> {
   const columns = stagedColumns(published);
   // Run and number are not columns of text.
   const kept = columns.map(({ from }) => from.kind === "input" || from.kind === "added");
-  await writePart(path, async (file) => {
+  let count = 0;
+  const written = await writePart(path, async (file) => {
     for await (const rows of stage.rows()) {
+      count += rows.length;
       const lines = rows.map((row) => {
         const members = columns.flatMap(({ name, type }, index) => {
           const cell = row[index] ?? null;
@@ -173,12 +177,5 @@ async function keepFailed(
       await file.write(Buffer.from(lines.join("")));
     }
   });
-  const reading = {
-    format: "ndjson",
-    gzip: false,
-    prefix,
-    shape: "flat",
-    inputColumns: 0,
-  } as const;
-  return auditOutput(partPath(path), reading);
+  return { ...written, rows: count };
 }

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
-import { partPath } from "../../outputs/file-destination.js";
+import { partPath } from "../../outputs/part-file.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";

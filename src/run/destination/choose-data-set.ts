@@ -6,7 +6,7 @@ import { holdsDataSet, partsIn } from "../../outputs/data-set/data-set.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Warehouse } from "../../outputs/registry.js";
-import { statePath } from "../state/state-folder.js";
+import { statePath } from "../state/state-files.js";
 import { realPath } from "../../core/files/real-path.js";
 import { checkFolder } from "./check-paths.js";
 import type { WarehouseOutputTarget } from "./output-target.js";

@@ -1,13 +1,15 @@
-import { rm, rmdir, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/remedies.js";
+import { hashFile } from "../../core/files/file-hash.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { earlierParts } from "../../outputs/data-set/data-set.js";
 import { parseManifest } from "../../core/manifest/found-manifest.js";
 import { type PartRecord, type Manifest } from "../../core/manifest/manifest.js";
 import type { SinkSettings } from "../../outputs/options.js";
-import { renamePart } from "../../outputs/file-destination.js";
+import { partPath, renamePart } from "../../outputs/part-file.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import { realPath } from "../../core/files/real-path.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
@@ -66,11 +68,11 @@ async function republish(
   stateFolder: string,
 ): Promise<void> {
   const { checkpoint, manifest, suffix } = finished;
-  if (target.file !== null) await completeFile(target.file, suffix, manifest.output.bytes);
+  if (target.file !== null) await completeFile(target.file, suffix, manifest.output);
   else if (target.warehouse !== null)
     await commitStaged(job, handling, target, finished, stateFolder);
   const { rejects } = checkpoint.fingerprint.options;
-  if (typeof rejects === "string") await completeFile(realPath(rejects), suffix, null);
+  if (typeof rejects === "string") await renamePart(realPath(rejects), suffix);
   await saveRecord(job, target, manifest, suffix);
 }
 
@@ -145,16 +147,19 @@ async function removeFailedOutput(
   }
 }
 
-/** @param bytes expected size, or null if unknown */
-async function completeFile(name: string, suffix: string, bytes: number | null): Promise<void> {
+/** Gives the text of a run its name, if it is still what the run wrote. */
+async function completeFile(
+  name: string,
+  suffix: string,
+  { bytes, sha256 }: Manifest["output"],
+): Promise<void> {
+  const path = existsSync(partPath(name)) ? partPath(name) : name + suffix;
+  const found = existsSync(path) ? await hashFile(path) : null;
+  if (found !== null && (found.bytes !== bytes || found.sha256 !== sha256)) {
+    const message = `${path} is damaged: it has other bytes than the run wrote`;
+    throw new FatalError("output_part_damaged", message, { hint: startOver });
+  }
   await renamePart(name, suffix);
-  const { size } = await stat(name + suffix);
-  if (bytes === null || size === bytes) return;
-  throw new FatalError(
-    "output_gone",
-    `the output of the finished run has ${size} bytes instead of ${bytes}: ${name + suffix}`,
-    { hint: startOver },
-  );
 }
 
 async function commitStaged(

@@ -8,7 +8,7 @@ import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/jso
 import { programInfo } from "../../core/program.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import type { Audit } from "../../outputs/types.js";
+import type { WrittenOutput } from "../../outputs/types.js";
 import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { defaultPrefix, type SinkSettings } from "../../outputs/options.js";
@@ -42,11 +42,11 @@ export interface ManifestJob {
 
 /** The result of a run whose rows are written. */
 export interface RunEnd {
-  /** Bytes written to a stream; null for a file, which the audit counts, and for a database. */
+  /** Bytes written to a stream; null for anything else. */
   readonly bytes: number | null;
   readonly suffix: string;
-  /** What the audit found in the output; null for a stream. */
-  readonly audit: Audit | null;
+  /** Null for a stream. */
+  readonly written: WrittenOutput | null;
   readonly ending: RunEnding;
 }
 
@@ -67,7 +67,7 @@ export function prefixOfOutput(asked: string | undefined, manifest: FoundManifes
 export function manifestOf(
   job: ManifestJob,
   { source, inputGrew, target, checkpointer, tally }: StartedRun,
-  { bytes, suffix, audit, ending }: RunEnd,
+  { bytes, suffix, written, ending }: RunEnd,
 ): Manifest {
   const { rows, skipped = 0, unjournalled: _, left_out, ...counts } = tally.snapshot();
   const { clock = systemClock } = job;
@@ -90,13 +90,13 @@ export function manifestOf(
     ...skippedInputs(job.input),
     output: {
       ...outputPlace(target, suffix),
-      bytes: audit === null ? bytes : audit.bytes,
-      rows: audit?.rows ?? tally.written,
-      sha256: audit?.sha256 ?? null,
+      bytes: written === null ? bytes : written.bytes,
+      rows: tally.written,
+      sha256: written?.sha256 ?? null,
       ...notedPrefix(output.prefix),
-      ...(audit?.indicators === undefined ? {} : { indicators: audit.indicators }),
-      ...(audit?.withoutKey === undefined ? {} : { without_key: audit.withoutKey }),
-      ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
+      ...(written?.indicators === undefined ? {} : { indicators: written.indicators }),
+      ...(written?.withoutKey === undefined ? {} : { without_key: written.withoutKey }),
+      ...(written?.parts === undefined ? {} : { parts: written.parts }),
     },
     ...(output.onlyNew === false ? {} : { skipped }),
     ...(output.distinct || output.only ? { left_out } : {}),
@@ -115,7 +115,7 @@ export function manifestSoFar(job: ManifestJob, run: StartedRun): Manifest {
   return manifestOf(job, run, {
     bytes: null,
     suffix: "",
-    audit: null,
+    written: null,
     ending: unknownEnding,
   });
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
 import { counted as countOf } from "../../core/text/quantity.js";
 import { startOver } from "../../core/remedies.js";
-import { partPath, removePart } from "../../outputs/file-destination.js";
+import { partPath, readWritten, removePart } from "../../outputs/part-file.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { endingOfRows, exitCodes } from "../exit-reason.js";
@@ -10,9 +10,8 @@ import { saveRecord } from "./finished-run.js";
 import { findManifest, manifestOf, type RunEnd } from "./manifest.js";
 import type { Tally } from "../tally.js";
 import type { OpenRun } from "../open-run.js";
-import { auditOutput } from "../../outputs/audit-output.js";
-import type { Audit } from "../../outputs/types.js";
-import { countFaults } from "./wrong-counts.js";
+import type { SinkPosition, WrittenOutput } from "../../outputs/types.js";
+import { findingStatuses } from "../../core/finding.js";
 import { tooManyFailed } from "../failure-limits.js";
 import type { EnrichJob } from "../types.js";
 import { realPath } from "../../core/files/real-path.js";
@@ -46,51 +45,74 @@ export function endOfRows(
 }
 
 /**
- * Completes a run: audits the output, gives the file its name and writes the manifest beside it.
+ * Completes a run: compares the output with what was written, gives the file its name and writes the manifest beside it.
  * With too many failed rows, that name is `OUT.failed`. If the process is killed from here on,
  * `finishEarlier` repeats the publishing.
  *
- * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name; as
- *   `keepEarlier`
+ * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name;
+ *   `output_part_*` if it isn't what was written; as `keepEarlier`
  */
 export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
   const { target, sink, staged, tally, checkpointer, state } = run;
   if (job.chunk !== true && tally.rows === 0) {
     await keepEarlier(target, staged, 0);
   }
-  const { length } = await sink.checkpoint();
+  const position = await sink.checkpoint();
   const { suffix, ending } = endOfRows(job.settings.run, tally);
-  const audit = await auditTarget(run, suffix);
-  checkCounts(run, audit);
+  const written = await writeTarget(run, suffix, position);
+  checkCounts(run, [position.rows, written?.rows ?? position.rows]);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
     await sink.finish(suffix);
-    return manifestOf(job, run, { bytes: length, suffix, audit, ending });
+    return manifestOf(job, run, { bytes: position.length, suffix, written, ending });
   }
-  const manifest = manifestOf(job, run, { bytes: null, suffix, audit, ending });
+  const manifest = manifestOf(job, run, { bytes: null, suffix, written, ending });
   await state.markFinished({ checkpoint, manifest, suffix });
   await sink.finish(suffix, manifest);
   await saveRecord(job, target, manifest, suffix);
   return manifest;
 }
 
-async function auditTarget(run: WrittenRun, suffix: string): Promise<Audit | null> {
-  const { target, staged, encoder } = run;
+/** Completes what is going to appear; null for a stream. */
+async function writeTarget(
+  { target, staged }: WrittenRun,
+  suffix: string,
+  position: SinkPosition,
+): Promise<WrittenOutput | null> {
   if (staged !== null) return staged.prepare(suffix);
   if (target.warehouse !== null || target.file === null) return null;
-  const { format, gzip } = target;
-  const { prefix, shape, columns } = encoder;
-  const reading = { format, gzip, prefix, shape, inputColumns: columns.length };
-  return auditOutput(partPath(target.file), reading);
+  return { ...(await readWritten(target.file, position)), rows: position.rows };
 }
 
-function checkCounts({ rowsRead, tally, target }: WrittenRun, audit: Audit | null): void {
-  const faults = countFaults(rowsRead, tally.snapshot(), audit);
+function checkCounts({ rowsRead, tally, target }: WrittenRun, written: readonly number[]): void {
+  const faults = countFaults(rowsRead, tally, written);
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
-    hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; ${startOver}`,
+    hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; please report this as a bug; ${startOver}`,
   });
+}
+
+/**
+ * What is wrong with the counts of a run: rows read = rows counted or skipped = the sum of the
+ * statuses, and rows written = those that are not left out.
+ *
+ * @param written rows in each place that they passed
+ */
+export function countFaults(
+  rowsRead: number,
+  tally: Pick<Tally, "rows" | "skipped" | "statuses" | "written">,
+  written: readonly number[],
+): readonly string[] {
+  const { rows, skipped, statuses } = tally;
+  const also = skipped === 0 ? "" : `, ${skipped} skipped`;
+  const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
+  const wrong = new Set(written.filter((count) => count !== tally.written));
+  return [
+    ...(rows + skipped === rowsRead ? [] : [`${rowsRead} rows read, ${rows} looked up${also}`]),
+    ...(counted === rows ? [] : [`${rows} rows looked up, ${counted} with a status`]),
+    ...[...wrong].map((count) => `${tally.written} rows to write, ${count} in the output`),
+  ];
 }
 
 /**

@@ -7,7 +7,7 @@ import { type Manifest, manifestSchema } from "../../core/manifest/manifest.js";
 import type { SourcePosition } from "../../inputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
-import type { TallySnapshot } from "../tally.js";
+import { type TallySnapshot, withoutRows } from "../tally.js";
 import type { Fingerprint } from "./fingerprint.js";
 
 /** Version of the checkpoint format. Other versions are refused. */
@@ -52,11 +52,23 @@ export interface Checkpoint {
   readonly tally: TallySnapshot;
 }
 
+/** Where a run continues. */
+export interface ResumePoint extends Omit<Checkpoint, "sink"> {
+  /** Null if its rows are to be written again. */
+  readonly sink: SinkPosition | null;
+}
+
+/** The same run, with all of its rows still to write. */
+export function fromFirstRow(point: ResumePoint): ResumePoint {
+  const source = { ...point.source, offset: 0, row: 0, line: 0 };
+  return { ...point, source, ahead: [], sink: null, tally: withoutRows(point.tally) };
+}
+
 /** A checkpoint that another version may have written: any member may be missing. */
-export type AnyCheckpoint = Partial<Checkpoint>;
+export type AnyCheckpoint = Partial<ResumePoint>;
 
 /**
- * A run whose rows are written and audited, so that only publishing is left. Saved in the state
+ * A run whose rows are written and verified, so that only publishing is left. Saved in the state
  * folder before the first file gets its final name, and removed as the last step before the process
  * exits. A `--resume` that finds it repeats the publishing, which is idempotent.
  */
@@ -76,8 +88,8 @@ export interface FinishedRun {
  * @throws FatalError `checkpoint_damaged`, `checkpoint_missing`, `checkpoint_unreadable`;
  *   UsageError `checkpoint_version`
  */
-export async function readCheckpoint(folder: string): Promise<Checkpoint | null> {
-  const found = await readSealed<Checkpoint>(join(folder, checkpointName));
+export async function readCheckpoint(folder: string): Promise<ResumePoint | null> {
+  const found = await readSealed<ResumePoint>(join(folder, checkpointName));
   if (found === null) await mustBeUnused(folder);
   return found;
 }

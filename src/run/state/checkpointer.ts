@@ -7,7 +7,12 @@ import type { WindowPosition } from "../rows/row-window.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "../tally.js";
-import { type Checkpoint, checkpointVersion, saveUnfinished } from "./checkpoint.js";
+import {
+  type Checkpoint,
+  checkpointVersion,
+  type ResumePoint,
+  saveUnfinished,
+} from "./checkpoint.js";
 
 /** A checkpoint is due after this time or this many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
@@ -26,7 +31,7 @@ export interface CheckpointerOptions {
   readonly fingerprint: Fingerprint;
   /** Supplies its columns, its reading and the checksum of the bytes read. */
   readonly source: Pick<OpenedSource, "columns" | "types" | "reading" | "checksum" | "files">;
-  readonly before: Checkpoint | null;
+  readonly before: ResumePoint | null;
   readonly runId: string;
   /** When a new run began. @default now */
   readonly startedAt?: string | undefined;

@@ -5,13 +5,13 @@ import { UsageError } from "../../core/errors.js";
 import { openSealedJson } from "../../core/files/json-file.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { takeLock, type Unlock } from "../../core/files/run-lock.js";
-import { removePart } from "../../outputs/file-destination.js";
+import { removePart } from "../../outputs/part-file.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import {
   begunName,
-  type Checkpoint,
   checkpointName,
   earlierName,
+  type ResumePoint,
   writeSealed,
 } from "./checkpoint.js";
 
@@ -27,6 +27,16 @@ const own = new RegExp(
     String.raw`parts/part-\d{5,}\.[^/]+`,
   ].join("|")})$`,
 );
+
+/** Folder beside an output that holds the state of its run. */
+export function statePath(output: string): string {
+  return `${output.replace(/\/$/, "")}.state`;
+}
+
+/** Name of a state folder while it is removed. */
+export function doneName(folder: string): string {
+  return `${folder}.done`;
+}
 
 /** Maximum number of names in a message. */
 const maxNamed = 5;
@@ -118,7 +128,7 @@ export class StateFiles {
    * Keeps the journal of a discarded run for the next one. Atomic: the rename discards the run, whose
    * checkpoint has no journal any more.
    */
-  async keepJournal(checkpoint: Checkpoint): Promise<void> {
+  async keepJournal(checkpoint: ResumePoint): Promise<void> {
     const journal = join(this.folder, "journal");
     if (!existsSync(journal)) return;
     await writeSealed(join(journal, checkpointName), checkpoint);

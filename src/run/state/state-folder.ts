@@ -8,24 +8,24 @@ import { checkResume } from "../options.js";
 import {
   type AnyCheckpoint,
   begunName,
-  type Checkpoint,
   checkpointName,
   checkpointVersion,
   earlierName,
   type FinishedRun,
+  fromFirstRow,
   markName,
   readAnyCheckpoint,
   readCheckpoint,
   readMark,
+  type ResumePoint,
   writeSealed,
 } from "./checkpoint.js";
-import { StateFiles } from "./state-files.js";
+import { doneName, StateFiles, statePath } from "./state-files.js";
 
 /** A discarded run whose answers the next one takes over. */
 export interface EarlierRun {
-  /** Folder of its journal. */
   readonly journalPath: string;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: ResumePoint;
 }
 
 interface StateOptions {
@@ -34,11 +34,6 @@ interface StateOptions {
   readonly name?: string;
   /** The folder that the state is in, if it is removed with it. */
   readonly within?: string | undefined;
-}
-
-/** Folder beside an output that holds the state of its run. */
-export function statePath(output: string): string {
-  return `${output.replace(/\/$/, "")}.state`;
 }
 
 /**
@@ -89,16 +84,11 @@ export async function openStateFolder(
   }
 }
 
-/** Name of a state folder while it is removed. */
-function doneName(folder: string): string {
-  return `${folder}.done`;
-}
-
 /** State kept beside a growing output: checkpoint, journal and lock. */
 export class StateFolder {
   readonly path: string;
   /** Progress of the interrupted run; null for a new run. */
-  checkpoint: Checkpoint | null = null;
+  checkpoint: ResumePoint | null = null;
   /** A run that was killed after its rows were complete; null if there is none to resume. */
   finished: FinishedRun | null = null;
   /** A discarded run whose answers this one takes over; null for none, and once they are saved. */
@@ -111,7 +101,7 @@ export class StateFolder {
   /** Where the mark is while the folder is removed. */
   readonly #markBeside: string;
   /** The latest checkpoint; null before the first one. */
-  #latest: Checkpoint | null = null;
+  #latest: ResumePoint | null = null;
 
   constructor(files: StateFiles, release: () => Promise<void>, mark: string) {
     this.path = files.folder;
@@ -156,7 +146,7 @@ export class StateFolder {
     this.resumable = false;
   }
 
-  async save(next: Checkpoint): Promise<void> {
+  async save(next: ResumePoint): Promise<void> {
     await writeSealed(join(this.path, checkpointName), next);
     this.#latest = next;
     this.resumable = true;
@@ -176,6 +166,22 @@ export class StateFolder {
   async markPublished(manifest: Manifest): Promise<void> {
     if (this.finished === null || this.finished.published === true) return;
     await this.markFinished({ ...this.finished, manifest, published: true });
+  }
+
+  /** Whether it is as it was found, with the answers of an interrupted run. */
+  get canRewind(): boolean {
+    const isAsFound = this.checkpoint !== null && this.#latest === this.checkpoint;
+    return isAsFound && existsSync(join(this.path, "journal"));
+  }
+
+  /** Lets the run write its rows again, from the first one, with the answers that it has. */
+  async rewind(): Promise<void> {
+    if (this.checkpoint === null) return;
+    const again = fromFirstRow(this.checkpoint);
+    await this.save(again);
+    await rm(join(this.path, markName), { force: true });
+    this.checkpoint = again;
+    this.finished = null;
   }
 
   /** Discards the run except for its answers, which the next run takes over. */
@@ -226,11 +232,8 @@ export class StateFolder {
   async #removeFolder(): Promise<void> {
     // Rename first: a half-removed folder would look like a run that never started. Foreign files
     // stay.
-    const isOurs = await this.#files.list().then(
-      () => true,
-      () => false,
-    );
-    if (!isOurs) return this.#files.removeAll();
+    const ours = await this.#files.list().catch(() => null);
+    if (ours === null) return this.#files.removeAll();
     const gone = doneName(this.path);
     await rename(this.path, gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;

@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openFileDestination, partPath } from "../../../src/outputs/file-destination.js";
-import type { WrittenPosition } from "../../../src/outputs/file-destination.js";
+import { openFileDestination } from "../../../src/outputs/file-destination.js";
+import { partPath } from "../../../src/outputs/part-file.js";
+import type { WrittenPosition } from "../../../src/outputs/part-file.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 async function target(): Promise<string> {

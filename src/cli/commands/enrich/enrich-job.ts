@@ -11,7 +11,7 @@ import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../.
 import type { FolderSettings } from "../../../inputs/listing/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
-import { statePath } from "../../../run/state/state-folder.js";
+import { statePath } from "../../../run/state/state-files.js";
 import type { sourceOptions } from "../../../inputs/source-options.js";
 import type { runGroups } from "./job-options.js";
 import { exitCodeOfManifest } from "../results/failed-rows.js";

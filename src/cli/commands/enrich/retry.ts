@@ -4,7 +4,7 @@ import { UsageError } from "../../../core/errors.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import { asOutputName } from "../../../earlier/output-files.js";
-import { statePath } from "../../../run/state/state-folder.js";
+import { statePath } from "../../../run/state/state-files.js";
 import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../outputs/options.js";
 import { sourceOptions } from "../../../inputs/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";

@@ -1,7 +1,7 @@
 import { counted } from "../../../core/text/quantity.js";
 import { writeProse } from "../../terminal/data-output.js";
 import { earlierPrefix } from "../../../outputs/options.js";
-import type { Audit } from "../../../outputs/types.js";
+import type { CountedOutput } from "../../../earlier/count-output.js";
 import { runOptions } from "../../../run/options.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
@@ -59,6 +59,6 @@ async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   return differences.length === 0 ? 0 : 1;
 }
 
-function countOf({ rows, indicators }: Audit): string {
+function countOf({ rows, indicators }: CountedOutput): string {
   return indicators === undefined ? counted(rows ?? 0, "row") : counted(indicators, "indicator");
 }

@@ -3,7 +3,8 @@ import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sealJson } from "../../../../src/core/files/json-file.js";
-import { openStateFolder, statePath } from "../../../../src/run/state/state-folder.js";
+import { openStateFolder } from "../../../../src/run/state/state-folder.js";
+import { statePath } from "../../../../src/run/state/state-files.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { type Checkpoint, checkpointVersion } from "../../../../src/run/state/checkpoint.js";
 

@@ -9,14 +9,13 @@ import {
   type JsonObject,
   type Verdict,
   verdicts,
-} from "../../../../src/core/finding.js";
-import { auditOutput } from "../../../../src/outputs/audit-output.js";
-import type { Audit } from "../../../../src/outputs/types.js";
-import { csvEncoder } from "../../../../src/formats/csv/csv-writer.js";
-import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-writer.js";
-import { bundleEnd, stix } from "../../../../src/formats/shapes/stix.js";
-import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+} from "../../../src/core/finding.js";
+import { type CountedOutput, countOutput } from "../../../src/earlier/count-output.js";
+import { csvEncoder } from "../../../src/formats/csv/csv-writer.js";
+import { ndjsonEncoder } from "../../../src/formats/ndjson/ndjson-writer.js";
+import { bundleEnd, stix } from "../../../src/formats/shapes/stix.js";
+import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const encoderOptions = {
   columns: ["a", "b"],
@@ -33,7 +32,7 @@ const answers = {
   none: { intent: "none" },
 } as const satisfies Readonly<Record<Verdict, JsonObject>>;
 
-describe("auditOutput", () => {
+describe("countOutput", () => {
   it("counts the rows of a CSV file, whatever its cells contain", async () => {
     const path = join(await temporaryFolder(), "out.csv");
     const encoder = csvEncoder(",", encoderOptions);
@@ -56,10 +55,10 @@ describe("auditOutput", () => {
             ),
           );
         await writeFile(path, text);
-        const audit = await auditOutput(path, csv);
-        expect(audit.rows).toBe(rows.length);
+        const counted = await countOutput(path, csv);
+        expect(counted.rows).toBe(rows.length);
         for (const status of findingStatuses) {
-          expect(audit.statuses?.[status]).toBe(rows.filter((r) => r.status === status).length);
+          expect(counted.statuses?.[status]).toBe(rows.filter((r) => r.status === status).length);
         }
         for (const verdict of verdicts) {
           const found = rows.filter(
@@ -67,7 +66,7 @@ describe("auditOutput", () => {
               r.query === answers[verdict] &&
               (verdict !== "none" || r.status === "complete" || r.status === "partial"),
           );
-          expect(audit.verdicts?.[verdict]).toBe(found.length);
+          expect(counted.verdicts?.[verdict]).toBe(found.length);
         }
       }),
       { numRuns: 50 },
@@ -88,8 +87,8 @@ describe("auditOutput", () => {
       const long = anEnrichedRow({ cells: ["x".repeat(more), ""] }, { status: "partial" });
       const text = encoder.header + encoder.encode([long]) + pair.repeat(pairs);
       await writeFile(path, text);
-      const audit = await auditOutput(path, csv);
-      expect(audit).toMatchObject({
+      const counted = await countOutput(path, csv);
+      expect(counted).toMatchObject({
         rows: 1 + 2 * pairs,
         statuses: { complete: pairs, failed: pairs, partial: 1 },
         verdicts: { malicious: 0, suspicious: 2 * pairs, listed: 0, none: 0, unknown: 1 },
@@ -106,7 +105,7 @@ describe("auditOutput", () => {
       gzipSync(encoder.encode([anEnrichedRow(), anEnrichedRow()])),
     ]);
     await writeFile(path, bytes);
-    expect(await auditOutput(path, { ...csv, gzip: true })).toMatchObject({
+    expect(await countOutput(path, { ...csv, gzip: true })).toMatchObject({
       rows: 2,
       bytes: bytes.length,
       sha256: createHash("sha256").update(bytes).digest("hex"),
@@ -119,15 +118,15 @@ describe("auditOutput", () => {
     const json = '{"a":{"status":"complete","verdict":"none"}}';
     const finding = { status: "failed", quickCheck: { intent: "malicious" } } as const;
     await writeFile(path, encoder.encode([anEnrichedRow({ json }, finding)]));
-    const audit = await auditOutput(path, {
+    const counted = await countOutput(path, {
       format: "ndjson",
       gzip: false,
       inputColumns: 2,
       prefix: "rep_",
       shape: "nested",
     });
-    expect(audit.statuses).toMatchObject({ complete: 0, failed: 1 });
-    expect(audit.verdicts).toMatchObject({ malicious: 1, none: 0 });
+    expect(counted.statuses).toMatchObject({ complete: 0, failed: 1 });
+    expect(counted.verdicts).toMatchObject({ malicious: 1, none: 0 });
   });
 
   it.each([
@@ -142,7 +141,7 @@ describe("auditOutput", () => {
   ])("refuses %s", async (_, text) => {
     const path = join(await temporaryFolder(), "out.csv");
     await writeFile(path, text);
-    await expect(auditOutput(path, csv)).rejects.toMatchObject({
+    await expect(countOutput(path, csv)).rejects.toMatchObject({
       code: "output_corrupt",
       message: expect.stringContaining(`${path}: `) as string,
       hint: expect.any(String) as string,
@@ -156,14 +155,14 @@ describe("auditOutput", () => {
   ])("refuses gzip data that is %s", async (_, change) => {
     const path = join(await temporaryFolder(), "out.csv.gz");
     await writeFile(path, change(gzipSync("a,b,rep_item,rep_kind,rep_status\n1,2,3,4,complete\n")));
-    await expect(auditOutput(path, { ...csv, gzip: true })).rejects.toMatchObject({
+    await expect(countOutput(path, { ...csv, gzip: true })).rejects.toMatchObject({
       code: "output_corrupt",
       message: expect.stringContaining(path) as string,
     });
   });
 });
 
-describe("auditOutput of a STIX bundle", () => {
+describe("countOutput of a STIX bundle", () => {
   const encoder = stix.write({ ...encoderOptions, columns: ["ip"] });
   const text =
     encoder.header +
@@ -174,16 +173,15 @@ describe("auditOutput of a STIX bundle", () => {
     ]) +
     bundleEnd;
   const lines = text.split("\n");
-  const audited = async (changed: string): Promise<Audit> => {
+  const countsOf = async (changed: string): Promise<CountedOutput> => {
     const path = join(await temporaryFolder(), "out.json");
     await writeFile(path, changed);
-    return auditOutput(path, { ...csv, format: "stix" });
+    return countOutput(path, { ...csv, format: "stix" });
   };
 
   it("counts its indicators", async () => {
-    expect(await audited(text)).toEqual({
+    expect(await countsOf(text)).toEqual({
       bytes: Buffer.byteLength(text),
-      crc: expect.any(Number),
       rows: null,
       statuses: null,
       verdicts: null,
@@ -204,7 +202,7 @@ describe("auditOutput of a STIX bundle", () => {
     ["with another object in it", text.replace('"type":"indicator"', '"type":"malware"')],
     ["of nothing", ""],
   ])("refuses one %s", async (_, changed) => {
-    await expect(audited(changed)).rejects.toMatchObject({ code: "output_corrupt" });
+    await expect(countsOf(changed)).rejects.toMatchObject({ code: "output_corrupt" });
   });
 });
 
