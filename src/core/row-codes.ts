@@ -67,7 +67,7 @@ export const itemCodes = {
     "check the spelling; internal names cannot be looked up",
   ],
   internal_host: [
-    "a URL whose host is not public: an address in a reserved range, or a name without a known public suffix",
+    "a host that is not public: an address in a reserved range or the reverse name of one, or an internal name",
     "nothing; it must not be sent, and a service could not know it",
   ],
   excluded: [

@@ -15,6 +15,7 @@ import { caseCallGroups, opsCallGroups } from "../services/call-options.js";
 import { askService, withClient, withServices } from "../services/services.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { showRecord } from "../terminal/data-output.js";
+import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { runEnrichJob } from "./enrich/enrich-job.js";
 import { jobExitCodes, runGroups } from "./enrich/job-options.js";
 
@@ -103,6 +104,8 @@ export const caseEnrichCommand = defineCommand({
 
 async function enrichCase(call: CommandCall<Settings>): Promise<number> {
   const { opsUrl: _opsUrl, accessTokenFile: _accessTokenFile, ...settings } = call.settings;
+  // A list that cannot be read stops the command before it asks for the case.
+  await readExclusions(settings.exclude ?? []);
   return withServices(["ops", "intel"], call, async ({ ops, intel }) => {
     const found = await withClient("ops", ops, call, (client) =>
       readCase(client, call.operand, call.context),

@@ -1,6 +1,7 @@
 import ipaddr from "ipaddr.js";
 import { itemCodes } from "../row-codes.js";
 import type { Item } from "../item/item.js";
+import { reverseEnds } from "../item/reverse-name.js";
 import { hostOf } from "../item/url.js";
 import { isIPv4 } from "node:net";
 import { embeddedIpv4, readIpv6, v4Number, v6Number } from "../item/ip.js";
@@ -39,7 +40,7 @@ export class ExclusionList {
   }
 
   addSingle(value: string): void {
-    this.#singles.add(value.toLowerCase());
+    this.#singles.add(singleOf(value));
   }
 
   addPart(text: string): void {
@@ -47,22 +48,21 @@ export class ExclusionList {
   }
 
   /** Whether an item is on the list: a URL with its host, an e-mail address with its domain. */
-  has({ kind, value }: Item): boolean {
-    if (this.#singles.size > 0 && this.#singles.has(value.toLowerCase())) return true;
+  has(item: Item): boolean {
+    const { kind, value } = item;
+    if (this.#singles.size > 0 && this.#singles.has(singleOf(value))) return true;
     if (this.#parts.length > 0) {
       const text = value.toLowerCase();
       if (this.#parts.some((part) => text.includes(part))) return true;
     }
-    if (kind === "ip") return this.ranges.has(value);
-    if (kind === "domain") return this.#covers(value);
-    if (kind === "url") return this.#hasHost(hostOf(value));
-    if (kind !== "email") return false;
-    const domain = value.slice(value.lastIndexOf("@") + 1);
-    return this.mailDomains.has(domain) || this.#hasHost(domain);
+    const host = hostOf(item);
+    if (host === null) return false;
+    return (kind === "email" && this.mailDomains.has(host)) || this.#hasHost(host);
   }
 
   #hasHost(host: string): boolean {
-    return this.#singles.has(host) || this.ranges.has(host) || this.#covers(host);
+    if (this.#singles.has(host) || this.ranges.has(host) || this.#covers(host)) return true;
+    return reverseEnds(host)?.every((ip) => this.ranges.has(ip)) === true;
   }
 
   #covers(name: string): boolean {
@@ -76,9 +76,14 @@ export class ExclusionList {
   }
 }
 
+/** An item in lower case, a URL without the dots behind its host. */
+function singleOf(value: string): string {
+  return value.toLowerCase().replace(/^(\w+:\/\/[^/:?#]*?)\.+(?=[/:?#]|$)/, "$1");
+}
+
 /**
- * Address ranges of both families. An IPv6 address that embeds an IPv4 address (IPv4-mapped, 6to4,
- * NAT64) is also in the ranges of that one.
+ * Address ranges of both families. An IPv6 address that embeds IPv4 addresses is also in the ranges of
+ * these.
  */
 class AddressRanges {
   /** First and last addresses as numbers. Sorted when the first address is looked for. */
@@ -105,12 +110,20 @@ class AddressRanges {
     return true;
   }
 
+  /** Adds what a reverse name stands for; any other name adds nothing. */
+  addReverse(name: string): void {
+    const ends = reverseEnds(name);
+    if (ends === null) return;
+    const [first, last] = ends.map((ip) => (isIPv4(ip) ? quadNumber(ip) : v6Number(ip)));
+    this.#ranges.push([first!, last!]);
+    this.#isSorted = false;
+  }
+
   has(ip: string): boolean {
     if (this.#ranges.length === 0) return false;
     if (!ip.includes(":")) return isIPv4(ip) && this.#covers(quadNumber(ip));
     if (this.#covers(v6Number(ip))) return true;
-    const quad = dottedQuad(ip) ?? embeddedIpv4(ip);
-    return quad !== null && this.#covers(quadNumber(quad));
+    return embeddedIpv4(ip).some((quad) => this.#covers(quadNumber(quad)));
   }
 
   #covers(address: bigint): boolean {

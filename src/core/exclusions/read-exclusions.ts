@@ -11,7 +11,8 @@ import { ExclusionList } from "./exclusion-list.js";
 
 /**
  * Reads lists of what must not leave. A list has an entry per line and comments from `#` on, or is a
- * warning list of MISP (JSON). A file that is named twice, however it is spelled, is one list.
+ * warning list of MISP (JSON). A file that is named twice, however it is spelled, is one list. A list
+ * without entries is taken for a failed download.
  *
  * @throws UsageError `exclusions_unreadable`, `exclusion_invalid`
  */
@@ -29,20 +30,25 @@ async function readExclusionList(path: string): Promise<ExclusionList> {
   const text = textOf(path, bytes);
   if (text.trimStart().startsWith("{")) addWarningList(list, text);
   else addLines(list, text);
+  if (list.entries === 0) throw unreadable(path, "it has no entries; did its download fail?");
   return list;
 }
 
+/** @throws Error for what has no end, or is too large to be held in memory */
 async function bytesOf(path: string): Promise<Buffer> {
-  // To open a named pipe is to wait for its writer, even after Ctrl-C. The shell's `<(…)` has one.
-  const isNamedPipe = (await stat(path)).isFIFO() && !path.startsWith("/dev/");
-  if (isNamedPipe) throw new Error("it is a named pipe");
+  // Opening a named pipe would wait for its writer.
+  const found = await stat(path);
+  if (found.isDirectory()) throw new Error("it is a folder");
+  if (!found.isFile()) throw new Error("it is not a regular file");
+  if (found.size > mostBytes) throw new Error("it is larger than 256 MiB");
   return readFile(path);
 }
+
+const mostBytes = 256 * 1024 * 1024;
 
 const faults: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EACCES: "no permission to read it",
-  EISDIR: "it is a folder",
 };
 
 function unreadable(path: string, fault: string, cause?: unknown): UsageError {
@@ -94,7 +100,11 @@ function addEntry(list: ExclusionList, text: string): boolean {
   // With a wrong prefix length, it could pass for a URL.
   if (isIP(entry.slice(0, Math.max(0, entry.indexOf("/")))) !== 0) return false;
   if (entry.startsWith("@")) return addName(list.mailDomains, entry.slice(1));
-  if (dotted.test(entry)) return addName(list.domains, entry.replace(below, ""));
+  if (dotted.test(entry)) {
+    const name = entry.replace(below, "");
+    list.ranges.addReverse(name.toLowerCase().replace(/\.$/, ""));
+    return addName(list.domains, name);
+  }
   const { item, reason } = recogniseItem(entry);
   if (item?.kind === "ip") return list.ranges.add(item.value);
   if (item?.kind === "domain") list.domains.add(item.value);

@@ -59,8 +59,8 @@ const mapped = /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/;
  * True for an address that cannot be a host on the public Internet: private, loopback, link-local,
  * documentation, benchmarking, multicast, reserved, and IPv6 outside 2000::/3, the only block IANA
  * has opened. Source: IANA's IPv4 and IPv6 special-purpose address registries, column "globally
- * reachable". An address that embeds an IPv4 address is as good as that one: RFC 6052 section 3.1 and
- * RFC 3056 section 2 allow public ones only. Teredo, marked "not applicable" there, is not a bogon.
+ * reachable". An address that embeds IPv4 addresses is no better than these (RFC 6052 section 3.1,
+ * RFC 3056 section 2).
  *
  * @param ip an address as `recogniseItem` writes it; any other text is not a bogon
  */
@@ -71,25 +71,50 @@ export function isBogon(ip: string): boolean {
   const address = readIpv6(ip);
   if (address === null) return false;
   if (reachable.has(address)) return false;
-  const quad = embeddedIpv4(address);
-  if (quad !== null) return isBogon(quad);
+  if (embeddedIpv4(address).some(isBogon)) return true;
   const parsed = ipaddr.IPv6.parse(address);
-  return !reachableRanges.has(parsed.range()) || !isGlobalUnicast(parsed);
+  const range = parsed.range();
+  if (translatedRanges.has(range)) return false;
+  return !reachableRanges.has(range) || !isGlobalUnicast(parsed);
 }
 
 /**
- * The IPv4 address in one of 6to4 (`2002::/16`, RFC 3056) or NAT64 (`64:ff9b::/96`, RFC 6052); null
- * for any other address.
+ * The IPv4 addresses in an IPv6 address: IPv4-mapped and -compatible (RFC 4291), translated (RFC 2765),
+ * NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380: server and client), ISATAP (RFC 5214).
  *
  * @param ip IPv6, as `readIpv6` writes it
  */
-export function embeddedIpv4(ip: string): string | null {
-  if (!ip.startsWith("2002:") && !ip.startsWith("64:ff9b::")) return null;
-  const address = ipaddr.IPv6.parse(ip);
-  const bytes = address.toByteArray();
-  if (address.range() === "6to4") return bytes.slice(2, 6).join(".");
-  return address.match(wellKnownNat64, 96) ? bytes.slice(12).join(".") : null;
+export function embeddedIpv4(ip: string): readonly string[] {
+  const { parts } = ipaddr.IPv6.parse(ip);
+  const quad = (at: number, mask = 0): string => quadOf(parts[at]! ^ mask, parts[at + 1]! ^ mask);
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = parts;
+  const found: string[] = [];
+  if (first === 0x2002) found.push(quad(1));
+  if (first === 0x2001 && second === 0) found.push(quad(2), quad(6, 0xffff));
+  if ((fifth & 0xfdff) === 0 && sixth === 0x5efe) found.push(quad(6));
+  if (endsInIpv4.has(parts.slice(0, 6).join())) found.push(quad(6));
+  if (first === 0x64 && second === 0xff9b && third === 1) {
+    found.push(quad(6), quadOf(fourth, ((fifth & 0xff) << 8) | (sixth >> 8)));
+  }
+  return found;
 }
+
+/** First 96 bits of addresses whose last 32 are an IPv4 address. */
+const endsInIpv4: ReadonlySet<string> = new Set(
+  [
+    [0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0, 0xffff],
+    [0, 0, 0, 0, 0xffff, 0],
+    [0x64, 0xff9b, 0, 0, 0, 0],
+  ].map((groups) => groups.join()),
+);
+
+function quadOf(high: number, low: number): string {
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+}
+
+/** ipaddr.js's names of ranges that are as public as the IPv4 address in them. */
+const translatedRanges: ReadonlySet<string> = new Set(["ipv4Mapped", "rfc6052"]);
 
 /** ipaddr.js's names of ranges with public hosts, or services reachable like hosts. */
 const reachableRanges: ReadonlySet<string> = new Set(
@@ -101,7 +126,6 @@ const reachable: ReadonlySet<string> = new Set(
   "192.0.0.9 192.0.0.10 2001:1::1 2001:1::2 2001:1::3".split(" "),
 );
 
-const wellKnownNat64 = ipaddr.IPv6.parse("64:ff9b::");
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
 /** ipaddr.js calls every address outside its named ranges unicast, allocated or not. */

@@ -102,8 +102,8 @@ const loneSurrogate = /\p{Cs}/u;
 
 function sendable(item: Item): Recognition {
   if (isTooLong(item.value)) return unsupported("too_long");
-  if (item.kind === "url" && isInternalHost(hostOf(item.value)))
-    return unsupported("internal_host");
+  const host = item.kind === "ip" ? null : hostOf(item);
+  if (host !== null && isInternalHost(host)) return unsupported("internal_host");
   return { item, reason: null };
 }
 

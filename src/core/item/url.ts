@@ -1,7 +1,9 @@
 import { isIP, isIPv4 } from "node:net";
 import { areALabelsValid, hasPublicSuffix, readHostname } from "./hostname.js";
 import { isBogon, isPortOrNothing, readIpv6 } from "./ip.js";
+import type { Item } from "./item.js";
 import { mayBeDefanged, refang, strip } from "./refang.js";
+import { reverseEnds } from "./reverse-name.js";
 
 /**
  * Reads an http, https, ftp, ws or wss URL as the WHATWG parser does and returns its href:
@@ -90,23 +92,29 @@ function parseHref(text: string): string | null {
   }
 }
 
-/**
- * The host of a URL: an address without brackets, or a name without trailing dot.
- *
- * @param url in normal form, which has no user name
- */
-export function hostOf(url: string): string {
-  const [, address, name = ""] = authority.exec(url) ?? [];
-  return address ?? (name.endsWith(".") ? name.slice(0, -1) : name);
+/** The host of an item: an address without brackets, or a name without trailing dots; null without one. */
+export function hostOf({ kind, value }: Item): string | null {
+  if (kind === "ip" || kind === "domain") return value;
+  if (kind === "email") return value.slice(value.lastIndexOf("@") + 1);
+  if (kind !== "url") return null;
+  // In normal form, a URL has no user name.
+  const [, address, name = ""] = authority.exec(value) ?? [];
+  return address ?? name.replace(trailingDots, "");
 }
 
 const authority = /^\w+:\/\/(?:\[([^\]]*)\]|([^/:?#]*))/;
+const trailingDots = /\.+$/;
 
 /**
- * Whether a host is one of the inner network: an address in a reserved range, a bare name, or a name
- * without a known public suffix. Names under `.example` (RFC 2606) stand for public ones.
+ * Whether a host is one of the inner network: an address in a reserved range or the reverse name of one,
+ * a bare name, a name in a zone of the home (RFC 8375), or one without a known public suffix. Names under
+ * `.example` (RFC 2606) stand for public ones.
  */
 export function isInternalHost(host: string): boolean {
   if (isIP(host) !== 0) return isBogon(host);
-  return !host.includes(".") || !(hasPublicSuffix(host) || host.endsWith(".example"));
+  if (!host.includes(".") || localZone.test(host)) return true;
+  return reverseEnds(host)?.every(isBogon) ?? !(hasPublicSuffix(host) || host.endsWith(".example"));
 }
+
+/** Locally served zones under `arpa`: RFC 8375, RFC 9462, RFC 9665. */
+const localZone = /(?:^|\.)(?:home|resolver|service)\.arpa$/;

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, open, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExclusionList } from "../../../../src/core/exclusions/exclusion-list.js";
@@ -24,8 +24,8 @@ describe("a list of lines", () => {
     ["8.8.8.8", ["8.8.8.8", "http://8.8.8.8:8080/a", "::ffff:8.8.8.8"], ["8.8.8.9"]],
     [
       "8.8.0.0/16",
-      ["64:ff9b::808:101", "2002:808:101::1"],
-      ["64:ff9b::909:101", "2002:909:101::1", "2001:0:808:101::1"],
+      ["64:ff9b::808:101", "2002:808:101::1", "2001:0:808:101::f6f6:f6f6", "1.8.8.in-addr.arpa"],
+      ["64:ff9b::909:101", "2002:909:101::1", "2001:0:909:101::f6f6:f6f6", "1.9.9.in-addr.arpa"],
     ],
     ["8.8.0.0/16", ["8.8.255.255", "https://8.8.1.1/"], ["8.9.0.0", "8.7.255.255"]],
     ["8.8.0.0/255.255.0.0", ["8.8.1.1"], ["8.9.1.1"]],
@@ -149,11 +149,25 @@ describe("a warning list of MISP", () => {
 });
 
 describe("a list that cannot be read", () => {
-  test("is missing, a folder, or not text", async () => {
+  test("is missing, a folder, a device, too large, not text, or without entries", async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, "folder"));
     await writeFile(join(folder, "latin"), Buffer.from([0xff, 0xfe, 0x41]));
+    const sparse = await open(join(folder, "large"), "w");
+    await sparse.truncate(256 * 1024 * 1024 + 1);
+    await sparse.close();
+    await symlink("/dev/zero", join(folder, "zero"));
+    const empty = "it has no entries; did its download fail?";
+    const contents = { nothing: "", blank: "\n \r\n", comments: "# ours\n# none yet\n" };
+    for (const [name, text] of Object.entries(contents)) await writeFile(join(folder, name), text);
+    await writeFile(join(folder, "misp"), JSON.stringify({ name: "a", type: "cidr", list: [""] }));
     for (const [name, fault] of [
+      ["nothing", empty],
+      ["blank", empty],
+      ["comments", empty],
+      ["misp", empty],
+      ["zero", "it is not a regular file"],
+      ["large", "it is larger than 256 MiB"],
       ["none", "there is no such file"],
       ["folder", "it is a folder"],
       ["latin", "it is not UTF-8 text"],
