@@ -1,5 +1,5 @@
 // @ts-check
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
@@ -12,17 +12,6 @@ const external = ["@photostructure/sqlite", ...Object.keys(manifest.peerDependen
 /** Whether a module is loaded without the HTTP client. */
 function isNoClient(id) {
   return !/\/node_modules\/undici\/|\/http\/dispatcher\.js$/.test(id);
-}
-
-/** Writes the man page from the same definitions as `--help`. */
-async function writeManPage() {
-  const dist = new URL("dist/", import.meta.url);
-  const { manPage } = await import(new URL("cli/command-line/man-page.js", dist).href);
-  const { loadCommands } = await import(new URL("cli/command-list.js", dist).href);
-  const { version } = manifest;
-  await mkdir(new URL("man", dist), { recursive: true });
-  const page = manPage(await loadCommands(), version);
-  await writeFile(new URL("man/repute.1", dist), page);
 }
 
 /** Writes the licences of the packages whose code is in the bundle. */
@@ -43,10 +32,7 @@ export default defineConfig({
     entry: "dist/api/thread/entry.js",
   },
   platform: "node",
-  plugins: [
-    { name: "man-page", writeBundle: writeManPage },
-    { name: "licenses", writeBundle: writeBundledLicenses },
-  ],
+  plugins: [{ name: "licenses", writeBundle: writeBundledLicenses }],
   external: [...external, ...builtinModules.flatMap((name) => [name, `node:${name}`])],
   // A module that most commands need is in the common file, even if some import it late.
   checks: { ineffectiveDynamicImport: false },

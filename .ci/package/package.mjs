@@ -90,7 +90,6 @@ async function layOutProgram(folder) {
   await put(new URL("repute", import.meta.url), join(folder, "bin/repute"));
   await put(process.execPath, join(folder, "libexec/node"));
   await chmod(join(folder, "libexec/node"), 0o755);
-  await put(join(root, "dist/man/repute.1"), join(folder, "share/man/man1/repute.1"));
   for (const [shell, path] of Object.entries({
     bash: "bash-completion/completions/repute",
     zsh: "zsh/site-functions/_repute",

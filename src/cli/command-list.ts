@@ -33,8 +33,6 @@ const sections = {
     "webhook send": async () => (await import("./commands/webhook/send.js")).webhookSendCommand,
   },
   "Set-up": {
-    init: async () => (await import("./commands/init.js")).initCommand,
-    config: async () => (await import("./commands/config.js")).configCommand,
     doctor: async () => (await import("./commands/doctor/doctor.js")).doctorCommand,
     completion: async () => (await import("./commands/completion.js")).completionCommand,
     schema: async () => (await import("./commands/schema.js")).schemaCommand,

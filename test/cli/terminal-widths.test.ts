@@ -56,18 +56,13 @@ const session: readonly (readonly string[])[] = [
     "webhooks/case-context.json",
   ],
   `webhook send webhooks/notify-crm.json --context ${contextFile} --dry-run --local`.split(" "),
-  ["config", "--rate", "5/s"],
-  ["doctor", "--local"],
+  ["doctor", "--local", "--rate", "5/s"],
   ["doctor", "-o", "no-such-folder/out.csv"],
-  ["init", "first.yaml"],
   [],
   ["--help"],
   ["tags", "--help"],
   ["serve", "--port", "0"],
 ];
-
-/** Answers to the questions of `init`; the first address is refused. */
-const typedAnswers = ["ftp://intel.example", "https://intel.example/beta", "", "50/s", "", ""];
 
 /** What a machine reads keeps its lines: a request, and below a schema and a script. */
 const forMachines = new Set(["webhook send"]);
@@ -130,19 +125,14 @@ async function typed(args: readonly string[], columns: number): Promise<string> 
   const clock = new ManualClock(commandNamed(args) === "doctor" ? { startMs: Date.now() } : {});
   const screen = new FakeStream(columns);
   const reporter = new Reporter(screen);
-  const name = commandNamed(args);
-  const fake = fakeContext({ env, ...(name === "init" ? { typed: typedAnswers } : {}) });
+  const fake = fakeContext({ env });
   // Stops once it has printed its addresses.
-  if (name === "serve") fake.controller.abort();
+  if (commandNamed(args) === "serve") fake.controller.abort();
   const context = { ...fake, stdout: screen, stderr: screen, reporter, clock };
   const code = await clock.run(runToEnd(args, context, { debug: false }));
   const end = code === 0 ? "" : `[exit code ${code}]\n`;
-  const text = name === "init" ? screen.text.replaceAll(answers, "$1\n") : screen.text;
-  return masked(text) + end;
+  return masked(screen.text) + end;
 }
-
-/** Ends of questions: a terminal shows the Enter key after the answer. */
-const answers = /((?:beta|KEY\)|\d|[\]/\w]\]): )(?=\w| {2}it)/g;
 
 /** What is erased again, and what differs from run to run. */
 function masked(text: string): string {

@@ -28,13 +28,13 @@ describe("without arguments at a terminal", () => {
       [
         "repute enrich FILE -o out.csv --local",
         "repute query 192.0.2.1 --local",
-        "repute init",
+        "repute doctor --local",
         "repute --help",
       ],
     ]);
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "FILE"), "192.0.2.1\n");
-    for (const command of commands.filter((each) => each !== "repute init")) {
+    for (const command of commands) {
       expect(await runRepute(command.split(" ").slice(1), { cwd }), command).toMatchObject({
         code: 0,
       });

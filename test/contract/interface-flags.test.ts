@@ -47,7 +47,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   split: [...reading, "to", ...rows, ...asking],
   extract: ["recursive", "to", "quiet"],
   schema: ["from", "item-column", "recursive", "columns", "prefix"],
-  config: [...reading, "recursive", "limit", ...rows, ...asking],
+  doctor: [...reading, "recursive", "limit", ...rows, ...asking],
 };
 
 /** Flags of the main job that other commands must not have, as they could do nothing there. */
@@ -88,7 +88,7 @@ test("only commands that read folders accept --recursive", async () => {
     const { stderr } = await runInProcess([...name.split(" "), flag, "--no-such-flag"]);
     if (!stderr.includes(flag)) names.push(name);
   }
-  expect(names).toEqual(["enrich", "plan", "extract", "config", "schema"]);
+  expect(names).toEqual(["enrich", "plan", "extract", "doctor", "schema"]);
 });
 
 test.each([

@@ -49,7 +49,7 @@ function readSources(): readonly Source[] {
 
 /** When the last step of the build was done; 0 if it was not. */
 function builtAt(): number {
-  return statSync(join(root, "dist/man/repute.1"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return statSync(join(root, "dist/program/repute.js"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function lastStamp(): string {

@@ -89,7 +89,6 @@ test("the program, its Node.js, pages and completions are in the archive, and no
       "LICENSE",
       "docs/commands.md",
       "samples/indicators.csv",
-      "share/man/man1/repute.1",
       "licenses/sqlite.txt",
       `licenses/node-${process.versions.node}.txt`,
     ]),

@@ -124,22 +124,6 @@ test("the program enriches, and names the package that an optional output needs"
   }
 });
 
-test("a global installation has the man page where man looks for it", async () => {
-  const manifest = join(project, "node_modules", "repute", "package.json");
-  const { dependencies: _, ...alone } = JSON.parse(await readFile(manifest, "utf8")) as object & {
-    readonly dependencies: object;
-  };
-  const folder = join(project, "alone");
-  await cp(join(project, "node_modules", "repute"), folder, { recursive: true });
-  await writeFile(join(folder, "package.json"), JSON.stringify(alone));
-  const prefix = join(project, "global");
-  const flags = ["--prefix", prefix, "--offline", "--ignore-scripts"];
-  await run("npm", ["pack", "--ignore-scripts"], { cwd: folder });
-  await run("npm", ["install", "-g", "./repute-0.1.0.tgz", ...flags], { cwd: folder });
-  const page = await readFile(join(prefix, "share/man/man1/repute.1"), "utf8");
-  expect(page).toContain(".TH");
-});
-
 test("the samples run where they are installed", async () => {
   const sample = join("node_modules", "repute", "samples", "library", "lookup.mjs");
   const { stdout } = await run(process.execPath, [sample], { cwd: project });

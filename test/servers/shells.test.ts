@@ -95,11 +95,3 @@ test("bash leaves file names to the shell", async () => {
   expect(count).toBe("0");
   expect(rule).toContain("-o default");
 });
-
-test("groff renders the man page without a warning", async () => {
-  const flags = "-man -Tutf8 -P-c -P-b -P-u -rLL=90n -ww".split(" ");
-  const page = (await lines("groff", ...flags, join(dist, "man/repute.1"))).join("\n");
-  expect(page).toMatch(/^REPUTE\(1\) +User Commands +REPUTE\(1\)/);
-  expect(page).toContain("repute - enrich files of indicators with their reputation");
-  expect(page).toMatch(/\n +-o, --output OUT\n/);
-});

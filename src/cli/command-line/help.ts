@@ -21,8 +21,8 @@ export function helpText(
   return brief ? briefHelp(topic, width) : commandHelp(topic, width);
 }
 
-/** What the program does, for its help and its man page. */
-export const programDescription =
+/** What the program does, for its help. */
+const programDescription =
   "Enriches files of indicators (IP addresses, domains, URLs, hashes, wallets, e-mail addresses) with their reputation " +
   "from a threat intelligence service. Each input row becomes one output row, with the answer in added columns.";
 
@@ -30,7 +30,7 @@ export const programDescription =
 const firstCommands: readonly Entry[] = [
   ["repute enrich FILE -o out.csv --local", "try it; nothing leaves this machine"],
   ["repute query 192.0.2.1 --local", "look up one item"],
-  ["repute init", "set up: address and key of your service"],
+  ["repute doctor --local", "check this machine and the settings"],
 ];
 
 /** What to type next, for who calls the program without arguments. */
@@ -112,7 +112,7 @@ function firstSentence(text: string): string {
 }
 
 /** A flag as written, and its meaning with the allowed values and the default. */
-export function describe(spec: OptionSpec): Entry {
+function describe(spec: OptionSpec): Entry {
   const short = spec.alias === null ? "" : `-${spec.alias}, `;
   const listed = spec.choices.length > 0 && spec.placeholder !== spec.choices.join("|");
   const notes = [
@@ -129,7 +129,7 @@ function describeIndented(spec: OptionSpec): Entry {
   return [spec.alias === null ? `    ${flag}` : flag, meaning];
 }
 
-export type Entry = readonly [term: string, meaning: string];
+type Entry = readonly [term: string, meaning: string];
 
 function usage(text: string, width: number): string {
   return wrapLines(`Usage: ${text}`, width);
@@ -179,11 +179,11 @@ function examples(list: readonly Entry[], width: number): string {
 }
 
 /** How settings override each other. */
-export const settingsOrder =
+const settingsOrder =
   "Flags override variables, variables override the config file (--config FILE, else ~/.config/repute/config.yaml), and the config file overrides the defaults.";
 
 /** The variables that a command reads. */
-export function variablesOf({ options, variables = [] }: Command): readonly Entry[] {
+function variablesOf({ options, variables = [] }: Command): readonly Entry[] {
   const held = Object.values(secrets)
     .filter(({ fileKey }) => fileKey in options.shape)
     .map(({ variable, meaning }) => [variable, meaning] as const);

@@ -35,7 +35,7 @@ export async function readSettings(
   const path = readsFile ? (named ?? findConfigFile(env) ?? "") : "";
   // One environment and one file serve every command.
   const needsOthers =
-    command.name === "config" || path !== "" || unknownVariables(env, own).length > 0;
+    command.name === "doctor" || path !== "" || unknownVariables(env, own).length > 0;
   const known = needsOthers ? optionsOf(await loadCommands()) : own;
   for (const warning of unknownVariables(env, known)) reporter.warning(warning);
   const levels = [flags, settingsFromEnvironment(env, known)];
@@ -45,7 +45,7 @@ export async function readSettings(
     levels.push(file.profile, file.general);
   } else if (readsFile && profile) {
     throw new UsageError("profile_without_config", `${profile.name} needs a config file`, {
-      hint: "write one with repute init, or name one with --config FILE",
+      hint: "write ~/.config/repute/config.yaml, or name a file with --config",
     });
   }
   const selected = { configFile: path || null, profile: profile ? String(profile.value) : null };

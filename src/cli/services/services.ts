@@ -194,7 +194,7 @@ export function chooseAddress(
     throw new UsageError(`${service}_url_missing`, missing, {
       hint:
         `set its address, such as ${shape}, with --${flagName(key)} URL, ${variableName(key)}, ` +
-        `or "${flagName(key)}" in the config file (--config; repute init writes one); or try repute with --local`,
+        `or "${flagName(key)}" in the config file (--config FILE, or ~/.config/repute/config.yaml); or try repute with --local`,
     });
   }
   if (!choice.local) return address;

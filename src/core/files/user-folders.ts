@@ -14,11 +14,6 @@ export function userConfigFolder(env: Environment, platform = process.platform):
   return xdgFolder(env["XDG_CONFIG_HOME"], [".config"], env, platform);
 }
 
-/** Folder for caches: `$XDG_CACHE_HOME/repute`, by default `~/.cache/repute`. */
-export function userCacheFolder(env: Environment, platform = process.platform): string | null {
-  return xdgFolder(env["XDG_CACHE_HOME"], [".cache"], env, platform);
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The XDG Base Directory Specification says to ignore a relative path. */

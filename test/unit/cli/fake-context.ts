@@ -32,15 +32,13 @@ export interface FakeContextOptions {
   readonly env?: CliContext["env"];
   /** Text that is piped in; null for a terminal at which nobody types. */
   readonly stdin?: string | null;
-  /** Lines typed at a terminal, which ends then. */
-  readonly typed?: readonly string[];
   /** Width of stdout as a terminal; none by default. */
   readonly columns?: number;
 }
 
 /** What a command sees of the process around it, in memory. */
 export function fakeContext(options: FakeContextOptions = {}): FakeContext {
-  const { env = {}, stdin = null, typed, columns = null } = options;
+  const { env = {}, stdin = null, columns = null } = options;
   const controller = new AbortController();
   const stderr = new FakeStream();
   return {
@@ -48,13 +46,9 @@ export function fakeContext(options: FakeContextOptions = {}): FakeContext {
     // The addresses of tests are those for documentation, which are reserved.
     env: { REPUTE_BOGONS: "ask", ...env },
     stdin: () =>
-      typed !== undefined
-        ? Object.assign(Readable.from(typed.map((line) => Buffer.from(`${line}\n`))), {
-            isTTY: true,
-          })
-        : stdin === null
-          ? Object.assign(new PassThrough(), { isTTY: true })
-          : Readable.from([Buffer.from(stdin)]),
+      stdin === null
+        ? Object.assign(new PassThrough(), { isTTY: true })
+        : Readable.from([Buffer.from(stdin)]),
     stdout: new FakeStream(columns),
     stderr,
     signal: controller.signal,

@@ -1,46 +1,42 @@
-import { apiOptions } from "../../../api/options.js";
+import { caseOptions, opsOptions } from "../../../api/options.js";
 import { ReputeError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
-import { lookupOptions } from "../../../lookup/options.js";
-import { sinkOptions } from "../../../outputs/options.js";
+import { sourceOptions } from "../../../inputs/source-options.js";
 import { defineCommand } from "../../command.js";
 import { exitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { withServices } from "../../services/services.js";
+import { runGroups } from "../enrich/job-options.js";
 import type { Check, DoctorCall } from "./check-machine.js";
+import { printSettings, settingsInForce } from "./settings-in-force.js";
 import { labelledText, narrow } from "../../../core/text/wrap.js";
 import { writeOut } from "../../terminal/data-output.js";
 
-const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
-const { rate, rateQuery, rateQuickCheck, cache, pace, exclude } = lookupOptions.shape;
-const { local } = cliOptions.shape;
+const { opsUrl, accessTokenFile } = opsOptions.shape;
+const { caseUrl, caseApiKeyFile } = caseOptions.shape;
 
 const groups = {
-  Service: { intelUrl, local, apiKeyFile, timeout },
-  Run: {
-    rate,
-    rateQuery,
-    rateQuickCheck,
-    pace,
-    cache,
-    exclude,
-    output: option(sinkOptions.shape.output, {
-      description: "Output of the run: the disk of its folder is checked",
-      value: "OUT",
-      alias: "o",
+  Input: sourceOptions.shape,
+  ...runGroups,
+  Service: { ...runGroups.Service, opsUrl, accessTokenFile, caseUrl, caseApiKeyFile },
+  "Reports and monitoring": {
+    ...runGroups["Reports and monitoring"],
+    json: option(cliOptions.shape.json, {
+      description: "All checks and settings, unset ones too, as one JSON object",
     }),
-    json: option(cliOptions.shape.json, { description: "All checks as one JSON object" }),
   },
 };
 
 export const doctorCommand = defineCommand({
   name: "doctor",
   usage: "[flags]",
-  summary: "check the service, the key, this machine and the settings",
+  summary: "check service, key and machine; list the settings in force",
   description: [
-    "Checks what a run depends on (address, key, TLS, clock, disk, cache, pace and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run. Optional packages are listed with the folder where they belong.",
-    "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Secrets are never printed.",
+    "Checks what a run depends on (address, key, TLS, clock, disk, cache, pace and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Optional packages are listed with the folder where they belong.",
+    "Then it lists the settings that the run would have and where each comes from: a flag, a variable, a line of the config file, a profile, or the default. Settings that only other commands use follow if they are given. Give it the flags of the run. Secrets are shown as set or not set.",
+    "Settings come from flags, REPUTE_ variables and a config file: --config FILE, else config.yaml in $XDG_CONFIG_HOME/repute (~/.config/repute). Keys are flags without the dashes. `profiles` holds named sections; --profile NAME selects one. Flags override variables, variables override the profile, and the profile overrides the rest of the file.",
+    "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Piped settings are one a line: name, value and origin, separated by tabs.",
   ],
   operands: [],
   groups,
@@ -49,6 +45,7 @@ export const doctorCommand = defineCommand({
     "repute doctor --profile nightly -o /data/enriched.csv": "check what a nightly run would use",
     "repute doctor --json | jq '.checks[] | select(.status != \"ok\")'":
       "list what needs attention",
+    "repute doctor --json | jq -r .config_file": "print the path of the config file",
   },
   exitCodes: [
     ["0", "nothing failed; there may be warnings"],
@@ -86,14 +83,20 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
     await report(failed(error.code.startsWith("secret_") ? "key" : "address", error));
   }
   const isOk = !hasFailed();
-  if (settings.json) {
+  const inForce = await settingsInForce(call, doctorCommand);
+  if (!settings.json) {
+    await writeOut(context, "\n");
+    await printSettings(call, inForce);
+  } else {
     const shown = checks.map(([check, status, finding, remedy = null]) => ({
       check,
       status,
       finding,
       remedy,
     }));
-    await writeOut(context, `${JSON.stringify({ ok: isOk, checks: shown })}\n`);
+    const { configFile: config_file, profile } = call;
+    const all = { ok: isOk, checks: shown, config_file, profile, ...inForce };
+    await writeOut(context, `${JSON.stringify(all)}\n`);
   }
   return isOk;
 }

@@ -59,13 +59,15 @@ test("says that all optional packages are there, and where", async () => {
   });
 });
 
-test("prints a line for each check", async () => {
+test("prints a line for each check and for each setting", async () => {
   const env = { HOME: await temporaryFolder() };
   const { stdout } = await runInProcess(["doctor", "--local"], { env });
   expect(stdout).toMatch(/^ok {4}node {11}Node\.js \d/);
   expect(stdout).toMatch(/^ok {4}service {8}answered in \d+ ms$/m);
-  for (const line of stdout.trimEnd().split("\n"))
-    expect(line).toMatch(/^(?:ok {2}|warn|fail) {2}\S/);
+  const [checks = "", settings = ""] = stdout.split("\n\n");
+  for (const line of checks.split("\n")) expect(line).toMatch(/^(?:ok {2}|warn|fail) {2}\S/);
+  for (const line of settings.trimEnd().split("\n").slice(0, -1))
+    expect(line).toMatch(/^[^\t]+\t[^\t]+\t|^(?:access token|case API key|API key)\tnot set\t$/);
 });
 
 describe("the service", () => {

@@ -1,8 +1,8 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { runInProcess } from "../run-in-process.js";
+import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
+import { runInProcess } from "../../run-in-process.js";
 
 interface Shown {
   readonly config_file: string | null;
@@ -19,8 +19,7 @@ async function configFile(text: string): Promise<string> {
 }
 
 async function shown(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { code, stdout } = await runInProcess(["config", "--json", ...args], { env });
-  expect(code).toBe(0);
+  const { stdout } = await runInProcess(["doctor", "--json", ...args], { env });
   const all = JSON.parse(stdout) as Shown;
   const setting = (name: string) => all.settings.find((each) => each["setting"] === name);
   const secret = (name: string) => all.secrets.find((each) => each["secret"] === name);
@@ -72,8 +71,8 @@ test("shows the default rate beside a quota, and not beside another rate", async
 
 test("shows the path of the config file that it finds", async () => {
   const home = await temporaryFolder();
-  const init = ["init", "--yes", "--intel-url", "https://intel.example/beta"];
-  await runInProcess(init, { env: { HOME: home }, stdin: "" });
+  await mkdir(join(home, ".config", "repute"), { recursive: true });
+  await writeFile(join(home, ".config", "repute", "config.yaml"), "retries: 1\n");
   const { all, setting } = await shown([], { HOME: home });
   const path = join(home, ".config", "repute", "config.yaml");
   expect(all.config_file).toBe(path);
@@ -107,14 +106,14 @@ test("warns about a key file that cannot be used", async () => {
   await writeFile(keyFile, "two words");
   await chmod(keyFile, 0o600);
   const env = { REPUTE_API_KEY_FILE: keyFile };
-  const { stdout, stderr } = await runInProcess(["config"], { env });
+  const { stdout, stderr } = await runInProcess(["doctor"], { env });
   expect(stdout).toContain(`API key\tnot usable\t${keyFile} (REPUTE_API_KEY_FILE)\n`);
   expect(stderr).toContain("it contains a space,");
   expect(stdout + stderr).not.toContain("two words");
 });
 
 test("prints a line for each set setting when piped", async () => {
-  const { stdout } = await runInProcess(["config", "--rate", "5/s"]);
+  const { stdout } = await runInProcess(["doctor", "--rate", "5/s"]);
   expect(stdout).toContain("rate\t5/s\t--rate\n");
   expect(stdout).toContain("retries\t5\tdefault\n");
   expect(stdout).not.toContain("ops-url");
