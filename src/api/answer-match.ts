@@ -43,7 +43,7 @@ export function itemDiffers(value: string, named: unknown): boolean {
   if (typeof named !== "string" || named.length > longestNamed) return true;
   const text = named.trim();
   const plain = readIp(text) ?? readSha1(text);
-  if (plain !== null) return plain !== value;
+  if (plain !== null) return plain !== value && plain !== readIp(value);
   if (text.toLowerCase() === value.toLowerCase()) return false;
   if (URL.canParse(text)) return !URL.canParse(value) || new URL(text).href !== value;
   return domainToASCII(text.replace(/\.$/, "")) !== value;

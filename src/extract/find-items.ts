@@ -1,11 +1,17 @@
 import { detectItem } from "../core/item/detect.js";
+import { readHostname } from "../core/item/hostname.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
+import { refangText } from "../core/item/refang.js";
+import { wordSpellings } from "../core/item/word.js";
 import { isMeant, type Mention } from "./is-meant.js";
+import { endOfUrl, withoutSentence } from "./url-end.js";
 
 /** An item and what its finder's user knows of it. The same words yield the same object. */
 interface FoundItem<T> {
   readonly item: Item;
+  /** As it is written. */
+  readonly value: string;
   entry: T | null;
 }
 
@@ -63,7 +69,7 @@ function findItems<T>(text: string, known: KnownWords<T>, onItem: OnItem<T>): nu
     if (isMarked || at - start >= shortestUnmarked) {
       at = findInWord(text, { start, end: at, isMarked, line }, known, onItem);
     }
-    if (code === lineEnd) line += 1;
+    if (text.charCodeAt(at) === lineEnd) line += 1;
     start = at + 1;
     firstMark = -1;
   }
@@ -73,6 +79,10 @@ function findItems<T>(text: string, known: KnownWords<T>, onItem: OnItem<T>): nu
 const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 /** XML names what it is written in by a URL that nobody visits. */
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
+/** A URL without a scheme that begins the word. */
+const bareUrl = /^(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+(?::\d+)?\/.*[;()[\]=]/;
+/** The name of a field before an e-mail address. */
+const field = /^[a-z_-]{2,}=([^=@]+)@/i;
 /** A URL without a scheme, with its query; otherwise the text between brackets, `;` and `=`. */
 const parts = /(?:[\w-]+\u0001?\.)+[\w-]+(?::\d+)?\/[^;()[\]=?]*\?[^;()[\]]*|[^;()[\]=]+/g;
 
@@ -89,11 +99,20 @@ function findInWord<T>(
   if (scheme >= 0) {
     const at = start + scheme;
     const urlEnd = endOfUrl(text, at, end);
-    const found = itemOf(withoutTail(text.slice(at, urlEnd)).replaceAll("&amp;", "&"), known);
-    const isMeant =
-      found?.item.kind === "url" && !namespace.test(text.slice(Math.max(0, at - 32), at));
-    if (isMeant) onItem(found, line);
+    const before = text.slice(Math.max(0, at - 256), at);
+    const address = withoutSentence(text.slice(at, urlEnd), before).replaceAll("&amp;", "&");
+    let found = known.get(address);
+    if (found === undefined) {
+      found = readItem(address.replaceAll(defangMark, ""));
+      known.set(address, found);
+    }
+    if (found?.item.kind === "url" && !namespace.test(before)) onItem(found, line);
     return urlEnd;
+  }
+  const whole = isWhole(word) ? itemIn(word, text, start, known) : null;
+  if (whole !== null) {
+    onItem(whole, line);
+    return end;
   }
   // matchAll would copy the expression for every word.
   parts.lastIndex = 0;
@@ -113,29 +132,15 @@ interface Word {
   readonly line: number;
 }
 
-/** A URL in quotes ends with them; any other one ends with the word. */
-function endOfUrl(text: string, at: number, end: number): number {
-  const quote = text.charAt(at - 1);
-  if (quote !== '"' && quote !== "'") return end;
-  const close = text.indexOf(quote, at);
-  return close > end && close - at < longestUrl && !/\s/.test(text.slice(at, close)) ? close : end;
-}
-
-const longestUrl = 8192;
-const tail = /[.,:;!?*_~'…-]+$/;
-
-/** Removes the punctuation of the sentence, and closing brackets that no bracket of the URL opens. */
-function withoutTail(address: string): string {
-  const bare = address.replace(tail, "");
-  const last = bare.at(-1);
-  const opener = last === ")" ? "(" : last === "]" ? "[" : null;
-  if (opener === null) return bare;
-  const isOpen = bare.split(opener).length >= bare.split(last!).length;
-  return isOpen ? bare : withoutTail(bare.slice(0, -1));
+/** Whether a word may be one item, with what otherwise separates items in it. */
+function isWhole(word: string): boolean {
+  if (bareUrl.test(word)) return true;
+  if (!word.includes("@")) return false;
+  const [, address] = field.exec(word) ?? [];
+  return word.includes("=") && (address === undefined || readHostname(address) !== null);
 }
 
 const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
-const head = /^[*_~:•#!?>-]+(?!\.)/;
 /**
  * What precedes an item: `IP:`, Squid's `HIER_DIRECT/`, `root@` of an address, the `//` of a URL that
  * has the scheme of its page.
@@ -155,38 +160,37 @@ function itemIn<T>(
 ): FoundItem<T> | null {
   if (part.length < shortest) return null;
   if (part.length < shortestUnmarked && !marked.test(part)) return null;
-  const bare = part.replace(head, "").replace(tail, "");
-  const isDefanged = bare.includes(defangMark);
-  const plain = isDefanged ? bare.replaceAll(defangMark, "") : bare;
-  const read = itemOf(plain, known);
-  const whole = read?.item.kind === "url" && addressAndPort.test(plain) ? null : read;
-  const value = whole === null ? withoutLabel(plain) : plain;
-  const found = whole ?? (value === plain ? null : itemOf(value, known));
+  let found = known.get(part);
+  if (found === undefined) {
+    found = readPart(part.replaceAll(defangMark, ""));
+    known.set(part, found);
+  }
   if (found === null) return null;
-  const mention: Mention = { item: found.item, value, isDefanged, text, at, end: at + part.length };
+  const { item, value } = found;
+  const isDefanged = part.includes(defangMark);
+  const mention: Mention = { item, value, isDefanged, text, at, end: at + part.length };
   return isMeant(mention) ? found : null;
 }
 
-function withoutLabel(text: string): string {
-  return text.replace(label, "").replace(otherScheme, "$1").replace(addressAndPort, "$1");
+function readPart<T>(part: string): FoundItem<T> | null {
+  let bare = part;
+  for (bare of wordSpellings(part)) {
+    const found = readItem<T>(bare);
+    if (found !== null && !addressAndPort.test(bare)) return found;
+  }
+  const value = bare.replace(label, "").replace(otherScheme, "$1").replace(addressAndPort, "$1");
+  return value === bare ? null : readItem(value);
+}
+
+/** Few words are items, so the reason of the others is not asked. */
+function readItem<T>(value: string): FoundItem<T> | null {
+  const plain = value.replace(/^hxxp/i, "http");
+  const item = detectItem(plain) === null ? null : recogniseItem(plain).item;
+  return item === null ? null : { item, value, entry: null };
 }
 
 /** `a.io` and `1::2`. */
 const shortest = 4;
-
-/** Few words are items, so the reason of the others is not asked. */
-function itemOf<T>(word: string, known: KnownWords<T>): FoundItem<T> | null {
-  const remembered = known.get(word);
-  if (remembered !== undefined) return remembered;
-  const plain = (word.includes(defangMark) ? word.replaceAll(defangMark, "") : word).replace(
-    /^hxxp/i,
-    "http",
-  );
-  const item = detectItem(plain) === null ? null : recogniseItem(plain).item;
-  const found = item === null ? null : { item, entry: null };
-  known.set(word, found);
-  return found;
-}
 
 /** Stands before a character that was defanged; no text to be searched needs it. */
 const defangMark = "\u0001";
@@ -198,9 +202,7 @@ const defangMark = "\u0001";
 function preparedText(text: string): string {
   const read = text.includes("\\") && isJson(text) ? text.replace(escapes, unescaped) : text;
   const bare = read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
-  return mayBeDefanged.test(bare)
-    ? bare.replace(defanged, (_, token: string) => refanged(token))
-    : bare;
+  return refangText(bare, defangMark);
 }
 
 /** Whether quotes within it are those of JSON: Windows paths have no such names and colons. */
@@ -229,15 +231,4 @@ const headers =
 
 function onlyLineEnds(lines: string): string {
   return lines.replaceAll(/[^\n]+/g, "");
-}
-
-/** Cheaper than `defanged`, which most texts do not need. */
-const mayBeDefanged = /[[({][ \t]?(?:\.|dot|@|at|:|\/)[:/]*[ \t]?[\])}]|\\[.=][\w-]|\[\.\w/i;
-const defanged =
-  /[ \t]?[[({]{1,2}[ \t]?(\.|dot|@|at|:\/\/|::?|\/)[ \t]?[\])}]{1,2}[ \t]?|\[(?<=\w\[)(?=\.[\w.-]+(?![\w.\]-]))|\\(?=[.=][\w-])/gi;
-
-function refanged(token: string | undefined): string {
-  const char = token?.toLowerCase();
-  if (char === undefined) return defangMark;
-  return defangMark + (char === "dot" ? "." : char === "at" ? "@" : char);
 }

@@ -152,6 +152,14 @@ const oneWord = /^\S+$/;
 const autonomousSystem = /^ASN? ?\d{1,10}(?:\s|$)/i;
 const dottedName = /^[^\s/?#:@\\]+\.[^\s/?#:@\\.]+\.?(?:[/?#:]|$)/;
 
+/** Top-level domains that are extensions of files, too. */
+const endings = /\.(?:app|cab|cat|do|java|md|mov|pl|ps|py|rs|sh|so|zip)$/;
+
+/** Whether a domain may be the name of a file. */
+export function hasNameOfFile(domain: string): boolean {
+  return endings.test(domain);
+}
+
 /** True if a text that is not a domain ends in a common file extension. */
 function hasFileExtension(text: string): boolean {
   const dot = text.lastIndexOf(".");

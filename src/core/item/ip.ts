@@ -4,8 +4,8 @@ import ipaddr from "ipaddr.js";
 /**
  * Reads an IPv4 or IPv6 address. Drops a port (`192.0.2.1:80`, `[2001:db8::1]:80`).
  *
- * IPv4 is a dotted quad without leading zeros. IPv6 is written as in RFC 5952; IPv4-mapped addresses
- * keep its section 5 mixed notation (`::ffff:192.0.2.1`). Rejects addresses with a zone
+ * IPv4 is a dotted quad without leading zeros. IPv6 is written as in RFC 5952; an IPv4-mapped address
+ * (`::ffff:192.0.2.1`, `::ffff:c000:201`) is the IPv4 address. Rejects addresses with a zone
  * (`fe80::1%eth0`).
  *
  * @returns the normal form, or null if the text is not an address
@@ -16,13 +16,29 @@ export function readIp(text: string): string | null {
   if (colon < 0) return null;
   if (text.startsWith("[")) {
     const close = text.indexOf("]");
-    return close > 0 && isPortOrNothing(text, close + 1) ? readIpv6(text.slice(1, close)) : null;
+    if (close < 0 || !isPortOrNothing(text, close + 1)) return null;
+    const address = text.slice(1, close);
+    return isIPv4(address) ? address : unmapped(readIpv6(address));
   }
   const address = text.slice(0, colon);
   if (isIPv4(address) && isPortOrNothing(text, colon)) return address;
-  return readIpv6(text);
+  return unmapped(readIpv6(text));
 }
 
+/**
+ * The IPv4 address that an IPv4-mapped address stands for; any other address unchanged.
+ *
+ * @param ip as `readIpv6` writes it
+ */
+export function unmapped<T extends string | null>(ip: T): T | string {
+  return ip?.startsWith(mappedPrefix) === true && ip.includes(".")
+    ? ip.slice(mappedPrefix.length)
+    : ip;
+}
+
+const mappedPrefix = "::ffff:";
+
+/** Reads an IPv6 address; an IPv4-mapped one keeps the mixed notation of RFC 5952, section 5. */
 export function readIpv6(text: string): string | null {
   if (text.length > longestIpv6 || !isIPv6(text) || text.includes("%")) return null;
   // The WHATWG serializer compresses as RFC 5952 section 4 does (first longest run of at least two
@@ -68,8 +84,9 @@ export function isBogon(ip: string): boolean {
   if (isIPv4(ip)) {
     return !reachable.has(ip) && !reachableRanges.has(ipaddr.IPv4.parse(ip).range());
   }
-  const address = readIpv6(ip);
+  const address = unmapped(readIpv6(ip));
   if (address === null) return false;
+  if (isIPv4(address)) return isBogon(address);
   if (reachable.has(address)) return false;
   if (embeddedIpv4(address).some(isBogon)) return true;
   const parsed = ipaddr.IPv6.parse(address);

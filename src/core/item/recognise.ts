@@ -1,5 +1,12 @@
-import { detectItem, readItemAs, explainUnsupported, unsupported } from "./detect.js";
+import {
+  detectItem,
+  explainUnsupported,
+  hasNameOfFile,
+  readItemAs,
+  unsupported,
+} from "./detect.js";
 import { isPlaceholder } from "./empty-cell.js";
+import { behindLabel, stripCell } from "./label.js";
 import {
   isPublishedKind,
   type Item,
@@ -7,12 +14,16 @@ import {
   type Recognition,
   type UnsupportedCode,
 } from "./item.js";
+import { hasOtherItem, splitNote } from "./note.js";
 import { refang, strip } from "./refang.js";
+import { patternValues } from "./stix-pattern.js";
 import { hostOf, isInternalHost } from "./url.js";
+import { readWord } from "./word.js";
 
 /**
  * Recognises the item in a text and normalises it: strips what surrounds the value, undoes
- * defanging, drops a publisher's prefix (`IP: …`), detects the kind and normalises accordingly.
+ * defanging, drops a publisher's prefix (`IP: …`) or a note (`192.0.2.1 (C2)`), detects the kind and
+ * normalises accordingly. A text that begins with a scheme is one URL to its end.
  *
  * With a kind (from a kind column, see `parseKindName`), tries that kind first, even where detection
  * would not: a bare host name becomes a URL, `install.sh` a domain. If that fails, detects as usual,
@@ -30,18 +41,30 @@ export function recogniseItem(text: string, kind: ItemKind | null = null): Recog
   if (bare.length === 0 || isPlaceholder(bare)) return unsupported("empty");
   if (bare.length > longestText) return unsupported("too_long");
   if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
-  if (control.test(bare))
-    return oneOfSeveral(refang(bare), kind) ?? unsupported("control_character");
-  return recognisePlain(refang(bare), kind);
+  if (control.test(bare)) return unsupported("control_character");
+  return recognisePlain(stripCell(refang(bare)), kind);
 }
 
 function recognisePlain(plain: string, kind: ItemKind | null): Recognition {
-  const value = behindLabel(plain) ?? "";
+  const value = behindLabel(plain);
   return (
+    (value === null ? null : recogniseWhole(value, kind)) ??
     recogniseWhole(plain, kind) ??
-    recogniseWhole(value, kind) ??
+    recogniseParts(plain, kind) ??
+    (value === null ? null : recogniseParts(value, kind)) ??
+    unsupported(explain(value ?? plain))
+  );
+}
+
+/** Recognises the only item of a text with more in it; null if there is none, or too much. */
+function recogniseParts(plain: string, kind: ItemKind | null): Recognition | null {
+  const values = patternValues(plain);
+  if (values !== null) return onlyItem(values, kind) ?? recogniseItem(values[0] ?? "text", kind);
+  const fields = plain.includes("\t") ? plain.split("\t") : [];
+  return (
     oneOfSeveral(plain, kind) ??
-    unsupported(explainUnsupported(value === "" ? plain : value))
+    onlyItem(fields, kind) ??
+    (lineEnd.test(plain) ? null : (noted(plain, kind) ?? marked(plain)))
   );
 }
 
@@ -50,38 +73,83 @@ function recogniseWhole(plain: string, kind: ItemKind | null): Recognition | nul
   const item = readItem(plain, kind);
   if (item === null) return null;
   const isSplit = item.kind === "url" && space.test(plain);
-  return (isSplit ? oneOfSeveral(plain, kind) : null) ?? sendable(item);
+  return (isSplit ? oneOfSeveral(plain, kind, true) : null) ?? sendable(item);
 }
 
 /**
  * Recognises the item of a cell with several values (`sha256,md5,sha1`), each of which must be what
  * publishers list, the name of a kind (`SHA1:`) or, without spaces, a bare word (`192.0.2.1|8080`);
  * null for any other text, such as prose.
+ *
+ * @param isUrl whether the text may be one URL with blanks, whose words may look like names of files
  */
-function oneOfSeveral(plain: string, kind: ItemKind | null): Recognition | null {
+function oneOfSeveral(plain: string, kind: ItemKind | null, isUrl = false): Recognition | null {
   if (!separator.test(plain)) return null;
   const hasSpace = space.test(plain);
-  let found: Item | null = null;
+  const found: Recognition[] = [];
   for (const piece of plain.split(separator, mostPieces)) {
     const part = strip(piece);
-    if (part === "" || (part.endsWith(":") && isPublishedKind(part))) continue;
-    if (part.length < shortestHash && !marked.test(part)) {
+    if (part === "" || (!isUrl && isPlaceholder(part))) continue;
+    if (part.endsWith(":") && isPublishedKind(part)) continue;
+    if (part.length < shortestHash && !mark.test(part)) {
       if (hasSpace) return null;
       continue;
     }
-    const { item, reason } = recognisePlain(part, kind);
+    const recognised = recognisePlain(part, kind);
+    const { item, reason } = recognised;
     if (item === null) {
-      if (!listed.has(reason.code) && reason.code !== "file_name") return null;
-    } else if (found === null) found = item;
-    else if (found.kind !== item.kind || found.value !== item.value) return unsupported("several");
+      if (!listed.has(reason.code) && (isUrl || reason.code !== "file_name")) return null;
+    } else if (isUrl && item.kind === "domain" && hasNameOfFile(item.value)) return null;
+    found.push(recognised);
   }
-  return found === null ? null : { item: found, reason: null };
+  return onlyOf(found);
 }
 
+/** Recognises the only item of several values; null if none of them is one. */
+function onlyItem(values: readonly string[], kind: ItemKind | null): Recognition | null {
+  return onlyOf(values.slice(0, mostPieces).map((value) => recogniseItem(value, kind)));
+}
+
+function onlyOf(recognised: readonly Recognition[]): Recognition | null {
+  const found = recognised.filter(({ item }) => item !== null);
+  const [first] = found;
+  const others = found.filter(
+    ({ item }) => item?.value !== first?.item?.value || item?.kind !== first?.item?.kind,
+  );
+  return others.length > 0 ? unsupported("several") : (first ?? null);
+}
+
+/** Recognises the item of a cell with a note (`192.0.2.1 (C2)`, `Ann <ann@example.com>`). */
+function noted(plain: string, kind: ItemKind | null): Recognition | null {
+  const parts = splitNote(plain);
+  if (parts === null || parts.value === plain) return null;
+  const word = recogniseWhole(parts.value, kind) ?? marked(parts.value);
+  if (word === null) {
+    const code = explainUnsupported(parts.value);
+    return parts.isSetOff && listed.has(code) ? unsupported(code) : null;
+  }
+  if (word.item === null) return parts.isSetOff ? word : null;
+  if (!parts.isSetOff && (word.item.kind === "domain" || word.item.kind === "url")) return null;
+  return hasOtherItem(parts, word.item) ? unsupported("several") : word;
+}
+
+/** Recognises the item of a word with the marks of a sentence around it. */
+function marked(word: string): Recognition | null {
+  const item = space.test(word) ? null : readWord(word);
+  return item === null ? null : sendable(item);
+}
+
+/** A URL that the end of a line divides is none that can be sent: which part is missing? */
+function explain(plain: string): UnsupportedCode {
+  const code = explainUnsupported(plain);
+  return code === "url_syntax" && /[\t\n\v\f\r]/.test(plain) ? "control_character" : code;
+}
+
+const lineEnd = /[\n\v\f\r]/;
 const separator = /[\s,;|]+/;
 const space = /\s/;
 /** Shorter items, networks and file names have one of these. */
-const marked = /[.:@]/;
+const mark = /[.:@]/;
 const shortestHash = 25;
 /** Of a longer list, the first ones tell. */
 const mostPieces = 64;
@@ -97,7 +165,8 @@ const longestSegment = 8192;
 /** A Basic Multilingual Plane character is at most three bytes, each encoded as `%xx`. */
 const longestEscape = 9;
 
-const control = /[\u0000-\u001f\u007f-\u009f]/;
+/** Those but white space. */
+const control = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/;
 const loneSurrogate = /\p{Cs}/u;
 
 function sendable(item: Item): Recognition {
@@ -114,30 +183,16 @@ function isTooLong(value: string): boolean {
   );
 }
 
-/**
- * Strips a cell (see `strip`), and a stray leading `?`, the trace of a byte order mark written in the
- * wrong encoding. No item starts with one.
- */
-function stripCell(text: string): string {
-  const bare = strip(text);
-  return bare.startsWith("?") ? strip(bare.replace(questionMarks, "")) || bare : bare;
-}
-
-/**
- * The value after a publisher's prefix (`SHA1: …`, `IP: …`, `URL = …`), stripped and refanged; null
- * without such a prefix.
- */
-function behindLabel(text: string): string | null {
-  const label = labelled.exec(text);
-  if (label === null || !isPublishedKind(label[1] ?? "")) return null;
-  return refang(stripCell(text.slice(label[0].length)));
-}
-
-const questionMarks = /^[?\s]+/;
-const labelled = /^([a-z][\w ./-]{0,31}?) ?[:=]\s*(?=\S)/i;
-
 export function indicatorWeight(text: string): number {
   return rateText(text).weight;
+}
+
+/** Whether a line is an item, or a list with one, without a note beside it. */
+export function isItemLine(line: string): boolean {
+  const plain = stripCell(refang(stripCell(line)));
+  if (plain.includes("\t") || plain.length > longestText) return false;
+  const recognised = recogniseWhole(plain, null) ?? oneOfSeveral(plain, null);
+  return recognised !== null && recognised.item !== null;
 }
 
 /** How much a text looks like an indicator, and the item in it. */
@@ -151,6 +206,8 @@ export interface TextRating {
 }
 
 export function rateText(text: string): TextRating {
+  // Several cells, which another delimiter divides.
+  if (strip(text).includes("\t")) return { weight: 0, item: null };
   const { item, reason } = recogniseItem(text);
   if (item !== null) return { weight: 1, item };
   const weight = listed.has(reason.code) ? 1 : files.has(reason.code) ? fileWeight : 0;

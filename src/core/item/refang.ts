@@ -1,75 +1,124 @@
 /**
- * Undoes defanging: `hxxp(s)`, `[.]` `(.)` `{.}` `[dot]` `(dot)`, `[:]`, `[://]`, `[/]`, `[@]`
- * `[at]` `(at)`, in any letter case, including white space around a token
- * (`user [at] example [dot] com`). Undoes nested tokens (`[[.]]`) from the inside out until none is
- * left, so refanging is idempotent. Takes linear time; returns the same string if there are no
- * tokens.
+ * Undoes every spelling of an item that keeps programs from reading it, in a cell or in any text:
+ * brackets around `.` `:` `://` `/` `@` and around `dot` and `at` with the white space beside them,
+ * one of the two brackets (`[.`, `.]`), backslashes before punctuation, full-width marks, dashes that
+ * look like a hyphen, and invisible characters. Every line stays a line. Takes linear time.
+ *
+ * @param mark stands before each character that was defanged
+ * @default mark ""
  */
+export function refangText(text: string, mark = ""): string {
+  let plain = exotic.test(text) ? foldMarks(text) : text;
+  if (plain.includes("\\/")) plain = plain.replaceAll(jsonUrl, withoutBackslashes);
+  return bracketOrBackslash.test(plain) ? undoTokens(plain, mark) : plain;
+}
+
+/** As `refangText`, for a text that is one item: undoes its scheme (`hxxp`) and nested tokens, too. */
 export function refang(text: string): string {
-  const plain = bracket.test(text) ? undoTokens(text) : text;
+  let plain = refangText(text);
+  for (let round = 0; round < rounds && bracketOrBackslash.test(plain); round++) {
+    const again = refangText(plain);
+    if (again === plain) break;
+    plain = again;
+  }
   return scheme.test(plain) ? plain.replace(scheme, fangedScheme) : plain;
 }
 
-/** False if refanging cannot change the text. Cheap. */
-export function mayBeDefanged(text: string): boolean {
-  return bracket.test(text) || scheme.test(text);
-}
-
-const bracket = /[[({]/;
+const rounds = 8;
+const bracketOrBackslash = /[[\](){}\\]/;
 const scheme = /^hxxps?:/i;
 
 function fangedScheme(defanged: string): string {
   return defanged.toLowerCase().replace("xx", "tt");
 }
 
-const roundOrCurly = new Map([
-  [".", "."],
-  ["dot", "."],
-  ["@", "@"],
-  ["at", "@"],
-]);
-const square = new Map([...roundOrCurly, [":", ":"], ["/", "/"], ["://", "://"]]);
+/** A URL whose slashes are JSON's. */
+const jsonUrl = /:\\{1,2}\/\\{1,2}\/[^\s"'<>]*/g;
 
-const closers = new Map([
-  ["]", { opener: "[", tokens: square }],
-  [")", { opener: "(", tokens: roundOrCurly }],
-  ["}", { opener: "{", tokens: roundOrCurly }],
-]);
-
-/** Length of the opening bracket and the longest token. */
-const reach = 4;
-
-function undoTokens(text: string): string {
-  const out: string[] = [];
-  let behindToken = false;
-  for (let index = 0; index < text.length; index++) {
-    const char = text.charAt(index);
-    if (behindToken && isSpace(char.charCodeAt(0))) continue;
-    behindToken = closeToken(out, char);
-    if (!behindToken) out.push(char);
-  }
-  return out.join("");
+function withoutBackslashes(url: string): string {
+  return url.replaceAll(/\\+\//g, "/");
 }
 
-/** Replaces the token at the end of `out` that `char` closes; false if there is none. */
-function closeToken(out: string[], char: string): boolean {
-  const closer = closers.get(char);
-  if (closer === undefined) return false;
-  for (let back = 2; back <= reach; back++) {
-    if (out.at(-back) !== closer.opener) continue;
-    const token = closer.tokens.get(
-      out
-        .slice(1 - back)
-        .join("")
-        .toLowerCase(),
-    );
-    if (token === undefined) return false;
-    out.length -= back;
-    while (out.length > 0 && isSpace(out.at(-1)?.charCodeAt(0) ?? 0)) out.pop();
-    out.push(...token.split(""));
-    return true;
+/** A quick look at a text; most have none of these. */
+const exotic =
+  /[\u00ad\u180e\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\u3002\ufe58\ufe63\ufeff\uff0d-\uff1a\uff20\uff61]/;
+const invisible = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+/** Joiners are letters to some scripts, and part of their domains. */
+const joiners = /(?<![^\0-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\0-\x7f])/g;
+const dashes = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
+/** Not those of a Chinese or Japanese sentence or name. */
+const dots = /(?<=[!-~])[\u3002\uff0e\uff61](?=[!-~])/g;
+const colons = /(?<=[\w\]])\uff1a(?=[\w/[\uff0f\uff10-\uff19])/g;
+const slashes = /(?<=:\/?)\uff0f/g;
+const ats = /(?<=[!-~])\uff20(?=[!-~])/g;
+const quads =
+  /(?<![\w.])(?=[\d.]*[\uff10-\uff19])(?:[\d\uff10-\uff19]{1,3}[.\u3002\uff0e\uff61]){3}[\d\uff10-\uff19]{1,3}/g;
+
+function foldMarks(text: string): string {
+  return text
+    .replaceAll(invisible, "")
+    .replaceAll(joiners, "")
+    .replaceAll(dashes, "-")
+    .replaceAll(quads, (quad) => quad.normalize("NFKC").replaceAll("\u3002", "."))
+    .replaceAll(dots, ".")
+    .replaceAll(colons, ":")
+    .replaceAll(slashes, "/")
+    .replaceAll(slashes, "/")
+    .replaceAll(ats, "@");
+}
+
+/**
+ * What stands for a character: a token in brackets; `::` between the groups of an address; one bracket
+ * beside a dot; a backslash before punctuation.
+ */
+const tokens = new RegExp(
+  [
+    /\[[ \t]*(\.|dot|@|at|:\/\/|:|\/)[ \t]*\]/,
+    /\([ \t]*(\.|dot|@|at)[ \t]*\)/,
+    /\{[ \t]*(\.|dot|@|at)[ \t]*\}/,
+    /(?<=[\da-f\]])\[(::)\](?!:)|\[(::)\](?=[\da-f])/,
+    /(?<=\w)\[(?=\.[\w.-]+(?![\w.\]-]))/,
+    /(?<=\w)(\.)\](?=\w)/,
+    /\\{1,2}(?=[._=@:~*#&+-][\w-])/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gi",
+);
+
+function undoTokens(text: string, mark: string): string {
+  let plain = "";
+  let from = 0;
+  tokens.lastIndex = 0;
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
+    const token = found.slice(1).find((group) => group !== undefined);
+    let start = found.index;
+    let end = tokens.lastIndex;
+    if (token !== undefined) {
+      while (start > from && closers[text.charAt(start - 1)] === text.charAt(end)) {
+        start--;
+        end++;
+      }
+      while (start > from && isBlank(text.charCodeAt(start - 1))) start--;
+      while (isBlank(text.charCodeAt(end))) end++;
+    }
+    plain += text.slice(from, start) + mark + meaning(token);
+    from = end;
+    tokens.lastIndex = end;
   }
-  return false;
+  return from === 0 ? text : plain + text.slice(from);
+}
+
+const closers: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
+
+function meaning(token: string | undefined): string {
+  const char = token?.toLowerCase() ?? "";
+  return char === "dot" ? "." : char === "at" ? "@" : char;
+}
+
+/** White space but the ends of lines. */
+function isBlank(code: number): boolean {
+  return isSpace(code) && (code < 0x0a || code > 0x0d);
 }
 
 /**
@@ -81,8 +130,7 @@ export function strip(text: string): string {
   let start = 0;
   let end = text.length;
   while (start < end && surrounds(text.charCodeAt(start))) start++;
-  while (end > start && (text.charCodeAt(end - 1) === comma || surrounds(text.charCodeAt(end - 1))))
-    end--;
+  while (end > start && ends(text.charCodeAt(end - 1))) end--;
   return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
@@ -100,7 +148,13 @@ function isSpace(code: number): boolean {
   );
 }
 
-const comma = 0x2c;
+/** Commas, and the full stops of Chinese and Japanese. */
+const stops = new Set(Array.from(",、，。｡", (char) => char.charCodeAt(0)));
+
+function ends(code: number): boolean {
+  return surrounds(code) || stops.has(code);
+}
+
 const quotesAndAngles = new Set(Array.from("\"'`<>“”„‟‘’‚‛«»‹›", (char) => char.charCodeAt(0)));
 
 function surrounds(code: number): boolean {

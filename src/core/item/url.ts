@@ -1,8 +1,8 @@
 import { isIP, isIPv4 } from "node:net";
 import { areALabelsValid, hasPublicSuffix, readHostname } from "./hostname.js";
-import { isBogon, isPortOrNothing, readIpv6 } from "./ip.js";
+import { isBogon, isPortOrNothing, readIpv6, unmapped } from "./ip.js";
 import type { Item } from "./item.js";
-import { mayBeDefanged, refang, strip } from "./refang.js";
+import { refang, strip } from "./refang.js";
 import { reverseEnds } from "./reverse-name.js";
 
 /**
@@ -17,7 +17,9 @@ import { reverseEnds } from "./reverse-name.js";
  * @returns the normal form, or null if the text is not a URL
  */
 export function readUrl(text: string, labelled: boolean): string | null {
-  if (scheme.test(text)) return severalUrls.test(text) ? null : toHref(text);
+  if (scheme.test(text)) {
+    return severalUrls.test(text) || divided.test(text) ? null : toHref(text);
+  }
   return isUrlWithoutScheme(text, labelled) ? toHref(`http://${text}`) : null;
 }
 
@@ -32,7 +34,10 @@ export function isNetwork(text: string): boolean {
 }
 
 const scheme = /^(?:https?|ftp|wss?):/i;
-const severalUrls = /\s(?:https?|ftp|wss?|hxxps?):\/\//i;
+/** A second URL behind white space or another separator. */
+const severalUrls = /[\s,;|](?:https?|ftp|wss?|hxxps?):\/\//i;
+/** The WHATWG parser would leave them out. */
+const divided = /[\t\n\r]/;
 const afterAuthority = /[/?#]/;
 const space = /\s/;
 const separator = /[,;|]/;
@@ -72,18 +77,22 @@ function isPrefixLength(text: string, longest: number): boolean {
  */
 function toHref(text: string): string | null {
   let href = parseHref(text);
-  for (let round = 0; round < rounds && href !== null && mayBeDefanged(href); round++) {
-    const again: string | null = parseHref(strip(refang(href)));
+  for (let round = 0; round < rounds && href !== null; round++) {
+    const plain = refang(href);
+    const again: string | null = plain === href ? href : parseHref(strip(plain));
     if (again === href) return href;
     href = again;
   }
-  return href === null || mayBeDefanged(href) ? null : href;
+  return null;
 }
 
 function parseHref(text: string): string | null {
   try {
     const url = new URL(text);
     if (!areALabelsValid(url.hostname)) return null;
+    if (url.hostname.startsWith("[::ffff:")) {
+      url.hostname = unmapped(readIpv6(url.hostname.slice(1, -1))) ?? url.hostname;
+    }
     if (url.username !== "") url.username = "";
     if (url.password !== "") url.password = "";
     return url.href;

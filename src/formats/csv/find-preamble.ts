@@ -1,5 +1,5 @@
 import { counted } from "../../core/text/quantity.js";
-import { indicatorWeight } from "../../core/item/recognise.js";
+import { indicatorWeight, isItemLine } from "../../core/item/recognise.js";
 import { strip } from "../../core/item/refang.js";
 import type { HeadLines } from "../reading/sample.js";
 import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
@@ -156,7 +156,7 @@ function separates(lines: readonly string[], delimiter: Delimiter): boolean {
   const having = counts.filter((count) => count > 0);
   if (having.length < counts.length * nearlyAll) return false;
   // Lines that are items as a whole, such as URLs with commas, must all agree.
-  if (lines.every((line) => indicatorWeight(line) === 1)) {
+  if (lines.every(isItemLine)) {
     return lines.length > 1 && counts.every((count) => count === counts[0]);
   }
   return having.some((n) => having.filter((count) => count === n).length * 2 >= counts.length);

@@ -29,7 +29,9 @@ describe("reserved ranges", () => {
       expect(next.asked).toHaveLength(0);
       expect(finding).toMatchObject({
         status: "complete",
-        answers: { query: { result: { item: text, type: "IP_BOGON", bogon: true } } },
+        answers: {
+          query: { result: { item: itemOf(text).value, type: "IP_BOGON", bogon: true } },
+        },
         source: "local",
         attempts: 0,
       });

@@ -27,10 +27,22 @@ describe("readIp", () => {
     expect(readIp(text)).toBe(expected);
   });
 
-  it.each(["::ffff:192.0.2.1", "::FFFF:C000:0201", "0:0:0:0:0:ffff:192.0.2.1"])(
-    "keeps IPv4-mapped %s as IPv6 in mixed notation",
+  it.each([
+    "::ffff:192.0.2.1",
+    "::FFFF:C000:0201",
+    "::ffff:c000:201",
+    "0:0:0:0:0:ffff:192.0.2.1",
+    "0000:0000:0000:0000:0000:FFFF:C000:0201",
+    "[::ffff:192.0.2.1]:443",
+    "[192.0.2.1]:443",
+  ])("reads %s as the IPv4 address that it is", (text) => {
+    expect(readIp(text)).toBe("192.0.2.1");
+  });
+
+  it.each(["::192.0.2.1", "::ffff:0:192.0.2.1", "64:ff9b::192.0.2.1", "2002:c000:201::1"])(
+    "does not take %s for one",
     (text) => {
-      expect(readIp(text)).toBe("::ffff:192.0.2.1");
+      expect(readIp(text)).toContain(":");
     },
   );
 

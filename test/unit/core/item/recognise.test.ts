@@ -150,7 +150,7 @@ describe("a cell with several values", () => {
   it.each([
     ["192.0.2.1 198.51.100.2", "several"],
     ["https://a.example.com/x\nhttps://b.example.com/y", "several"],
-    ["evil.example.com (C2)", "prose"],
+    ["evil.example.com, Inc.", "prose"],
     ["visit example.com for more", "prose"],
   ])("is no item: %j", (text, code) => {
     expect(recogniseItem(text).reason?.code).toBe(code);

@@ -1,0 +1,50 @@
+import type { Item } from "./item.js";
+import { readWord } from "./word.js";
+
+/** A cell taken apart: what may be the item, and the words beside it. */
+export interface Noted {
+  readonly value: string;
+  readonly note: string;
+  /** False if both may be one name or sentence (`Example.com Incorporated`). */
+  readonly isSetOff: boolean;
+}
+
+/** Takes apart a cell with a value and a note; null for any other text. */
+export function splitNote(plain: string): Noted | null {
+  if (plain.length > longest) return null;
+  const sum = sumLine.exec(plain) ?? taggedSum.exec(plain);
+  if (sum !== null) return { value: sum[1]!, note: "", isSetOff: true };
+  const addressed = inAngles.exec(plain) ?? mailInParentheses.exec(plain);
+  if (addressed !== null) {
+    const [, before = "", value = "", behind = ""] = addressed;
+    return { value, note: `${before} ${behind}`, isSetOff: true };
+  }
+  const [, value = "", note = ""] = firstWord.exec(plain) ?? [];
+  return value === ""
+    ? null
+    : { value, note, isSetOff: separated.test(value) || setOff.test(note) };
+}
+
+const longest = 512;
+/** A line of `sha1sum`, whose name of a file may be anything. */
+const sumLine = /^\\?([\da-f]{32,128}) [ *?^U]\S.*$/is;
+const taggedSum = /^(?:md5|sha-?\d{1,3}) ?\(.*\) ?= ?([\da-f]{32,128})$/is;
+const inAngles = /^([^<>]*)<([^<>\s]+)>?([^<>]*)$/;
+const mailInParentheses = /^([^()]+)[([]([^()\s]+@[^()\s]+)[)\]]()$/;
+const firstWord = /^(?:[-*•·‣]\s+)?([^\s(|;/]+(?=[\s(|;])|\S+)(.*)$/s;
+const separated = /[;:|]$/;
+const setOff = /^\s*(?:[([{<|#;:=→]|-[\s>-]|\/\/|[\d\s:./TZ+-]+$)/;
+
+/** Whether a note has an item other than the given one. */
+export function hasOtherItem({ note }: Noted, { value }: Item): boolean {
+  return note.split(betweenWords).some((word) => {
+    if (!marked.test(word) && word.length < shortestUnmarked) return false;
+    const item = readWord(word);
+    return item !== null && item.value !== value;
+  });
+}
+
+const betweenWords = /[\s,;|()<>"'[\]{}]+/;
+const marked = /[.:@]/;
+/** Of letters and digits, hashes and wallets have at least as many. */
+const shortestUnmarked = 25;

@@ -1,0 +1,34 @@
+import { detectItem } from "./detect.js";
+import type { Item } from "./item.js";
+
+/** Reads the item in a word of a cell or a text: the whole word, else without the marks around it. */
+export function readWord(word: string): Item | null {
+  for (const spelling of wordSpellings(word)) {
+    const item = detectItem(spelling);
+    if (item !== null) return item;
+  }
+  return null;
+}
+
+/** A word as written, without punctuation behind it, and without any mark around it. */
+export function wordSpellings(word: string): ReadonlySet<string> {
+  const bare = withoutTail(word);
+  return new Set([word, bare, withoutTail(bare.replace(head, "").replace(emphasis, ""))]);
+}
+
+/** Bullets, emphasis, quotes and opening brackets; the dot of `*.example.com` stays. */
+const head = /^[*_~:•·‣#!?>(){[-]+(?!\.)/;
+const emphasis = /[*_~-]+$/;
+const tail = /[.,:;!?'…。、]+$/;
+const openers: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
+
+/** Removes the punctuation of the sentence, and closing brackets that no bracket of the word opens. */
+export function withoutTail(word: string): string {
+  let bare = word.replace(tail, "");
+  for (;;) {
+    const last = bare.at(-1) ?? "";
+    const opener = openers[last];
+    if (opener === undefined || bare.split(opener).length >= bare.split(last).length) return bare;
+    bare = bare.slice(0, -1).replace(tail, "");
+  }
+}
