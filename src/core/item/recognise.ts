@@ -98,11 +98,16 @@ function oneOfSeveral(plain: string, kind: ItemKind | null, isUrl = false): Reco
     const recognised = recognisePlain(part, kind);
     const { item, reason } = recognised;
     if (item === null) {
-      if (!listed.has(reason.code) && (isUrl || reason.code !== "file_name")) return null;
+      if (!isListed(reason.code) && (isUrl || reason.code !== "file_name")) return null;
     } else if (isUrl && item.kind === "domain" && hasNameOfFile(item.value)) return null;
     found.push(recognised);
   }
   return onlyOf(found);
+}
+
+/** A host without dots may be the first half of a URL. */
+function isListed(code: UnsupportedCode): boolean {
+  return listed.has(code) && code !== "internal_host";
 }
 
 /** Recognises the only item of several values; null if none of them is one. */
