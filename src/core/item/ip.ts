@@ -84,9 +84,8 @@ export function isBogon(ip: string): boolean {
   if (isIPv4(ip)) {
     return !reachable.has(ip) && !reachableRanges.has(ipaddr.IPv4.parse(ip).range());
   }
-  const address = unmapped(readIpv6(ip));
+  const address = readIpv6(ip);
   if (address === null) return false;
-  if (isIPv4(address)) return isBogon(address);
   if (reachable.has(address)) return false;
   if (embeddedIpv4(address).some(isBogon)) return true;
   const parsed = ipaddr.IPv6.parse(address);
