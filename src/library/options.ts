@@ -157,8 +157,6 @@ class FileShape {
   readonly rejects = ofSink.rejects;
   /** Neutralise added CSV cells that a spreadsheet would run as a formula. @default true */
   readonly formulaGuard = ofSink.formulaGuard;
-  /** Write rows as their lookups finish instead of in input order. @default false */
-  readonly unordered = ofSink.unordered;
   /** Add only these columns, in this order, named without the prefix. Default: all. */
   readonly columns = ofSink.columns;
   /** Write only rows with these verdicts; `none` and `unknown` are verdicts, too. Default: all. */

@@ -144,10 +144,6 @@ export const sinkOptions = z.strictObject({
     description:
       "Leave added CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
   }),
-  unordered: option(z.boolean().default(false), {
-    rare: true,
-    description: "Write rows as their lookups finish instead of in input order",
-  }),
   tagIps: option(z.string().min(1).optional(), {
     rare: true,
     description:

@@ -24,11 +24,11 @@ export async function tallyReport(
   output: string,
   { columns, records }: OutputRows,
   run: RunFacts | null,
-  compared: Pick<Report, "changes" | "history"> = { changes: null, history: null },
+  changes: Report["changes"] = null,
 ): Promise<Report> {
   const tally = new ReportTally(columns, run);
   for await (const list of records) for (const record of list) tally.add(record);
-  return { output, run, ...compared, ...tally.counted() };
+  return { output, run, changes, ...tally.counted() };
 }
 
 class ReportTally {
@@ -89,7 +89,7 @@ class ReportTally {
     }));
   }
 
-  counted(): Omit<Report, "output" | "run" | "changes" | "history"> {
+  counted(): Omit<Report, "output" | "run" | "changes"> {
     const kinds = Array.from(this.#kinds, ([kind, counts]) => ({ kind, outcomes: counts }));
     const all = noOutcomes();
     for (const { outcomes: counts } of kinds) {

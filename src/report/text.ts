@@ -6,9 +6,8 @@ import { headline, headlineDetail, kindName, moreText, outcomeNames } from "./he
 import { outcomes, total } from "./report-tally.js";
 import { runFacts } from "./run-facts.js";
 import { bucketName, timelineOf } from "./timeline.js";
-import type { Offender, Report, TopCounts, Series } from "./types.js";
+import type { Offender, Report, TopCounts } from "./types.js";
 import { changeCounts, changePhrase, changeTotal } from "./diff/change-phrase.js";
-import { shownValue } from "./history.js";
 
 /** Items listed in text; the page has more. */
 const itemsShown = 10;
@@ -26,7 +25,6 @@ export function reportText(report: Report, width: number): string {
       ? wrapText("Invented data: the service made these answers up.", wide)
       : "",
     section("What changed", changesLines(report, wide)),
-    section("Night by night", historyLines(report, wide)),
     section("Verdicts", verdictLines(report, wide)),
     section(
       "Kinds",
@@ -180,24 +178,4 @@ function changesLines({ changes }: Report, width: number): readonly string[] {
   }
   const more = changeTotal(counts) - Math.min(worst.length, changesShown);
   return more > 0 ? [...lines, `${formatCount(more)} more; see repute diff`] : lines;
-}
-
-/** The figures of the nights, as lines with a sparkline each. */
-function historyLines({ history }: Report, width: number): readonly string[] {
-  if (history === null) return [];
-  const names = Math.max(...history.map(({ name }) => name.length));
-  const nights = Math.max(5, Math.min(30, width - names - 40));
-  return history.map((series) => {
-    const { name, values, usual, isOutlier } = series;
-    const tonight = shownValue(series, values.at(-1) ?? 0).padStart(10);
-    const median = usual === null ? "" : `  usually ${shownValue(series, usual)}`;
-    return `${name.padEnd(names)}  ${sparkline(values.slice(-nights))} ${tonight}${median}${isOutlier ? "  unusual" : ""}`;
-  });
-}
-
-const heights = "▁▂▃▄▅▆▇█";
-
-function sparkline(values: Series["values"]): string {
-  const most = Math.max(...values, 1);
-  return values.map((value) => heights[Math.round((value / most) * (heights.length - 1))]).join("");
 }

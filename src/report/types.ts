@@ -76,16 +76,6 @@ export interface Changes {
   readonly worst: readonly Change[];
 }
 
-/** One figure over the nights, the latest last. */
-export interface Series {
-  readonly name: string;
-  readonly unit: "count" | "seconds";
-  readonly values: readonly number[];
-  /** Median of the nights before the last; null with none. */
-  readonly usual: number | null;
-  readonly isOutlier: boolean;
-}
-
 export interface Report {
   readonly output: string;
   readonly rows: number;
@@ -105,6 +95,4 @@ export interface Report {
   readonly run: RunFacts | null;
   /** Null without an earlier output (`--against`). */
   readonly changes: Changes | null;
-  /** Null without manifests of earlier nights (`--history`). */
-  readonly history: readonly Series[] | null;
 }

@@ -54,7 +54,6 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
         source: limit === undefined ? source : { rows: firstRows(source.rows, limit, rowsRead) },
         start: run.leftOut?.noting(handling.start(lookup.lookup)) ?? handling.start(lookup.lookup),
         leftOut: run.leftOut?.reason,
-        ordered: !job.settings.output.unordered,
         concurrency: job.settings.lookup.concurrency,
         slots,
         signals,

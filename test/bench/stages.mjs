@@ -221,7 +221,6 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
           sink,
           tally: new Tally(),
           clock: systemClock,
-          ordered: true,
           concurrency,
           signals: new RunSignals({ signal: unaborted, settings: { run: {} } }),
           skip: new Set(),

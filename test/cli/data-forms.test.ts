@@ -44,15 +44,6 @@ test("-o - writes the same bytes to stdout as to a file of that format", async (
   expect(JSON.parse(stdout)).toMatchObject({ ip: "192.0.2.1", rep: { status: "complete" } });
 });
 
-test("--unordered writes the same rows in any order", async () => {
-  const rows = Array.from({ length: 300 }, (_, n) => `${n},198.51.100.${n % 250}`);
-  const input = `id,ip\n${rows.join("\n")}\n`;
-  const output = await enriched("in.csv", input, "out.csv", ["--local", "--unordered"]);
-  const lines = output.toString().trimEnd().split("\n").slice(1);
-  const back = lines.map((line) => firstCells(line, 2));
-  expect(back.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))).toEqual(rows);
-});
-
 test("moves surplus cells, and members that the first record lacks, to rep_extra", async () => {
   const csv = await enriched("in.csv", "ip\n192.0.2.1,a,b\n192.0.2.2\n", "out.csv");
   expect(csv.toString()).toContain(',"[""a"",""b""]"\n');

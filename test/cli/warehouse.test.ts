@@ -100,10 +100,10 @@ describe("a table of a DuckDB file", () => {
 
   it("stores each row once after a kill, and starts over only with --restart", async () => {
     const { cwd, server, enrich } = await prepared(300);
-    const args = ["in.csv", "-o", output, "--unordered", "--resume"];
+    const args = ["in.csv", "-o", output, "--resume"];
     const first = await enrichKilled({ server, cwd, args, kill: { requests: 150, ms: 0 } });
     expect(first.signal).toBe("SIGKILL");
-    const refused = await enrich(["in.csv", "-o", output, "--unordered"]);
+    const refused = await enrich(["in.csv", "-o", output]);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(`an interrupted run of ${output} exists`);
     expect(refused.stderr).toMatch(/--resume[^]*--restart/);

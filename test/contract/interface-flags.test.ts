@@ -25,7 +25,6 @@ const flags: Readonly<Record<string, readonly string[]>> = {
     "retries",
     "timeout",
     "partial-retries",
-    "unordered",
     "limit",
     "cache",
     "cache-ttl",

@@ -56,7 +56,7 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ["core", "api", "lookup", "formats"],
   },
   report: {
-    content: "report, diff, history",
+    content: "report, diff",
     mayImport: ["core", "api", "formats", "store", "lookup"],
   },
   service: { content: "the embedded service", mayImport: ["core", "api"] },

@@ -46,7 +46,6 @@ export async function moveBatches(
   await moveRows({
     ...options,
     source: { rows: rows() },
-    ordered: true,
     signals,
     skip: new Set(),
     startOffset: 0,

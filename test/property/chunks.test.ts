@@ -22,7 +22,7 @@ async function bothWays(
   const run = await ChunkedRun.of(name, content, settings);
   const { folder } = run;
   const rejects = join(folder, "one.rejects.txt");
-  const options = { ...settings, rejects, unordered: false };
+  const options = { ...settings, rejects };
   const input = [name, content] as const;
   const one = await enrichHere({
     ...options,

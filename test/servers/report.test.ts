@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import axe from "axe-core";
@@ -74,14 +74,12 @@ const changesOf =
     return at("diff.html");
   };
 
-/** With what changed since an earlier night, and the course of the nights. */
+/** With what changed since an earlier night. */
 const comparedReportOn =
   (input: string): MakePage =>
   async (at) => {
     await changesOf(input)(at);
-    await mkdir(at("nights"));
-    await cp(at("1.csv.manifest.json"), at("nights/1.json"));
-    const more = ["--against", at("1.csv"), "--history", at("nights")];
+    const more = ["--against", at("1.csv")];
     await repute("report", at("2.csv"), ...more, "-o", at("report.html"));
     return at("report.html");
   };

@@ -13,7 +13,7 @@ export interface RunRecord {
   /** How often the run was resumed. */
   readonly resumed: number;
   /** Settings that are the same for all workers; nothing secret. */
-  readonly settings: Pick<EnrichSettings, "lookup" | "service"> & { readonly unordered: boolean };
+  readonly settings: Pick<EnrichSettings, "lookup" | "service">;
   readonly command: readonly string[];
 }
 
@@ -38,7 +38,6 @@ export async function writeRunRecord(
         exclude: exclude?.map((path) => resolve(path)),
       },
       service: { intelUrl, timeout },
-      unordered: output.unordered,
     },
     command,
   };
@@ -68,12 +67,11 @@ export function chunkSettings(
   record: RunRecord,
   { queue, exclude = [] }: { readonly queue: string; readonly exclude?: readonly string[] },
 ): EnrichSettings {
-  const { lookup, service, unordered } = record.settings;
+  const { lookup, service } = record.settings;
   const { pace = queue } = lookup;
   const usual = inGroups(enrichOptions.parse({}));
   return {
     ...usual,
-    output: { ...usual.output, unordered },
     lookup: { ...lookup, pace, exclude: [...(lookup.exclude ?? []), ...exclude] },
     service,
     run: { ...usual.run, resume: true },

@@ -81,7 +81,6 @@ table{border-collapse:collapse;width:100%;font-size:.94rem}
 th,td{text-align:left;vertical-align:top;padding:.42rem .9rem .42rem 0;border-bottom:1px solid var(--line);font-weight:400}
 thead th,thead td{color:var(--soft);font-size:.85rem;border-bottom-color:var(--soft)}
 th:last-child,td:last-child{padding-right:0}
-.spark{height:1.3rem}.spark path{fill:none;stroke:var(--plain);stroke-width:1.5}
 .number{text-align:right;white-space:nowrap}
 .chart{width:38%;min-width:6rem;padding-top:.75rem}
 .kinds th,.kinds td{white-space:nowrap}.kinds .chart{width:26%}.zero{color:var(--soft)}

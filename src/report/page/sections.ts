@@ -4,14 +4,11 @@ import { kindName, moreText, outcomeNames } from "../headline.js";
 import { outcomes, total } from "../report-tally.js";
 import { runFacts } from "../run-facts.js";
 import { bucketName, timelineOf } from "../timeline.js";
-import type { Report, TopCounts, Series } from "../types.js";
+import type { Report, TopCounts } from "../types.js";
 import { bar, outcomeBar, timelineChart } from "./charts.js";
 import { changeTable } from "./diff-page.js";
 import { html, type Html, noTitle, numberTitle, tableOf, title } from "./html.js";
 import { offenderTable } from "./offender-table.js";
-import { scaleLinear } from "d3-scale";
-import { line } from "d3-shape";
-import { fewestNights, shownValue } from "../history.js";
 
 /** A part of the page with a heading; null when there is nothing to show in it. */
 export interface Section {
@@ -23,7 +20,6 @@ export interface Section {
 /** The parts of the page, in their order; another one is an entry here. */
 export const sections: readonly Section[] = [
   { id: "changes", title: "What changed", body: changes },
-  { id: "history", title: "Night by night", body: historyTable },
   { id: "kinds", title: "Verdicts by kind", body: kinds },
   { id: "tags", title: "Tags", body: tags },
   { id: "networks", title: "Networks and countries", body: networks },
@@ -166,51 +162,4 @@ function run(report: Report): Html {
         <dd>${isCode ? html`<code>${value}</code>` : value}</dd>`,
   );
   return html`<dl class="facts">${facts}</dl>`;
-}
-
-/** One row per figure: a sparkline of the nights, tonight's value and the usual one. */
-function historyTable({ history }: Report): Html | null {
-  if (history === null) return null;
-  const nights = history[0]?.values.length ?? 0;
-  const outliers = history.filter(({ isOutlier }) => isOutlier).map(({ name }) => name);
-  const said =
-    outliers.length === 0 ? "Nothing is unusual tonight." : `Unusual: ${outliers.join(", ")}.`;
-  return html`${nights > fewestNights && html`<p>${said}</p>`}
-    <p class="soft">
-      ${nights === 1 ? "1 night" : `${formatCount(nights)} nights`}. Unusual means more than 3.5
-      times the usual spread away from the median of the nights before, of which there must be
-      ${fewestNights}.
-    </p>
-    ${tableOf(
-      [title("Figure"), noTitle, numberTitle("Tonight"), numberTitle("Usual")],
-      history.map(seriesRow),
-    )}`;
-}
-
-function seriesRow(series: Series): Html {
-  const { name, values, usual, isOutlier } = series;
-  return html`<tr>
-    <th scope="row">${name}${isOutlier && html` <strong class="verdict">unusual</strong>`}</th>
-    <td class="chart">${sparkline(values)}</td>
-    <td class="number">${shownValue(series, values.at(-1) ?? 0)}</td>
-    <td class="number">${usual === null ? "" : shownValue(series, usual)}</td>
-  </tr>`;
-}
-
-/** Scaled from zero to the highest value. */
-function sparkline(values: readonly number[]): Html {
-  const x = scaleLinear([0, Math.max(values.length - 1, 1)], [1, 99]);
-  const y = scaleLinear([0, Math.max(...values, 1)], [19, 1]);
-  const path = line<number>(
-    (_, index) => x(index),
-    (value) => y(value),
-  )([...values]);
-  return html`<svg
-    class="bar spark"
-    viewBox="0 0 100 20"
-    preserveAspectRatio="none"
-    aria-hidden="true"
-  >
-    <path d="${path}" vector-effect="non-scaling-stroke" />
-  </svg>`;
 }

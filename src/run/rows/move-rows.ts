@@ -36,13 +36,12 @@ export interface RowMoveOptions {
   readonly sink: Pick<Sink, "write">;
   readonly tally: Tally;
   readonly clock: Clock;
-  readonly ordered: boolean;
   /** Maximum number of open requests. */
   readonly concurrency: number;
   /** Slots of the lookups that `start` makes. */
   readonly slots?: Slots;
   readonly signals: RunSignals;
-  /** Numbers of rows that are already written although rows before them are not. */
+  /** Numbers of rows that are already written: those of a record that has more. */
   readonly skip: ReadonlySet<number>;
   /** Why the sink leaves a row out; null for a row that it writes. @default it writes all */
   readonly leftOut?: ((row: EnrichedRow) => LeftOutReason | null) | undefined;
@@ -84,7 +83,7 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
 }
 
 function windowFor(options: RowMoveOptions): RowWindow {
-  const { sink, tally, ordered, slots, concurrency, startOffset } = options;
+  const { sink, tally, slots, concurrency, startOffset } = options;
   const { least, perRequest } = pendingBounds;
   const window: RowWindow = new RowWindow(
     {
@@ -92,7 +91,6 @@ function windowFor(options: RowMoveOptions): RowWindow {
       capacityUnsettled: Math.max(least, perRequest * concurrency),
       capacityBytes: windowBounds.bytes,
       slots,
-      ordered,
       async write(rows) {
         const kept = rows.filter(({ finding }) => finding !== skipped);
         await sink.write(kept);

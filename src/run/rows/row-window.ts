@@ -15,8 +15,6 @@ export interface RowWindowOptions {
   readonly slots?: Pick<Slots, "crowded" | "onRoom"> | undefined;
   /** Maximum bytes of input and large answers held. A single row may exceed it. */
   readonly capacityBytes: number;
-  /** True writes rows in the order they were added, false as their lookups finish. */
-  readonly ordered: boolean;
   /** Writes a batch. Never called again before it resolves. */
   readonly write: (rows: readonly EnrichedRow[]) => Promise<void>;
 }
@@ -25,7 +23,7 @@ export interface RowWindowOptions {
 export interface WindowPosition {
   /** The last row of a record up to which everything is written; null if there is none yet. */
   readonly last: Row | null;
-  /** Numbers of rows after `last` that are already written: of its record, or in another order. */
+  /** Numbers of rows after `last` that are already written: those of a record that has more. */
   readonly ahead: readonly number[];
 }
 
@@ -40,7 +38,6 @@ interface Entry {
   /** Bytes of input, plus those of a large answer. */
   weight: number;
   finding: Finding | null;
-  written: boolean;
   next: Entry | null;
 }
 
@@ -52,10 +49,9 @@ export class RowWindow {
   /** Null until the window fails. */
   failure: WindowFailure | null = null;
   readonly #options: RowWindowOptions;
-  /** Oldest entry not yet written. Entries form a list in input order. */
-  #oldest: Entry | null = null;
+  /** Entries form a list in input order. */
   #newest: Entry | null = null;
-  /** Oldest entry not yet passed to the writer (ordered output). */
+  /** Oldest entry not yet passed to the writer. */
   #nextReady: Entry | null = null;
   #ready: Entry[] = [];
   #rows = 0;
@@ -146,21 +142,14 @@ export class RowWindow {
 
   /** How much of the input is written. Exact between two calls of `write`. */
   position(): WindowPosition {
-    const ahead = [...this.#begun];
-    // In input order, no row is written ahead of another.
-    const first = this.#options.ordered ? null : this.#oldest;
-    for (let entry = first; entry !== null; entry = entry.next) {
-      if (entry.written) ahead.push(entry.row.number);
-    }
-    return { last: this.#lastWritten, ahead };
+    return { last: this.#lastWritten, ahead: this.#begun };
   }
 
   #append(row: Row, item: Item | null): Entry {
     const weight = Math.max(0, row.end - this.#lastEnd);
     this.#lastEnd = row.end;
-    const entry: Entry = { row, item, weight, finding: null, written: false, next: null };
-    if (this.#newest === null) this.#oldest = entry;
-    else this.#newest.next = entry;
+    const entry: Entry = { row, item, weight, finding: null, next: null };
+    if (this.#newest !== null) this.#newest.next = entry;
     this.#newest = entry;
     this.#nextReady ??= entry;
     this.#rows++;
@@ -173,16 +162,12 @@ export class RowWindow {
     const bytes = largeBytes(finding);
     entry.weight += bytes;
     this.#bytes += bytes;
-    if (this.#options.ordered) {
-      let next = this.#nextReady;
-      while (next !== null && next.finding !== null) {
-        this.#ready.push(next);
-        next = next.next;
-      }
-      this.#nextReady = next;
-    } else {
-      this.#ready.push(entry);
+    let next = this.#nextReady;
+    while (next !== null && next.finding !== null) {
+      this.#ready.push(next);
+      next = next.next;
     }
+    this.#nextReady = next;
     if (this.#ready.length === 0 || this.#pumping || this.failure !== null) return;
     this.#pumping = true;
     // Defer by one turn, so that rows that finish together are written together.
@@ -212,17 +197,14 @@ export class RowWindow {
     this.#ready = [];
     // Every ready entry has its finding.
     const rows = entries.map(({ row, item, finding }) => ({ row, item, finding: finding! }));
-    for (const entry of entries) entry.written = true;
-    while (this.#oldest?.written) {
-      const gone: Entry = this.#oldest;
-      this.#begun = gone.row.continues === true ? [...this.#begun, gone.row.number] : [];
-      if (this.#begun.length === 0) this.#lastWritten = gone.row;
-      this.#oldest = gone.next;
+    for (const entry of entries) {
+      this.#begun = entry.row.continues === true ? [...this.#begun, entry.row.number] : [];
+      if (this.#begun.length === 0) this.#lastWritten = entry.row;
       // Unlink: a written entry in the old generation would keep its successors alive through minor
       // collections.
-      gone.next = null;
+      if (entry !== this.#newest) entry.next = null;
+      else this.#newest = null;
     }
-    if (this.#oldest === null) this.#newest = null;
     await this.#options.write(rows);
     for (const entry of entries) {
       this.#rows--;

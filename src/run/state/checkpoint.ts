@@ -44,7 +44,7 @@ export interface Checkpoint {
   readonly fingerprint: Fingerprint;
   /** The input is read and written up to here; offset 0 if no row is written yet. */
   readonly source: SourcePosition;
-  /** Numbers of rows beyond that position that are already written (unordered output). */
+  /** Numbers of rows beyond that position that are already written: those of a record that has more. */
   readonly ahead: readonly number[];
   readonly sink: SinkPosition;
   /** Bytes of the lookup journal that are durable. */

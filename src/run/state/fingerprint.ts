@@ -119,7 +119,6 @@ export async function takeFingerprint(
     "es-index": output.esIndex ?? null,
     "es-action": output.esAction === "create" ? "create" : null,
     "es-id": output.esId === "item" ? "item" : null,
-    unordered: output.unordered,
     lookups: lookup.lookups,
     mode: output.mode === "append" ? null : output.mode,
     key: output.key ?? null,

@@ -21,7 +21,7 @@ import {
 const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;
 const { against: _against, ...reports } = runGroups["Reports and monitoring"];
-const { to, rejects, formulaGuard, unordered } = sinkOptions.shape;
+const { to, rejects, formulaGuard } = sinkOptions.shape;
 
 const groups = {
   Input: {
@@ -42,7 +42,6 @@ const groups = {
     rejects,
     prefix: earlierPrefix,
     formulaGuard,
-    unordered,
   },
   Service,
   Lookups,

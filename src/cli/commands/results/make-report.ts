@@ -28,7 +28,6 @@ import {
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import { patternOf } from "../../../earlier/previous-outputs.js";
 import type { PublishedRun } from "../../../run/types.js";
-import { historyOf } from "../../../report/history.js";
 import { tallyReport } from "../../../report/report-tally.js";
 import type { Changes, Report, RunFacts } from "../../../report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
@@ -39,11 +38,8 @@ interface ReportOptions extends Comparing {
   readonly against?: string | undefined;
   /** Which one `previous` is. Default by the date or run ID in the output's name */
   readonly previous?: PreviousOf | undefined;
-  readonly history?: string | undefined;
   /** The output, if it is open already. */
   readonly reading?: OutputReading | undefined;
-  /** Called for each file of `history` that is not a manifest. */
-  readonly onWarning?: (message: string) => void;
   /** Called if the previous output is passed over or missing. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
@@ -51,22 +47,16 @@ interface ReportOptions extends Comparing {
 /**
  * Reads an output and counts what its report shows.
  *
- * @throws as `readOutput`; the signal's reason; UsageError `manifest_missing` with `history` but
- *   without a manifest
+ * @throws as `readOutput`; the signal's reason
  */
 export async function makeReport(output: string, options: ReportOptions): Promise<Report> {
-  const { prefix, history, stateDir, reading, onWarning, signal } = options;
+  const { prefix, stateDir, reading, signal } = options;
   const changes = await changesOf(output, options);
   const { manifest, columns, records } =
     reading ?? (await readOutput(output, prefix, undefined, stateDir));
-  const nights =
-    history === undefined
-      ? null
-      : await (await import("./read-nights.js")).nightsIn(history, manifest, output, onWarning);
   const facts = manifest === null ? null : factsOf(manifest);
-  const extras = { changes, history: nights === null ? null : historyOf(nights) };
   const rows = { columns, records: abortable(records, signal) };
-  return tallyReport(redactAddress(output), rows, facts, extras);
+  return tallyReport(redactAddress(output), rows, facts, changes);
 }
 
 /** What changed since the output that `--against` names. @throws UsageError `previous_unknown` */

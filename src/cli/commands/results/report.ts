@@ -21,12 +21,6 @@ const groups = {
         "Also show what changed since this earlier output, or since the previous one, if OUT has a date (2026-01-31) or run ID in its name",
       value: "EARLIER|previous",
     }),
-    history: option(z.string().min(1).optional(), {
-      common: true,
-      description:
-        "Also show earlier nights of this output, whose manifests are in this folder, and what is unusual tonight. Dates and run IDs in the name may differ",
-      value: "DIR",
-    }),
     prefix: earlierPrefix,
     color,
     stateDir: runOptions.shape.stateDir,
@@ -49,8 +43,8 @@ export const reportCommand = defineCommand({
   groups,
   examples: {
     "repute report enriched.csv -o report.html": "write a page to open in a browser or to mail",
-    "repute report enriched.csv --against monday.csv --history nights -o report.html":
-      "add what changed since Monday, and the course of the nights",
+    "repute report enriched.csv --against monday.csv -o report.html":
+      "add what changed since Monday",
     "repute report nights/2026-01-02.csv --against previous":
       "add what changed since the newest earlier night in the same folder",
     "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
@@ -64,12 +58,11 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const { context, settings, operand: output } = call;
   const { checkReportName, makeReport, writeReportPage } = await import("./make-report.js");
   if (settings.output !== undefined) checkReportName(settings.output);
-  const onWarning = (message: string): void => context.reporter.warning(message);
   const onNotice = (message: string): void => {
     if (!settings.quiet) context.reporter.print(`repute: ${message}`);
   };
   const { signal } = context;
-  const made = await makeReport(output, { ...settings, onWarning, onNotice, signal });
+  const made = await makeReport(output, { ...settings, onNotice, signal });
   if (settings.output === undefined) {
     const { reportText } = await import("../../../report/text.js");
     const { printReport } = await import("../../terminal/colors.js");

@@ -148,7 +148,7 @@ describe("flags", () => {
     [["--rate=5/s"], { rate: "5/s" }],
     [["--rate", "5/s", "--rate", "100/d"], { rate: "5/s,100/d" }],
     [["--item-column", "a b"], { itemColumn: "a b" }],
-    [["--unordered"], { unordered: true }],
+    [["--restart"], { restart: true }],
     [["--no-header"], { header: false }],
     [["--header=false"], { header: false }],
     [["-o", "out.csv"], { output: "out.csv" }],

@@ -128,7 +128,6 @@ function tryRun({ source, begin, write }: TrialOptions): Trial {
     sink,
     tally: new Tally(),
     clock,
-    ordered: true,
     concurrency: 4,
     signals,
     skip: new Set(),

@@ -34,25 +34,6 @@ describe("RowWindow", () => {
     );
   });
 
-  it("writes every row exactly once when unordered", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.scheduler(),
-        fc.integer({ min: 1, max: 40 }),
-        async (scheduler, total) => {
-          const written: number[] = [];
-          const window = windowOf(written, { capacity: 1000, ordered: false });
-          for (const number of numbers(total)) {
-            window.add(aRow({ number }), anItem, scheduler.schedule(Promise.resolve(aFinding())));
-          }
-          await scheduler.waitFor(window.drained());
-          expect([...written].sort((a, b) => a - b)).toEqual(numbers(total));
-        },
-      ),
-      { numRuns: 50 },
-    );
-  });
-
   it("is full when the bytes of its rows reach the limit, but accepts one large row", () => {
     const window = windowOf([], { capacity: 100, capacityBytes: 50 });
     expect(window.full).toBe(false);
@@ -67,7 +48,6 @@ describe("RowWindow", () => {
       capacity: 100,
       capacityUnsettled: 100,
       capacityBytes: 50,
-      ordered: true,
       write: () => allowed,
     });
     window.add(
@@ -110,12 +90,6 @@ describe("RowWindow", () => {
     expect(written).toEqual([1]);
     expect(window.position().last?.number).toBe(1);
   });
-
-  it("knows which rows are written ahead of a gap when unordered", async () => {
-    const window = windowOf([], { capacity: 10, ordered: false });
-    await failWithGap(window);
-    expect(window.position()).toMatchObject({ last: { number: 1 }, ahead: [3] });
-  });
 });
 
 it("a RowWindow stands at the end of a record, with its written rows ahead", async () => {
@@ -136,7 +110,6 @@ function windowOf(
     capacity: number;
     capacityUnsettled?: number;
     capacityBytes?: number;
-    ordered?: boolean;
     slots?: RowWindowOptions["slots"];
     onWrite?: (n: number) => void;
   },
@@ -145,7 +118,6 @@ function windowOf(
     capacity: options.capacity,
     capacityUnsettled: options.capacityUnsettled ?? 1_000_000,
     capacityBytes: options.capacityBytes ?? 1_000_000,
-    ordered: options.ordered ?? true,
     slots: options.slots,
     write(rows: readonly EnrichedRow[]) {
       written.push(...rows.map(({ row }) => row.number));
