@@ -10,7 +10,21 @@ import { HurriedClock } from "../helpers/hurried-clock.js";
 import { jobHere } from "../helpers/job-here.js";
 
 const key = "k3y-9f8e7d6c/5b4a+3210";
-const spellings = [key, encodeURIComponent(key), Buffer.from(key).toString("base64")];
+const base64 = Buffer.from(key).toString("base64");
+const hex = Buffer.from(key).toString("hex");
+const spellings = [
+  key,
+  encodeURIComponent(key),
+  encodeURIComponent(encodeURIComponent(key)),
+  base64,
+  base64.replaceAll("=", ""),
+  Buffer.from(key).toString("base64url"),
+  hex,
+  hex.toUpperCase(),
+  Array.from(key, (one) => `&#${one.charCodeAt(0)};`).join(""),
+  Array.from(key, (one) => `&#x${one.charCodeAt(0).toString(16)};`).join(""),
+  key.replaceAll("/", "&sol;").replaceAll("+", "&plus;"),
+];
 
 /** Enriches one address with a key; returns everything that the run left in its folders. */
 async function leftBy(step: Step, settings: Record<string, unknown> = {}): Promise<string> {
@@ -48,9 +62,15 @@ describe("a key echoed by the service is stored nowhere", () => {
     ["400", reply(400, failure(`no good: ${spellings.join(" ")}`))],
     ["404", reply(404, { message: `x-api-key: ${key} is unknown` })],
     ["418", reply(418, { error: `you sent ${spellings.join(", ")}` })],
-    ["200 within its data", reply(200, success({ ...ipResult(), tags: [`key:${key}`] }))],
+    [
+      "200 within its data",
+      reply(200, success({ ...ipResult(), tags: [`key:${key}`, ...spellings] })),
+    ],
     ["200 with drift", reply(200, success({ ...ipResult(), intent: key }))],
-    ["503 within its data", reply(503, partialSuccess({ ...ipResult(), tags: [key], asn: null }))],
+    [
+      "503 within its data",
+      reply(503, partialSuccess({ ...ipResult(), tags: spellings, asn: null })),
+    ],
     ["200 that is no JSON", reply(200, key, { "content-type": key })],
     ["200 in a strange encoding", reply(200, "x", { "content-encoding": key })],
   ])("%s", async (_status, step) => {

@@ -4,29 +4,19 @@ const hidden = "[hidden]";
 const leastInData = 8;
 
 /**
- * Hides a credential that a service echoes: verbatim, percent-encoded (RFC 3986), with JSON escapes or
- * in base64.
+ * Hides a credential that a service echoes: as it is, in base64, in hex, with percent-encoding (RFC 3986)
+ * or HTML entities, also applied several times, or with JSON escapes.
  */
 export class CredentialMask {
-  /** What to search data for: the credential and its encodings that differ from it. */
-  readonly #spellings: readonly Buffer[];
+  readonly #isShort: boolean;
   readonly #pattern: RegExp;
   /** Matches any text that has something to hide; most have not. */
   readonly #suspicious: RegExp;
 
   /** @param credential visible ASCII characters, at least one */
   constructor(credential: string) {
-    this.#spellings =
-      credential.length < leastInData
-        ? []
-        : [
-            ...new Set([
-              credential,
-              encodeURIComponent(credential),
-              JSON.stringify(credential).slice(1, -1),
-            ]),
-          ].map((spelling) => Buffer.from(spelling));
-    const pattern = patternOf(credential);
+    this.#isShort = credential.length < leastInData;
+    const pattern = this.#isShort ? aloneIn(credential) : spellingsOf(credential).join("|");
     this.#pattern = new RegExp(pattern, "g");
     this.#suspicious = new RegExp(`${pattern}|${names}`, "i");
   }
@@ -46,16 +36,12 @@ export class CredentialMask {
     return masked === text ? body : Buffer.from(masked, "latin1");
   }
 
-  /**
-   * Hides it in data with one search per spelling. Ignores base64 and short credentials: data
-   * doesn't contain the former by accident, and the latter cannot be told from other words.
-   */
+  /** Hides it in data. Ignores a short credential, which cannot be told from other words. */
   inData(body: Buffer): Buffer {
-    for (const spelling of this.#spellings) {
-      if (!body.includes(spelling)) continue;
-      return Buffer.from(body.toString("latin1").replaceAll(this.#pattern, hidden), "latin1");
-    }
-    return body;
+    if (this.#isShort) return body;
+    const text = body.toString("latin1");
+    const masked = text.replaceAll(this.#pattern, hidden);
+    return masked === text ? body : Buffer.from(masked, "latin1");
   }
 }
 
@@ -75,26 +61,86 @@ const headerLine = new RegExp(
   "gi",
 );
 
-function patternOf(credential: string): string {
-  const characters = Array.from(credential, characterPattern).join("");
-  const alone =
-    credential.length < leastInData ? `(?<![A-Za-z0-9])${characters}(?![A-Za-z0-9])` : characters;
-  const inBase64 = credential.length < leastInData ? [] : base64Cores(credential);
-  return [alone, ...inBase64].join("|");
+/** Patterns of every spelling of a credential of some length. */
+function spellingsOf(credential: string): readonly string[] {
+  const inHex = Array.from(credential, (one) => hexPattern(codeOf(one))).join("");
+  return [charactersIn(credential), inHex, ...base64Cores(credential)];
 }
 
-/** A character verbatim, as `%XX` or `\u00XX`, with backslashes where JSON allows them. */
+function aloneIn(credential: string): string {
+  return `(?<![A-Za-z0-9])${charactersIn(credential)}(?![A-Za-z0-9])`;
+}
+
+function charactersIn(credential: string): string {
+  return Array.from(credential, characterPattern).join("");
+}
+
+/** A percent sign, percent-encoded again any number of times. */
+const percent = "%(?:25){0,8}";
+/** An ampersand, which JSON may escape, as an HTML entity again any number of times. */
+const ampersand = String.raw`(?:&|\\{1,8}u0026)(?:amp;){0,8}`;
+
+/** A character verbatim, as `%XX`, `&#NN;`, `&name;`, `\u00XX` or `\xXX`, with backslashes where JSON allows them. */
 function characterPattern(character: string): string {
-  const code = character.charCodeAt(0).toString(16).padStart(2, "0");
-  const hex = `(?:${code}|${code.toUpperCase()})`;
+  const code = codeOf(character);
+  const hex = hexPattern(code);
   const itself = character.replace(/[^A-Za-z0-9]/, String.raw`\$&`);
   const escaped = /["\\/]/.test(character) ? String.raw`\\{0,8}` : "";
-  return String.raw`(?:${escaped}${itself}|%${hex}|\\{1,8}u00${hex})`;
+  const entity = `#(?:0{0,6}${code}(?!\\d)|[xX]0{0,6}${hex}(?![\\da-fA-F]));?`;
+  const named = entityNames[character];
+  const entities = named === undefined ? entity : `(?:${entity}|(?:${named});)`;
+  return String.raw`(?:${percent}${hex}|${ampersand}${entities}|\\{1,8}(?:u00|x)${hex}|${escaped}${itself})`;
 }
 
+function codeOf(character: string): number {
+  return character.charCodeAt(0);
+}
+
+/** Two hex digits in either case. */
+function hexPattern(code: number): string {
+  return code
+    .toString(16)
+    .padStart(2, "0")
+    .replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}
+
+/** HTML's names of characters of which credentials consist. */
+const entityNames: Readonly<Record<string, string>> = {
+  "!": "excl",
+  '"': "quot|QUOT",
+  "#": "num",
+  $: "dollar",
+  "%": "percnt",
+  "&": "amp|AMP",
+  "'": "apos",
+  "(": "lpar",
+  ")": "rpar",
+  "*": "ast|midast",
+  "+": "plus",
+  ",": "comma",
+  ".": "period",
+  "/": "sol",
+  ":": "colon",
+  ";": "semi",
+  "<": "lt|LT",
+  "=": "equals",
+  ">": "gt|GT",
+  "?": "quest",
+  "@": "commat",
+  "[": "lsqb|lbrack",
+  "\\": "bsol",
+  "]": "rsqb|rbrack",
+  "^": "Hat",
+  _: "lowbar|UnderBar",
+  "`": "grave|DiacriticalGrave",
+  "{": "lcub|lbrace",
+  "|": "verbar|vert|VerticalLine",
+  "}": "rcub|rbrace",
+};
+
 /**
- * Base64 of a text (RFC 4648, both alphabets) at each of the three possible byte offsets, without the
- * characters that depend on the surrounding bytes.
+ * Base64 of a text (RFC 4648, both alphabets, also percent-encoded or with JSON's `\/`) at each of the
+ * three possible byte offsets, without the characters that depend on the surrounding bytes.
  */
 function base64Cores(text: string): string[] {
   return [0, 1, 2].map((before) => {
@@ -104,6 +150,7 @@ function base64Cores(text: string): string[] {
     return bytes
       .toString("base64")
       .slice(first, end)
-      .replaceAll(/[+/]/g, (one) => (one === "+" ? "[+-]" : "[/_]"));
+      .replaceAll("+", `(?:[+-]|${percent}2[bB])`)
+      .replaceAll("/", String.raw`(?:\\{0,8}[/_]|${percent}2[fF])`);
   });
 }

@@ -47,6 +47,73 @@ describe("a credential in text is hidden", () => {
   });
 });
 
+/** Writes each character by one of these, as often as there are lists of choices. */
+const spelt = (...ways: readonly ((code: string, character: string) => string)[]) =>
+  fc.infiniteStream(fc.constantFrom(...ways, (_: string, character: string) => character)).map(
+    (choices) => (text: string) =>
+      Array.from(text, (character) => {
+        const write = choices.next().value;
+        return write(character.charCodeAt(0).toString(16).padStart(2, "0"), character);
+      }).join(""),
+  );
+
+const percent = spelt(
+  (hex) => `%${hex}`,
+  (hex) => `%${hex.toUpperCase()}`,
+);
+const entities = spelt(
+  (hex) => `&#x${hex};`,
+  (hex) => `&#X00${hex.toUpperCase()};`,
+  (_, character) => `&#${character.charCodeAt(0)};`,
+  (_, character) => named[character] ?? character,
+);
+const named: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  '"': "&quot;",
+  "'": "&apos;",
+  "<": "&lt;",
+  "/": "&sol;",
+  "+": "&plus;",
+};
+const whole = fc.constantFrom(
+  (text: string) => text,
+  (text: string) => Buffer.from(text).toString("base64"),
+  (text: string) => Buffer.from(text).toString("base64").replaceAll("=", ""),
+  (text: string) => Buffer.from(`user:${text}`).toString("base64url"),
+  (text: string) => Buffer.from(text).toString("hex"),
+  (text: string) => Buffer.from(text).toString("hex").toUpperCase(),
+  encodeURIComponent,
+  (text: string) => encodeURIComponent(encodeURIComponent(text)),
+  (text: string) => encodeURIComponent(Buffer.from(text).toString("base64")),
+);
+
+test("hides every encoding of a credential in data and in text", () => {
+  const credential = fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 8,
+    maxLength: 48,
+  });
+  const encoding = fc.oneof(
+    whole,
+    percent,
+    entities,
+    entities.map((encode) => (text: string) => encode(text).replaceAll("&", "&amp;")),
+    entities.map((encode) => (text: string) => encode(text).replaceAll("&", String.raw`\u0026`)),
+    percent.map((encode) => (text: string) => encode(text).replaceAll("%", "%25")),
+  );
+  fc.assert(
+    fc.property(credential, encoding, (secret, encode) => {
+      const body = Buffer.from(JSON.stringify({ tags: ["a:b", `<${encode(secret)}>`] }));
+      const hides = new CredentialMask(secret);
+      for (const masked of [hides.inData(body).toString(), hides.inText(body.toString())]) {
+        // Base64 keeps up to four bits of the credential at either end.
+        expect(masked).toMatch(/^\{"tags":\["a:b","<.{0,9}\[hidden\].{0,9}>"\]\}$/);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("leaves other words alone", () => {
   for (const text of ["not authorized: no key", '{"x-api-key":null}', "cookies: none", ""]) {
     expect(mask.inText(text)).toBe(text);
