@@ -1,6 +1,7 @@
 import type { LookupFunction } from "node:net";
-import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { proxyFor, throughProxy } from "./proxy.js";
+import { ignoringContinue } from "./unasked-continue.js";
 import type { LookupAddress, LookupAllOptions } from "node:dns";
 import { lookup } from "node:dns/promises";
 
@@ -32,7 +33,9 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     bodyTimeout: 0,
   };
   const proxy = proxyFor(base, options.env ?? process.env);
-  if (proxy === null) return new Pool(base.origin, { ...common, connect });
+  if (proxy === null) {
+    return new Pool(base.origin, { ...common, connect: ignoringContinue(buildConnector(connect)) });
+  }
   const agent = new EnvHttpProxyAgent({
     ...common,
     connect,
@@ -43,8 +46,15 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     proxyTunnel: false,
     proxyTls: { timeout: connect.timeout, lookup },
     requestTls: connect,
+    factory: (origin, own: Pool.Options) =>
+      new Pool(origin, { ...own, connect: ignoringContinue(connectorOf(own.connect)) }),
   });
   return throughProxy(agent, proxy);
+}
+
+/** undici's agents give the pools that they create a function. */
+function connectorOf(connect: Pool.Options["connect"]): buildConnector.connector {
+  return typeof connect === "function" ? connect : buildConnector({ ...connect });
 }
 
 /** How long a failure counts for connections that open later, in milliseconds. */

@@ -112,7 +112,7 @@ function faultOf(error: unknown, code: string | null, answered: boolean): Transp
   return answered ? "truncated_body" : "connect_failed";
 }
 
-/** undici's messages for interim answers that it rejects (100, 101). */
+/** undici's messages for answers that it rejects, such as an unasked 101. */
 function isBadAnswer(error: unknown): boolean {
   return error instanceof Error && /^bad (?:response|upgrade)$/.test(error.message);
 }
