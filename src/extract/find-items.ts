@@ -43,7 +43,8 @@ const kindOf = new Uint8Array(0x1_0000);
 /** Characters that end a word: JavaScript's white space, quotes, and what no item has in it. */
 const separators =
   "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a" +
-  "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”‘’«»";
+  "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”‘’«»" +
+  "、。．｡：，；！？（）［］｛｝「」『』【】〔〕《》〈〉｜";
 for (const char of separators) kindOf[char.charCodeAt(0)] = separator;
 /** Items but hashes and wallets have one of these within. */
 for (const char of ".:@") kindOf[char.charCodeAt(0)] = mark;
@@ -80,7 +81,8 @@ const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 /** XML names what it is written in by a URL that nobody visits. */
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
 /** A URL without a scheme that begins the word. */
-const bareUrl = /^(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+(?::\d+)?\/.*[;()[\]=]/;
+const bareUrl =
+  /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+(?::\d+)?\/.*[;()[\]=]/i;
 /** The name of a field before an e-mail address. */
 const field = /^[a-z_-]{2,}=([^=@]+)@/i;
 /** A URL without a scheme, with its query; otherwise the text between brackets, `;` and `=`. */
@@ -173,13 +175,14 @@ function itemIn<T>(
 }
 
 function readPart<T>(part: string): FoundItem<T> | null {
-  let bare = part;
-  for (bare of wordSpellings(part)) {
-    const found = readItem<T>(bare);
-    if (found !== null && !addressAndPort.test(bare)) return found;
+  for (const bare of wordSpellings(part)) {
+    const whole = addressAndPort.test(bare) ? null : readItem<T>(bare);
+    if (whole !== null) return whole;
+    const value = bare.replace(label, "").replace(otherScheme, "$1").replace(addressAndPort, "$1");
+    const found = value === bare ? null : readItem<T>(value);
+    if (found !== null) return found;
   }
-  const value = bare.replace(label, "").replace(otherScheme, "$1").replace(addressAndPort, "$1");
-  return value === bare ? null : readItem(value);
+  return null;
 }
 
 /** Few words are items, so the reason of the others is not asked. */

@@ -4,7 +4,7 @@
  * one of the two brackets (`[.`, `.]`), backslashes before punctuation, full-width marks, dashes that
  * look like a hyphen, and invisible characters. Every line stays a line. Takes linear time.
  *
- * @param mark stands before each character that was defanged
+ * @param mark stands before each character that was defanged, but slashes
  * @default mark ""
  */
 export function refangText(text: string, mark = ""): string {
@@ -77,7 +77,7 @@ const tokens = new RegExp(
     /\([ \t]*(\.|dot|@|at)[ \t]*\)/,
     /\{[ \t]*(\.|dot|@|at)[ \t]*\}/,
     /(?<=[\da-f\]])\[(::)\](?!:)|\[(::)\](?=[\da-f])/,
-    /(?<=\w)\[(?=\.[\w.-]+(?![\w.\]-]))/,
+    /(?<=\w)\[(?=\.(?:[\w-]+\.\]?)*[\w-]+\.*(?![\w.\]-]))/,
     /(?<=\w)(\.)\](?=\w)/,
     /\\{1,2}(?=[._=@:~*#&+-][\w-])/,
   ]
@@ -102,7 +102,7 @@ function undoTokens(text: string, mark: string): string {
       while (start > from && isBlank(text.charCodeAt(start - 1))) start--;
       while (isBlank(text.charCodeAt(end))) end++;
     }
-    plain += text.slice(from, start) + mark + meaning(token);
+    plain += text.slice(from, start) + (token === "/" ? "/" : mark + meaning(token));
     from = end;
     tokens.lastIndex = end;
   }

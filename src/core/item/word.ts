@@ -1,7 +1,7 @@
 import { detectItem } from "./detect.js";
 import type { Item } from "./item.js";
 
-/** Reads the item in a word of a cell or a text: the whole word, else without the marks around it. */
+/** Reads the item in a word of a cell or a text, without the marks of the sentence around it. */
 export function readWord(word: string): Item | null {
   for (const spelling of wordSpellings(word)) {
     const item = detectItem(spelling);
@@ -10,10 +10,14 @@ export function readWord(word: string): Item | null {
   return null;
 }
 
-/** A word as written, without punctuation behind it, and without any mark around it. */
+/** A word without punctuation behind it, without emphasis around it, and without any mark. */
 export function wordSpellings(word: string): ReadonlySet<string> {
   const bare = withoutTail(word);
-  return new Set([word, bare, withoutTail(bare.replace(head, "").replace(emphasis, ""))]);
+  const [marks = ""] = head.exec(bare) ?? [];
+  const inner = bare.slice(marks.length);
+  const run = marks.replace(/^[^*_~]+/, "");
+  const plain = run !== "" && inner.endsWith(run) ? inner.slice(0, -run.length) : inner;
+  return new Set([bare, withoutTail(plain), withoutTail(plain.replace(emphasis, ""))]);
 }
 
 /** Bullets, emphasis, quotes and opening brackets; the dot of `*.example.com` stays. */
