@@ -8,7 +8,7 @@ import type { buildConnector } from "undici";
 export function ignoringContinue(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
-      if (error === null) renameContinue(socket!);
+      if (error === null) renameContinue(socket);
       callback(...([error, socket] as Parameters<typeof callback>));
     });
 }
