@@ -75,10 +75,6 @@ class ClientShape {
    * @default "100/s"; none with `local`
    */
   readonly rate = ofLookup.rate;
-  /** The same for queries alone, in addition to `rate`. */
-  readonly rateQuery = ofLookup.rateQuery;
-  /** The same for quick checks alone, in addition to `rate`. */
-  readonly rateQuickCheck = ofLookup.rateQuickCheck;
   /**
    * A pace shared with other clients, such as `await other.pace()`, which replaces `rate`; or the address
    * of a Redis, `redis://HOST[:PORT]/DB`, in which all programs that name it share `rate` for `url`.

@@ -9,7 +9,7 @@ import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
 import type { Outage } from "./attempt/outage.js";
 import { FairQueue } from "./pace/fair-queue.js";
-import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
+import type { RequestPace } from "./pace/request-pace.js";
 import { retry, type RetryOptions } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
@@ -42,8 +42,6 @@ interface ComposeOptions extends RetryOptions {
   readonly slots?: Slots | undefined;
   /** Pace of the run, shared with calls other than lookups. */
   readonly pace: RequestPace;
-  /** Additional paces of single endpoints. */
-  readonly shares?: Partial<Record<LookupEndpoint, EndpointPace>>;
   /** Ends the run if its first lookups show that nothing answers at the address. */
   readonly failFast?: LookupWrapper | undefined;
   /** Circuit breaker; without it, lookups use up their retries while the service is down. */
@@ -59,41 +57,28 @@ interface ComposeOptions extends RetryOptions {
 /**
  * Assembles the lookup of a run. For each endpoint, an item passes through:
  *
- *     dedupe ─▶ cached ─▶ failFast ─▶ retry ─▶ afterFirst ─▶ breaker ─▶ limit ─▶ journalled ─▶ pace ─▶ budget ─▶ client
+ *     dedupe ─▶ cached ─▶ failFast ─▶ retry ─▶ breaker ─▶ limit ─▶ journalled ─▶ pace ─▶ budget ─▶ client
  *
  * - dedupe is outermost, so nothing is done twice.
  * - cached sees the combined result of all attempts.
  * - retry is outside limit, so lookups that wait for their next attempt hold no slot.
  * - journalled is inside limit, so a kill loses at most what was open.
  * - limit is outside pace, so every attempt spends from the rate.
- * - afterFirst, only where endpoints have paces of their own, is outside pace, so attempts that wait for the first one have not spent from it, and
- *   outside breaker, so they do not try a service that the first one did not reach.
  *
- * All endpoints share afterFirst, breaker, limit, pace and budget.
+ * All endpoints share breaker, limit, pace and budget.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
-  const { client, lookups, store, cache, outage, shares = {}, isResumed = false } = options;
+  const { client, lookups, store, cache, outage, isResumed = false } = options;
   const { concurrency, slots = new Slots({ concurrency }) } = options;
   const limits = {
-    // A single pace starts with its first request, whenever that is.
-    first: Object.keys(shares).length === 0 ? undefined : afterFirst(options.clock),
     outage: outage?.hold,
     pace: paced(options.pace, () => slots.limited()),
     budget: options.budget && budget(options.budget),
   };
   const retried = retry(options);
   const chain = (endpoint: LookupEndpoint): Lookup => {
-    const own = shares[endpoint];
     const attempt = wrapped<AttemptLookup>(
-      [
-        limits.first,
-        limits.outage,
-        slots.limit,
-        journalled({ endpoint, store }),
-        own && ownPace(own),
-        limits.pace,
-        limits.budget,
-      ],
+      [limits.outage, slots.limit, journalled({ endpoint, store }), limits.pace, limits.budget],
       (item, attemptOptions) => client.attempt(endpoint, item, attemptOptions),
     );
     return wrapped<Lookup>(
@@ -144,43 +129,6 @@ export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper 
     }
     return Promise.reject(spent);
   };
-}
-
-/** Maximum time in milliseconds for which attempts wait for the first one. */
-const longestOpeningMs = 1_000;
-
-/**
- * Starts no other attempt before the first one has ended: until then a thread or a connection may still
- * be opening, and attempts that the pace releases meanwhile would arrive together. One wrapper serves
- * all endpoints, so that each of their paces starts with an open connection.
- */
-function afterFirst(clock: Clock): AttemptWrapper {
-  const waiting = new FairQueue<void>();
-  let first: AbortController | null = null;
-  return (next) => (item, options) => {
-    if (first?.signal.aborted) return next(item, options);
-    if (first !== null) return waiting.enqueue(options.signal).then(() => next(item, options));
-    const opening = (first = new AbortController());
-    const open = (): void => {
-      opening.abort();
-      while (waiting.release());
-    };
-    const attempt = next(item, options);
-    attempt.then(open, open);
-    clock.sleep(longestOpeningMs, opening.signal).then(open, () => undefined);
-    return attempt;
-  };
-}
-
-/** Spends from an endpoint's own pace, created with `isShare`, for every attempt. */
-export function ownPace(own: EndpointPace): AttemptWrapper {
-  const ended = (): void => own.ended();
-  return (next) => (item, options) =>
-    own.take(options.signal).then(() => {
-      const finding = next(item, options);
-      finding.then(ended, ended);
-      return finding;
-    });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { duration, isQuota, option, type Rate, rate, wholeNumber } from "../core/options.js";
 import { isRedisAddress, priorities, redisAddress } from "../store/redis/redis-address.js";
-import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import { lookupEndpoints } from "../core/finding.js";
 
 /** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */
 const lookupChoices = [...lookupEndpoints, "triage"] as const;
@@ -25,29 +25,6 @@ const lookupsList: z.ZodType<readonly LookupChoice[], string | readonly LookupCh
       }),
   )
   .transform((names) => [...new Set(names)]);
-
-/** The option with an endpoint's own rates. */
-const rateKeys = {
-  query: "rateQuery",
-  "quick-check": "rateQuickCheck",
-} as const satisfies Record<LookupEndpoint, string>;
-
-export type EndpointRates = {
-  readonly [Key in (typeof rateKeys)[LookupEndpoint]]?: readonly Rate[] | undefined;
-};
-
-export function ratesOf(endpoint: LookupEndpoint, settings: EndpointRates): readonly Rate[] {
-  return settings[rateKeys[endpoint]] ?? [];
-}
-
-function rateOption(endpoint: string) {
-  return option(rates().optional(), {
-    rare: true,
-    description: `Rate limit for the ${endpoint} endpoint, in addition to --rate`,
-    value: "N/s",
-    repeats: true,
-  });
-}
 
 function checkCacheAddress(text: string, context: z.RefinementCtx): void {
   const fault = isRedisAddress(text) ? redisAddress().safeParse(text).error : undefined;
@@ -100,8 +77,6 @@ export const lookupOptions = z.strictObject({
     value: "N/s",
     repeats: true,
   }),
-  rateQuery: rateOption("query"),
-  rateQuickCheck: rateOption("quick check"),
   pace: option(redisAddress().optional(), {
     description:
       "Share rates, quotas and pauses with all runs that name the same Redis, redis://HOST[:PORT]/DB or rediss://, and ask the same service. While Redis is away, nothing is sent",

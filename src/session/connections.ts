@@ -3,7 +3,6 @@ import type { Dispatcher } from "undici";
 import type { RequestThread } from "../api/thread/request-thread.js";
 import { lookupEndpoints } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
-import { type EndpointRates, ratesOf } from "../lookup/options.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
 const threadRate = 1_000;
@@ -23,7 +22,7 @@ const maxQueue = 96;
  */
 const threadsHelp = import.meta.url.endsWith(".js") && availableParallelism() > 1;
 
-interface Settings extends EndpointRates {
+interface Settings {
   readonly concurrency: number;
   readonly rate?: readonly Rate[] | undefined;
 }
@@ -55,16 +54,8 @@ export async function openConnections(
 }
 
 /** Quotas and budgets are charged when a request leaves, so they forbid a queue. */
-export function mayQueue(
-  settings: EndpointRates & {
-    readonly rate?: readonly Rate[] | undefined;
-    readonly maxRequests?: number | undefined;
-  },
-): boolean {
-  const own = lookupEndpoints.map((endpoint) => ratesOf(endpoint, settings));
-  const all = [settings.rate ?? [], ...own];
-  if (all.flat().some(isQuota) || settings.maxRequests !== undefined) return false;
-  return all.every((rates) => perSecond(rates) >= queueRate);
+export function mayQueue(rate: readonly Rate[] = [], maxRequests?: number): boolean {
+  return !rate.some(isQuota) && maxRequests === undefined && perSecond(rate) >= queueRate;
 }
 
 /** Requests per second that the rates allow. Quotas limit the total, not the speed. */

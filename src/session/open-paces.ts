@@ -1,7 +1,5 @@
-import { lookupEndpoints } from "../core/finding.js";
 import { UsageError } from "../core/errors.js";
 import { isQuota, type Rate } from "../core/options.js";
-import { ratesOf } from "../lookup/options.js";
 import { Pace } from "../lookup/pace/pace.js";
 import type { QuotaStore } from "../store/quota/quota.js";
 import {
@@ -24,13 +22,12 @@ export async function openPaces(settings: PaceSettings, options: OpenPacesOption
       hint: "add --pace redis://HOST/DB, or omit --priority",
     });
   }
-  const own = lookupEndpoints.flatMap((endpoint) => ratesOf(endpoint, settings));
-  const store = await quotaStoreFor([...(settings.rate ?? []), ...own], options);
+  const store = await quotaStoreFor(settings.rate ?? [], options);
   const onUsedUp = (used: Rate | null, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
-  return pacesOf(settings, (name, rates, isShare) => {
+  return pacesOf(settings, (name, rates) => {
     const quotas = store && { store, name };
-    return new Pace({ rates, clock, isShare, quotas, onUsedUp });
+    return new Pace({ rates, clock, quotas, onUsedUp });
   });
 }
 

@@ -1,12 +1,10 @@
-import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import type { Clock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
-import { type EndpointRates, ratesOf } from "../lookup/options.js";
 import type { ProbeLease } from "../lookup/attempt/outage.js";
 import type { Throttling } from "../lookup/pace/request-pace.js";
 import type { Pace } from "../lookup/pace/pace.js";
-import type { EndpointPace, RequestPace } from "../lookup/pace/request-pace.js";
+import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { Priority } from "../store/redis/redis-address.js";
 
 export interface OpenPacesOptions {
@@ -20,16 +18,15 @@ export interface OpenPacesOptions {
 }
 
 /** Rates, and where their pace is shared; no `pace` for an own one. */
-export interface PaceSettings extends EndpointRates {
+export interface PaceSettings {
   readonly rate?: readonly Rate[] | undefined;
   readonly pace?: string | undefined;
   readonly priority?: Priority | undefined;
 }
 
-/** The paces of a run: one for all endpoints, and one for each endpoint with rates of its own. */
+/** The pace of a run, and what it has learned. */
 export interface Paces {
   readonly run: RequestPace;
-  readonly shares: Partial<Record<LookupEndpoint, EndpointPace>>;
   /** What throttle answers have shown so far to the run's own pace. */
   readonly throttling: () => Throttling;
   /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
@@ -40,25 +37,17 @@ export interface Paces {
   giveBack(): Promise<void>;
 }
 
-/** @param open makes the pace whose quotas are counted under a name; `isShare` if it is one endpoint's */
+/** @param open makes the pace whose quotas are counted under a name */
 export function pacesOf(
-  settings: PaceSettings,
-  open: (name: string, rates: readonly Rate[], isShare: boolean) => Pace,
+  { rate = [] }: PaceSettings,
+  open: (name: string, rates: readonly Rate[]) => Pace,
 ): Paces {
-  const run = open(quotaOfAll, settings.rate ?? [], false);
-  const shares: Partial<Record<LookupEndpoint, Pace>> = {};
-  for (const name of lookupEndpoints) {
-    const own = ratesOf(name, settings);
-    if (own.length > 0) shares[name] = open(name, own, true);
-  }
+  const run = open(quotaOfAll, rate);
   return {
     run,
-    shares,
     throttling: () => run.limits.throttling,
     pausedMs: () => run.limits.pausedMs,
-    async giveBack() {
-      for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();
-    },
+    giveBack: () => run.giveBack(),
   };
 }
 

@@ -135,7 +135,7 @@ export class Session {
     const cache = store && { address: service.name, store };
     const paces = await this.paces();
     const { dispatcher, queue } = await this.#connections(run !== undefined);
-    const ahead = mayQueue({ ...settings, rate: this.rates, maxRequests }) ? queue : 0;
+    const ahead = mayQueue(this.rates, maxRequests) ? queue : 0;
     const address = new AddressWatch({ address: service.url, before: run?.before });
     const { slots = new Slots({ concurrency, ahead }) } = use;
     const client = this.#client({
@@ -166,7 +166,6 @@ export class Session {
       budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#listeners.end },
       slots,
       pace: paces.run,
-      shares: paces.shares,
       retries: settings.retries,
       answered: run?.answered ?? this.#hasAnswered,
       failFast: run && failFast({ address: service.url, answered: run.answered }),

@@ -37,11 +37,11 @@ export async function openSharedPaces(
   const store = new RedisQuotaStore(link, service);
   const onUsedUp = (used: Rate | null, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));
-  const paces = pacesOf(settings, (scope, rates, isShare) => {
+  const paces = pacesOf(settings, (scope, rates) => {
     const server = new PaceServer(link, { id, service, scope, priority });
     const slots = new SharedSlots({ server, rates, clock });
     link.onLost(() => slots.lost());
-    return new Pace({ rates, clock, slots, isShare, quotas: { store, name: scope }, onUsedUp });
+    return new Pace({ rates, clock, slots, quotas: { store, name: scope }, onUsedUp });
   });
   const lease = new RedisProbeLease(link, service);
   return {

@@ -1,6 +1,4 @@
-import { lookupEndpoints } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
-import { type EndpointRates, ratesOf } from "../lookup/options.js";
 import { quotaName } from "../store/quota/quota.js";
 import type { QuotaLocation, ScopedQuota } from "../store/quota/quota-file.js";
 import type { RedisQuotaStore } from "../store/redis/redis-quota-store.js";
@@ -16,14 +14,8 @@ export interface QuotaCounter extends Pick<QuotaLocation, "service" | "onWarning
 }
 
 /** The quotas among the rates of a run. */
-export function quotasOf(
-  settings: { readonly rate?: readonly Rate[] | undefined } & EndpointRates,
-): readonly ScopedQuota[] {
-  const own = lookupEndpoints.flatMap((scope) =>
-    ratesOf(scope, settings).map((rate) => ({ scope, rate })),
-  );
-  const all = (settings.rate ?? []).map((rate) => ({ scope: quotaOfAll, rate }));
-  return [...all, ...own].filter(({ rate }) => isQuota(rate));
+export function quotasOf(rates: readonly Rate[] = []): readonly ScopedQuota[] {
+  return rates.filter(isQuota).map((rate) => ({ scope: quotaOfAll, rate }));
 }
 
 /**

@@ -85,6 +85,6 @@ test("counts the items with a fresh answer, and asks for the others", async () =
   await asked(flags, 20);
   await write("in.csv", names(0, 10));
   expect(await plan(flags, 23)).toMatchObject({ cached: { query: 6 }, chosen: { requests: 4 } });
-  const late = await plan([...flags, "--rate-query", "1/m"], 25);
+  const late = await plan([...flags, "--rate", "1/m"], 25);
   expect(late).toMatchObject({ cached: { query: 2 }, chosen: { requests: 8, seconds: 420 } });
 });

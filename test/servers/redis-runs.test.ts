@@ -161,7 +161,7 @@ test("doctor checks the Redis of pace and cache", async () => {
 });
 
 test("plan tells how much of a shared quota is used", async () => {
-  const rates = ["--rate", "2000/s", "--rate", "400/d", "--rate-query", "90/h"];
+  const rates = ["--rate", "2000/s", "--rate", "400/d"];
   const args = await dump("used", 40, ...rates);
   expect((await runRepute(args, { env })).code).toBe(0);
   const shared = ["--intel-url", service.url, "--pace", redis.url(), ...rates];

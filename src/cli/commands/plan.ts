@@ -1,7 +1,7 @@
 import { apiOptions } from "../../api/options.js";
 import { lookupEndpoints } from "../../core/finding.js";
 import { isQuota, option, type Rate } from "../../core/options.js";
-import { lookupOptions, paceOf, ratesOf } from "../../lookup/options.js";
+import { lookupOptions, paceOf } from "../../lookup/options.js";
 import type { Plan } from "../../run/plan/plan.js";
 import type { PlannedPace } from "../../run/plan/plan-time.js";
 import type { CachedAnswers } from "../../run/plan/planned-items.js";
@@ -15,8 +15,7 @@ import { enrichInput } from "./enrich/enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
 
-const { lookups, bogons, exclude, urlQuery, cacheTtl, rate, rateQuery, rateQuickCheck } =
-  lookupOptions.shape;
+const { lookups, bogons, exclude, urlQuery, cacheTtl, rate } = lookupOptions.shape;
 
 const groups = {
   Input: sourceOptions.shape,
@@ -43,8 +42,6 @@ const groups = {
   },
   Pace: {
     rate,
-    rateQuery,
-    rateQuickCheck,
     pace: option(lookupOptions.shape.pace, {
       description: "Redis of a shared pace, as for enrich: the quotas used so far are read there",
       value: "URL",
@@ -113,7 +110,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
     planned = await plan({
       input: await enrichInput(operands, context, settings),
       settings,
-      paces: await plannedPaces(call),
+      pace: await plannedPace(call),
       cache,
       withheld,
       signal: context.signal,
@@ -135,29 +132,24 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
 }
 
 /** The rates, with the used part of quotas if the service's address is known. */
-async function plannedPaces({
+async function plannedPace({
   settings,
   given,
   context,
-}: CommandCall<PlanSettings>): Promise<readonly PlannedPace[]> {
-  const paces: readonly PlannedPace[] = [
-    { endpoint: null, rates: paceOf(settings.rate, settings.local) },
-    ...lookupEndpoints.map((endpoint) => ({ endpoint, rates: ratesOf(endpoint, settings) })),
-  ];
-  const hasQuota = paces.some(({ rates }) => rates.some(isQuota));
-  if (settings.intelUrl === undefined || !hasQuota) return paces;
+}: CommandCall<PlanSettings>): Promise<PlannedPace> {
+  const rates = paceOf(settings.rate, settings.local);
+  if (settings.intelUrl === undefined || !rates.some(isQuota)) return { rates };
   const service = chooseAddress("intel", settings, given);
-  if (service === null) return paces;
+  if (service === null) return { rates };
   const { quotasOf, usedQuotas } = await import("../../session/used-quotas.js");
-  const quotas = quotasOf(settings);
+  const quotas = quotasOf(settings.rate);
   const { env: environment, clock, reporter } = context;
   const onWarning = (message: string): void => reporter.warning(message);
   const stateFolder = userStateFolder(environment);
   const counter = { pace: settings.pace, service, stateFolder, environment, onWarning };
   const used = await usedQuotas(counter, quotas, clock.now());
-  if (used === null) return paces;
-  const spent = (quota: Rate): number => used[quotas.findIndex(({ rate }) => rate === quota)] ?? 0;
-  return paces.map(({ endpoint, rates }) => ({ endpoint, rates, spent }));
+  if (used === null) return { rates };
+  return { rates, spent: (quota) => used[quotas.findIndex(({ rate }) => rate === quota)] ?? 0 };
 }
 
 /** The cache a run would use, opened read-only; null without one. */

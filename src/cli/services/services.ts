@@ -114,7 +114,7 @@ async function refuseUncounted(settings: SessionSettings): Promise<void> {
     import("../../session/used-quotas.js"),
     import("../../store/quota/open-quotas.js"),
   ]);
-  if (settings.pace !== undefined || quotasOf(settings).length === 0) return;
+  if (settings.pace !== undefined || quotasOf(settings.rate).length === 0) return;
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
 }
 

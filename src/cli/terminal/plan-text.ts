@@ -65,19 +65,15 @@ function quotaLines({ quotas, quota_ends: ends }: Plan["chosen"]): readonly Plan
   return [
     ...quotas
       .filter(({ spent }) => spent > 0)
-      .map(({ count, per_seconds: seconds, spent, endpoint }): PlanLine => [
-        label("quota", endpoint),
+      .map(({ count, per_seconds: seconds, spent }): PlanLine => [
+        "quota",
         `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} already used`,
       ]),
     ...ends.map((end): PlanLine => [
-      label("quota", end.endpoint),
+      "quota",
       `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${counted(end.left, "request")} left`,
     ]),
   ];
-}
-
-function label(name: string, endpoint: string | undefined): string {
-  return endpoint === undefined ? name : `${name} ${endpoint}`;
 }
 
 function requestText(requests: PlannedRequests): string {

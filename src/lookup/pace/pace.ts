@@ -5,7 +5,7 @@ import { Quota, quotaName, type QuotaStore, tightest } from "../../store/quota/q
 import { FairQueue } from "./fair-queue.js";
 import type { Limits } from "./limits.js";
 import { OwnSlots, type SlotSource } from "./own-slots.js";
-import type { EndpointPace, RequestPace } from "./request-pace.js";
+import type { RequestPace } from "./request-pace.js";
 
 interface PaceOptions {
   /** All rates apply; none means no limit. Quotas are those over an hour or longer. */
@@ -19,8 +19,6 @@ interface PaceOptions {
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
   /** Called when a quota is used up for more than a minute; without a rate, it is the service's own. */
   readonly onUsedUp?: ((rate: Rate | null, resumesAtMs: number) => void) | undefined;
-  /** Whether requests wait for another pace after this one. */
-  readonly isShare?: boolean | undefined;
 }
 
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
@@ -33,17 +31,13 @@ const longestQuotaWaitMs = 60_000;
  * The pace of a run, shared by all attempts of all endpoints. Keeps rates and quotas, and pauses
  * everything when the service throttles.
  */
-export class Pace implements RequestPace, EndpointPace {
+export class Pace implements RequestPace {
   readonly limits: Limits;
   readonly #slots: SlotSource;
   readonly #quotas: readonly Quota[];
   readonly #options: PaceOptions;
   readonly #queue = new FairQueue<number>(() => this.#stop());
   #timer: AbortController | null = null;
-  /** If `isShare`: requests released that have not ended. */
-  #underWay = 0;
-  /** Reported when they have all ended: a quota is used up when its last request is. */
-  #usedUp: { readonly rate: Rate; readonly resumesAtMs: number } | null = null;
 
   constructor(options: PaceOptions) {
     const { rates, clock, quotas } = options;
@@ -88,10 +82,6 @@ export class Pace implements RequestPace, EndpointPace {
     this.limits.advise(by, rate);
   }
 
-  ended(): void {
-    if (--this.#underWay === 0) this.#tellUsedUp();
-  }
-
   /** Returns unused slots and reservations. Call when the run is over. */
   async giveBack(): Promise<void> {
     this.#stop();
@@ -109,7 +99,6 @@ export class Pace implements RequestPace, EndpointPace {
     if (quotaWait > 0) return quotaWait;
     this.#slots.spend(now);
     for (const quota of this.#quotas) quota.spend();
-    if (this.#options.isShare === true) this.#underWay++;
     return 0;
   }
 
@@ -119,8 +108,7 @@ export class Pace implements RequestPace, EndpointPace {
       const wait = quota.wait();
       longest = Math.max(longest, wait);
       if (wait <= longestQuotaWaitMs) continue;
-      this.#usedUp = { rate: quota.rate, resumesAtMs: this.#options.clock.now() + wait };
-      if (this.#underWay === 0) this.#tellUsedUp();
+      this.#options.onUsedUp?.(quota.rate, this.#options.clock.now() + wait);
     }
     return longest;
   }
@@ -130,12 +118,6 @@ export class Pace implements RequestPace, EndpointPace {
     const { pausedMs } = this.limits;
     if (pausedMs <= longestWaitMs) return;
     this.#options.onUsedUp?.(null, this.#options.clock.now() + pausedMs);
-  }
-
-  #tellUsedUp(): void {
-    const usedUp = this.#usedUp;
-    this.#usedUp = null;
-    if (usedUp !== null) this.#options.onUsedUp?.(usedUp.rate, usedUp.resumesAtMs);
   }
 
   /** Releases every request that may start, and sets the single timer for the next. */

@@ -1,12 +1,5 @@
 import type { Rate } from "../../core/options.js";
 
-/** The pace of one endpoint, in addition to the one of the run. */
-export interface EndpointPace {
-  take(signal: AbortSignal): Promise<unknown>;
-  /** Reports the end of a request released here. */
-  ended(): void;
-}
-
 /** Decides when each request may start, for one run or for all that share the pace. */
 export interface RequestPace {
   /**

@@ -1,9 +1,6 @@
-import type { LookupEndpoint } from "../../core/finding.js";
 import { isQuota, type Rate } from "../../core/options.js";
 
 export interface PlannedPace {
-  /** Null: all endpoints together. */
-  readonly endpoint: LookupEndpoint | null;
   /** Empty for no limit. */
   readonly rates: readonly Rate[];
   /** How much of the quotas earlier runs used. @default none */
@@ -31,37 +28,20 @@ interface QuotaUse {
   readonly spent: number;
 }
 
-/** A quota of one endpoint, or of all together. */
-type OfEndpoint<Quota> = Quota & { readonly endpoint?: LookupEndpoint };
-
 export interface PlannedTime {
   /** Seconds at the given rates; null without rates. */
   readonly seconds: number | null;
   /** The quotas among the rates, and how much of them earlier runs used. */
-  readonly quotas: readonly OfEndpoint<QuotaUse>[];
-  readonly quota_ends: readonly OfEndpoint<QuotaEnd>[];
+  readonly quotas: readonly QuotaUse[];
+  readonly quota_ends: readonly QuotaEnd[];
 }
 
-/** @param requestsTo requests of the run to an endpoint; null: to all together */
-export function timeOf(
-  paces: readonly PlannedPace[],
-  requestsTo: (endpoint: LookupEndpoint | null) => number,
-): PlannedTime {
-  const ofEach = <Value extends object>(
-    of: (requests: number, rates: readonly Rate[], spent?: Spent) => readonly Value[],
-  ): readonly OfEndpoint<Value>[] =>
-    paces.flatMap(({ endpoint, rates, spent }) =>
-      of(requestsTo(endpoint), rates, spent).map((value): OfEndpoint<Value> =>
-        endpoint === null ? value : Object.assign({ endpoint }, value),
-      ),
-    );
-  const seconds = paces
-    .map(({ endpoint, rates, spent }) => secondsFor(requestsTo(endpoint), rates, spent))
-    .filter((each) => each !== null);
+/** @param requests of the run, to all endpoints together */
+export function timeOf({ rates, spent }: PlannedPace, requests: number): PlannedTime {
   return {
-    seconds: seconds.length === 0 ? null : Math.max(...seconds),
-    quotas: ofEach((_requests, rates, spent) => quotaUse(rates, spent)),
-    quota_ends: ofEach(quotaEnds),
+    seconds: secondsFor(requests, rates, spent),
+    quotas: quotaUse(rates, spent),
+    quota_ends: quotaEnds(requests, rates, spent),
   };
 }
 

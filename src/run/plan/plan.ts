@@ -34,7 +34,7 @@ interface PlanJob {
   readonly input: RunInput;
   readonly settings: ReadingSettings &
     Pick<FlatSettings, "lookups" | "output" | "onlyNew" | "prefix" | "limit">;
-  readonly paces: readonly PlannedPace[];
+  readonly pace: PlannedPace;
   /** What the run would not send. */
   readonly withheld: Withheld;
   /** Answers that the run would already have. @default none */
@@ -116,15 +116,13 @@ export async function plan(job: PlanJob): Promise<Plan> {
   };
 }
 
-function costOf({ paces }: PlanJob, items: PlannedItems, lookups: string): Plan["chosen"] {
+function costOf({ pace }: PlanJob, items: PlannedItems, lookups: string): Plan["chosen"] {
   const requests = items.requests()[lookups] ?? {};
   const most = Object.fromEntries(
     Object.entries(requests).map(([name, n]) => [name, typeof n === "number" ? n : n.most]),
   );
   const total = Object.values(most).reduce((sum, n) => sum + n, 0);
-  const requestsTo = (endpoint: LookupEndpoint | null): number =>
-    endpoint === null ? total : (most[memberOf(endpoint)] ?? 0);
-  return { lookups, requests: total, ...timeOf(paces, requestsTo) };
+  return { lookups, requests: total, ...timeOf(pace, total) };
 }
 
 async function countRows(

@@ -17,7 +17,6 @@ function compose(
     concurrency?: number;
     rate?: number;
     store?: MemoryStore;
-    hasShare?: boolean;
   } = {},
 ): { clock: ManualClock; lookup: Lookup } {
   const clock = new ManualClock();
@@ -30,7 +29,6 @@ function compose(
     lookups: options.lookups ?? ["query", "quick-check"],
     concurrency: options.concurrency ?? 8,
     pace: new Pace({ rates, clock, random: () => 0 }),
-    shares: options.hasShare === true ? { query: new Pace({ rates, clock, isShare: true }) } : {},
     retries: 5,
     partialRetries: 2,
     store: options.store ?? new MemoryStore(),
@@ -90,47 +88,6 @@ test("a throttle answer of one endpoint also holds back the other", async () => 
   void lookup(item, unaborted());
   await clock.advance(4999);
   expect(client.quickCheck.asked).toHaveLength(0);
-});
-
-test("where endpoints have rates, no other attempt starts before the first has ended, for a second at most", async () => {
-  const client = { query: held(), quickCheck: held() };
-  const { clock, lookup } = compose(client, { hasShare: true });
-  const open = () => client.query.open.length + client.quickCheck.open.length;
-  for (const each of [item, otherItem]) void lookup(each, unaborted());
-  await clock.advance(999);
-  expect(open()).toBe(1);
-  await clock.advance(1);
-  expect(open()).toBe(4);
-});
-
-test("an endpoint's rate holds where its attempts arrive while the first connection is opening", async () => {
-  const clock = new ManualClock();
-  const pace = (count: number) => new Pace({ rates: [{ count, perMs: 1000 }], clock });
-  const arrivals: number[] = [];
-  const openMs = 300;
-  const lookup = composeLookup({
-    client: {
-      async attempt(endpoint) {
-        await clock.sleep(openMs - clock.monotonic());
-        if (endpoint === "query") arrivals.push(clock.monotonic());
-        await clock.sleep(5);
-        return endpoint === "query" ? complete() : quick();
-      },
-    },
-    lookups: ["query", "quick-check"],
-    concurrency: 32,
-    pace: pace(1000),
-    shares: { query: pace(100) },
-    retries: 5,
-    partialRetries: 2,
-    store: new MemoryStore(),
-    clock,
-  });
-  for (let n = 1; n < 300; n++) void lookup({ kind: "ip", value: `192.0.2.${n}` }, unaborted());
-  await clock.advance(openMs + 1_000);
-  const within = (ms: number) => arrivals.filter((atMs) => atMs < openMs + ms).length;
-  expect(within(100)).toBeLessThanOrEqual(13);
-  expect(within(1_000)).toBeLessThanOrEqual(105);
 });
 
 test("aborting ends an item wherever it waits", async () => {

@@ -3,7 +3,7 @@ import type { Rate } from "../../../../src/core/options.js";
 import { Pace } from "../../../../src/lookup/pace/pace.js";
 import { MemoryQuotaStore } from "../../../../src/store/quota/quota-counts.js";
 import type { QuotaStore } from "../../../../src/store/quota/quota.js";
-import { ownPace, paced } from "../../../../src/lookup/compose.js";
+import { paced } from "../../../../src/lookup/compose.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { complete, item, scripted, unaborted } from "../attempts.js";
 
@@ -111,26 +111,6 @@ test("keeps the rate after a pause, without catching up", async () => {
   const times = leaves(run, clock, 3);
   await clock.advance(6000);
   expect(times).toEqual([5000, 5100, 5200]);
-});
-
-test("reports an endpoint's quota as used up after its last request", async () => {
-  const clock = new ManualClock();
-  const told: number[] = [];
-  const own = new Pace({
-    rates: [{ count: 2, perMs: 86_400_000 }],
-    isShare: true,
-    clock,
-    quotas: { store: new MemoryQuotaStore(), name: "query" },
-    onUsedUp: () => told.push(next.asked.length),
-  });
-  const run = new Pace({ rates: [{ count: 1, perMs: 1000 }], clock });
-  const next = scripted(complete());
-  const lookup = ownPace(own)(paced(run)(next));
-  for (let i = 0; i < 3; i++) void lookup(item, { signal });
-  await clock.advance(500);
-  expect([next.asked.length, told]).toEqual([1, []]);
-  await clock.advance(600);
-  expect([next.asked.length, told[0]]).toEqual([2, 2]);
 });
 
 test("leaves no timer when a used-up quota ends the waiting requests", async () => {

@@ -38,8 +38,8 @@ function input() {
 async function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: CachedAnswers) {
   const settings = enrichOptions.parse({ bogons: "ask", kindColumn: "kind", ...flags });
   const withheld = await openWithheld(settings);
-  const paces = [{ endpoint: null, rates: settings.rate ?? [] }];
-  return plan({ input: input(), settings, withheld, paces, signal, ...(cache ? { cache } : {}) });
+  const pace = { rates: settings.rate ?? [] };
+  return plan({ input: input(), settings, withheld, pace, signal, ...(cache ? { cache } : {}) });
 }
 
 /** No request for any endpoint. */
