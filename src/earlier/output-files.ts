@@ -42,6 +42,12 @@ export function outputFiles(
   const { format: name, parts } = manifest?.output ?? {};
   const noted = [...sinkFormats, "parquet" as const].find((known) => known === name);
   if (!path.endsWith("/")) {
+    const facts = statSync(path, { throwIfNoEntry: false });
+    if (facts?.isFIFO() || facts?.isCharacterDevice()) {
+      throw new UsageError("not_an_output", `${path} is not a regular file`, {
+        hint: "an output is read more than once: write it to a file first",
+      });
+    }
     const detected = detectSinkFormat(withoutFailed(path));
     const isParquet = findWarehouse(path)?.target.kind === "parquet";
     if (name !== undefined && noted === undefined && !isParquet) {

@@ -1,8 +1,6 @@
-import { constants, open as openDescriptor } from "node:fs";
 import { type FileHandle, open, stat as statPath } from "node:fs/promises";
-import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { promisify } from "node:util";
+import { openSilent } from "../core/files/read-path.js";
 import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
 import {
   checkedBytes,
@@ -44,10 +42,14 @@ async function openFile(
   chunkBytes: number,
 ): Promise<StoredInput> {
   const facts = await statPath(path).catch(() => null);
-  if (facts?.isFIFO()) return openPipe(path, before);
-  const handle = await open(path, constants.O_RDONLY).catch(async (error: unknown) => {
+  let handle: FileHandle;
+  try {
+    const stream = facts && openSilent(path, facts);
+    if (stream !== null) return fromStream({ stream, name: path }, before);
+    handle = await open(path);
+  } catch (error) {
     throw await openError(path, error);
-  });
+  }
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();
@@ -88,20 +90,6 @@ async function headOf(handle: FileHandle): Promise<Buffer> {
   const head = Buffer.alloc(limits.headBytes);
   const { bytesRead } = await handle.read(head, 0, head.length, 0);
   return head.subarray(0, bytesRead);
-}
-
-/**
- * Opens a named pipe, also from `<(command)`. Reading it as a file would block a thread-pool thread
- * until the writer ends, which neither closing the file nor exiting can interrupt.
- */
-async function openPipe(path: string, before: ChecksumState | null): Promise<StoredInput> {
-  const descriptor = await promisify(openDescriptor)(path, constants.O_RDONLY).catch(
-    async (error: unknown) => {
-      throw await openError(path, error);
-    },
-  );
-  const stream = new Socket({ fd: descriptor, readable: true, writable: false });
-  return fromStream({ stream, name: path }, before);
 }
 
 function fromStream(

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { shellWord } from "../core/text/quantity.js";
 import { ReputeError, UsageError } from "../core/errors.js";
 import { columnShare } from "../formats/columns/rate-columns.js";
@@ -101,8 +102,10 @@ async function sortOf(
   { name, input, folder }: NamedInput,
   settings: ReadingSettings,
 ): Promise<Found> {
-  // A stream can be read only once.
+  // A stream can be read only once, and so can a pipe.
   if (!("path" in input) || (await findTableInput(input.path)) !== null) return null;
+  const facts = statSync(input.path, { throwIfNoEntry: false });
+  if (facts?.isFIFO() || facts?.isCharacterDevice()) return null;
   if (folder !== undefined) return contentOf(input, settings);
   const format = await readingOf(input, settings).inputFormat();
   if (format === "text" && settings.from === undefined) {

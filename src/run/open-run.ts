@@ -109,7 +109,7 @@ async function openRunStage(
   const rows = { source, runId, stateFolder: folder, onWarning };
   const publication =
     target.warehouse === null
-      ? await openBundle(target, { encoder, stdout, folder })
+      ? await openBundle(target, { encoder, stdout, signal: job.signal, folder })
       : await openPublication(job, handling, target, rows);
   const resume = before?.sink ?? null;
   if (resume === null) for (const message of publication.warnings ?? []) onWarning(message);
@@ -128,7 +128,7 @@ function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => 
 }
 
 async function openRunSink(
-  { settings, stdout }: EnrichJob,
+  { settings, stdout, signal }: EnrichJob,
   { encoder: wrapEncoder }: RowHandling,
   run: OpeningRun,
   staged: StagedSink | null,
@@ -138,7 +138,7 @@ async function openRunSink(
   let sink: Sink;
   if (staged !== null) sink = staged;
   else if (target.warehouse !== null) throw new TypeError("only text is not staged");
-  else sink = await openSink(target, { encoder, wrapEncoder, stdout, resume });
+  else sink = await openSink(target, { encoder, wrapEncoder, stdout, signal, resume });
   const written = (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
   return addRejects(written, settings.output, run);
 }

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
+import { readPath } from "../core/files/read-path.js";
 import { UsageError } from "../core/errors.js";
 import { parseYaml } from "../core/text/yaml-text.js";
 import { childPointer, quote } from "./problem.js";
@@ -36,11 +36,15 @@ export type Webhook = Readonly<z.output<typeof webhookSchema>>;
  *
  * @throws UsageError `webhook_file` if the file cannot be read, and as {@link parseWebhooks}
  */
-export async function readWebhooks(file: string): Promise<readonly Webhook[]> {
+export async function readWebhooks(
+  file: string,
+  signal?: AbortSignal,
+): Promise<readonly Webhook[]> {
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = (await readPath(file, { signal })).toString("utf8");
   } catch (cause) {
+    signal?.throwIfAborted();
     const code = (cause as NodeJS.ErrnoException).code;
     const why =
       code === "ENOENT" ? "the file does not exist" : `cannot be read (${code ?? "unknown"})`;

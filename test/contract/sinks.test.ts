@@ -114,7 +114,12 @@ const streamTarget: TextOutputTarget = {
 };
 
 function openStream(stdout: PassThrough): Promise<Sink> {
-  return openSink(streamTarget, { encoder, stdout, resume: null });
+  return openSink(streamTarget, {
+    encoder,
+    stdout,
+    resume: null,
+    signal: new AbortController().signal,
+  });
 }
 
 async function open(
@@ -130,6 +135,7 @@ async function open(
       encoder: { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
       stdout: new PassThrough(),
       resume,
+      signal: new AbortController().signal,
     },
   );
   return { sink, target };

@@ -22,9 +22,9 @@ import {
 export async function readSettings(
   command: Command,
   flags: GivenSettings,
-  context: Pick<CliContext, "env" | "reporter">,
+  context: Pick<CliContext, "env" | "reporter"> & Partial<Pick<CliContext, "signal">>,
 ): Promise<LoadedSettings<Readonly<Record<string, unknown>>>> {
-  const { env, reporter } = context;
+  const { env, reporter, signal } = context;
   const own = optionSpecs(command.options);
   const ofEnvironment = settingsFromEnvironment(env, own);
   const [config, profile] = ["config", "profile"].map(
@@ -41,7 +41,7 @@ export async function readSettings(
   const levels = [flags, settingsFromEnvironment(env, known)];
   if (path !== "") {
     const { settingsFromFile } = await import("../options/config-file.js");
-    const file = await settingsFromFile(path, known, profile ?? null);
+    const file = await settingsFromFile(path, known, profile ?? null, signal);
     levels.push(file.profile, file.general);
   } else if (readsFile && profile) {
     throw new UsageError("profile_without_config", `${profile.name} needs a config file`, {

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
+import { readPath } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
 import { parseYaml, type YamlText } from "../../core/text/yaml-text.js";
 import { fileFault } from "../terminal/reporter.js";
@@ -29,8 +29,9 @@ export async function settingsFromFile(
   path: string,
   known: readonly OptionSpec[],
   profile: GivenSetting | null,
+  signal?: AbortSignal,
 ): Promise<FileSettings> {
-  const document = parseConfig(path, await readText(path));
+  const document = parseConfig(path, await readText(path, signal));
   const file: ConfigFile = { path, document, known };
   // An empty file sets nothing.
   const { profiles: section = {}, ...rest } = membersOf(file, document.value ?? {}, []);
@@ -51,10 +52,16 @@ interface ConfigFile {
   readonly known: readonly OptionSpec[];
 }
 
-async function readText(path: string): Promise<string> {
+/** Maximum size of a config file in bytes, so that a device cannot fill the memory. */
+const largestConfig = 16 * 1024 * 1024;
+
+async function readText(path: string, signal: AbortSignal | undefined): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    const bytes = await readPath(path, { signal, limit: largestConfig });
+    if (bytes.length === largestConfig) throw new Error("it has 16 MiB or more");
+    return bytes.toString("utf8");
   } catch (error) {
+    signal?.throwIfAborted();
     throw new UsageError(
       "config_unreadable",
       `cannot read the config file ${path}: ${fileFault(error)}`,

@@ -1,8 +1,8 @@
-import { constants, createReadStream, openSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
-import { Socket } from "node:net";
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
+import { readPath } from "../../core/files/read-path.js";
 import { readJson } from "../../core/json-members.js";
 import { option } from "../../core/options.js";
 import { shellWord } from "../../core/text/quantity.js";
@@ -137,30 +137,13 @@ async function readKeyFile(
         `other users can read or change the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,
       );
     }
-    const stream = stats.isFIFO() ? openPipe(path, signal) : createReadStream(path, { signal });
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= limit) break;
-    }
-    return Buffer.concat(chunks).subarray(0, limit);
+    return await readPath(path, { signal, limit });
   } catch (error) {
     signal.throwIfAborted();
     throw new UsageError("secret_unreadable", `cannot read ${path}, ${what}: ${fileFault(error)}`, {
       cause: error,
     });
   }
-}
-
-/**
- * Opens a pipe that may have no writer yet. An open that waits for one cannot be aborted, and would
- * keep the process from exiting.
- */
-function openPipe(path: string, signal: AbortSignal): Socket {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  return new Socket({ fd, writable: false, signal });
 }
 
 /** Why a text cannot be a header value (RFC 9110, 5.5); null if it can. */

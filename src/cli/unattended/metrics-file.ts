@@ -89,7 +89,7 @@ export class MetricsFile {
 
 function readLastSuccess(path: string): number | null {
   try {
-    return lastSuccessIn(readFileSync(path, "utf8"));
+    return statSync(path).isFile() ? lastSuccessIn(readFileSync(path, "utf8")) : null;
   } catch {
     return null;
   }

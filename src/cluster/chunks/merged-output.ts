@@ -73,12 +73,12 @@ export async function openMerged(
 
 /** Opens the file or stream into which the rows of all chunks are joined. */
 export function openJoined(
-  { stdout }: MergeJob,
+  { stdout, signal }: MergeJob,
   { warehouse, file, name }: OutputTarget,
   stateFolder: string,
 ): Promise<Destination> {
   if (warehouse !== null) return openFileDestination(stagePath(stateFolder), null);
-  return file === null ? openStream({ name }, stdout) : openFileDestination(file, null);
+  return file === null ? openStream({ name }, { stdout, signal }) : openFileDestination(file, null);
 }
 
 /** Start of every file of rows; null for staged rows. */

@@ -1,6 +1,6 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { existsSync } from "node:fs";
-import { access as checkAccess, constants, open } from "node:fs/promises";
+import { access as checkAccess, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
 import type { TableName } from "../sql/dialect.js";
@@ -186,11 +186,14 @@ const magic = "DUCK";
  * DuckDB opens a file of another format as an empty database in memory, whose rows would be lost.
  */
 async function checkFormat(file: string): Promise<void> {
-  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+  const facts = await stat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw error;
   });
-  if (handle === null) return;
+  if (facts === null) return;
+  // To open a named pipe is to wait for its writer.
+  if (facts.isFIFO()) throw new Error(`${file} is a named pipe`);
+  const handle = await open(file);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0);
     if (bytesRead === 12 && buffer.toString("latin1", 8) === magic) return;

@@ -1,4 +1,5 @@
-import { createWriteStream } from "node:fs";
+import { constants, createWriteStream, openSync, statSync } from "node:fs";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { raceAbort } from "../../core/abort.js";
@@ -84,11 +85,10 @@ export function openPublication(
   return raceAbort(opening, signal, () => undefined);
 }
 
-interface OpenSinkOptions {
+interface OpenSinkOptions extends StreamOptions {
   readonly encoder: EncoderOptions;
   /** Wraps the encoder of the output. */
   readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
-  readonly stdout: Writable;
   /** Position of the interrupted run, or null. */
   readonly resume: SinkPosition | null;
 }
@@ -96,10 +96,10 @@ interface OpenSinkOptions {
 /** Checks where a STIX bundle will be published, which rows are staged for. @throws ReputeError */
 export async function openBundle(
   { file, gzip, name }: TextOutputTarget,
-  { encoder, stdout, folder }: Pick<OpenSinkOptions, "encoder" | "stdout"> & { folder: string },
+  { encoder, folder, ...rest }: Omit<OpenSinkOptions, "resume"> & { folder: string },
 ): Promise<Publication> {
   const { publishStix } = await import("../../outputs/publish/stix.js");
-  const stream = file === null ? await openStream({ name }, stdout) : null;
+  const stream = file === null ? await openStream({ name }, rest) : null;
   return publishStix({ file: file ?? join(folder, "bundle"), gzip, stream }, encoder);
 }
 
@@ -110,19 +110,38 @@ export async function openSink(target: TextOutputTarget, options: OpenSinkOption
   const { resume } = options;
   const destination =
     target.file === null
-      ? await openStream(target, options.stdout)
+      ? await openStream(target, options)
       : await openFileDestination(target.file, resume);
   return textSink(encoder, destination, { gzip: target.gzip, resumeRows: resume?.rows ?? null });
 }
 
-export async function openStream(
-  { name }: Pick<TextOutputTarget, "name">,
-  stdout: Writable,
-): Promise<Destination> {
-  return streamDestination(name === "stdout" ? stdout : await openDevice(name), name);
+interface StreamOptions {
+  readonly stdout: Writable;
+  /** Aborts waiting for the reader of a named pipe. */
+  readonly signal: AbortSignal;
 }
 
-async function openDevice(path: string): Promise<Writable> {
+export async function openStream(
+  { name }: Pick<TextOutputTarget, "name">,
+  { stdout, signal }: StreamOptions,
+): Promise<Destination> {
+  return streamDestination(name === "stdout" ? stdout : await openDevice(name, signal), name);
+}
+
+/** How often to look for the reader of a named pipe, in milliseconds. */
+const lookMs = 50;
+
+async function openDevice(path: string, signal: AbortSignal): Promise<Writable> {
+  // To open a pipe as a file is to block a thread until it has a reader.
+  while (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) {
+    try {
+      const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      return new Socket({ fd, readable: false, writable: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENXIO") throw outputFault(path, error);
+    }
+    await systemClock.sleep(lookMs, signal);
+  }
   const stream = createWriteStream(path);
   await new Promise<void>((resolve, reject) => {
     stream.once("open", () => resolve());

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { z } from "zod";
+import { readPath } from "../../../core/files/read-path.js";
 import { readJson } from "../../../core/json-members.js";
 import type { CaseContext } from "../../../api/schema/operations.js";
 import { UsageError } from "../../../core/errors.js";
@@ -44,7 +44,7 @@ type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof web
 export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   const { readWebhooks } = await import("../../../webhooks/configuration.js");
   const { settings, operand: file } = call;
-  const webhooks = await readWebhooks(file);
+  const webhooks = await readWebhooks(file, call.context.signal);
   const { name } = settings;
   if (name === undefined) return webhooks;
   const chosen = webhooks.filter((webhook) => webhook.name === name);
@@ -94,12 +94,15 @@ export async function chosenContext(call: Call): Promise<CaseContext | null> {
   return askService("case", call, (client) => client.context(id, { signal }));
 }
 
-async function readContext(file: string, { stdin }: CliContext): Promise<CaseContext> {
+async function readContext(file: string, { stdin, signal }: CliContext): Promise<CaseContext> {
   const name = file === "-" ? "stdin" : file;
-  const bytes = await (file === "-" ? buffer(stdin()) : readFile(file)).catch((error: unknown) => {
-    const message = `cannot read ${name}: ${fileFault(error)}`;
-    throw new UsageError("context_unreadable", message, { cause: error });
-  });
+  const bytes = await (file === "-" ? buffer(stdin()) : readPath(file, { signal })).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      const message = `cannot read ${name}: ${fileFault(error)}`;
+      throw new UsageError("context_unreadable", message, { cause: error });
+    },
+  );
   const { value, fault } = readJson(bytes);
   if (fault !== null) throw new UsageError("context_json", `the context ${name} ${fault}`);
   const { caseContextSchema } = await import("../../../api/schema/operations.js");

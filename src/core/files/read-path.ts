@@ -1,0 +1,51 @@
+import { closeSync, constants, createReadStream, openSync, type Stats } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Socket } from "node:net";
+import { addAbortSignal, type Readable } from "node:stream";
+import { isatty, ReadStream } from "node:tty";
+
+/**
+ * Opens a named pipe or a terminal for reading; null for anything else. Opening or reading one as a
+ * file blocks a thread until the other side acts, which neither closing nor exiting can interrupt.
+ */
+export function openSilent(path: string, facts: Stats): Readable | null {
+  if (!facts.isFIFO() && !facts.isCharacterDevice()) return null;
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (facts.isFIFO()) return new Socket({ fd, readable: true, writable: false });
+  if (isatty(fd)) return new ReadStream(fd);
+  closeSync(fd);
+  return null;
+}
+
+interface ReadPathOptions {
+  /** Aborts waiting for a pipe or a terminal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Bytes after which reading stops. @default none */
+  readonly limit?: number;
+}
+
+/**
+ * Reads a whole file, named pipe or device.
+ *
+ * @throws the system's error, or the signal's reason
+ */
+export async function readPath(
+  path: string,
+  { signal, limit = Number.POSITIVE_INFINITY }: ReadPathOptions = {},
+): Promise<Buffer> {
+  try {
+    const stream = openSilent(path, await stat(path)) ?? createReadStream(path);
+    if (signal !== undefined) addAbortSignal(signal, stream);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= limit) break;
+    }
+    return Buffer.concat(chunks).subarray(0, limit);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
