@@ -21,6 +21,7 @@ test("prints a plan line by line, or as one JSON object with --json", async () =
   expect(stdout).toMatch(/^rows +4$/m);
   expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
   expect(stdout).toMatch(/^quota +3 in 24 h 0 min used up after 1\.0 s, with 1 request left$/m);
+  expect(stdout).toMatch(/^nights +2, with one run a night and --resume$/m);
   const json = await runRepute(["plan", "in.csv", "--json"], { cwd });
   expect(JSON.parse(json.stdout)).toMatchObject({
     rows: 4,

@@ -1,6 +1,8 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { type Clock, systemClock } from "../../src/core/clock.js";
+import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { startService } from "../../src/service/service.js";
 import type { ServiceOptions } from "../../src/service/service.js";
 import { runRepute } from "../helpers/run-repute.js";
@@ -116,6 +118,36 @@ test("plan reports the spent part of a quota", async () => {
   });
   const told = await runRepute(plan, { cwd, env });
   expect(told.stdout).toMatch(/^quota +6 of 10 in 24 h 0 min already used$/m);
+});
+
+test("a quota smaller than the dump is worked off in the nights that plan names, with a new row each", async () => {
+  const { cwd, env, input, args, requests, url } = await prepared();
+  const nightly = (night: number): Clock => ({
+    ...systemClock,
+    now: () => systemClock.now() + night * 25 * 3_600_000,
+  });
+  const rows = 100;
+  await input(rows);
+  const plan = ["plan", "in.csv", "--lookups=query", "--rate=30/d", "--intel-url", url, "--json"];
+  const planned = await runRepute(plan, { cwd, env });
+  expect(JSON.parse(planned.stdout)).toMatchObject({ chosen: { nights: 4 } });
+  const ends: unknown[] = [];
+  for (let night = 0; night < 4; night++) {
+    // The oldest row is gone.
+    const lines = Array.from({ length: rows }, (_, i) => `198.51.100.${i + night}\n`);
+    await writeFile(join(cwd, "in.csv"), `ip\n${lines.join("")}`);
+    const flags = ["--rate=30/d", "--resume", "--json"];
+    const { code, stdout } = await runRepute(args(...flags), { cwd, env, clock: nightly(night) });
+    const { exit_reason, took_over = 0 } = JSON.parse(stdout) as Manifest;
+    ends.push([code, exit_reason, took_over]);
+  }
+  expect(ends).toEqual([
+    [75, "quota", 0],
+    [75, "quota", 30],
+    [75, "quota", 60],
+    [0, "done", 90],
+  ]);
+  expect(requests()).toBe(rows + 3);
 });
 
 test("two processes never exceed a daily quota together", async () => {

@@ -71,7 +71,7 @@ export const planCommand = defineCommand({
   usage: "[input...] [flags]",
   summary: "predict the requests and duration of a run; sends nothing",
   description: [
-    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, it shows when the quota is used up. No request is sent.",
+    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, it shows when the quota is used up, and in how many nights the run is done. No request is sent.",
   ],
   operands: [
     [

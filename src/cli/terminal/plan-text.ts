@@ -61,7 +61,7 @@ export function formatPlan(
   return `${labelled(filled, room)}\n`;
 }
 
-function quotaLines({ quotas, quota_ends: ends }: Plan["chosen"]): readonly PlanLine[] {
+function quotaLines({ quotas, quota_ends: ends, nights }: Plan["chosen"]): readonly PlanLine[] {
   return [
     ...quotas
       .filter(({ spent }) => spent > 0)
@@ -73,6 +73,9 @@ function quotaLines({ quotas, quota_ends: ends }: Plan["chosen"]): readonly Plan
       "quota",
       `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${counted(end.left, "request")} left`,
     ]),
+    ...(nights > 1
+      ? [["nights", `${formatCount(nights)}, with one run a night and --resume`] as const]
+      : []),
   ];
 }
 

@@ -34,14 +34,18 @@ export interface PlannedTime {
   /** The quotas among the rates, and how much of them earlier runs used. */
   readonly quotas: readonly QuotaUse[];
   readonly quota_ends: readonly QuotaEnd[];
+  /** Runs until one is complete, if there is one a night, each with `--resume` and all of its quotas. */
+  readonly nights: number;
 }
 
 /** @param requests of the run, to all endpoints together */
 export function timeOf({ rates, spent }: PlannedPace, requests: number): PlannedTime {
+  const ends = quotaEnds(requests, rates, spent);
   return {
     seconds: secondsFor(requests, rates, spent),
     quotas: quotaUse(rates, spent),
-    quota_ends: quotaEnds(requests, rates, spent),
+    quota_ends: ends,
+    nights: 1 + Math.max(0, ...ends.map(({ left, count }) => Math.ceil(left / count))),
   };
 }
 
