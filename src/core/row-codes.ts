@@ -159,6 +159,10 @@ export const serviceCodes = {
     "check proxies and caches in front of the service",
     "once",
   ],
+  not_asked: [
+    "the run has fewer rows than --min-rows allows, so nothing was asked",
+    "check the export that makes the input; --min-rows 0 accepts it",
+  ],
 } as const;
 
 /**

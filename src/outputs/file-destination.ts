@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, type FileHandle, lstat, open, rm } from "node:fs/promises";
+import { access, type FileHandle, lstat, open, rm, writeFile } from "node:fs/promises";
 import { FatalError } from "../core/errors.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
 import { outputFault } from "./output-fault.js";
@@ -63,13 +63,18 @@ export async function writePart(
   write: (destination: Destination) => Promise<void>,
 ): Promise<WrittenFile> {
   const destination = await openFileDestination(path, null);
+  let isComplete = false;
   try {
     await write(destination);
     await destination.sync();
     const { length } = destination;
-    return await readWritten(path, { length, checksum: destination.checksum() });
+    const written = await readWritten(path, { length, checksum: destination.checksum() });
+    isComplete = true;
+    return written;
   } finally {
     await destination.abandon();
+    // Without bytes, it has just been removed.
+    if (isComplete && destination.length === 0) await writeFile(partPath(path), "");
   }
 }
 

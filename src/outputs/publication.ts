@@ -28,8 +28,8 @@ export interface Publication {
   commit(stage: Stage, suffix: string, manifest?: Manifest | null): Promise<void>;
   /** What to tell the user of columns that are stored otherwise than they are in the input. */
   readonly warnings?: readonly string[];
-  /** Counts the rows of others that this would remove; absent if it removes none, or a manifest tells. */
-  readonly earlierRows?: (() => Promise<number>) | undefined;
+  /** Of a table: the rows of the run before; null or absent if there is none. */
+  readonly earlierRows?: number | null | undefined;
   /** Whether the rows of a run that stops early are published, and the others with its end. */
   readonly takesParts: boolean;
 }

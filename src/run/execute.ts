@@ -13,7 +13,7 @@ import type { FinishedRun } from "./state/checkpoint.js";
 import { optionalColumnsOf } from "./rows/reading.js";
 import { withSuffix } from "../outputs/data-set/data-set.js";
 import { openStateFolder } from "./state/state-folder.js";
-import type { Manifest } from "../core/manifest/manifest.js";
+import { isRefusal, type Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob, PublishedRun } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame, writeRowsAgain } from "./discard-run.js";
 import { isPartLost } from "../outputs/part-file.js";
@@ -174,6 +174,13 @@ export async function runResumably(
       return complete();
     });
     const { upload } = run.target;
+    if (isRefusal(manifest.exit_reason) && (manifest.took_over ?? 0) > 0) {
+      // The answers were taken over for a run that is complete: the next one needs them.
+      await state.startOver();
+      upload?.clean(state.path);
+      await state.release();
+      return manifest;
+    }
     if (upload !== undefined) await state.markPublished(manifest);
     await job.onPublished?.(publishedRun(run, state.finished, manifest));
     await state.tidy();

@@ -94,10 +94,11 @@ const reasons: Partial<Record<string, ExitReason>> = {
   response_schema: "wrong_service",
   response_mismatch: "wrong_service",
   too_many_failed: "too_many_failed",
+  nothing_to_look_up: "nothing_to_look_up",
+  too_few_rows: "too_few_rows",
   service_outage: "unreachable",
   service_unreachable: "unreachable",
   // A file that cannot be read is not a mistake on the command line, although the exit code is 2.
-  input_empty: "io",
   input_not_found: "io",
   input_unreadable: "io",
   secret_unreadable: "io",

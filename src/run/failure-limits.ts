@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { didYouMean } from "../core/text/did-you-mean.js";
 import type { FindingStatus } from "../core/finding.js";
+import type { Refusal } from "../core/manifest/manifest.js";
 import type { TallySnapshot } from "./tally.js";
 
-/** Maximum number of failed rows: a count, or a percentage of the rows that were looked up. */
-export type MaxFailed = { readonly rows: number } | { readonly percent: number };
+/** A number of rows, or a share of them. */
+export type RowLimit = { readonly rows: number } | { readonly percent: number };
 
 /** Parses `500` or `50%`. */
-export function maxFailed(): z.ZodType<MaxFailed, number | string> {
-  return z.union([z.number(), z.string()]).transform((value, context): MaxFailed => {
+export function rowLimit(): z.ZodType<RowLimit, number | string> {
+  return z.union([z.number(), z.string()]).transform((value, context): RowLimit => {
     const text = String(value).trim();
     if (/^\d+$/.test(text)) return { rows: Number(text) };
     const percent = text.endsWith("%") ? percentOf(text.slice(0, -1)) : null;
@@ -69,34 +70,63 @@ function percentOf(text: string): number | null {
   return percent <= 100 ? percent : null;
 }
 
-/** Below this number of lookups, a share of them means nothing. */
-const minLookedUp = 100;
+/** Below this number of rows, a share of them means nothing. */
+const fewRows = 100;
 
-/** Number of rows that were looked up, and how many of them failed. */
-export interface LookedUp {
+type Counts = Pick<TallySnapshot, "rows" | "skipped" | "statuses" | "unsupported" | "errors">;
+
+/** Number of rows that were looked up or broken, and how many of them failed. */
+export function lookedUp({ statuses }: Pick<Counts, "statuses">): {
   readonly rows: number;
   readonly failed: number;
+} {
+  const { failed, complete, partial, invalid } = statuses;
+  return { rows: complete + partial + invalid + failed, failed };
 }
 
-/** Counts rows with an item. A line that could not be read was not looked up. */
-export function lookedUp({
-  kinds,
-  statuses,
-  errors,
-}: Pick<TallySnapshot, "kinds" | "statuses" | "errors">): LookedUp {
-  const rows = Object.values(kinds).reduce((sum, n) => sum + n, 0);
-  return { rows, failed: statuses.failed - (errors["input_row"] ?? 0) };
+/** Number of broken lines, which no retry can mend. */
+export function brokenRows({ errors }: Pick<Counts, "errors">): number {
+  return errors["input_row"] ?? 0;
 }
 
 /**
- * True if a finished run has more failed rows than `--max-failed` allows. A count applies to all
- * failed rows; a share applies to the rows that were looked up, once there are 100 of them.
+ * Why the rows of a run must not replace those of an earlier one; null if they may.
+ *
+ * @param earlier rows of the earlier output; null for none
  */
-export function tooManyFailed(
-  limit: MaxFailed,
-  tally: Pick<TallySnapshot, "kinds" | "statuses" | "errors">,
-): boolean {
-  if ("rows" in limit) return tally.statuses.failed > limit.rows;
-  const { rows, failed } = lookedUp(tally);
-  return rows >= minLookedUp && failed * 100 > limit.percent * rows;
+export function refusalOf(
+  { maxFailed, minRows }: { readonly maxFailed: RowLimit; readonly minRows: RowLimit },
+  counts: Counts,
+  earlier: number | null,
+): Refusal | null {
+  const { rows, skipped = 0 } = counts;
+  if (rows + skipped < leastRows(minRows, earlier)) return "too_few_rows";
+  if ("percent" in maxFailed && maxFailed.percent === 100) return null;
+  if (rows > 0 && isNothingLookedUp(counts)) return "nothing_to_look_up";
+  return isTooManyFailed(maxFailed, counts) ? "too_many_failed" : null;
+}
+
+/**
+ * Number of rows that a run needs. A share is that of the earlier output's rows; whatever their
+ * number, an input without rows is too few.
+ */
+export function leastRows(limit: RowLimit, earlier: number | null): number {
+  if ("rows" in limit) return limit.rows;
+  if (earlier === null || earlier === 0 || limit.percent === 0) return 0;
+  return earlier < fewRows ? 1 : Math.ceil((limit.percent * earlier) / 100);
+}
+
+/** Reasons why an item is held back, which say nothing against the input. */
+const heldBack = ["excluded", "internal_host", "tlp"];
+
+function isNothingLookedUp({ statuses, unsupported, errors }: Counts): boolean {
+  const held = heldBack.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
+  return lookedUp({ statuses }).rows === brokenRows({ errors }) && held === 0;
+}
+
+/** A count applies to runs of any size; a share once there are 100 rows. */
+function isTooManyFailed(limit: RowLimit, counts: Counts): boolean {
+  const { rows, failed } = lookedUp(counts);
+  if ("rows" in limit) return failed > limit.rows;
+  return rows >= fewRows && failed * 100 > limit.percent * rows;
 }

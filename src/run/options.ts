@@ -4,7 +4,7 @@ import { duration, option, refuse, wholeNumber } from "../core/options.js";
 import { lookupOptions, type LookupSettings } from "../lookup/options.js";
 import { sinkOptions, type SinkSettings } from "../outputs/options.js";
 import { sourceOptions } from "../inputs/source-options.js";
-import { failOn, maxFailed } from "./failure-limits.js";
+import { failOn, rowLimit } from "./failure-limits.js";
 import { UsageError } from "../core/errors.js";
 
 /** When a run continues, and when it ends. */
@@ -42,9 +42,14 @@ export const runOptions = z.strictObject({
       "Exit with 3 if the output has rows of this status: failed, partial, invalid, unsupported or never. Each includes the ones before it. unsupported:90% sets a minimum share of all rows",
     value: "STATUS",
   }),
-  maxFailed: option(maxFailed().prefault("50%"), {
+  maxFailed: option(rowLimit().prefault("50%"), {
     description:
-      "Maximum failed rows: a number, or a share of the rows that were looked up. A share applies from 100 such rows on. Beyond it the run exits with 1, keeps the rows as OUT.failed and leaves an earlier OUT untouched. 100% disables the limit",
+      "Maximum failed rows: a number, or a share of the rows that were looked up or broken. A share applies from 100 such rows on. Beyond it, or if no row can be looked up, the run exits with 1, keeps the rows as OUT.failed and leaves an earlier OUT untouched. 100% accepts both",
+    value: "N|P%",
+  }),
+  minRows: option(rowLimit().prefault("50%"), {
+    description:
+      "Minimum rows of the input: a number, or a share of the rows of the earlier output, from 100 of them on. With fewer, and with none, the run ends as with --max-failed. 0 accepts any input",
     value: "N|P%",
   }),
 });

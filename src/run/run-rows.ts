@@ -9,6 +9,11 @@ import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
 import type { OpenedSource } from "../inputs/types.js";
 import type { SinkSettings } from "../outputs/options.js";
+import { unasked } from "../core/finding.js";
+import { rowCodes } from "../core/row-codes.js";
+import { leastRows } from "./failure-limits.js";
+import { earlierRows } from "./finish/earlier-rows.js";
+import { hasFewerRows } from "./rows/fewer-rows.js";
 import { manifestSoFar } from "./finish/manifest.js";
 import { publish } from "./finish/publish.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
@@ -45,6 +50,8 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       // Save before the first lookup: a journal without a checkpoint counts as damage.
       await checkpointer.save();
       const { before, source, tally } = run;
+      const isRefused = await hasTooFewRows(job, handling, run);
+      const start = handling.start(isRefused ? () => Promise.resolve(notAsked) : lookup.lookup);
       let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
       let received = rowsRead;
       job.onStart?.(() => progress(received), record);
@@ -52,7 +59,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       await moveRows({
         ...run,
         source: limit === undefined ? source : { rows: firstRows(source.rows, limit, rowsRead) },
-        start: run.leftOut?.noting(handling.start(lookup.lookup)) ?? handling.start(lookup.lookup),
+        start: run.leftOut?.noting(start) ?? start,
         leftOut: run.leftOut?.reason,
         concurrency: job.settings.lookup.concurrency,
         slots,
@@ -65,7 +72,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       });
       const warnings = closingWarnings(job, source, address.warnings(), tally);
       rowsRead += before?.ahead.length ?? 0;
-      return await publish(job, { ...run, checkpointer, warnings, rowsRead });
+      return await publish(job, { ...run, checkpointer, warnings, rowsRead, isRefused });
     } catch (error) {
       if (error instanceof EarlyEndError) await publishSoFar(job, run, saving, error);
       await run.sink.abandon();
@@ -73,6 +80,20 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       throw error;
     }
   });
+}
+
+/** The finding of items that a run with too few rows does not ask for. */
+const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
+
+/** Whether the rows are fewer than `--min-rows` allows, as far as they can be counted first. */
+async function hasTooFewRows(
+  job: EnrichJob,
+  handling: RowHandling,
+  { target, staged, tally }: OpenRun,
+): Promise<boolean> {
+  if (job.chunk === true) return false;
+  tally.earlierRows = await earlierRows(target, staged);
+  return hasFewerRows(leastRows(job.settings.run.minRows, tally.earlierRows), job, handling);
 }
 
 /** Whether rows contain results as received. */
@@ -113,9 +134,7 @@ function dropUselessState(
   lookup: RunLookup | null,
   error: unknown,
 ): void {
-  const isEmpty = error instanceof FatalError && error.code === "input_empty";
-  const isNew = before === null || isEmpty;
-  if (isNew && tally.rows === 0 && !tally.answered) state?.forget();
+  if (before === null && tally.rows === 0 && !tally.answered) state?.forget();
   // The journal holds only 404s, which a run with the right address must not replay.
   const isWrongService = error instanceof FatalError && error.code === "wrong_service";
   if (isWrongService && (before === null || lookup?.address.found === false)) {

@@ -53,6 +53,8 @@ type RunCounts = Pick<
   | "took_over"
   | "exclusions"
   | "warned_rows"
+  | "earlier_rows"
+  | "first_broken"
   | "synthetic"
 >;
 
@@ -83,6 +85,10 @@ export class Tally extends RequestTally {
   synthetic = false;
   /** Answers taken over from an interrupted run; null if there was none. */
   tookOver: number | null = null;
+  /** Rows of the earlier output; null for none. */
+  earlierRows: number | null = null;
+  /** What is wrong with the first broken line; null for none. */
+  #firstBroken: string | null = null;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(countedVerdicts);
   /** Rows that are counted and not written. */
@@ -110,6 +116,8 @@ export class Tally extends RequestTally {
     this.skipped += part.skipped ?? 0;
     this.synthetic ||= part.synthetic === true;
     if (part.took_over !== undefined) this.tookOver = (this.tookOver ?? 0) + part.took_over;
+    this.earlierRows = part.earlier_rows ?? this.earlierRows;
+    this.#firstBroken ??= part.first_broken ?? null;
     this.#retried = part.retried ?? this.#retried;
     addCounts(this.statuses, part.statuses);
     addCounts(this.verdicts, part.verdicts);
@@ -139,6 +147,8 @@ export class Tally extends RequestTally {
     if (finding !== row.earlier && hasOtherWord(finding)) this.#warn(otherWords, row);
     this.rows++;
     this.statuses[finding.status]++;
+    if (row.fault !== null)
+      this.#firstBroken ??= (row.file === undefined ? "" : `${row.file}: `) + row.fault.message;
     if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
     const verdict = verdictOf(finding) ?? "unknown";
     this.verdicts[verdict]++;
@@ -209,6 +219,8 @@ export class Tally extends RequestTally {
       warned_rows: Object.fromEntries(this.#warnedRows),
       ...(this.#retried === undefined ? {} : { retried: this.#retried }),
       ...(this.tookOver === null ? {} : { took_over: this.tookOver }),
+      ...(this.earlierRows === null ? {} : { earlier_rows: this.earlierRows }),
+      ...(this.#firstBroken === null ? {} : { first_broken: this.#firstBroken }),
       ...(this.synthetic ? { synthetic: true } : {}),
     };
   }

@@ -15,7 +15,9 @@ import { namedSink } from "../../run/destination/choose-run.js";
 import { localSettings, type OutputTarget } from "../../run/destination/output-target.js";
 import { saveRecord } from "../../run/finish/finished-run.js";
 import { manifestOf, type StartedRun } from "../../run/finish/manifest.js";
-import { countFaults, endOfRows, keepEarlier } from "../../run/finish/publish.js";
+import { refusalOf } from "../../run/failure-limits.js";
+import { earlierRows } from "../../run/finish/earlier-rows.js";
+import { countFaults, endOfRows } from "../../run/finish/publish.js";
 import { closingWarnings } from "../../run/run-rows.js";
 import { openStateFolder } from "../../run/state/state-folder.js";
 import type { Tally } from "../../run/tally.js";
@@ -171,13 +173,14 @@ async function publish(
 ): Promise<Manifest> {
   const { plan, settings, signal, command, clock, onWarning } = job;
   const { target, tally } = run;
-  const { suffix, ending } = endOfRows(settings, tally);
+  const earlier = await earlierRows(target, staged?.publication ?? null);
+  const refusal = refusalOf(settings, tally.snapshot(), earlier);
+  const { suffix, ending } = endOfRows(refusal, settings.failOn, tally);
   const written =
     staged === null
       ? await writtenFile(target, output)
       : await staged.publication.prepare(staged.stage, suffix);
   checkCounts(plan, run, written);
-  await keepEarlier(target, staged?.publication ?? null, tally.rows);
   const planned = plannedJob(plan);
   const bytes = output.length;
   const manifest = manifestOf({ ...planned, command, clock }, run, {

@@ -18,7 +18,7 @@ import type { TableMode } from "../../outputs/options.js";
 import type { Destination } from "../../outputs/types.js";
 import { encoderOptions, openStream } from "../../run/destination/open-output.js";
 import type { OutputTarget } from "../../run/destination/output-target.js";
-import type { FailOn, MaxFailed } from "../../run/failure-limits.js";
+import type { FailOn, RowLimit } from "../../run/failure-limits.js";
 import { checkFile, type ChunkFault, type ChunkResult, refuseFaults } from "./chunk-result.js";
 import type { WorkFolder } from "./work-folder.js";
 import type { WorkPlan } from "./work-plan.js";
@@ -31,7 +31,8 @@ export interface MergeJob {
     readonly rejects?: string | undefined;
     readonly mode: TableMode;
     readonly key?: readonly string[] | undefined;
-    readonly maxFailed: MaxFailed;
+    readonly maxFailed: RowLimit;
+    readonly minRows: RowLimit;
     readonly failOn: FailOn;
   };
   /** Receives the rows when the output is `-`. */

@@ -105,13 +105,7 @@ async function coordinate(
   };
   const done = await divided().finally(() => signals.close());
   if ("manifest" in done) return done.manifest;
-  const manifest = await mergeWork({ ...job, ...done, settings, work, target }).catch(
-    async (error: unknown) => {
-      // There is nothing to continue.
-      if (error instanceof FatalError && error.code === "input_empty") await clearWork(work, job);
-      throw error;
-    },
-  );
+  const manifest = await mergeWork({ ...job, ...done, settings, work, target });
   // This process may have been stopped meanwhile.
   await inSeconds(2, lease.renew());
   lease.check();

@@ -11,6 +11,8 @@ export const exitReasons = [
   "deadline",
   "quota",
   "interrupted",
+  "nothing_to_look_up",
+  "too_few_rows",
   "refused",
   "wrong_service",
   "unreachable",
@@ -19,6 +21,15 @@ export const exitReasons = [
 ] as const;
 
 export type ExitReason = (typeof exitReasons)[number];
+
+/** Why the rows of a finished run are kept as `OUT.failed`: they must not replace good ones. */
+export const refusals = ["too_many_failed", "nothing_to_look_up", "too_few_rows"] as const;
+
+export type Refusal = (typeof refusals)[number];
+
+export function isRefusal(reason: string | undefined): reason is Refusal {
+  return refusals.some((each) => each === reason);
+}
 
 const count = z.int().nonnegative();
 
@@ -121,8 +132,8 @@ export const outputSchema = z.object({
 
 /**
  * The record of a run: `OUT.manifest.json`, for an unfinished run `OUT.state/manifest.json`, and the
- * output of `--json`. Its `exit_reason` is `done` or `rows_failed` for rows in OUT, and
- * `too_many_failed` if they are kept as `OUT.failed` (see `--max-failed`).
+ * output of `--json`. Its `exit_reason` is `done` or `rows_failed` for rows in OUT, and one of
+ * `refusals` if they are kept as `OUT.failed`.
  */
 export const manifestSchema = z.object({
   schema_version: z.int(),
@@ -173,6 +184,13 @@ export const manifestSchema = z.object({
   took_over: count
     .optional()
     .describe("Answers taken over from an interrupted run that this one replaced"),
+  earlier_rows: count
+    .optional()
+    .describe("Rows of the earlier output, which --min-rows compares with this one's"),
+  first_broken: z
+    .string()
+    .optional()
+    .describe("What is wrong with the first line of the input that is not a record"),
   unsupported: counts.describe("Rows that were not looked up, by error code"),
   exclusions: z
     .array(exclusion)

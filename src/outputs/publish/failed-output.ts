@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
+import { isRefusal } from "../../core/manifest/manifest.js";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
 
 export interface FailedPlace {
@@ -8,7 +9,7 @@ export interface FailedPlace {
 }
 
 /**
- * Removes what an earlier run with too many failures left: rows, rejected rows and manifest. Needs
+ * Removes what an earlier, refused run left: rows, rejected rows and manifest. Needs
  * that manifest to say that they are a run's, and never removes this run's input.
  *
  * @param failed path of the rows, with the suffix
@@ -23,7 +24,7 @@ export async function removeFailed(
 ): Promise<boolean> {
   const manifest = manifestPath(failed);
   const found = await readManifest(manifest);
-  if (found?.exit_reason !== "too_many_failed") return false;
+  if (!isRefusal(found?.exit_reason)) return false;
   const isSet = failed.endsWith("/");
   // A data set that was retried into this one.
   if (isSet && inputs.includes(failed)) return false;

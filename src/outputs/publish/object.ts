@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { FatalError, UsageError } from "../../core/errors.js";
+import type { FoundManifest } from "../../core/manifest/found-manifest.js";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 import { objectAt } from "../../s3/address.js";
 import { withStore } from "../../s3/client.js";
@@ -133,13 +134,13 @@ export class ObjectUpload {
     await withdrawObjects(folder);
   }
 
-  /** Rows of the object that will be replaced, by its manifest; null if the rows stay local. */
-  async earlierRows(): Promise<number | null> {
+  /** Manifest of the object that will be replaced; null if there is none or the rows stay local. */
+  async earlier(): Promise<FoundManifest | null> {
     if (this.#rows === null) return null;
     const { address } = this.#rows;
-    const rows = (await manifestAt(manifestPath(address))).manifest?.output?.rows ?? 0;
-    const isGone = rows > 0 && !address.endsWith("/") && (await etagAt(address)) === null;
-    return isGone ? 0 : rows;
+    const { manifest } = await manifestAt(manifestPath(address));
+    const isGone = !address.endsWith("/") && (await etagAt(address)) === null;
+    return isGone ? null : manifest;
   }
 
   /** Removes the local files, and their folders unless a state folder is still in them. */

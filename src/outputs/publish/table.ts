@@ -8,7 +8,7 @@ import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import type { DialectName } from "../sql/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
 import { cellsEncoder, loadedRows } from "../warehouse/row-cells.js";
-import { prepareRuns, recordRun } from "../warehouse/run-records.js";
+import { lastRunRows, prepareRuns, recordRun } from "../warehouse/run-records.js";
 import type { TableMode } from "../options.js";
 import { countAll } from "../warehouse/saved-rows.js";
 import { type Connect, type TableSession, withDatabase } from "../warehouse/table-database.js";
@@ -36,7 +36,7 @@ export async function publishTable(
   const { mode } = options;
   const writing = { ...options, access: "write" } as const;
   const wanted = tableSchema(target.kind, options);
-  const schema = await checkTablePlace(connect, target, wanted, options);
+  const { schema, earlierRows } = await checkTablePlace(connect, target, wanted, options);
   const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
   return {
     columns: stagedColumns(schema.columns),
@@ -44,7 +44,7 @@ export async function publishTable(
     encoder: cellsEncoder(schema, options),
     // Only a whole run replaces the rows of others.
     takesParts: mode !== "replace",
-    ...(mode === "replace" && { earlierRows: () => countAll(connect, target, writing) }),
+    earlierRows,
     prepare: (stage, suffix) =>
       suffix === ""
         ? countedTable(stage, schema, target.kind, mode)
@@ -64,20 +64,23 @@ export async function publishTable(
 /**
  * Checks before the first request what would otherwise fail after the last: rights, columns, names.
  *
- * @returns the schema, as far as the table has it
+ * @returns the schema, as far as the table has it, and the rows of the run before
  */
 async function checkTablePlace(
   connect: Connect,
   target: TableTarget,
   wanted: TableSchema,
   options: PublicationOptions,
-): Promise<TableSchema> {
+): Promise<{ readonly schema: TableSchema; readonly earlierRows: number | null }> {
   return withDatabase(connect, { ...options, access: "check" }, (database) =>
     database.transaction(async (session) => {
       const { table, schema } = await prepareTable(session, target.table, wanted);
-      await prepareRuns(session, table);
+      const runs = await prepareRuns(session, table);
       await storeRows(session, { table, schema, batches: [] }, null);
-      return schema;
+      const earlierRows =
+        (await lastRunRows(session, runs)) ??
+        (schema.mode === "replace" ? await countAll(session, table) : null);
+      return { schema, earlierRows };
     }, "ROLLBACK"),
   );
 }

@@ -80,6 +80,20 @@ export async function recordRun(
   );
 }
 
+/** Rows of the newest run that ended well; null without one. */
+export async function lastRunRows(
+  { dialect, query }: TableSession,
+  runs: TableName,
+): Promise<number | null> {
+  const quoted = (name: string): string => quoteIdentifier(dialect, name);
+  const [found] = await query(
+    `SELECT ${quoted("rows")} FROM ${quoteTable(dialect, runs)}
+     WHERE ${quoted("exit_reason")} IN ('done', 'rows_failed')
+     ORDER BY ${quoted("run_id")} DESC LIMIT 1`,
+  );
+  return found === undefined ? null : Number(found[0]);
+}
+
 function insertInto(dialect: DialectName, runs: TableName, rows: string): string {
   const [id, ...others] = names(dialect);
   const changes = others.map((name) => `${name} = excluded.${name}`).join(", ");

@@ -94,14 +94,11 @@ export async function savedItemsQuery(
 }
 
 export async function countAll(
-  connect: Connect,
-  target: TableTarget,
-  options: ConnectOptions,
+  { dialect, query }: TableSession,
+  table: TableName,
 ): Promise<number> {
-  const count = await readTable(connect, target, options, ({ query }, table) =>
-    query(`SELECT count(*) FROM ${quoteTable(target.kind, table)}`),
-  );
-  return Number(count?.[0]?.[0] ?? 0);
+  const [found] = await query(`SELECT count(*) FROM ${quoteTable(dialect, table)}`);
+  return Number(found?.[0] ?? 0);
 }
 
 export async function countRun(

@@ -115,11 +115,6 @@ async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
     await rm(`${path}.new`, { force: true });
     throw signal.aborted ? signal.reason : error;
   }
-  if (format === "ndjson" && seal.rows === 0) {
-    throw new UsageError("input_empty", `${table.name} has no rows`, {
-      hint: "Check the table, or the condition of the query.",
-    });
-  }
   try {
     await rename(`${path}.new`, path);
     await replaceFile(join(folder, copySeal), sealJson({ ...seal }), 0o600);

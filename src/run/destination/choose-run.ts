@@ -51,11 +51,13 @@ export function runNames(given: EnrichJob, handling: RowHandling): RunNames | nu
   return {
     output,
     base: outputBase(output, how.stateDir),
-    choose: (job, run) => {
+    async choose(job, run) {
       const { runId, startedAt } = run ?? now;
       const start = { runId, startedAt };
       const settings = { ...given.settings, output: namedSink(sink, start) };
-      return chooseRun({ ...job, ...start, settings }, handling, sink);
+      const chosen = await chooseRun({ ...job, ...start, settings }, handling, sink);
+      const pattern = hasRunWords(output) ? output : undefined;
+      return { ...chosen, target: { ...chosen.target, pattern } };
     },
   };
 }

@@ -13,6 +13,8 @@ interface AnyOutputTarget {
   readonly base: string | null;
   /** Name for messages, without a password. */
   readonly name: string;
+  /** The name with `{date}` or `{run_id}`, if it was given so. */
+  readonly pattern?: string | undefined;
   /** Of objects, which are uploaded from files. */
   readonly upload?: ObjectUpload;
   /** Of a retry, which has the identifier of the run before: names the files of its data set. */

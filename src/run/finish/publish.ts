@@ -1,64 +1,65 @@
-import { existsSync } from "node:fs";
 import { FatalError } from "../../core/errors.js";
-import { counted as countOf } from "../../core/text/quantity.js";
 import { startOver } from "../../core/remedies.js";
 import { partPath, readWritten, removePart } from "../../outputs/part-file.js";
 import type { Checkpointer } from "../state/checkpointer.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest, Refusal } from "../../core/manifest/manifest.js";
 import { endingOfRows, exitCodes } from "../exit-reason.js";
 import { saveRecord } from "./finished-run.js";
-import { findManifest, manifestOf, type RunEnd } from "./manifest.js";
+import { manifestOf, type RunEnd } from "./manifest.js";
 import type { Tally } from "../tally.js";
 import type { OpenRun } from "../open-run.js";
 import type { SinkPosition, WrittenOutput } from "../../outputs/types.js";
 import { findingStatuses } from "../../core/finding.js";
-import { tooManyFailed } from "../failure-limits.js";
+import { type FailOn, refusalOf } from "../failure-limits.js";
 import type { EnrichJob } from "../types.js";
 import { realPath } from "../../core/files/real-path.js";
 import { failedSuffix } from "../../core/files/output-names.js";
 import type { CountedWarning } from "../counted-warning.js";
-import { isTable, type OutputTarget } from "../destination/output-target.js";
-import type { Publication } from "../../outputs/publication.js";
+import type { OutputTarget } from "../destination/output-target.js";
 
 /** A run whose last row is written. */
 export interface WrittenRun extends OpenRun {
   readonly checkpointer: Checkpointer;
   /** Rows read from the source, including those before an interruption. */
   readonly rowsRead: number;
+  /** The rows were counted first, are too few, and so were not asked for. */
+  readonly isRefused: boolean;
   /**
    * Warnings about the run as a whole. Checkpoints omit them, since a resumed run finds them again.
    */
   readonly warnings: readonly CountedWarning[];
 }
 
-/** How a run ends whose rows are written, and the suffix of its files. */
+function refusalFor(job: EnrichJob, { isRefused, tally }: WrittenRun): Refusal | null {
+  if (isRefused) return "too_few_rows";
+  // All chunks are judged together.
+  if (job.chunk === true) return null;
+  return refusalOf(job.settings.run, tally.snapshot(), tally.earlierRows);
+}
+
+/** The ending of a fully written run, and the suffix of its files. */
 export function endOfRows(
-  { maxFailed, failOn }: Pick<EnrichJob["settings"]["run"], "maxFailed" | "failOn">,
+  refusal: Refusal | null,
+  failOn: FailOn,
   tally: Tally,
 ): Pick<RunEnd, "suffix" | "ending"> {
-  if (!tooManyFailed(maxFailed, tally.snapshot())) {
-    return { suffix: "", ending: endingOfRows(failOn, tally.statuses) };
-  }
-  const exit_code = exitCodes.stopped;
-  const ending = { exit_reason: "too_many_failed", exit_code, resumable: false } as const;
+  if (refusal === null) return { suffix: "", ending: endingOfRows(failOn, tally.statuses) };
+  const ending = { exit_reason: refusal, exit_code: exitCodes.stopped, resumable: false };
   return { suffix: failedSuffix, ending };
 }
 
 /**
- * Completes a run: compares the output with what was written, gives the file its name and writes the manifest beside it.
- * With too many failed rows, that name is `OUT.failed`. If the process is killed from here on,
- * `finishEarlier` repeats the publishing.
+ * Completes a run: compares the output with what was written, gives the file its name and writes the
+ * manifest beside it. If it must not replace the earlier output, that name is `OUT.failed`. If the
+ * process is killed from here on, `finishEarlier` repeats the publishing.
  *
  * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name;
- *   `output_part_*` if it isn't what was written; as `keepEarlier`
+ *   `output_part_*` if it isn't what was written
  */
 export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
-  const { target, sink, staged, tally, checkpointer, state } = run;
-  if (job.chunk !== true && tally.rows === 0) {
-    await keepEarlier(target, staged, 0);
-  }
+  const { target, sink, tally, checkpointer, state } = run;
   const position = await sink.checkpoint();
-  const { suffix, ending } = endOfRows(job.settings.run, tally);
+  const { suffix, ending } = endOfRows(refusalFor(job, run), job.settings.run.failOn, tally);
   const written = await writeTarget(run, suffix, position);
   checkCounts(run, [position.rows, written?.rows ?? position.rows]);
   const checkpoint = await checkpointer.save();
@@ -113,40 +114,6 @@ export function countFaults(
     ...(counted === rows ? [] : [`${rows} rows looked up, ${counted} with a status`]),
     ...[...wrong].map((count) => `${tally.written} rows to write, ${count} in the output`),
   ];
-}
-
-/**
- * Keeps an input without rows, which is mostly a failed export, from replacing an output that has
- * rows. Tables keep their rows anyway, except with `--mode replace`.
- *
- * @param staged rows that are staged for it, or null
- * @param rows number of rows that are about to be published
- * @throws FatalError `input_empty`
- */
-export async function keepEarlier(
-  target: Pick<OutputTarget, "base" | "file" | "name" | "upload">,
-  staged: Pick<Publication, "earlierRows"> | null,
-  rows: number,
-): Promise<void> {
-  if (rows > 0) return;
-  const { name, upload } = target;
-  const found = (await staged?.earlierRows?.()) ?? (await upload?.earlierRows());
-  const earlier = found ?? (await rowsOf(target));
-  if (earlier === 0) return;
-  const kept = `${name} keeps the ${countOf(earlier, "row")} of the run before`;
-  const remedy = isTable(target) ? `empty ${name}` : `remove ${name}`;
-  throw new FatalError("input_empty", `the input has no rows; ${kept}`, {
-    hint: `check the export that makes the input; if there is nothing to check, ${remedy} first`,
-  });
-}
-
-/** Rows of the file or data set that will be replaced, by its manifest. */
-async function rowsOf({ base, file }: Pick<OutputTarget, "base" | "file">): Promise<number> {
-  if (base === null) return 0;
-  const isDataSet = base.endsWith("/");
-  if (!isDataSet && (file === null || !existsSync(file))) return 0;
-  const found = await findManifest(base).catch(() => null);
-  return found?.output?.rows ?? 0;
 }
 
 /** Removes the `.part` files of a run that will not be resumed. */

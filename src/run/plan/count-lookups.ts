@@ -1,13 +1,12 @@
-import { stat } from "node:fs/promises";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import { inputPaths } from "../../inputs/types.js";
 import { itemKey } from "../../lookup/attempt/journalled.js";
 import type { LookupChoice } from "../../lookup/options.js";
 import type { Withheld } from "../../lookup/withheld.js";
 import type { LookupStore } from "../../store/store.js";
 import type { EnrichJob } from "../types.js";
+import { isReadTwice } from "../rows/fewer-rows.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import { type CachedAnswers, type FindAnswer, findCached, PlannedItems } from "./planned-items.js";
 
@@ -47,16 +46,13 @@ export function countInBackground(
   stack: ResourceStack,
 ): () => number | null {
   const { input, onStart, session } = job;
-  const paths = inputPaths(input);
-  const isFiles = "path" in input || ("inputs" in input && paths.length === input.inputs.length);
-  if (!isFiles || onStart === undefined || session.sharesPace) return () => null;
+  if (onStart === undefined || session.sharesPace) return () => null;
   if (options.perSecond >= fastRate) return () => null;
   const stop = new AbortController();
   let lookups: number | null = null;
-  const counting = Promise.all(paths.map((path) => stat(path)))
-    .then(async (files) => {
-      if (files.every((file) => file.isFile()))
-        lookups = await countLookups(handling, { ...options, signal: stop.signal });
+  const counting = isReadTwice(input)
+    .then(async (isTwice) => {
+      if (isTwice) lookups = await countLookups(handling, { ...options, signal: stop.signal });
     })
     // The run itself reports why its input cannot be read.
     .catch(() => undefined);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { failOn, maxFailed } from "../../../src/run/failure-limits.js";
+import { failOn, rowLimit } from "../../../src/run/failure-limits.js";
 
-describe("--max-failed", () => {
+describe("--max-failed and --min-rows", () => {
   it.each([
     ["0", { rows: 0 }],
     ["500", { rows: 500 }],
@@ -10,11 +10,11 @@ describe("--max-failed", () => {
     ["0.5%", { percent: 0.5 }],
     ["100%", { percent: 100 }],
   ])("reads %j", (text, limit) => {
-    expect(maxFailed().parse(text)).toEqual(limit);
+    expect(rowLimit().parse(text)).toEqual(limit);
   });
 
   it.each(["", "-1", "1.5", "101%", "half", "%", "5 %x", "1e3", -1, 0.5])("refuses %j", (text) => {
-    const { error } = maxFailed().safeParse(text);
+    const { error } = rowLimit().safeParse(text);
     expect(error?.issues[0]?.message).toBe(
       "must be a number of rows such as 500, or a share such as 50%",
     );

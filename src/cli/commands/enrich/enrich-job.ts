@@ -1,5 +1,5 @@
 import { inGroups } from "../../../run/options.js";
-import type { Manifest } from "../../../core/manifest/manifest.js";
+import { isRefusal, type Manifest } from "../../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../../run/types.js";
 import type { CommandCall, SettingsOf } from "../../command.js";
 import { exitCodes } from "../../exit-code.js";
@@ -70,6 +70,7 @@ async function runWith(
     ...job,
     onPublished: async (run) => {
       // The run has ended well, whatever becomes of its report.
+      if (isRefusal(run.manifest.exit_reason)) return;
       reported = reports?.reportRun(settings, run, job.onNotice);
       await reported?.catch(() => undefined);
     },
@@ -84,7 +85,7 @@ async function runWith(
   };
   // The text summary does not wait for the lists; the JSON summary includes them.
   await printSummary(manifest, call);
-  if (settings.tagIps === undefined || manifest.exit_reason === "too_many_failed") {
+  if (settings.tagIps === undefined || isRefusal(manifest.exit_reason)) {
     await over();
     return exitCodeOfManifest(manifest, settings);
   }

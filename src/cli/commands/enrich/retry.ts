@@ -128,7 +128,7 @@ async function namedAfterRun<T extends string | undefined>(
   if (name === undefined) return name;
   checkRunWords(flag, name);
   if (!hasRunWords(name)) return name;
-  const { storedManifest } = await import("../../../earlier/previous-outputs.js");
+  const { storedManifest } = await import("../../../run/finish/previous-outputs.js");
   const { run_id: runId, started_at: startedAt } = (await storedManifest(earlier)) ?? {};
   if (runId !== undefined && startedAt !== undefined) return namedAfter(name, { runId, startedAt });
   throw new UsageError(

@@ -9,7 +9,7 @@ import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";
-import type { Manifest, RequestCounts } from "../../../core/manifest/manifest.js";
+import { isRefusal, type Manifest, type RequestCounts } from "../../../core/manifest/manifest.js";
 import { withSuffix } from "../../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import {
@@ -121,7 +121,7 @@ function shownBase({ exit_reason }: Manifest, output: string, stateDir?: string)
   const target = findWarehouse(output)?.target;
   if (target === undefined || target.base === target.file) return output;
   const plain = recordBase(target, stateDir);
-  const base = exit_reason === "too_many_failed" ? withSuffix(plain, failedSuffix) : plain;
+  const base = isRefusal(exit_reason) ? withSuffix(plain, failedSuffix) : plain;
   const near = relative(".", base) + (base.endsWith("/") ? "/" : "");
   return near.startsWith("..") ? base : near;
 }

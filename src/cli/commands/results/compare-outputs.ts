@@ -1,6 +1,6 @@
 import { abortable } from "../../../core/abort.js";
 import { ReputeError } from "../../../core/errors.js";
-import { faultOf, previousOutputs } from "../../../earlier/previous-outputs.js";
+import { faultOf, previousOutputs } from "../../../run/finish/previous-outputs.js";
 import { readOutput } from "../../../earlier/read-output.js";
 import { diffOutputs, type OutputDiff } from "../../../report/diff/diff-outputs.js";
 import { comparedColumns } from "../../../report/diff/observation.js";

@@ -1,11 +1,11 @@
 import { rowCodes } from "../../../core/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
 import { namedAfter, startOf } from "../../../core/files/output-names.js";
-import type { Manifest } from "../../../core/manifest/manifest.js";
-import { counted, formatCount, shellWord } from "../../../core/text/quantity.js";
+import { isRefusal, type Manifest, type Refusal } from "../../../core/manifest/manifest.js";
+import { counted, formatCount, formatCounts, shellWord } from "../../../core/text/quantity.js";
 import { earlierFormats } from "../../../formats/registry.js";
 import { findWarehouse } from "../../../outputs/registry.js";
-import { type FailOn, lookedUp } from "../../../run/failure-limits.js";
+import { brokenRows, type FailOn, lookedUp } from "../../../run/failure-limits.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
 
@@ -45,47 +45,74 @@ function remedyOf(code: string): string {
   return entries[name]?.[1] ?? "see rep_error in the output";
 }
 
-type LimitSettings = Pick<FlatSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
+type LimitSettings = Pick<
+  FlatSettings,
+  "output" | "prefix" | "maxFailed" | "minRows" | "tagIps"
+> & { readonly report?: string | undefined };
 
 /**
  * Exit code of a run whose rows are done.
  *
- * @throws FatalError `too_many_failed` if more rows failed than `--max-failed` allows
+ * @throws FatalError if they must not replace those of an earlier run
  */
 export function exitCodeOfManifest(
   manifest: Manifest,
   { output, ...settings }: LimitSettings & { readonly failOn: FailOn },
 ): number {
-  if (manifest.exit_reason !== "too_many_failed") {
-    return exitCodeOfRun(settings.failOn, manifest.statuses);
-  }
-  const named = namedAfter(output, startOf(manifest));
-  throw tooManyFailedError(manifest, { ...settings, output: named });
+  const { exit_reason } = manifest;
+  if (!isRefusal(exit_reason)) return exitCodeOfRun(settings.failOn, manifest.statuses);
+  const named = { ...settings, output: namedAfter(output, startOf(manifest)) };
+  const what = refusalText[exit_reason](manifest, settings);
+  const broken = manifest.first_broken === undefined ? "" : `; first, ${manifest.first_broken}`;
+  const unmade = [
+    ...(settings.report === undefined ? [] : ["no report was made"]),
+    ...(settings.tagIps === undefined ? [] : ["no tag lists were exported"]),
+  ].map((text) => `; ${text}`);
+  const message = `${what}${broken}${kept(manifest, named)}${unmade.join("")}`;
+  throw new FatalError(exit_reason, message, { hint: hintFor(manifest, named) });
 }
 
-/** Explains a run that ended with more failed rows than `--max-failed` allows. */
-function tooManyFailedError(manifest: Manifest, settings: LimitSettings): FatalError {
-  const [commonest] = Object.keys(manifest.errors);
-  const reason = commonest === undefined ? "" : `, most often ${commonest}`;
-  const skipped = settings.tagIps === undefined ? "" : "; no tag lists were exported";
-  const message = `too many rows failed: ${failedText(manifest, settings)}${reason}${kept(manifest, settings)}${skipped}`;
-  return new FatalError("too_many_failed", message, { hint: hintFor(manifest, settings) });
-}
-
-function failedText(manifest: Manifest, { maxFailed }: LimitSettings): string {
-  if ("rows" in maxFailed) {
-    return `${formatCount(manifest.statuses.failed)} (--max-failed allows ${formatCount(maxFailed.rows)})`;
-  }
-  const { rows, failed } = lookedUp(manifest);
-  return `${formatCount(failed)} of the ${formatCount(rows)} that were looked up (--max-failed allows ${maxFailed.percent}%)`;
-}
+const refusalText: Readonly<
+  Record<
+    Refusal,
+    (manifest: Manifest, settings: LimitSettings | Omit<LimitSettings, "output">) => string
+  >
+> = {
+  too_many_failed(manifest, { maxFailed }) {
+    const [commonest] = Object.keys(manifest.errors);
+    const reason = commonest === undefined ? "" : `, most often ${commonest}`;
+    const { rows, failed } = lookedUp(manifest);
+    const broken = brokenRows(manifest) === 0 ? "" : " or could not be read";
+    const count =
+      "rows" in maxFailed
+        ? `${formatCount(failed)} (--max-failed allows ${formatCount(maxFailed.rows)})`
+        : `${formatCount(failed)} of the ${formatCount(rows)} that were looked up${broken} (--max-failed allows ${maxFailed.percent}%)`;
+    return `too many rows failed: ${count}${reason}`;
+  },
+  nothing_to_look_up({ input, unsupported, errors }) {
+    const reasons = formatCounts({ ...unsupported, ...errors }, 3);
+    return `none of the ${counted(input.rows, "row")} can be looked up: ${reasons}`;
+  },
+  too_few_rows({ input, earlier_rows: earlier }, { minRows }) {
+    const limit = "rows" in minRows ? formatCount(minRows.rows) : `${minRows.percent}%`;
+    const before = earlier === undefined ? "" : `, the run before had ${formatCount(earlier)}`;
+    return `the input has ${input.rows === 0 ? "no rows" : `only ${counted(input.rows, "row")}`}${before} (--min-rows ${limit})`;
+  },
+};
 
 function kept({ output }: Manifest, settings: LimitSettings): string {
   if (output.path === null) return "";
   return `; the rows are in ${output.path}, and ${findWarehouse(settings.output)?.target.display ?? settings.output} is unchanged`;
 }
 
-function hintFor({ output }: Manifest, { output: target, prefix }: LimitSettings): string {
+function hintFor(manifest: Manifest, { output: target, prefix }: LimitSettings): string {
+  const { exit_reason, output } = manifest;
+  const check = "check the export that makes the input";
+  if (exit_reason === "too_few_rows") return `${check}; to accept it, add --min-rows 0`;
+  if (exit_reason === "nothing_to_look_up") {
+    return `${check}, and the item column; to accept it, add --max-failed 100%`;
+  }
+  if (mendableRows(manifest) === 0) return `${check}; to accept it, raise --max-failed`;
   const again = "run it again once the service works, or raise --max-failed";
   // A table takes no rows of a file, which is then filled in itself.
   const isFile = target !== null && !isTable(target);
@@ -97,16 +124,18 @@ interface RetrySettings {
   readonly stateDir?: string | undefined;
 }
 
-/** How to retry the failed rows of a finished run; null if there are none or `retry` can't read them. */
-export function retryFailedRows(
-  { run_id, output, statuses, left_out, exit_code }: Manifest,
-  settings: RetrySettings,
-): string | null {
-  const written = statuses.failed - (left_out?.statuses.failed ?? 0);
-  if (written === 0 || exit_code !== exitCodes.rowsFailed) return null;
+/** How to retry the failed rows of a finished run; null if that mends none or `retry` can't read them. */
+export function retryFailedRows(manifest: Manifest, settings: RetrySettings): string | null {
+  const { run_id, output, exit_code } = manifest;
+  if (mendableRows(manifest) <= 0 || exit_code !== exitCodes.rowsFailed) return null;
   // By the time somebody reads this, a later run may be in the table.
   const run = isTable(output.path ?? "") ? ["--run", run_id] : [];
   return retryAdvice(output, [...run, ...readingFlags(output.path, settings)]);
+}
+
+/** Number of failed rows in the output that another request can mend. */
+function mendableRows({ statuses, errors, left_out }: Manifest): number {
+  return statuses.failed - brokenRows({ errors }) - (left_out?.statuses.failed ?? 0);
 }
 
 /** The flags with which other commands find the columns and the manifest of a run's output. */

@@ -26,7 +26,7 @@ import {
   refuseUnreadable,
 } from "../../../earlier/read-output.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
-import { patternOf } from "../../../earlier/previous-outputs.js";
+import { patternOf } from "../../../run/finish/previous-outputs.js";
 import type { PublishedRun } from "../../../run/types.js";
 import { tallyReport } from "../../../report/report-tally.js";
 import type { Changes, Report, RunFacts } from "../../../report/types.js";

@@ -8,7 +8,7 @@ import { printSummary } from "../enrich/summary.js";
 import { exitCodeOfManifest } from "../results/failed-rows.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
-const { maxFailed, failOn } = runOptions.shape;
+const { maxFailed, minRows, failOn } = runOptions.shape;
 const { output, rejects, mode, key } = sinkOptions.shape;
 const { color, json, quiet } = cliOptions.shape;
 
@@ -24,7 +24,7 @@ const groups = {
     mode,
     key,
   },
-  Run: { failOn, maxFailed, color, json, quiet, ...unattendedOptions.shape },
+  Run: { failOn, maxFailed, minRows, color, json, quiet, ...unattendedOptions.shape },
 };
 
 export const mergeCommand = defineCommand({

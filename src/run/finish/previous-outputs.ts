@@ -5,13 +5,13 @@ import {
   manifestPath,
   hasRunWords,
   wordForms,
-} from "../core/files/output-names.js";
-import type { FoundManifest } from "../core/manifest/found-manifest.js";
-import { manifestAt } from "../outputs/publish/send-objects.js";
-import { outputBase } from "../run/destination/check-paths.js";
-import { findManifest } from "../run/finish/manifest.js";
-import { isObjectAddress } from "../s3/address.js";
-import { listObjects } from "../s3/list-objects.js";
+} from "../../core/files/output-names.js";
+import type { FoundManifest } from "../../core/manifest/found-manifest.js";
+import { manifestAt } from "../../outputs/publish/send-objects.js";
+import { outputBase } from "../destination/check-paths.js";
+import { findManifest } from "./manifest.js";
+import { isObjectAddress } from "../../s3/address.js";
+import { listObjects } from "../../s3/list-objects.js";
 
 interface NameParts {
   /** Its folder or bucket. */
