@@ -176,10 +176,17 @@ class FileShape {
   /** When to reject with `EarlyEndError`, resumable: a local time of day (`05:30`) or `2h` from now. */
   readonly deadline = ofRun.deadline;
   /**
-   * Maximum failed rows: a number, or a share of the rows looked up (from 100 rows on). Beyond it the rows
-   * are kept as `OUT.failed` and the manifest's `exit_reason` is `too_many_failed`. @default "50%"
+   * Maximum failed rows: a number, or a share of the rows looked up or broken (from 100 rows on). Beyond it
+   * the rows are kept as `OUT.failed` and the manifest's `exit_reason` is `too_many_failed`; if none can be
+   * looked up, `nothing_to_look_up`. 100% accepts both. @default "50%"
    */
   readonly maxFailed = ofRun.maxFailed;
+  /**
+   * Minimum rows of the input: a number, or a share of the earlier output's rows (from 100 of them on).
+   * Below it the rows are kept as `OUT.failed` and `exit_reason` is `too_few_rows`. 0 accepts any input.
+   * @default "50%"
+   */
+  readonly minRows = ofRun.minRows;
   /** Aborting it ends the run cleanly and resumable; `enrichFile` rejects with its reason. */
   readonly signal = having<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
   /** Called when rows begin to flow, with a cheap function that tells how far the run is. */

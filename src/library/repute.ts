@@ -108,7 +108,7 @@ export class Repute implements AsyncDisposable {
    * @param output path, `duckdb:FILE?table=NAME`, `postgres://…?table=NAME`, or a stream (not resumable);
    *   in a file name, `{date}` is the UTC day on which the run starts, `{run_id}` its identifier
    * @returns the manifest: counts of rows, statuses, verdicts and requests. Failed rows don't reject;
-   *   check `statuses.failed`, and `exit_reason` for `too_many_failed`
+   *   check `statuses.failed`, and `exit_reason` for `too_many_failed`, `nothing_to_look_up` and `too_few_rows`
    * @throws UsageError if the run cannot begin, FatalError if it cannot continue, EarlyEndError
    */
   async enrichFile(

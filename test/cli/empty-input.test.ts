@@ -17,57 +17,96 @@ async function prepared(output: string, more: readonly string[] = []) {
   return { cwd, enrich };
 }
 
-/** Every file under a folder with its content, except the input. */
+/** Every file under a folder with its content, except the input and refused rows. */
 async function contentOf(folder: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name !== "in.csv");
-  const texts = files.map(async ({ parentPath, name }) => {
+  const kept = files.filter(({ parentPath, name }) => !join(parentPath, name).includes(".failed"));
+  const texts = kept.map(async ({ parentPath, name }) => {
     const path = join(parentPath, name);
     return [path, await readFile(path, "latin1")] as const;
   });
   return Object.fromEntries(await Promise.all(texts));
 }
 
+const table = "duckdb:out.duckdb?table=t";
+
 test.each([
+  ["a file", "out.csv", []],
   ["a compressed file", "out.ndjson.gz", []],
   ["a bundle", "out.json", ["--to", "stix"]],
   ["Parquet", "out.parquet", []],
-  ["a data set", "set/", ["--to", "csv"]],
+  ["a table", table, []],
+  ["a merged table", table, ["--mode", "merge"]],
+  ["a replaced table", table, ["--mode", "replace"]],
 ] as const)("an input without rows does not replace the rows of %s", async (_, output, more) => {
   const { cwd, enrich } = await prepared(output, more);
   expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
   const before = await contentOf(cwd);
   for (const flags of [["--resume"], ["--restart"]]) {
     const { code, stderr } = await enrich("ip\n", flags);
-    expect(stderr).toMatch(
-      `repute: the input has no rows; ${output} keeps the 2 rows of the run before\n`,
+    expect(stderr).toContain(
+      "repute: the input has no rows, the run before had 2 (--min-rows 50%)",
     );
-    expect(stderr).toContain(`remove ${output} first`);
+    expect(stderr).toContain(`and ${output} is unchanged`);
+    expect(stderr).toContain("--min-rows 0");
     expect(code).toBe(1);
     expect(await contentOf(cwd)).toEqual(before);
   }
+  expect(await enrich("ip\n", ["--min-rows", "0"])).toMatchObject({ code: 0 });
   expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+  expect(Object.keys(await contentOf(cwd))).toEqual(Object.keys(before));
 });
 
-test("an input without rows does not replace the rows of merged chunks", async () => {
+test("a list of what is malicious may be empty", async () => {
+  const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);
+  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+  expect(await enrich(filled, ["--only", "malicious"])).toMatchObject({ code: 0, stderr: "" });
+  const rows = await queryDuckdb("SELECT count(*)::int AS n FROM t", join(cwd, "out.duckdb"));
+  expect(rows).toEqual([{ n: 0 }]);
+});
+
+test("a table that another program filled is not emptied", async () => {
+  const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);
+  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+  await queryDuckdb("DELETE FROM t_runs", join(cwd, "out.duckdb"));
+  expect(await enrich("ip\n")).toMatchObject({ code: 1 });
+});
+
+test("an input whose rows cannot be counted first is refused once it is read", async () => {
   const { cwd, enrich } = await prepared("out.csv");
-  const merged = async (work: string) => {
-    const steps = [
-      ["split", "in.csv", "-o", work, "--item-column", "ip"],
-      ["enrich", work, "--chunk", "0", "--local"],
-      ["merge", work, "-o", "out.csv"],
-    ];
-    const ends = [];
-    for (const step of steps) ends.push(await runRepute([...step, "--quiet"], { cwd }));
-    return ends.map(({ code, stderr }) => `${code} ${stderr}`);
-  };
-  expect(await enrich(filled)).toMatchObject({ code: 0 });
-  await writeFile(join(cwd, "in.csv"), "ip\n");
-  const before = await readFile(join(cwd, "out.csv"), "utf8");
-  const [split, chunk, merge] = await merged("work");
-  expect([split, chunk]).toEqual(["0 ", "0 "]);
-  expect(merge).toContain("the input has no rows; out.csv keeps the 2 rows");
-  expect(await readFile(join(cwd, "out.csv"), "utf8")).toBe(before);
+  const many = Array.from({ length: 100 }, (_, n) => `198.51.100.${n}\n`);
+  expect(await enrich(`ip\n${many.join("")}`)).toMatchObject({ code: 0 });
+  const before = await contentOf(cwd);
+  const stdin = `ip\n${many.slice(51).join("")}`;
+  const args = ["enrich", "-", "-o", "out.csv", "--local", "--quiet", "--json"];
+  const { code, stdout } = await runRepute(args, { cwd, stdin });
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    exit_reason: "too_few_rows",
+    earlier_rows: 100,
+    statuses: { complete: 49 },
+    output: { path: "out.csv.failed" },
+    error: { code: "too_few_rows" },
+  });
+  expect(await contentOf(cwd)).toEqual(before);
+});
+
+test("rows that were counted first are not asked for until they are accepted", async () => {
+  const { cwd, enrich } = await prepared("out.csv");
+  const rows = (count: number): string =>
+    `ip\n${Array.from({ length: count }, (_, n) => `198.51.100.${n}\n`).join("")}`;
+  expect(await enrich(rows(100))).toMatchObject({ code: 0 });
+  const { code, stdout } = await enrich(rows(49), ["--json"]);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    exit_reason: "too_few_rows",
+    errors: { not_asked: 49 },
+    requests: {},
+  });
+  const retry = ["retry", "out.csv.failed", "-o", "out.csv", "--local", "--quiet"];
+  expect(await runRepute(retry, { cwd })).toMatchObject({ code: 1 });
+  expect(await runRepute([...retry, "--min-rows", "0"], { cwd })).toMatchObject({ code: 0 });
 });
 
 test("an input without rows is a run of zero rows, with a warning, if there is nothing to keep", async () => {
@@ -80,23 +119,7 @@ test("an input without rows is a run of zero rows, with a warning, if there is n
   expect(manifest).toMatchObject({ exit_reason: "done", exit_code: 0, output: { rows: 0 } });
 });
 
-test("an input without rows does not empty a table of --mode replace", async () => {
-  const table = "duckdb:out.duckdb?table=t";
-  const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);
-  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
-  const { code, stderr } = await enrich("ip\n", ["--resume"]);
-  expect(stderr).toContain(`the input has no rows; ${table} keeps the 2 rows of the run before\n`);
-  expect(stderr).toContain(`empty ${table} first`);
-  expect(code).toBe(1);
-  const count = () => queryDuckdb("SELECT count(*)::int AS n FROM t", join(cwd, "out.duckdb"));
-  expect(await count()).toEqual([{ n: 2 }]);
-  // A list of what is malicious may be empty.
-  expect(await enrich(filled, ["--only", "malicious"])).toMatchObject({ code: 0, stderr: "" });
-  expect(await count()).toEqual([{ n: 0 }]);
-});
-
 test("a table without rows of its run matches its manifest", async () => {
-  const table = "duckdb:out.duckdb?table=t";
   const { cwd, enrich } = await prepared(table);
   expect(await enrich("ip\n")).toMatchObject({ code: 0 });
   expect(await runRepute(["verify", table], { cwd })).toMatchObject({

@@ -148,7 +148,11 @@ const causes: Readonly<
     return night.run(["--outage-patience", "200ms"]);
   },
   "the input is missing or unreadable": ({ run }) => run(["missing.csv"]),
-  async "the input has no rows, but OUT has some from the run before"({ cwd, run }) {
+  async "none of the rows can be looked up"({ cwd, run }) {
+    await writeFile(join(cwd, "in.csv"), input.replaceAll(/h\d+.*/g, "NULL"));
+    return run(["--item-column", "domain"]);
+  },
+  async "the input has no rows, or fewer than `--min-rows`"({ cwd, run }) {
     const earlier = ["enrich", "in.csv", "-o", "out.csv", "--local", "--quiet"];
     expect(await runRepute(earlier, { cwd })).toMatchObject({ code: 0 });
     await writeFile(join(cwd, "in.csv"), "domain\n");

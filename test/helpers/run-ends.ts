@@ -112,9 +112,16 @@ export const runEnds = {
     pings: bad,
     resume: "starts a new run",
   },
-  "the input has no rows, but OUT has some from the run before": {
+  "none of the rows can be looked up": {
     code: 1,
-    reason: "io",
+    reason: "nothing_to_look_up",
+    resumable: false,
+    pings: bad,
+    resume: "starts a new run",
+  },
+  "the input has no rows, or fewer than `--min-rows`": {
+    code: 1,
+    reason: "too_few_rows",
     resumable: false,
     pings: bad,
     resume: "starts a new run",
