@@ -12,7 +12,7 @@ import { inputReading } from "./copy/find-table-input.js";
 import type { FinishedRun } from "./state/checkpoint.js";
 import { optionalColumnsOf } from "./rows/reading.js";
 import { withSuffix } from "../outputs/data-set/data-set.js";
-import { openStateFolder } from "./state/state-folder.js";
+import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import { isRefusal, type Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob, PublishedRun } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame, writeRowsAgain } from "./discard-run.js";
@@ -174,13 +174,7 @@ export async function runResumably(
       return complete();
     });
     const { upload } = run.target;
-    if (isRefusal(manifest.exit_reason) && (manifest.took_over ?? 0) > 0) {
-      // The answers were taken over for a run that is complete: the next one needs them.
-      await state.startOver();
-      upload?.clean(state.path);
-      await state.release();
-      return manifest;
-    }
+    if (await keepAnswers(manifest, run, state)) return manifest;
     if (upload !== undefined) await state.markPublished(manifest);
     await job.onPublished?.(publishedRun(run, state.finished, manifest));
     await state.tidy();
@@ -197,6 +191,19 @@ export async function runResumably(
     if (!state.resumable) run.target.upload?.clean();
     throw error;
   }
+}
+
+/** Keeps the answers that a refused run took over: they are for the next one that is complete. */
+async function keepAnswers(
+  { exit_reason, took_over = 0 }: Manifest,
+  { target }: PlacedRun,
+  state: StateFolder,
+): Promise<boolean> {
+  if (!isRefusal(exit_reason) || took_over === 0) return false;
+  await state.startOver();
+  target.upload?.clean(state.path);
+  await state.release();
+  return true;
 }
 
 function placeRun({ job, target }: ChosenRun, handling: RowHandling, folder: string): PlacedRun {

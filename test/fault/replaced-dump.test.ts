@@ -232,3 +232,18 @@ describe("a take-over that is cut off", () => {
     expect(begun.repeated().filter((lookup) => /d\d?\d\.example/.test(lookup))).toEqual([]);
   });
 });
+
+test("a night that is refused keeps the answers for the next one", async () => {
+  const { run, repeated, folder } = await night();
+  const dump = range(0, 100);
+  await expect(run(dump, { maxRequests: 40 })).rejects.toMatchObject({ code: "requests_spent" });
+  // An output of an earlier run, and a dump that shrank.
+  await writeFile(join(folder, "out.csv"), "");
+  const earlier = JSON.stringify({ output: { rows: 100 } });
+  await writeFile(join(folder, "out.csv.manifest.json"), earlier);
+  const refused = await run(range(50, 60));
+  expect(refused.manifest).toMatchObject({ exit_reason: "too_few_rows", took_over: 40 });
+  const { manifest } = await run(dump);
+  expect(manifest).toMatchObject({ exit_reason: "done", took_over: 40 });
+  expect(repeated()).toEqual([]);
+});

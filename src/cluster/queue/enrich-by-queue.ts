@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { raceAbort } from "../../core/abort.js";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { mergeWork } from "../chunks/merge-work.js";
 import { openMerged } from "../chunks/merged-output.js";

@@ -23,7 +23,7 @@ export const exitReasons = [
 export type ExitReason = (typeof exitReasons)[number];
 
 /** Why the rows of a finished run are kept as `OUT.failed`: they must not replace good ones. */
-export const refusals = ["too_many_failed", "nothing_to_look_up", "too_few_rows"] as const;
+const refusals = ["too_many_failed", "nothing_to_look_up", "too_few_rows"] as const;
 
 export type Refusal = (typeof refusals)[number];
 

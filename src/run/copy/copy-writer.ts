@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { startOver } from "../../core/remedies.js";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { counted } from "../../core/text/quantity.js";
 import { verifyInput } from "../../inputs/verify-input.js";
