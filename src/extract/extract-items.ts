@@ -4,6 +4,8 @@ import type { Item, ItemKind } from "../core/item/item.js";
 import { openInput } from "../inputs/open-input.js";
 import type { NamedInput } from "../inputs/types.js";
 import { itemFinder } from "./find-items.js";
+import { MailReader } from "./mail.js";
+import { isMarkup, MarkupReader } from "./markup.js";
 
 export interface ExtractedItem {
   readonly item: string;
@@ -14,9 +16,20 @@ export interface ExtractedItem {
   count: number;
 }
 
+/** What was taken for a file, a version or code: how often, and some of the words. */
+export interface LeftOut {
+  readonly count: number;
+  readonly words: readonly string[];
+}
+
+interface ExtractedItems {
+  readonly items: Iterable<ExtractedItem>;
+  readonly leftOut: LeftOut;
+}
+
 interface ExtractOptions {
   readonly signal: AbortSignal;
-  /** Called for each file of a folder that is not text. */
+  /** Called for each file of a folder that is not text, and each part of a mail that is not read. */
   readonly onNotice: (message: string) => void;
 }
 
@@ -29,7 +42,7 @@ interface ExtractOptions {
 export async function extractItems(
   inputs: readonly NamedInput[],
   { signal, onNotice }: ExtractOptions,
-): Promise<Iterable<ExtractedItem>> {
+): Promise<ExtractedItems> {
   const findItems = itemFinder<ExtractedItem>();
   const items = new Map<string, ExtractedItem>();
   const entryOf = ({ kind, value }: Item, file: string, line: number): ExtractedItem => {
@@ -39,32 +52,66 @@ export async function extractItems(
     items.set(value, entry);
     return entry;
   };
-  for (const { name: given, input, folder } of inputs) {
-    const name = given === "-" ? "stdin" : given;
-    const bytes = await openInput(input, { gzip: false, offset: 0, chunkBytes: blockBytes }).catch(
-      (error: unknown) => {
-        // A folder of mails may hold pictures, too.
-        if (folder === undefined || !isBinary(error)) throw error;
-        onNotice(`skipping ${name}: not text`);
-        return null;
-      },
-    );
-    if (bytes === null) continue;
-    try {
-      let before = 1;
-      for await (const block of textBlocks(bytes.chunks)) {
-        signal.throwIfAborted();
-        const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
-        before += findItems(text, (found, line) => {
+  let count = 0;
+  const words = new Set<string>();
+  const onLeftOut = (word: string): void => {
+    count += 1;
+    if (words.size < mostNamed) words.add(word);
+  };
+  for (const named of inputs) {
+    const name = named.name === "-" ? "stdin" : named.name;
+    let before = 1;
+    for await (const text of readableText(named, name, onNotice)) {
+      signal.throwIfAborted();
+      before += findItems(
+        text,
+        (found, line) => {
           found.entry ??= entryOf(found.item, name, before + line);
           found.entry.count += 1;
-        });
-      }
-    } finally {
-      await bytes.close();
+        },
+        onLeftOut,
+      );
     }
   }
-  return items.values();
+  return { items: items.values(), leftOut: { count, words: [...words] } };
+}
+
+/** Of the words that were left out. */
+const mostNamed = 5;
+
+/** The text of an input in blocks, with as many lines: that of mails and HTML is decoded. */
+async function* readableText(
+  { input, folder }: NamedInput,
+  name: string,
+  onNotice: (message: string) => void,
+): AsyncGenerator<string> {
+  const bytes = await openInput(input, {
+    gzip: false,
+    offset: 0,
+    chunkBytes: blockBytes,
+    markup: true,
+  }).catch((error: unknown) => {
+    // A folder of mails may hold pictures, too.
+    if (folder === undefined || !isBinary(error)) throw error;
+    onNotice(`skipping ${name}: not text`);
+    return null;
+  });
+  if (bytes === null) return;
+  try {
+    let reader: MailReader | MarkupReader | null = null;
+    for await (const block of textBlocks(bytes.chunks)) {
+      const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
+      reader ??= isMarkup(text)
+        ? new MarkupReader()
+        : new MailReader((part, line) => {
+            onNotice(`${name}, line ${line}: ${part}`);
+          });
+      yield reader.read(text);
+    }
+    if (reader !== null) yield reader.end();
+  } finally {
+    await bytes.close();
+  }
 }
 
 function isBinary(error: unknown): boolean {

@@ -1,14 +1,13 @@
-import { readHostname } from "../core/item/hostname.js";
 import type { Item } from "../core/item/item.js";
+import { isHost, isPartOfPath } from "./is-host.js";
+import type { TextPlace } from "./surroundings.js";
 
-export interface Mention {
+export interface Mention extends TextPlace {
   readonly item: Item;
   readonly value: string;
   readonly isDefanged: boolean;
-  readonly text: string;
-  /** Where the word with the item begins and ends in the text. */
-  readonly at: number;
-  readonly end: number;
+  /** Whether the text around a place is code, or about code. */
+  readonly isTechnical: (at: number) => boolean;
 }
 
 /** Whether the author meant the item: a file name, a version or code may look like one. */
@@ -20,9 +19,9 @@ export function isMeant(mention: Mention): boolean {
     case "sha1":
       return !commit.test(textBefore(mention));
     case "domain":
-      return isDefanged ? !isPartOfPath(mention) : isHost(value, mention);
+      return isDefanged ? !isPartOfPath(mention) : isHostMeant(value, mention);
     case "url":
-      return isDefanged || isHost(value.replace(/[/?#].*$/s, ""), mention);
+      return isDefanged || isHostMeant(value.replace(/[/?#].*$/s, ""), mention);
     case "email":
     case "crypto_wallet":
       return true;
@@ -60,68 +59,7 @@ function isAddress(value: string): boolean {
   return value.split(/:+/).filter((group) => group !== "").length > 2;
 }
 
-function isPartOfPath({ text, at }: Mention): boolean {
-  const before = text.charAt(at - 1);
-  return before === "\\" || before === "$";
-}
-
-/** Whether a name that is not defanged is a host's. */
-function isHost(value: string, mention: Mention): boolean {
+function isHostMeant(value: string, mention: Mention): boolean {
   if (/^[\d.:]+$/.test(value)) return !isVersion(mention);
-  const name = value.replace(/:.*$/s, "");
-  const host = readHostname(name);
-  if (host === null) return true;
-  if (isPartOfPath(mention) || mention.text.charAt(mention.end) === "(") return false;
-  const labels = host.name.split(".");
-  const [first = ""] = labels;
-  const ending = labels.at(-1)!;
-  const isWeb = first === "www";
-  if (!isWeb && !host.suffix.includes(".")) {
-    if (extensions.has(ending) || (members.has(ending) && !isQuoted(mention))) return false;
-  }
-  if (isMember(labels, ending) && !isQuoted(mention)) return false;
-  if (ending === "arpa" || products.has(host.name)) return false;
-  // Packages of Java and bundles of macOS are domains written backwards.
-  if (labels.length > 2 && topLevel.has(first)) return false;
-  return isSpelledAsHost(name, labels.at(-2) ?? "", ending);
+  return isHost(value, mention, () => mention.isTechnical(mention.at));
 }
-
-/** `self.info`, `window.location.host`; short endings and those of most hosts are left alone. */
-function isMember(labels: readonly string[], ending: string): boolean {
-  return ending.length > 2 && !topLevel.has(ending) && objects.has(labels[0] ?? "");
-}
-
-function isQuoted({ text, at, end }: Mention): boolean {
-  const quote = text.charAt(at - 1);
-  return (quote === '"' || quote === "'") && text.charAt(end) === quote;
-}
-
-/** `System.Net` and `user.firstName.in` are code, and `end.It` ends a sentence. */
-function isSpelledAsHost(name: string, registered: string, ending: string): boolean {
-  const written = name.replace(/\.$/, "");
-  if (/\.[A-Z][a-z]+$/.test(written)) return false;
-  if (!topLevel.has(ending) && /[a-z][A-Z]|_\w*\.\w+$/.test(written)) return false;
-  return topLevel.has(ending) || !/^\d{1,2}$/.test(registered);
-}
-
-const topLevel: ReadonlySet<string> = new Set(["com", "org", "net", "io", "edu", "gov"]);
-const products: ReadonlySet<string> = new Set(["asp.net", "vb.net", "ado.net", "paint.net"]);
-
-/** Top-level domains that are, in texts, rather extensions of files. */
-const extensions: ReadonlySet<string> = new Set(
-  "py sh md rs pl ps so zip mov mm cab cat cpa dot app do java".split(" "),
-);
-
-/** Top-level domains that are, outside quotes, rather members of code. */
-const members: ReadonlySet<string> = new Set(
-  "name id is map call data date day new open post run select style page foo bar int as by my read".split(
-    " ",
-  ),
-);
-
-/** Names of objects and modules in code, whose members may be spelled as top-level domains. */
-const objects: ReadonlySet<string> = new Set(
-  "self this that window document top parent location event module request response req res obj object cfg config conf db line row item user users data net http string strings stream format".split(
-    " ",
-  ),
-);

@@ -2,7 +2,7 @@ import type { ChecksumState } from "../core/files/running-checksum.js";
 import { Pauses, peek } from "../formats/reading/sample.js";
 import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
 import { decode, isPlain, markLength, skip } from "./decode.js";
-import { refuseBinary } from "./refuse-binary.js";
+import { refuseBinary, refuseMarkup } from "./refuse-binary.js";
 import { notSeekableError, tooShortError } from "./verify-input.js";
 import { openStored } from "./stored-input.js";
 import type {
@@ -28,6 +28,8 @@ export interface InputOptions extends Encoding {
   readonly before?: ChecksumState | undefined;
   /** Read size of a file. @default small: all rows of a chunk stay in memory */
   readonly chunkBytes?: number | undefined;
+  /** Read HTML and XML, too. @default false: they have no rows */
+  readonly markup?: boolean;
 }
 
 /**
@@ -87,7 +89,7 @@ async function readWhole(
   const decoded = await decode(stored, options, warnings);
   const { head, chunks } = await peek(decoded.chunks, showsLineEnd);
   // Where a copy of a table tells null from an empty text, it has bytes that text does not have.
-  if (!isCopy) refuseBinary(head, stored.name);
+  if (!isCopy) (options.markup === true ? refuseBinary : refuseMarkup)(head, stored.name);
   const start = Math.max(decoded.mark, options.offset);
   return {
     ...storedMembers(stored),

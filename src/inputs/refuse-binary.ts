@@ -30,28 +30,48 @@ const signatures: readonly (readonly [start: string, kind: string])[] = [
 const tarMagic = 257;
 
 /**
- * Refuses input that is neither rows nor objects nor a list: binary data, XML and HTML.
+ * Refuses input that is neither rows nor objects nor a list: XML, HTML and binary data.
  *
  * @param head the start of the text, without byte order mark, up to a line end or further
  * @throws UsageError `input_binary`
  */
-export function refuseBinary(head: Buffer, name: string): void {
+export function refuseMarkup(head: Buffer, name: string): void {
   const start = head.toString("latin1", 0, limits.headBytes);
-  const utf16 = utf16Start.exec(start);
-  const kind = utf16 === null ? kindOf(start) : "UTF-16 text without a byte order mark";
+  const markup = markupOf(start);
+  if (markup !== null) {
+    const input = name === "stdin" ? "-" : name;
+    throw new UsageError("input_binary", `${name} is ${markup}; ${readable}`, {
+      hint: `find the items in it: repute extract ${input} | repute enrich - -o OUT`,
+    });
+  }
+  refuseBinary(head, name);
+}
+
+/**
+ * Refuses binary data.
+ *
+ * @throws UsageError `input_binary`
+ */
+export function refuseBinary(head: Buffer, name: string): void {
+  const kind = binaryKind(head);
   if (kind === null) return;
-  throw new UsageError(
-    "input_binary",
-    `${name} is ${kind}; repute reads CSV, TSV, NDJSON and lists of items`,
-    {
-      hint:
-        utf16 !== null
-          ? `name its encoding: --encoding ${utf16[1] === undefined ? "utf-16be" : "utf-16le"}`
-          : kind === parquet
-            ? "Parquet is read from a file whose name ends in .parquet"
-            : "convert it to one of these; of compressed files, only gzip is read",
-    },
-  );
+  const utf16 = utf16Start.exec(head.toString("latin1", 0, 8));
+  throw new UsageError("input_binary", `${name} is ${kind}; ${readable}`, {
+    hint:
+      utf16 !== null
+        ? `name its encoding: --encoding ${utf16[1] === undefined ? "utf-16be" : "utf-16le"}`
+        : kind === parquet
+          ? "Parquet is read from a file whose name ends in .parquet"
+          : "convert it to one of these; of compressed files, only gzip is read",
+  });
+}
+
+const readable = "repute reads CSV, TSV, NDJSON and lists of items";
+
+/** What bytes are that are no text, from the first ones; null for text. */
+export function binaryKind(bytes: Buffer): string | null {
+  const head = bytes.toString("latin1", 0, limits.headBytes);
+  return utf16Start.test(head) ? "UTF-16 text without a byte order mark" : kindOf(head);
 }
 
 /** Three ASCII characters, little endian or big endian. */
@@ -61,10 +81,13 @@ function kindOf(head: string): string | null {
   const known = signatures.find(([start]) => head.startsWith(start));
   if (known !== undefined) return known[1];
   if (head.startsWith("ustar", tarMagic)) return "a tar archive";
+  return isBinary(head) ? "binary data" : null;
+}
+
+function markupOf(head: string): string | null {
   if (html.test(head)) return "an HTML page";
   // An item may stand in angle brackets; it has no end tag.
-  if (xml.test(head) || (element.test(head) && head.includes("</"))) return "an XML document";
-  return isBinary(head) ? "binary data" : null;
+  return xml.test(head) || (element.test(head) && head.includes("</")) ? "an XML document" : null;
 }
 
 const html = /^\s*<(?:!doctype\s+html|html)\b/i;

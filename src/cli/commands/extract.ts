@@ -4,7 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { itemKinds } from "../../core/item/item.js";
 import { option } from "../../core/options.js";
 import { counted, formatCount } from "../../core/text/quantity.js";
-import { type ExtractedItem, extractItems } from "../../extract/extract-items.js";
+import { type ExtractedItem, extractItems, type LeftOut } from "../../extract/extract-items.js";
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { listInputs, recursiveNotices, skippedNotices } from "../../inputs/listing/list-inputs.js";
@@ -49,13 +49,14 @@ export const extractCommand = defineCommand({
   summary: "find the items in any text, one row each",
   description: [
     "Finds every IP address, domain, URL, SHA1 hash, wallet and e-mail address in reports, mails, logs, and STIX or MISP JSON, defanged or not. Writes one row per distinct item, in order of first appearance: item, kind, the file and line where it stands first, and how often it was found. No request is sent.",
-    "File names, version numbers, code, and the servers and message IDs in mail headers are left out. A name that could also be a file (install.sh) counts if it is defanged or has a scheme. Text is read in blocks; distinct items are held in memory, about 300 bytes each.",
-    "For PDF and HTML, read the text: pdftotext report.pdf - | repute extract, or lynx -dump page.html | repute extract.",
+    "File names, version numbers, code, and the servers and message IDs in mail headers are left out; stderr says how many mentions. A name with an ending of both hosts and files or code (.pl, .rs, .sh, .zip, .app) is a host unless the text says file or code. It is meant where it stands alone in a line, is the whole value of a typed member of JSON, is defanged or has a scheme.",
+    "Mails are decoded (quoted-printable and base64 parts, character sets), and so is HTML; a part that cannot be read is named on stderr. For PDF, read the text: pdftotext report.pdf - | repute extract.",
+    "Text is read in blocks; distinct items are held in memory, about 300 bytes each.",
   ],
   operands: [
     [
       "file",
-      "text files, folders of them, or - for stdin [default -]; gzip and UTF-16 are detected",
+      "texts, mails, HTML, folders of them, or - for stdin [default -]; gzip and UTF-16 are detected",
     ],
   ],
   groups,
@@ -86,8 +87,10 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   if (settings.to === undefined) await checkOutputName(output);
   if (output !== "-") await checkOutput(output, inputPaths({ inputs }));
   // A pipe may stay silent for as long as it likes.
-  const items = [...(await raceAbort(extractItems(inputs, { signal, onNotice }), signal))];
+  const found = await raceAbort(extractItems(inputs, { signal, onNotice }), signal);
+  const items = [...found.items];
   await writeLines(output, linesOf(items, format), context);
+  if (found.leftOut.count > 0) onNotice(leftOutNotice(found.leftOut));
   onNotice(summaryOf(items));
   return exitCodes.done;
 }
@@ -116,6 +119,12 @@ function* linesOf(items: readonly ExtractedItem[], format: OutputFormat): Genera
   for (const item of items) {
     yield record(columns.map((column) => withoutFormula(String(item[column]))));
   }
+}
+
+function leftOutNotice({ count, words }: LeftOut): string {
+  const named = words.join(", ");
+  const more = count > words.length ? ", …" : "";
+  return `left out as file, version or code: ${counted(count, "mention")} (${named}${more}); a defanged name (a[.]zip) is always an item`;
 }
 
 function summaryOf(items: readonly ExtractedItem[]): string {

@@ -33,7 +33,7 @@ function fangedScheme(defanged: string): string {
 }
 
 /** A URL whose slashes are JSON's. */
-const jsonUrl = /:\\{1,2}\/\\{1,2}\/[^\s"'<>]*/g;
+const jsonUrl = /:\\+\/\\+\/[^\s"'<>]*/g;
 
 function withoutBackslashes(url: string): string {
   return url.replaceAll(/\\+\//g, "/");

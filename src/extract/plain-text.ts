@@ -1,0 +1,43 @@
+/**
+ * The text with escapes read, and without the mail headers that name servers and messages. Every line
+ * stays a line.
+ */
+export function plainText(text: string): string {
+  let read = text;
+  if (text.includes("\\")) {
+    if (isJson(text)) read = read.replace(escapes, unescaped);
+    read = read.replace(codes, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  }
+  return read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
+}
+
+/** Printable characters, as JSON and JavaScript write them, also within another JSON text. */
+const codes = /\\+(?:u00|x)([2-7][\da-f])/gi;
+
+/** Whether quotes within it are those of JSON: Windows paths have no such names and colons. */
+function isJson(text: string): boolean {
+  return /^\s*[[{\]}]|"\s*[:,]\s*["[{]/.test(text);
+}
+
+const escapes = /\\(?:[\\nrt/"]|u00[0-7][\da-f])/gi;
+
+function unescaped(escape: string): string {
+  const char = escape.charAt(1);
+  if (char === "/" || char === '"') return char;
+  if (char === "u") {
+    const coded = String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+    return coded === "\n" ? " " : coded;
+  }
+  return char === "\\" ? escape : " ";
+}
+
+/**
+ * Headers that name servers and messages, with their continuation lines. The first letter is looked
+ * at first, since few lines are headers.
+ */
+const headers =
+  /^(?=[racmidx])(?:(?:x-)?received:[ \t]+(?:from|by)\b|(?:message-id|in-reply-to|references|content-id):[ \t]*(?:\r?\n[ \t]+)?<|(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+|x-mailer):).*(?:\n[ \t]+.*)*/gim;
+
+function onlyLineEnds(lines: string): string {
+  return lines.replaceAll(/[^\n]+/g, "");
+}
