@@ -5,7 +5,8 @@ import { contentLines, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
 
 /**
- * One item per line. Blank lines and lines that start with `#` after optional spaces are skipped.
+ * One item per line. Blank lines and lines that start with `#` after optional spaces are skipped, and
+ * the first lines if they start with `;`.
  */
 export const text: ReadableFormat = {
   extensions: [],
@@ -23,11 +24,13 @@ async function read(
 ): Promise<FormatReading> {
   checkColumns(bytes.name, options);
   const comment = settled?.reading.comment ?? options.comment;
-  const lines = contentLines(
-    bytes,
-    before?.line ?? 0,
-    (text) => startsWithHash(text) || (comment !== null && text.startsWith(comment)),
-  );
+  let leading = before === null;
+  const isSkipped = (text: string): boolean => {
+    if (startsWithHash(text) || (comment !== null && text.startsWith(comment))) return true;
+    leading &&= text.startsWith(";");
+    return leading;
+  };
+  const lines = contentLines(bytes, before?.line ?? 0, isSkipped);
   return {
     columns,
     reading: { ...reading, comment },

@@ -52,7 +52,9 @@ export interface InputReading {
   readonly spaced: boolean;
   /** Lines before the header: a title, a date, a rule. @default 0 */
   readonly skippedLines?: number;
-  /** Their text, cut, for a notice. */
+  /** The rule below the header, which is skipped as well; absent for none. */
+  readonly rule?: string;
+  /** The text of these lines, cut, for a notice. */
   readonly skippedText?: string;
   /** Where the column names come from: the first record, a comment line before it, or neither. */
   readonly header: "record" | "comment" | "none";
@@ -119,6 +121,8 @@ export interface ReadOptions {
    */
   readonly guessed: boolean;
   readonly comment: string | null;
+  /** Separator of cells. @default detected */
+  readonly delimiter?: Delimiter | undefined;
   /** Name of the item column, or several (dotted paths for NDJSON); null to detect it. */
   readonly itemColumn: string | readonly string[] | null;
   /** Ignore item columns that the input lacks, if it has another of them. @default false */

@@ -35,6 +35,20 @@ export const sourceOptions = z.strictObject({
       "The first line is data; columns are named column_1, column_2, …. By default a header is detected; --header forces one",
     negated: true,
   }),
+  delimiter: option(
+    z
+      .string()
+      .transform((text) => (text === String.raw`\t` ? "\t" : text))
+      .refine((text) => /^[^\p{L}\p{N}"\r\n]$/u.test(text), {
+        error: "must be one character, neither a letter, a digit nor a quote; \\t stands for a tab",
+      })
+      .optional(),
+    {
+      description:
+        "Separator of cells, such as |, or \\t for a tab [default: detected among comma, semicolon, tab and |]",
+      value: "CHAR",
+    },
+  ),
   comment: option(z.string().min(1).optional(), {
     rare: true,
     description: "Skip lines that start with TEXT. By default # if the input starts with it",

@@ -135,6 +135,8 @@ class FileShape {
   readonly kindColumn = ofSource.kindColumn;
   /** False: the first line is data, and columns are named column_1, column_2, … Default: detected. */
   readonly header = ofSource.header;
+  /** Separator of cells: one character. Default: detected among comma, semicolon, tab and `|`. */
+  readonly delimiter = ofSource.delimiter;
   /** Skip lines that begin with this text. Default: `#` if the input begins with it. */
   readonly comment = ofSource.comment;
   /** Encoding of a text input: a label of the WHATWG. Default: UTF-8, or UTF-16 with a byte order mark. */

@@ -1,5 +1,6 @@
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { InputRecord, ReadingFacts, SharedFacts } from "../core/manifest/reading-facts.js";
+import { linesSkipped } from "../formats/csv/skipped-lines.js";
 import { positionalName } from "../formats/columns/name-columns.js";
 import type { OpenedSource, RunInput } from "../inputs/types.js";
 
@@ -40,9 +41,11 @@ export function skippedInputs(
 }
 
 export function readingFacts({
-  reading: { format, delimiter, header, skippedLines = 0, items, kind },
+  reading,
   kind: table,
 }: Pick<OpenedSource, "reading" | "kind">): ReadingFacts {
+  const { format, delimiter, header, items, kind } = reading;
+  const skippedLines = linesSkipped(reading);
   const [{ by, sample }] = items;
   return {
     format: table ?? format,

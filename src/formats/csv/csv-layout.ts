@@ -7,6 +7,7 @@ import { limits } from "../reading/lines.js";
 import type { Sample } from "../reading/sample.js";
 import type { InputReading, ItemColumn, ReadOptions } from "../types.js";
 import type { CsvRecord } from "./csv-records.js";
+import { type CommentNames, isRuleRecord } from "./header-lines.js";
 
 export interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind" | "others"> {
   readonly columns: readonly string[];
@@ -16,19 +17,19 @@ type LayoutOptions = ColumnFlags & Pick<ReadOptions, "header">;
 
 /**
  * Finds the layout from flags and the first records, reading no more than needed.
- * @param commentNames cells of the comment line before the first record
+ * @param named the names that comments give so many columns; null for none
  * @throws UsageError `column_not_found`, `column_ambiguous`
  */
 export async function findLayout(
   input: string,
   records: Sample<CsvRecord>,
-  commentNames: readonly string[],
+  named: (width: number) => CommentNames | null,
   options: LayoutOptions,
 ): Promise<CsvLayout> {
   await records.until(() => records.read.length > 0);
   if (records.read.length === 0) return emptyLayout(options.itemColumn);
   let sampled: number = limits.sampleRecords;
-  const draft = (): Draft => draftOf(records.read, commentNames, { ...options, sampled });
+  const draft = (): Draft => draftOf(records.read, named, { ...options, sampled });
   const found = await findColumns(
     {
       input,
@@ -89,35 +90,37 @@ interface Draft {
 
 function draftOf(
   records: readonly CsvRecord[],
-  commentNames: readonly string[],
+  named: (width: number) => CommentNames | null,
   options: LayoutOptions & { readonly sampled: number },
 ): Draft {
   const first = records[0]!.cells;
-  const comment = commentNames.length === first.length && first.length > 1 ? commentNames : null;
+  const comment = named(first.length);
   const header = findHeader(records, comment, options);
-  const begin = header === "record" ? 1 : 0;
+  const below = records[1]?.cells ?? [];
+  const begin = header === "record" ? (isRuleRecord(below) ? 2 : 1) : 0;
   const unnamed = (): readonly string[] => first.map((_, index) => positionalName(index));
   return {
     header,
-    names: header === "record" ? first : header === "comment" && comment ? comment : unnamed(),
+    names:
+      header === "record" ? first : header === "comment" && comment ? comment.names : unnamed(),
     rows: records.slice(begin, begin + options.sampled),
   };
 }
 
-/** A first record with an indicator in the column where the others have theirs is data. */
+/** A first record with an indicator is data. */
 function findHeader(
   records: readonly CsvRecord[],
-  commentNames: readonly string[] | null,
+  comment: CommentNames | null,
   { header, itemColumn }: LayoutOptions,
 ): InputReading["header"] {
   if (header !== null) return header ? "record" : "none";
   const first = records[0]!.cells;
-  const unnamed = commentNames === null ? "none" : "comment";
+  const unnamed = comment === null ? "none" : "comment";
   const wanted = [itemColumn ?? []].flat();
   const hasAny = (names: readonly string[]): boolean =>
     wanted.some((name) => matchColumn(names, name) !== null);
   if (hasAny(first)) return "record";
-  if (commentNames !== null && hasAny(commentNames)) return "comment";
+  if (comment !== null && (comment.isDeclared || hasAny(comment.names))) return "comment";
   return isRow(records) ? unnamed : "record";
 }
 
@@ -125,7 +128,7 @@ function isRow([first, ...others]: readonly CsvRecord[]): boolean {
   const rows = others.slice(0, limits.sampleRecords);
   return first!.cells.some((cell, index) => {
     if (indicatorWeight(cell) < 1 || fieldName.test(cell.trim())) return false;
-    if (rows.length === 0) return true;
+    if (rows.length === 0 || !dottedName.test(cell.trim())) return true;
     return columnShare(rows.map(({ cells }) => cells[index] ?? "")).share >= minShare;
   });
 }
@@ -133,6 +136,10 @@ function isRow([first, ...others]: readonly CsvRecord[]): boolean {
 /** Field names of the Elastic Common Schema that end in a top-level domain. */
 const fieldName =
   /^(?:source|destination|client|server|host|user|url|dns|email|file|observer|threat|indicator|network|agent|event|process|log|data_stream)(?:\.[a-z_]+)+$/;
+
+/** A name of a field or of a host, which only the cells below it tell apart. */
+const dottedName =
+  /^[a-z_]\w*(?:\.[a-z_]\w*)*\.(?:name|id|email|domains?|info|date|city|country|zip|host|link|page|post|network|group|report|security|software|systems|zone|in|is|to)$/i;
 
 /** The item column of an input with a header and no rows: any column will do. */
 function anyColumn(columns: readonly string[]): ItemColumn {

@@ -159,7 +159,7 @@ class RecordParser extends Parser {
 
   constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
     super({
-      delimiter,
+      delimiter: Buffer.from(delimiter, "utf8").toString("latin1"),
       comment: comment === null ? null : Buffer.from(comment, "utf8").toString("latin1"),
       comment_no_infix: true,
       encoding: "latin1",

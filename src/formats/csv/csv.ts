@@ -14,13 +14,14 @@ import type {
 } from "../types.js";
 import { findLayout } from "./csv-layout.js";
 import { findPreamble } from "./find-preamble.js";
+import { type CommentNames, namesIn } from "./header-lines.js";
 import { csvOutput } from "./csv-writer.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
-import { type Delimiter, scanCells } from "../reading/scan-cells.js";
+import type { Delimiter } from "../reading/scan-cells.js";
 
 /** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
 export const csv = delimited(",", ["csv"], ({ guessed }) =>
-  guessed ? [",", "\t", ";"] : [",", ";"],
+  guessed ? [",", "\t", ";", "|"] : [",", ";", "|"],
 );
 
 export const tsv = delimited("\t", ["tsv", "tab"], () => ["\t"]);
@@ -38,7 +39,12 @@ function delimited(
 ): ReadableFormat & WritableFormat {
   return {
     extensions,
-    read: (reading, options) => read(reading, options, candidates(options)),
+    read: (reading, options) =>
+      read(
+        reading,
+        options,
+        options.delimiter === undefined ? candidates(options) : [options.delimiter],
+      ),
     ...csvOutput(delimiter),
   };
 }
@@ -80,33 +86,42 @@ async function settle(
   const { comments } = lines;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
   const table = findPreamble(lines, candidates, options);
-  const { content, skippedLines, skippedText } = table;
+  const { content, skippedLines, skippedText, rule } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
   const text = await withoutLines({ ...bytes, chunks }, skippedLines);
   const sample = new Sample(readRecords(text, dialect, skippedLines), pauses);
-  const { cells } = scanCells(comments.at(-1) ?? "", { delimiter, spaced: true });
-  const names = cells.map((name) => name.trim());
-  const skipped = skippedLines === 0 ? {} : { skippedLines, skippedText };
-  const { columns, ...layout } = await findLayout(bytes.name, sample, names, options);
-  return {
-    columns,
-    reading: { format: options.format, delimiter, comment, spaced, ...skipped, ...layout },
-    records: sample.all(layout.header === "record" ? 1 : 0),
+  const named = (width: number): CommentNames | null => namesIn(comments, delimiter, width);
+  const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);
+  const reading: InputReading = {
+    format: options.format,
+    delimiter,
+    comment,
+    spaced,
+    ...(skippedLines > 0 && { skippedLines }),
+    ...(rule !== null && layout.header === "record" && { rule }),
+    ...(skippedText !== "" && { skippedText }),
+    ...layout,
   };
+  return { columns, reading, records: sample.all(recordsOfHeader(reading)) };
+}
+
+/** How many records are no rows: the header, and the rule below it. */
+function recordsOfHeader({ header, rule }: InputReading): number {
+  return header === "record" ? (rule === undefined ? 1 : 2) : 0;
 }
 
 async function* readSettled({ bytes, before }: Reading, reading: InputReading): RecordLists {
-  const { comment, spaced, header, skippedLines = 0 } = reading;
+  const { comment, spaced, skippedLines = 0 } = reading;
   const dialect = { delimiter: reading.delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
   const text = before === null ? await withoutLines(bytes, skippedLines) : bytes;
   const lists = readRecords(text, dialect, before?.line ?? skippedLines);
-  if (before === null && header === "record") {
-    const first = await lists.next();
-    if (first.done !== true) yield first.value.slice(1);
+  let left = before === null ? recordsOfHeader(reading) : 0;
+  for await (const list of lists) {
+    yield list.slice(left);
+    left = Math.max(0, left - list.length);
   }
-  yield* lists;
 }
 
 async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {

@@ -1,27 +1,58 @@
-import { counted } from "../../core/text/quantity.js";
 import { indicatorWeight, isItemLine } from "../../core/item/recognise.js";
+import { fieldsIn, isRule } from "./header-lines.js";
 import { strip } from "../../core/item/refang.js";
 import type { HeadLines } from "../reading/sample.js";
 import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
 import { isColumnName } from "../columns/column-words.js";
 import { matchColumn, minShare } from "../columns/name-columns.js";
-import type { InputReading, ReadOptions } from "../types.js";
+import type { ReadOptions } from "../types.js";
 import { columnShare } from "../columns/rate-columns.js";
 
 export interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
   readonly skippedLines: number;
+  /** Their text, cut, and that of the rule below the header. */
   readonly skippedText: string;
+  readonly rule: string | null;
   readonly content: readonly string[];
   readonly delimiter: Delimiter | null;
 }
 
 /** Finds the delimiter, and lines before the header: titles, dates, rules. */
 export function findPreamble(
-  { content, before }: Pick<HeadLines, "content" | "before">,
+  lines: HeadLines,
+  candidates: readonly Delimiter[],
+  options: Pick<ReadOptions, "header" | "itemColumn">,
+): Preamble {
+  const { content, before, skipped } = lines;
+  const fields = fieldsIn(lines.comments);
+  const separated = [...candidates, " "].find(
+    (delimiter) => fields?.length === cellsOf(content[0] ?? "", delimiter).length,
+  );
+  const table =
+    separated === undefined
+      ? tableIn(lines, candidates, options)
+      : { first: 0, delimiter: separated };
+  const rest = content.slice(table.first);
+  const [, second = ""] = rest;
+  const below = options.header !== false && isRule(second) ? second.trim() : null;
+  const isSkipped = skipped.length > 0 || table.first > 0;
+  const texts = [...skipped, ...content.slice(0, table.first), ...(below === null ? [] : [below])];
+  return {
+    skippedLines: isSkipped ? (before[table.first] ?? 0) : 0,
+    skippedText: textOf(texts),
+    rule: below,
+    content: below === null ? rest : rest.toSpliced(1, 1),
+    delimiter: table.delimiter,
+  };
+}
+
+/** The first line of a table, and its delimiter. */
+function tableIn(
+  { content, before }: HeadLines,
   candidates: readonly Delimiter[],
   { header, itemColumn }: Pick<ReadOptions, "header" | "itemColumn">,
-): Preamble {
+): { readonly first: number; readonly delimiter: Delimiter | null } {
   const named = [itemColumn ?? []].flat();
   const isHeader = (cells: readonly string[]): boolean =>
     named.some((name) => matchColumn(cells, name) !== null) ||
@@ -29,18 +60,11 @@ export function findPreamble(
   for (const delimiter of header === false ? [] : candidates) {
     const first = firstRecord(content, before, delimiter);
     if (content.slice(0, first).some((line) => isHeader(cellsOf(line, delimiter)))) continue;
-    const rest = content.slice(first);
-    if (first > 0 && sniffDelimiter(rest, candidates) === delimiter) {
-      const skippedText = textOf(content.slice(0, first));
-      return { skippedLines: before[first]!, skippedText, content: rest, delimiter };
+    if (first > 0 && sniffDelimiter(content.slice(first), candidates) === delimiter) {
+      return { first, delimiter };
     }
   }
-  return {
-    skippedLines: 0,
-    skippedText: "",
-    content,
-    delimiter: sniffDelimiter(content, candidates),
-  };
+  return { first: 0, delimiter: sniffDelimiter(content, candidates) };
 }
 
 /**
@@ -80,16 +104,17 @@ function firstRecord(
 
 /** Dashes and the like, or the delimiter that Excel is told. */
 const rule = /^\s*(?:[-=_*#~+]{3,}|sep=.)\s*$/i;
-
 function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
   const { cells } = scanCells(line, { delimiter, spaced: true });
   return cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== "") + 1);
 }
 
-/** Whether a line begins with an indicator, or has a quoted cell that goes on in the next line. */
+/** Whether a line has an indicator, or has a quoted cell that goes on in the next line. */
 function isOfTable(line: string, delimiter: Delimiter): boolean {
-  const [first = ""] = cellsOf(line, delimiter);
-  return indicatorWeight(first) === 1 || (line.split('"').length - 1) % 2 === 1;
+  const cells = cellsOf(line, delimiter);
+  return (
+    cells.some((cell) => indicatorWeight(cell) === 1) || (line.split('"').length - 1) % 2 === 1
+  );
 }
 
 function mostFrequent(numbers: readonly number[]): number {
@@ -98,16 +123,6 @@ function mostFrequent(numbers: readonly number[]): number {
     0,
     ...numbers.filter((number) => numbers.every((other) => frequency(other) <= frequency(number))),
   );
-}
-
-/** Tells which lines are not read; null for none. */
-export function skippedNotice(
-  { skippedLines = 0, skippedText = "" }: Pick<InputReading, "skippedLines" | "skippedText">,
-  input: string | null = null,
-): string | null {
-  if (skippedLines === 0) return null;
-  const where = input === null ? "" : ` of ${input}`;
-  return `skipping ${counted(skippedLines, "line")} before the first record${where}: ${skippedText}`;
 }
 
 const longestText = 120;
@@ -126,7 +141,7 @@ function sniffDelimiter(
   lines: readonly string[],
   candidates: readonly Delimiter[],
 ): Delimiter | null {
-  const records = joinQuoted(lines);
+  const records = joinQuoted(lines.filter((line) => !isRule(line)));
   const throughout = candidates.filter((delimiter) => separates(records, delimiter));
   const [first = null, second] = throughout;
   if (second === undefined) return first;

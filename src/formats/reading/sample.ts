@@ -118,6 +118,8 @@ export interface HeadLines {
   readonly content: readonly string[];
   /** Lines before each of them, blank ones and comments included. */
   readonly before: readonly number[];
+  /** Lines before the first content line that start with `;`. */
+  readonly skipped: readonly string[];
 }
 
 export function isHeadComplete(head: Buffer): boolean {
@@ -145,17 +147,36 @@ export function headLines(
   const texts = filled.map(({ text }) => text);
   const mark = isHeaderWithMark(texts, options.comment) ? null : options.comment;
   const isComment = (text: string): boolean => mark !== null && text.startsWith(mark);
-  const first = texts.findIndex((text) => !isComment(text));
-  const begin = first === -1 ? texts.length : first;
+  const begin = beginOf(texts, isComment);
   const content = filled
     .slice(begin)
     .filter(({ text }) => !isComment(text))
     .slice(0, limits.sampleLines);
   return {
-    comments: texts.slice(0, begin).map((text) => text.slice(mark?.length).trimStart()),
+    comments: texts
+      .slice(0, begin)
+      .filter(isComment)
+      .map((text) => text.slice(mark?.length).trimStart()),
+    skipped: texts.slice(0, begin).filter((text) => !isComment(text)),
     content: content.map(({ text }) => text),
     before: content.map(({ before }) => before),
   };
+}
+
+/** The index of the first line of content: behind comments, also those that start with `;`. */
+function beginOf(lines: readonly string[], isComment: (line: string) => boolean): number {
+  const plain = lines.findIndex((line) => !isComment(line) && !line.startsWith(";"));
+  const other = lines[plain];
+  const found = lines.findIndex(
+    (line, index) =>
+      !isComment(line) && (index === plain || other === undefined || isRowOf(other, line)),
+  );
+  return found === -1 ? lines.length : found;
+}
+
+/** Whether a line that starts with `;` has as many cells as another, the first of them empty. */
+function isRowOf(other: string, line: string): boolean {
+  return /^;\S/.test(line) && countDelimiters(line, ";") === countDelimiters(other, ";");
 }
 
 /**

@@ -1,6 +1,6 @@
 export type Delimiter = string;
 
-export const delimiters: readonly Delimiter[] = ["\t", ";", ","];
+export const delimiters: readonly Delimiter[] = ["\t", ";", ",", "|"];
 
 /** The cells of a record, and the position of a quote that is never closed; null for none. */
 export interface ScannedCells {

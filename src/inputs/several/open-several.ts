@@ -6,7 +6,7 @@ import { verifyInput } from "../verify-input.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
 import { shownColumns } from "../../formats/columns/name-columns.js";
-import { skippedNotice } from "../../formats/csv/find-preamble.js";
+import { skippedNotice } from "../../formats/csv/skipped-lines.js";
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first

@@ -18,6 +18,7 @@ import type { ReadingSettings, RowHandling, CopyPlace, CopyForm } from "../rows/
 const textOptions = {
   from: "--from",
   header: "--header",
+  delimiter: "--delimiter",
   comment: "--comment",
   encoding: "--encoding",
   sheet: "--sheet",
@@ -145,6 +146,7 @@ export function readCopy(
     ...settings,
     from: format,
     header: isText ? true : undefined,
+    delimiter: undefined,
     comment: undefined,
     encoding: undefined,
     sheet: undefined,

@@ -6,7 +6,7 @@ import { itemCodes } from "../../core/row-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Row } from "../../core/row.js";
 import { othersNotice, shownColumns } from "../../formats/columns/name-columns.js";
-import { skippedNotice } from "../../formats/csv/find-preamble.js";
+import { skippedNotice } from "../../formats/csv/skipped-lines.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
 import type { SourceFormat } from "../../formats/types.js";
@@ -75,11 +75,12 @@ export function readingOf(
 /** What flags and name tell of how an input is stored, and of its format; null if they don't. */
 export function storedAs(
   input: SourceInput,
-  { from, encoding, sheet }: ReadingSettings,
+  { from, delimiter, encoding, sheet }: ReadingSettings,
 ): Encoding & { readonly format: Exclude<SourceFormat, "json"> | null } {
   const detected = "path" in input ? detectSourceFormat(input.path) : null;
   const gzip = detected?.gzip ?? false;
-  const format = from ?? detected?.format ?? null;
+  const cells = delimiter === undefined ? null : delimiter === "\t" ? "tsv" : "csv";
+  const format = from ?? detected?.format ?? cells;
   const stored = { gzip, encoding, sheet };
   if (format === "json") return { ...stored, format: "ndjson", json: "named" };
   const mayBeJson = format === null || format === "ndjson";
@@ -109,6 +110,7 @@ function readingOfSeveral(
 function flagsOf(settings: ReadingSettings) {
   return {
     header: settings.header ?? null,
+    delimiter: settings.delimiter,
     itemColumn: settings.itemColumn ?? null,
     kindColumn: settings.kindColumn ?? null,
     anyItemColumn: settings.anyItemColumn ?? false,
@@ -117,12 +119,13 @@ function flagsOf(settings: ReadingSettings) {
 }
 
 function optionsOf(settings: ReadingSettings, from: string | null): RowHandling["options"] {
-  const { header, itemColumn, kindColumn } = flagsOf(settings);
+  const { header, delimiter, itemColumn, kindColumn } = flagsOf(settings);
   return {
     from,
     "item-column": itemColumn,
     "kind-column": kindColumn,
     header,
+    ...(delimiter === undefined ? {} : { delimiter }),
     comment: settings.comment ?? null,
     // Runs that were interrupted before these existed have the fingerprint without them.
     ...(settings.encoding === undefined ? {} : { encoding: settings.encoding }),

@@ -11,7 +11,7 @@ import type { EnrichSettings } from "../options.js";
 /** Settings that determine how the rows of an input are read. */
 export type ReadingSettings = Pick<
   EnrichSettings["input"],
-  "from" | "header" | "comment" | "encoding" | "sheet" | "itemColumn" | "kindColumn"
+  "from" | "header" | "delimiter" | "comment" | "encoding" | "sheet" | "itemColumn" | "kindColumn"
 > &
   Pick<ReadOptions, "anyItemColumn" | "isHeld">;
 

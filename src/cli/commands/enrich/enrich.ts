@@ -129,7 +129,17 @@ async function runChunkJob(call: ChunkCall, chunk: number): Promise<number> {
 const refused: readonly (readonly [hint: string, keys: readonly string[]])[] = [
   [
     "give it to repute split, for all chunks",
-    ["from", "itemColumn", "kindColumn", "header", "comment", "encoding", "sheet", "rowsPerChunk"],
+    [
+      "from",
+      "itemColumn",
+      "kindColumn",
+      "header",
+      "delimiter",
+      "comment",
+      "encoding",
+      "sheet",
+      "rowsPerChunk",
+    ],
   ],
   ["give it to repute merge, for all chunks", ["output", "rejects", "maxFailed"]],
   ["a name that ends in .gz compresses the output of repute merge", ["gzip"]],
