@@ -15,6 +15,7 @@ import type { OutputFile, OutputFiles } from "./output-files.js";
 
 const noRows: EarlierLayout = {
   inputColumns: [],
+  delimiter: null,
   shape: "nested",
   optional: {},
   read: () => null,
@@ -27,10 +28,14 @@ export async function formOfText(
 ): Promise<EarlierForm> {
   const [first] = files;
   const { layout, header } = await textLayout(first, format, prefix);
-  const { delimiter = null } = formats[format].earlier ?? {};
   // Every format that can be read back is also an input format.
   const source = format as SourceFormat;
-  const reading = outputReading(prefix, source, delimiter, header === null ? "none" : "record");
+  const reading = outputReading(
+    prefix,
+    source,
+    layout.delimiter,
+    header === null ? "none" : "record",
+  );
   return {
     columns: layout.inputColumns,
     reading,

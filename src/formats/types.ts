@@ -160,6 +160,8 @@ export interface EncoderOptions {
   readonly columns: readonly string[];
   readonly prefix: string;
   readonly shape: Shape;
+  /** Separator of the cells of CSV. @default a comma */
+  readonly delimiter?: Delimiter | undefined;
   /** The columns to add. @default those of every run */
   readonly added?: readonly Column[];
   /** Neutralise added cells that a spreadsheet would run as a formula (CSV and TSV). */
@@ -203,7 +205,6 @@ export interface RecordCounter {
 }
 
 export interface EarlierFormat {
-  readonly delimiter: Delimiter | null;
   readonly header: boolean;
   /** @returns the layout of the first record; null if repute did not write it */
   layout(first: string, prefix: string): EarlierLayout | null;
@@ -211,6 +212,7 @@ export interface EarlierFormat {
 
 export interface EarlierLayout {
   readonly inputColumns: readonly string[];
+  readonly delimiter: Delimiter | null;
   readonly shape: Shape;
   readonly optional: OptionalColumns;
   read(record: string): EarlierRecord | null;

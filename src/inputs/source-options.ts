@@ -39,7 +39,7 @@ export const sourceOptions = z.strictObject({
     z
       .string()
       .transform((text) => (text === String.raw`\t` ? "\t" : text))
-      .refine((text) => /^[^\p{L}\p{N}"\r\n]$/u.test(text), {
+      .refine((text) => /^[^\p{L}\p{N}_"\r\n]$/u.test(text), {
         error: "must be one character, neither a letter, a digit nor a quote; \\t stands for a tab",
       })
       .optional(),

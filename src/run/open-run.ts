@@ -12,6 +12,7 @@ import { textSink, withRejects } from "../outputs/text-sink.js";
 import type { Sink } from "../outputs/types.js";
 import {
   encoderOptions,
+  keptDelimiter,
   openBundle,
   openPublication,
   openSink,
@@ -88,7 +89,12 @@ export async function openRun(
   }
   const { columns } = source;
   const added = addedColumns(optional);
-  const encoder = encoderOptions(settings.output, target.format, { columns, added, clock });
+  const encoder = encoderOptions(settings.output, target.format, {
+    ...keptDelimiter(job, source, target.format),
+    columns,
+    added,
+    clock,
+  });
   const { only, distinct } = settings.output;
   const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
   const facts = { clock, runId, fingerprint, inputGrew, optional, before };

@@ -4,7 +4,7 @@ import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
 import { countLineEnds } from "../reading/sample.js";
 import { type LineEnd, limits, type TextBytes } from "../reading/lines.js";
-import { type Delimiter, scanCells } from "../reading/scan-cells.js";
+import { type Delimiter, latin1, scanCells } from "../reading/scan-cells.js";
 import type { InputReading } from "../types.js";
 
 export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
@@ -159,8 +159,8 @@ class RecordParser extends Parser {
 
   constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
     super({
-      delimiter: Buffer.from(delimiter, "utf8").toString("latin1"),
-      comment: comment === null ? null : Buffer.from(comment, "utf8").toString("latin1"),
+      delimiter: latin1(delimiter),
+      comment: comment === null ? null : latin1(comment),
       comment_no_infix: true,
       encoding: "latin1",
       ltrim: spaced,

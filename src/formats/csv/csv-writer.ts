@@ -16,7 +16,7 @@ import type {
   RejectsOptions,
   WritableFormat,
 } from "../types.js";
-import { type Delimiter, scanCells } from "../reading/scan-cells.js";
+import { type Delimiter, latin1, scanCells } from "../reading/scan-cells.js";
 
 /** How rows with this delimiter are written, counted and read back. */
 export function csvOutput(
@@ -60,17 +60,17 @@ const formula = /^'*[=+\-@\t\r]/;
 const guardedStarts: ReadonlySet<string> = new Set("'=+-@\t\r");
 
 /** Input cells are written unchanged; added cells are guarded unless the option is off. */
-export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encoder {
-  const write = recordWriter(delimiter);
+export function csvEncoder(own: Delimiter, options: EncoderOptions): Encoder {
+  const write = recordWriter(options.delimiter ?? own);
   const width = options.columns.length;
   const shown = options.formulaGuard ? withoutFormula : String;
-  const own = options.added ?? columns;
+  const ours = options.added ?? columns;
   return {
     ...linesEncoder((enriched) => {
-      const added = own.map((column) => shown(cellOf(column.value(enriched))));
+      const added = ours.map((column) => shown(cellOf(column.value(enriched))));
       return write(inputCells(enriched.row.cells, width).concat(added));
     }),
-    header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns, own)]),
+    header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns, ours)]),
   };
 }
 
@@ -126,15 +126,14 @@ function cellOf(value: ColumnValue): string {
   return typeof value === "object" ? value.join("|") : String(value);
 }
 
-export function countCsv(
-  delimiter: Delimiter,
-  { inputColumns, prefix }: CountOptions,
-): RecordCounter {
+export function countCsv(own: Delimiter, { inputColumns, prefix }: CountOptions): RecordCounter {
   let names: readonly string[] | null = null;
+  let delimiter = own;
   let [status, verdict] = [-1, -1];
   return countRows((record) => {
     const text = record.toString("latin1");
     if (names === null) {
+      delimiter = latin1(delimiterOf(record.toString("utf8"), prefix) ?? own);
       names = cellsOf(text, delimiter);
       [status = -1, verdict = -1] = ["status", "verdict"].map((name) =>
         names!.indexOf(prefix + name, inputColumns),
@@ -154,10 +153,18 @@ export function countCsv(
 /** Reads rows of an existing output. Its last columns must be repute's. */
 export function earlierCsv(delimiter: Delimiter): EarlierFormat {
   return {
-    delimiter,
     header: true,
-    layout: (header, prefix) => layoutOf(cellsOf(header, delimiter), delimiter, prefix),
+    layout(header, prefix) {
+      const own = delimiterOf(header, prefix) ?? delimiter;
+      return layoutOf(cellsOf(header, own), own, prefix);
+    },
   };
+}
+
+/** The delimiter of an output: what is before the last column, which is ours. */
+function delimiterOf(header: string, prefix: string): Delimiter | null {
+  const name = prefix.replaceAll(/[^\w\s]/g, String.raw`\$&`);
+  return new RegExp(`([^\\w"])"?${name}[a-z_]+"?\\r?\\n?$`, "u").exec(header)?.[1] ?? null;
 }
 
 function layoutOf(
@@ -174,6 +181,7 @@ function layoutOf(
   const places = new Map(added.map((name, index) => [name, width + index]));
   return {
     inputColumns: names.slice(0, width),
+    delimiter,
     shape: "flat",
     optional,
     read(record) {

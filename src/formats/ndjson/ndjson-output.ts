@@ -41,7 +41,6 @@ function parseRow(record: Buffer, row: number): unknown {
 
 /** Reads rows of an existing output. Each object must end with repute's members. */
 export const earlierNdjson: EarlierFormat = {
-  delimiter: null,
   header: false,
   layout(first, prefix) {
     const member = prefix.replace(/_$/, "");
@@ -56,6 +55,7 @@ export const earlierNdjson: EarlierFormat = {
     const added = addedColumns(optional);
     return {
       inputColumns: [],
+      delimiter: null,
       shape: nested ? "nested" : "flat",
       optional,
       read: nested ? (text) => readNested(text, member) : (text) => readFlat(text, prefix, added),

@@ -2,6 +2,11 @@ export type Delimiter = string;
 
 export const delimiters: readonly Delimiter[] = ["\t", ";", ",", "|"];
 
+/** A text as its bytes, one character each. */
+export function latin1(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
 /** The cells of a record, and the position of a quote that is never closed; null for none. */
 export interface ScannedCells {
   readonly cells: readonly string[];
@@ -34,7 +39,7 @@ export function scanCells(
     const end = record.indexOf(delimiter, at);
     cells.push(cell + record.slice(at, end === -1 ? undefined : end));
     if (end === -1) break;
-    at = end + 1;
+    at = end + delimiter.length;
   }
   return { cells, openQuote: null };
 }

@@ -6,7 +6,7 @@ import { raceAbort } from "../../core/abort.js";
 import { systemClock } from "../../core/clock.js";
 import { addedColumns } from "../../core/columns.js";
 import type { PartRecord } from "../../core/manifest/manifest.js";
-import { formats } from "../../formats/registry.js";
+import { detectSourceFormat, formats } from "../../formats/registry.js";
 import type { Encoder, EncoderOptions } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
@@ -32,10 +32,23 @@ export function encoderOptions(
     esId,
   }: Pick<SinkSettings, "prefix" | "shape" | "formulaGuard" | "esIndex" | "esAction" | "esId">,
   format: string,
-  rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
+  rest: Pick<EncoderOptions, "columns" | "added" | "clock" | "delimiter">,
 ): EncoderOptions {
   const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
   return { ...rest, prefix, shape: flatOrNested, formulaGuard, esIndex, esAction, esId };
+}
+
+/** The delimiter that CSV keeps: that of the one CSV file or stream it is written from. */
+export function keptDelimiter(
+  { input, settings }: Pick<EnrichJob, "input" | "settings">,
+  { reading: { format, delimiter }, kind }: Pick<OpenedSource, "reading" | "kind">,
+  to: string,
+): Pick<EncoderOptions, "delimiter"> {
+  const { from, delimiter: named } = settings.input;
+  const isNamed = from !== undefined || named !== undefined || "stream" in input;
+  const isCsv = isNamed || ("path" in input && detectSourceFormat(input.path).format === "csv");
+  const keeps = isCsv && format === "csv" && to === "csv" && kind === undefined;
+  return keeps && delimiter !== null ? { delimiter } : {};
 }
 
 interface PublishedRows {
