@@ -8,9 +8,13 @@ const args = process.argv.slice(2);
 
 // Load nothing else for the version: scripts ask for it often.
 if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?? "")) {
+  process.stdout.on("error", ({ message }) => {
+    process.stderr.write(`repute: cannot write stdout: ${message}\n`);
+    process.exitCode = 1;
+  });
   process.stdout.write(`${programInfo().version}\n`);
 } else {
-  const { runCommandLine } = await import("./command-line/command-line.js");
+  const { runCommandLine, written } = await import("./command-line/command-line.js");
   const { isInterrupted } = await import("./exit-code.js");
   const { code, lastSteps } = await runCommandLine(args);
   process.exitCode = code;
@@ -22,9 +26,4 @@ if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?
   }
   // After a signal, do not wait for pipes that may never end. Everything durable is on disk.
   if (isInterrupted(code)) process.exit();
-}
-
-/** Resolves once the stream is flushed or its reader has closed it. */
-function written(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => void stream.write("", () => resolve()));
 }

@@ -143,6 +143,21 @@ describe("a full device", () => {
   });
 });
 
+test.each([
+  "enrich in.csv -o out.csv --local --json",
+  "plan in.csv --json",
+  "query 192.0.2.1 --local",
+  "tags export --all -o lists --local --json",
+  "enrich --help",
+  "--version",
+])("repute %s to a full device fails", async (command) => {
+  const cwd = await folderWithInput();
+  const { stdout, stderr } = await shell(`{ repute ${command} > /dev/full; }; echo $?`, cwd);
+  expect(stdout).toBe("1\n");
+  expect(stderr).toMatch(/^repute: cannot write stdout: /m);
+  expect(stderr).not.toContain("    at ");
+});
+
 describe("a reader that disconnects", () => {
   test("ends the run quietly and leaves no temporary files", async () => {
     const cwd = await folderWithInput();

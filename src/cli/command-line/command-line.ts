@@ -53,10 +53,30 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
       stdoutFault: () => stdout.fault(),
       onWatch: (end) => (endNow = end),
     });
-    return { code, lastSteps };
+    return { code: await codeOnceWritten(code, stdout, args, reporter), lastSteps };
   } finally {
     (stdin as NodeJS.ReadStream | null)?.destroy();
   }
+}
+
+/** The exit code, once stdout has what was printed last: a full disk shows only then. */
+async function codeOnceWritten(
+  code: number,
+  stdout: { readonly fault: () => Error | null },
+  args: readonly string[],
+  reporter: Reporter,
+): Promise<number> {
+  if (code !== exitCodes.done && code !== exitCodes.rowsFailed) return code;
+  await written(process.stdout);
+  const fault = stdout.fault();
+  if (fault === null || fault instanceof OutputClosedError) return code;
+  printError(fault, args, { reporter }, false);
+  return exitCodeOfError(fault);
+}
+
+/** Resolves once the stream is flushed or its reader has closed it. */
+export function written(stream: Writable): Promise<void> {
+  return new Promise((resolve) => void stream.write("", () => setImmediate(resolve)));
 }
 
 /** The part of `process` that handles signals. */

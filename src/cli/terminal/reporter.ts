@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import { wrapLines } from "../../core/text/wrap.js";
-import { printable } from "../../core/text/printable.js";
+import { oneLine, printable } from "../../core/text/printable.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { serviceCodes } from "../../core/row-codes.js";
@@ -48,13 +48,13 @@ export class Reporter {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
     if (this.format === "json") this.log("warning", message);
-    else this.print(`repute: warning: ${message}`);
+    else this.print(`repute: warning: ${oneLine(message)}`);
   }
 
   /** Prints the fault of a part, such as a tag, that does not end the command. */
   fault(message: string, hint: string | null, fields: LogFields = {}): void {
     if (this.format === "json") this.log("error", message, { ...fields, hint });
-    else this.print(`repute: ${message}${hint === null ? "" : `\n  ${hint}`}`);
+    else this.print(`repute: ${oneLine(message)}${hint === null ? "" : `\n  ${hint}`}`);
   }
 
   error(error: unknown, options: ErrorTextOptions): void {
@@ -94,7 +94,7 @@ export class Reporter {
 
   /** Replaces the progress line. It must fit on one line of the terminal. */
   draw(line: string): void {
-    const shown = printable(line);
+    const shown = oneLine(line);
     this.#stream.write(this.#erase() + shown);
     this.#line = shown;
   }
@@ -132,11 +132,13 @@ function explain(error: unknown): string[] {
     const isOfService = error.code in serviceCodes || /^http_\d+$/.test(error.code);
     const isStop = error instanceof InterruptedError || error instanceof EarlyEndError;
     const code = isOfService && !isStop ? ` (${error.code})` : "";
-    const lines = (error.message + code).split("\n").map((line) => `repute: ${line}`);
+    // Messages about settings have a line for each.
+    const texts = error instanceof UsageError ? error.message.split("\n") : [error.message + code];
+    const lines = texts.map((line) => `repute: ${oneLine(line)}`);
     return error.hint === null ? lines : [...lines, `  ${error.hint}`];
   }
   return [
-    `repute: unexpected error: ${messageOf(error)}`,
+    `repute: unexpected error: ${oneLine(messageOf(error))}`,
     "  this is a bug in repute; REPUTE_DEBUG=1 shows the stack trace",
   ];
 }

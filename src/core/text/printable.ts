@@ -16,6 +16,11 @@ export function printable(text: string): string {
   return text.replaceAll("\t", " ").replaceAll(inText, codePoint);
 }
 
+/** Same as `printable`, on one line: a line break of a service's text could forge a line of ours. */
+export function oneLine(text: string): string {
+  return printable(text).replaceAll("\n", codePoint);
+}
+
 /** Same as `printable`, but keeps tabs and line ends, for rows printed on a terminal. */
 export function printableData(text: string): string {
   return text.replaceAll(inData, codePoint);

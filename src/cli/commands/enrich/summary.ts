@@ -4,6 +4,7 @@ import { defaultPrefix } from "../../../outputs/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
+import { oneLine } from "../../../core/text/printable.js";
 import { labelled } from "../../../core/text/wrap.js";
 import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
@@ -223,6 +224,6 @@ function warningLines({ warnings, warned_rows: rows }: Manifest): readonly strin
 
 /** The most frequent entries on one line; no line if there are none. */
 function list(counts: Readonly<Record<string, number>>, most = 10): readonly string[] {
-  const text = formatCounts(counts, most);
+  const text = oneLine(formatCounts(counts, most));
   return text === "" ? [] : [text];
 }

@@ -4,7 +4,8 @@ import { FatalError, UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../lookup/options.js";
 import { runOptions } from "../../../run/options.js";
-import { counted } from "../../../core/text/quantity.js";
+import { oneLine } from "../../../core/text/printable.js";
+import { counted, formatCount } from "../../../core/text/quantity.js";
 import type { Session } from "../../../session/session.js";
 import { tagExportOptions } from "../../../tags/options.js";
 import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../tags/types.js";
@@ -224,14 +225,18 @@ function progressPrinter(print: (text: string) => void): (progress: TagProgress)
 }
 
 function progressText({ tag, entries, total }: TagProgress): string {
-  return `${tag}: ${entries} of ${total ?? "?"} addresses read`;
+  const all = total === null ? "?" : formatCount(total);
+  return oneLine(`${tag}: ${formatCount(entries)} of ${all} addresses read`);
 }
 
 export function exportSummary(report: ExportReport): string {
-  const lines = report.tags.map(({ name, status, error, total, added, removed }) =>
-    status === "failed"
-      ? `  ${name}: failed, ${error?.message ?? "no reason"}`
-      : `  ${name}: ${counted(total ?? 0, "address")}, ${added} added, ${removed} removed${status === "unchanged" ? " (unchanged)" : ""}`,
+  const lines = report.tags.map(
+    ({ name, status, error, total, added, removed }) =>
+      `  ${oneLine(
+        status === "failed"
+          ? `${name}: failed, ${error?.message ?? "no reason"}`
+          : `${name}: ${counted(total ?? 0, "address")}, ${formatCount(added ?? 0)} added, ${formatCount(removed ?? 0)} removed${status === "unchanged" ? " (unchanged)" : ""}`,
+      )}`,
   );
   const kept = report.kept > 0 ? `, ${report.kept} kept from the previous export` : "";
   const head = `repute: ${report.exported + report.unchanged} of ${report.tags.length} lists exported to ${report.folder}${kept}`;
