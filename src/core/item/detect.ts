@@ -140,7 +140,7 @@ function hasZone(text: string): boolean {
 
 const webScheme = /^(?:https?|ftp|wss?):/i;
 const anyScheme = /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i;
-const registryRoot = /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:])/i;
+const registryRoot = /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:.])/i;
 const pathStart = /^(?:[a-z]:[\\/]|[\\/]|~[\w-]*\/|\.{1,2}\/|%\w+%|\$\{?\w+)/i;
 
 function isPath(text: string): boolean {

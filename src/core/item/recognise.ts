@@ -134,7 +134,9 @@ function noted(plain: string, kind: ItemKind | null): Recognition | null {
     return parts.isSetOff && listed.has(code) ? unsupported(code) : null;
   }
   if (word.item === null) return parts.isSetOff ? word : null;
-  if (!parts.isSetOff && (word.item.kind === "domain" || word.item.kind === "url")) return null;
+  const { kind: found, value } = word.item;
+  if (!parts.isSetOff && (found === "domain" || found === "url")) return null;
+  if (found === "domain" && hasNameOfFile(value)) return null;
   return hasOtherItem(parts, word.item) ? unsupported("several") : word;
 }
 
