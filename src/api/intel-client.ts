@@ -22,16 +22,6 @@ export interface IntelClientOptions extends ClientOptions {
   readonly asReceived?: boolean | undefined;
 }
 
-/** A tag's list read in part. */
-interface TagIpsSoFar {
-  /** What the first page said. */
-  readonly pin: Pick<TagIps, "snapshot" | "lastUpdate" | "total">;
-  /** Entries read. */
-  readonly entries: number;
-  /** Those of the last page. */
-  readonly lastEntries: readonly string[];
-}
-
 /** A page of a tag's list. */
 export interface TagIpsPage extends CallOptions {
   /** Number of entries to skip. @default 0 */
@@ -119,14 +109,12 @@ export class IntelClient {
    */
   async *iterateTagIps(
     name: string,
-    options: CallOptions & {
-      readonly limit?: number | undefined;
-      readonly after?: TagIpsSoFar | undefined;
-    } = {},
+    options: CallOptions & { readonly limit?: number | undefined } = {},
   ): AsyncGenerator<TagIps, void, undefined> {
-    const { signal, limit = tagIpsLimit.max, after } = options;
-    let { entries: offset, lastEntries } = after ?? { entries: 0, lastEntries: [] };
-    for (let pin = after?.pin; pin === undefined || offset < pin.total;) {
+    const { signal, limit = tagIpsLimit.max } = options;
+    let offset = 0;
+    let lastEntries: readonly string[] = [];
+    for (let pin: TagIps | undefined; pin === undefined || offset < pin.total;) {
       const rest = pin && { offset, snapshot: pin.snapshot };
       const page = await this.tagIps(name, { limit, signal, ...rest });
       pin ??= page;
@@ -175,7 +163,7 @@ function pageQuery({ offset, limit, snapshot }: TagIpsPage): string {
   return query.size === 0 ? "" : `?${query.toString()}`;
 }
 
-function assertSameDataset(name: string, pin: TagIpsSoFar["pin"], page: TagIps): void {
+function assertSameDataset(name: string, pin: TagIps, page: TagIps): void {
   for (const member of ["snapshot", "lastUpdate", "total"] as const) {
     if (pin[member] === page[member]) continue;
     throw new SnapshotChangedError(

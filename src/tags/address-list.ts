@@ -2,15 +2,15 @@ import { isIPv4, isIPv6 } from "node:net";
 import { readIpv6, v4Number, v6Number } from "../core/item/ip.js";
 
 /**
- * IP addresses as numbers. A sorted list has them ascending and distinct, IPv4 before IPv6. An
- * IPv4-mapped address (`::ffff:192.0.2.1`) stays the IPv6 address as given.
+ * IP addresses as numbers, 4 bytes each for IPv4. A sorted list has them ascending and distinct,
+ * IPv4 before IPv6. An IPv4-mapped address (`::ffff:192.0.2.1`) stays the IPv6 address as given.
  */
 export interface AddressList {
-  readonly v4: readonly number[];
+  readonly v4: Uint32Array;
   readonly v6: readonly bigint[];
 }
 
-export const noAddresses: AddressList = { v4: [], v6: [] };
+export const noAddresses: AddressList = { v4: new Uint32Array(), v6: [] };
 
 export function sizeOf({ v4, v6 }: AddressList): number {
   return v4.length + v6.length;
@@ -30,16 +30,47 @@ export function readEntries(entries: readonly string[]): AddressList | number {
     else if (isIPv6(entry) && !entry.includes("%")) v6.push(v6Number(readIpv6(entry) ?? entry));
     else return at;
   }
-  return { v4, v6 };
+  return { v4: Uint32Array.from(v4), v6 };
+}
+
+/** Collects the addresses of the pages of a list. */
+export class AddressPages {
+  /** Twice as large as needed at most. */
+  #v4 = new Uint32Array(1024);
+  #v4Length = 0;
+  readonly #v6: bigint[] = [];
+
+  add({ v4, v6 }: AddressList): void {
+    const length = this.#v4Length + v4.length;
+    if (length > this.#v4.length) {
+      const larger = new Uint32Array(2 * length);
+      larger.set(this.#v4);
+      this.#v4 = larger;
+    }
+    this.#v4.set(v4, this.#v4Length);
+    this.#v4Length = length;
+    this.#v6.push(...v6);
+  }
+
+  /** All addresses, sorted. */
+  list(): AddressList {
+    return sortAddresses({ v4: this.#v4.subarray(0, this.#v4Length), v6: this.#v6 });
+  }
 }
 
 export function sortAddresses({ v4, v6 }: AddressList): AddressList {
-  return { v4: sorted(v4), v6: sorted(v6) };
+  return {
+    v4: selectV4(v4.toSorted(), isNew<number>()),
+    v6: v6.toSorted((a, b) => (a < b ? -1 : Number(a > b))).filter(isNew<bigint>()),
+  };
 }
 
 /** What a sorted list has and another one lacks. */
 export function difference(list: AddressList, other: AddressList): AddressList {
-  return { v4: lacking(list.v4, other.v4), v6: lacking(list.v6, other.v6) };
+  return {
+    v4: selectV4(list.v4, isLackingIn(other.v4)),
+    v6: list.v6.filter(isLackingIn(other.v6)),
+  };
 }
 
 /** The addresses of each family as text: dotted quads, and the form of RFC 5952. */
@@ -59,20 +90,33 @@ export function v6Text(address: bigint): string {
   return readIpv6(digits.replaceAll(/.{4}(?=.)/g, "$&:"))!;
 }
 
-function sorted<T extends number | bigint>(addresses: readonly T[]): T[] {
-  return addresses
-    .toSorted((a, b) => (a < b ? -1 : Number(a > b)))
-    .filter((address, at, all) => address !== all[at - 1]);
+/** Like `filter`, which would box every number. */
+export function selectV4(v4: Uint32Array, keeps: (address: number) => boolean): Uint32Array {
+  const kept = new Uint32Array(v4.length);
+  let length = 0;
+  for (const address of v4) if (keeps(address)) kept[length++] = address;
+  return kept.subarray(0, length);
 }
 
-function lacking<T extends number | bigint>(list: readonly T[], other: readonly T[]): T[] {
+/** Tells which addresses of a sorted list are no repetitions. */
+function isNew<T extends number | bigint>(): (address: T) => boolean {
+  let last: T | null = null;
+  return (address) => {
+    const differs = address !== last;
+    last = address;
+    return differs;
+  };
+}
+
+/** Tells in ascending order which addresses a sorted list lacks. */
+function isLackingIn<T extends number | bigint>(list: ArrayLike<T>): (address: T) => boolean {
   let at = 0;
-  return list.filter((address) => {
-    while (other[at]! < address) at++;
-    return other[at] !== address;
-  });
+  return (address) => {
+    while (list[at]! < address) at++;
+    return list[at] !== address;
+  };
 }
 
-function* mapped<T>(values: readonly T[], textOf: (value: T) => string): Generator<string> {
+function* mapped<T>(values: Iterable<T>, textOf: (value: T) => string): Generator<string> {
   for (const value of values) yield textOf(value);
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isTagFault, mayPass, TagExportError } from "./faults.js";
+import { isTagFault, TagExportError } from "./faults.js";
 import type { ExportFolder } from "./folder/export-folder.js";
 import type { ExportedTag } from "./folder/export-index.js";
 import type { FileStems } from "./folder/file-stems.js";
@@ -11,7 +11,7 @@ import { writeTag } from "./write-tag.js";
 export interface TagContext extends TagReading {
   readonly folder: ExportFolder;
   readonly stems: FileStems;
-  /** Runs one at a time, so that only one list is in memory however many tags are read in parallel. */
+  /** Runs one at a time, so that only one list is sorted and written however many are read. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -21,7 +21,7 @@ export interface TagContext extends TagReading {
  * @throws FatalError or the signal's reason; ServiceError and TagExportError concern this tag alone
  */
 export async function exportTag(context: TagContext): Promise<ExportedTag> {
-  const { name, signal, options, folder, state, stems, alone } = context;
+  const { name, signal, options, folder, stems, alone } = context;
   let progress: TagProgress = { tag: name, ...noProgress };
   const report = (change: Partial<TagProgress>): void => {
     progress = { ...progress, ...change };
@@ -39,20 +39,18 @@ export async function exportTag(context: TagContext): Promise<ExportedTag> {
         { hint: "move it away, or export to another folder" },
       );
     }
-    const log = await readTag(context, ({ pages, entries, pin: { total } }) =>
+    const list = await readTag(context, ({ pages, entries, total }) =>
       report({ state: "reading", pages, entries, total }),
     );
     const tag = await alone(() => {
       signal.throwIfAborted();
       report({ state: "writing" });
-      return writeTag(context, log, stem);
+      return writeTag(context, list, stem);
     });
     report({ state: tag.status === "unchanged" ? "unchanged" : "exported", total: tag.total });
     return tag;
   } catch (error) {
     if (signal.aborted || !isTagFault(error)) throw error;
-    // Keep the pages for the next export if the fault may pass.
-    if (!mayPass(error)) await state.forget(name);
     report({ state: "failed", error });
     throw error;
   }

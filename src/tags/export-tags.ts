@@ -31,12 +31,11 @@ interface Job {
  * tags are done.
  *
  * @throws UsageError if the folder is not fit for exports, or another export is writing there;
- *   FatalError (credentials refused, disk full) or the signal's
- *   reason: the folder is unchanged, and the next call continues from the pages already read
+ *   FatalError (credentials refused, disk full) or the signal's reason: the folder is unchanged
  */
 export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
   const folder = await ExportFolder.open(options.folder);
-  const state = await ExportState.open(options.folder, options);
+  const state = await ExportState.open(options.folder);
   try {
     const current = await folder.current();
     await folder.tidy(current, state.scratchFolder);
@@ -45,7 +44,6 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
     const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
     const job = { options, folder, state, current, names, before };
     if (isDone(job)) {
-      for (const name of names) await state.forget(name);
       const tags = Array.from(names, (name) => before.get(name)!);
       return reportOf(options, current!.generation, tags, before.size - tags.length);
     }
@@ -177,6 +175,5 @@ async function publish(
   };
   await folder.publish(state.nextFolder, index, state.scratchFolder);
   await folder.tidy(index, state.scratchFolder);
-  for (const { name, status } of done) if (status !== "failed") await state.forget(name);
   return index.generation;
 }

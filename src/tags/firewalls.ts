@@ -9,13 +9,13 @@ import type { ListMetadata } from "./types.js";
  * that fit. This is minimal, since no block can span two runs.
  */
 export function* cidrLines({ v4, v6 }: AddressList): Generator<string> {
-  for (const [first, bits] of blocks(v4.map(BigInt))) {
+  for (const [first, bits] of blocks(v4)) {
     yield `${v4Text(Number(first))}/${32 - bits}\n`;
   }
-  for (const [first, bits] of blocks(v6)) yield `${v6Text(first)}/${128 - bits}\n`;
+  for (const [first, bits] of blocks(v6)) yield `${v6Text(BigInt(first))}/${128 - bits}\n`;
 }
 
-function* blocks(addresses: readonly bigint[]): Generator<[first: bigint, bits: number]> {
+function* blocks(addresses: Addresses): Generator<[first: number | bigint, bits: number]> {
   for (let at = 0; at < addresses.length;) {
     let bits = 0;
     while (isBlock(addresses, at, bits + 1)) bits++;
@@ -24,11 +24,14 @@ function* blocks(addresses: readonly bigint[]): Generator<[first: bigint, bits: 
   }
 }
 
+type Addresses = ArrayLike<number | bigint>;
+
 /** Whether the next `2 ** bits` addresses of an ascending list are an aligned block. */
-function isBlock(addresses: readonly bigint[], at: number, bits: number): boolean {
-  const [first, size] = [addresses[at]!, 2 ** bits];
-  if (first % BigInt(size) !== 0n) return false;
-  return addresses[at + size - 1] === first + BigInt(size - 1);
+function isBlock(addresses: Addresses, at: number, bits: number): boolean {
+  const [first, size] = [BigInt(addresses[at]!), 2 ** bits];
+  const last = addresses[at + size - 1];
+  if (last === undefined || first % BigInt(size) !== 0n) return false;
+  return BigInt(last) === first + BigInt(size - 1);
 }
 
 /**

@@ -33,9 +33,6 @@ export const tagExportOptions = z.strictObject({
   prune: option(z.boolean().default(false), {
     description: "Delete lists in the folder that are not part of this export",
   }),
-  restart: option(z.boolean().default(false), {
-    description: "Start over: discard what an interrupted export left",
-  }),
 });
 
 /** A share such as `50%`, as a number from 0 to 1; also such a number. */

@@ -1,9 +1,8 @@
-import type { TagIps } from "../api/schema/tag.js";
 import { RejectedError, SnapshotChangedError } from "../api/status-fault.js";
-import { type AddressList, readEntries } from "./address-list.js";
+import type { Tag, TagIps } from "../api/schema/tag.js";
+import { type AddressList, AddressPages, readEntries } from "./address-list.js";
 import type { ExportState } from "./export-state.js";
 import type { ExportedTag } from "./folder/export-index.js";
-import type { PageLog } from "./page-log.js";
 import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions } from "./types.js";
 
@@ -27,67 +26,64 @@ export interface TagReading {
  */
 export async function readTag(
   reading: TagReading,
-  onPage: (log: PageLog) => void,
-): Promise<PageLog> {
-  const { name, state, before } = reading;
-  let resumed = await state.resume(name, before);
-  for (let restarts = 0; ;) {
+  onPage: (list: TagList) => void,
+): Promise<TagList> {
+  for (let restarts = 0; ; restarts++) {
     try {
-      return await readPages(reading, resumed, onPage);
+      return await readPages(reading, onPage);
     } catch (error) {
       if (!(error instanceof Drift)) throw error;
-      await state.forget(name);
-      if (resumed !== null) {
-        // A snapshot that expired during an interruption does not count as a change.
-        resumed = null;
-        continue;
-      }
-      if (restarts === maxRestarts) {
-        throw new TagExportError(
-          "snapshot_drift",
-          `the list of tag ${name} changed during each of ${restarts + 1} attempts to read it; the last time ${error.message}`,
-          { hint: "export the tag again when its list changes less often", cause: error },
-        );
-      }
-      restarts++;
+      if (restarts < maxRestarts) continue;
+      throw new TagExportError(
+        "snapshot_drift",
+        `the list of tag ${reading.name} changed during each of ${restarts + 1} attempts to read it; the last time ${error.message}`,
+        { hint: "export the tag again when its list changes less often", cause: error },
+      );
     }
   }
+}
+
+/** One reading of a tag's list: what its first page fixed, and the pages so far. */
+export interface TagList extends Pick<TagIps, "snapshot" | "lastUpdate" | "total"> {
+  readonly about: Tag;
+  /** When the first page arrived, RFC 3339 UTC. */
+  readonly pinnedAt: string;
+  readonly addresses: AddressPages;
+  pages: number;
+  entries: number;
 }
 
 /** The list no longer matches its first page; the message says how. */
 class Drift extends Error {}
 
-/** Reads the pages of a list, or those that an interrupted export lacks. */
 async function readPages(
-  { name, signal, state, options: { client, clock } }: TagReading,
-  resumed: PageLog | null,
-  onPage: (log: PageLog) => void,
-): Promise<PageLog> {
-  let log = resumed;
-  const about = log?.pin.about ?? (await client.tag(name, { signal }));
+  { name, signal, options: { client, clock } }: TagReading,
+  onPage: (list: TagList) => void,
+): Promise<TagList> {
+  const about = await client.tag(name, { signal });
   assertTag(name, about.name);
-  if (log !== null) onPage(log);
+  let list: TagList | null = null;
   try {
-    for await (const page of client.iterateTagIps(name, { signal, after: log ?? undefined })) {
+    for await (const page of client.iterateTagIps(name, { signal })) {
       const { snapshot, lastUpdate, total, entries } = page;
-      checkedEntries(name, page, log?.entries ?? 0);
-      if (log === null) {
-        const pinnedAt = new Date(clock.now()).toISOString();
-        log = await state.begin({ tag: name, about, snapshot, lastUpdate, total, pinnedAt });
-      }
-      await log.append(entries);
-      onPage(log);
+      const pinnedAt = new Date(clock.now()).toISOString();
+      const begun = { about, snapshot, lastUpdate, total, pinnedAt, pages: 0, entries: 0 };
+      list ??= { ...begun, addresses: new AddressPages() };
+      list.addresses.add(checkedEntries(name, page, list.entries));
+      list.pages += 1;
+      list.entries += entries.length;
+      onPage(list);
     }
   } catch (error) {
     if (error instanceof SnapshotChangedError) throw new Drift(error.message, { cause: error });
-    if (log === null || !(error instanceof RejectedError)) throw error;
+    if (list === null || !(error instanceof RejectedError)) throw error;
     throw new Drift(`the service refused its own snapshot (${error.message})`, { cause: error });
   }
-  const { entries, pin } = log!;
-  if (entries >= pin.total) return log!;
+  const { entries, total } = list!;
+  if (entries >= total) return list!;
   throw new TagExportError(
     "count_mismatch",
-    `the list of tag ${name} ends after ${entries} of ${pin.total} entries`,
+    `the list of tag ${name} ends after ${entries} of ${total} entries`,
   );
 }
 

@@ -9,8 +9,6 @@ type TagService = Pick<IntelClient, "tag" | "iterateTagIps">;
 
 export interface ExportTagsOptions {
   readonly client: TagService;
-  /** Address of the service. An interrupted export continues only with the same one. */
-  readonly source: string;
   /**
    * Run whose tags these are. If the folder already has this run's export of the same tags, it is
    * not repeated: that would report every list as unchanged.
@@ -30,8 +28,6 @@ export interface ExportTagsOptions {
    * Drop tags that are in the folder but not in `names`, instead of keeping them. @default false
    */
   readonly prune?: boolean | undefined;
-  /** Discard the pages of an interrupted export instead of continuing from them. @default false */
-  readonly restart?: boolean | undefined;
   /** What must not be in a list. */
   readonly withheld: Withheld;
   /**
@@ -41,8 +37,7 @@ export interface ExportTagsOptions {
   readonly maxChange?: number | undefined;
   readonly clock: Clock;
   /**
-   * Aborting ends the export with the signal's reason. The folder stays unchanged, and the next
-   * export continues from the pages read.
+   * Aborting ends the export with the signal's reason. The folder stays unchanged.
    */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: TagProgress) => void) | undefined;
@@ -53,7 +48,7 @@ export interface ExportTagsOptions {
 export interface TagProgress {
   readonly tag: string;
   readonly state: "reading" | "writing" | "exported" | "unchanged" | "failed";
-  /** Pages read, including those of an interrupted export. */
+  /** Pages read. */
   readonly pages: number;
   /** Entries on those pages. */
   readonly entries: number;

@@ -7,9 +7,8 @@ import {
   type AddressList,
   difference,
   noAddresses,
-  readEntries,
+  selectV4,
   sizeOf,
-  sortAddresses,
   v4Text,
   v6Text,
 } from "./address-list.js";
@@ -18,8 +17,7 @@ import { setNames } from "./firewalls.js";
 import type { ExportFolder } from "./folder/export-folder.js";
 import { type ExportedTag, storedListName } from "./folder/export-index.js";
 import { tagFormatWriters } from "./list-formats.js";
-import type { PageLog } from "./page-log.js";
-import type { TagReading } from "./read-tag.js";
+import type { TagList, TagReading } from "./read-tag.js";
 
 interface TagWriting extends TagReading {
   readonly folder: ExportFolder;
@@ -32,11 +30,11 @@ interface TagWriting extends TagReading {
  */
 export async function writeTag(
   { name, options, folder, state, before }: TagWriting,
-  log: PageLog,
+  read: TagList,
   stem: string,
 ): Promise<ExportedTag> {
-  const { about, snapshot, lastUpdate, pinnedAt: exportedAt } = log.pin;
-  const { list, leftOut } = leaveOut(await checkedList(name, log), options.withheld);
+  const { about, snapshot, lastUpdate, pinnedAt: exportedAt } = read;
+  const { list, leftOut } = leaveOut(checkedList(name, read), options.withheld);
   const old = before && (await folder.listOf(before));
   if (before && !old) {
     options.onWarning?.(
@@ -92,11 +90,10 @@ export async function writeTag(
 }
 
 /** The distinct addresses of all pages. Their number must equal the reported total. */
-async function checkedList(name: string, log: PageLog): Promise<AddressList> {
-  const list = sortAddresses(readEntries(await log.read()) as AddressList);
-  const { total } = log.pin;
+function checkedList(name: string, { addresses, entries, total }: TagList): AddressList {
+  const list = addresses.list();
   if (sizeOf(list) === total) return list;
-  const repeats = log.entries - sizeOf(list);
+  const repeats = entries - sizeOf(list);
   throw new TagExportError(
     "count_mismatch",
     `the list of tag ${name} has ${sizeOf(list)} distinct addresses, but its reported total is ${total}` +
@@ -123,7 +120,7 @@ function leaveOut(
     return false;
   };
   const list = {
-    v4: v4.filter((address) => isKept(v4Text(address))),
+    v4: selectV4(v4, (address) => isKept(v4Text(address))),
     v6: v6.filter((address) => isKept(v6Text(address))),
   };
   const excluded = withheld.lists.map(({ path, sha256 }, at) => ({

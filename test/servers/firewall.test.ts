@@ -52,7 +52,6 @@ async function exported(
   const again = () =>
     exportTags({
       client,
-      source: service.intelUrl,
       names: [tag],
       folder,
       formats: ["txt", "cidr", "nft", "ipset"],

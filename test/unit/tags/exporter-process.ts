@@ -58,7 +58,7 @@ const client = new IntelClient({ baseUrl: url, dispatcher, clock });
 const withheld = await openWithheld({ bogons: "ask" });
 for (let round = 0; round < rounds; round++) {
   const report = await exportTags({
-    client, source: url, names, folder, withheld, clock, parallel,
+    client, names, folder, withheld, clock, parallel,
     onProgress: ({ tag, state }) => process.stdout.write(tag + " " + state + "\\n"),
   });
   if (report.failed > 0) throw new Error(JSON.stringify(report.tags));

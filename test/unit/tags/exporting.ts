@@ -33,7 +33,6 @@ export async function exporterOf(server: TagServer): Promise<Exporter> {
     run: (options = {}) =>
       exportTags({
         client: server.client,
-        source: server.url,
         names: Object.keys(server.lists),
         folder,
         withheld: nothingWithheld,

@@ -6,7 +6,7 @@ const v6Net = 0x20010db8n << 96n;
 const v4Net = 0xc0000200;
 
 function blocksOf(v4: readonly number[], v6: readonly bigint[] = []): string[] {
-  return [...cidrLines({ v4, v6 })].map((line) => line.trimEnd());
+  return [...cidrLines({ v4: Uint32Array.from(v4), v6 })].map((line) => line.trimEnd());
 }
 
 function range(from: number, length: number): number[] {

@@ -14,7 +14,7 @@ const metadata: ListMetadata = {
 };
 
 const v6 = [(0x20010db8n << 96n) | 1n];
-const both: AddressList = { v4: [0xc0000201], v6 };
+const both: AddressList = { v4: Uint32Array.of(0xc0000201), v6 };
 
 function written(format: TagFormat, list: AddressList, of = metadata): string {
   const pieces: Buffer[] = [];
@@ -132,6 +132,6 @@ test("a list of many pieces is written completely", () => {
   ]);
 });
 
-function range(length: number): number[] {
-  return Array.from({ length }, (_, at) => 0xc6120000 + at);
+function range(length: number): Uint32Array {
+  return Uint32Array.from({ length }, (_, at) => 0xc6120000 + at);
 }

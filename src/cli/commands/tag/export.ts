@@ -64,7 +64,7 @@ export const tagsExportCommand = defineCommand({
   summary: "export the IP lists of tags as files, and what changed",
   description: [
     "Reads the list of each tag from one snapshot, verifies it, and writes it to DIR as <group>--<name>.txt and in any other format of --formats, with files of the addresses added and removed since the previous export. DIR/index.json describes all lists.",
-    "A tag that fails keeps its previous list; the others are updated. All files appear at once. To continue an interrupted export, repeat the command.",
+    "A tag that fails keeps its previous list; the others are updated. All files appear at once. An interrupted export changes nothing: repeat the command.",
   ],
   operands: [["NAME", "name of a tag, <group>:<name>"]],
   groups,
@@ -90,7 +90,7 @@ export const tagsExportCommand = defineCommand({
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands, watch } = call;
   watch?.follow({ record: () => emptyReport(settings.output ?? null), toStdout: true });
-  const { output: folder, formats, formulaGuard, parallel, restart, maxChange } = settings;
+  const { output: folder, formats, formulaGuard, parallel, maxChange } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
       hint: "name it with -o DIR",
@@ -99,10 +99,10 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
   await ExportFolder.check(folder);
   const names = await chooseNames(settings, operands, context);
-  // To continue an interrupted export, the command is repeated.
+  // An interrupted export starts over when the command is repeated.
   watch?.follow({ resumable: () => true });
   const prune = settings.prune || settings.all;
-  const own = { formats, formulaGuard, parallel, restart, prune, maxChange };
+  const own = { formats, formulaGuard, parallel, prune, maxChange };
   const what = { names, folder, intents: settings.intent, ...own };
   const report = await withServices(["intel"], call, ({ intel }) =>
     withSession(intel, call, (session) => exportTagLists(session, context, what, settings.quiet)),
@@ -151,7 +151,7 @@ async function everyTag(client: IntelClient, signal: AbortSignal): Promise<strin
 
 interface TagExport extends Pick<
   ExportTagsOptions,
-  "folder" | "runId" | "maxChange" | "formats" | "formulaGuard" | "parallel" | "prune" | "restart"
+  "folder" | "runId" | "maxChange" | "formats" | "formulaGuard" | "parallel" | "prune"
 > {
   /** Names of the tags, possibly read with the client. */
   readonly names: Names;
@@ -188,7 +188,6 @@ export async function exportTagLists(
   return exportTags({
     ...options,
     client,
-    source: service.embedded ? "the embedded service" : service.url,
     names: await ofIntents(intents, await names(client), client, signal),
     withheld: await session.withheld(),
     clock,

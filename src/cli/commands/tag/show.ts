@@ -11,7 +11,7 @@ import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/d
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/text/printable.js";
 import { askService } from "../../services/services.js";
-import { type AddressList, sizeOf, sortAddresses } from "../../../tags/address-list.js";
+import { AddressPages, sizeOf, sortAddresses } from "../../../tags/address-list.js";
 import { TagExportError } from "../../../tags/faults.js";
 import { assertTag, checkedEntries } from "../../../tags/read-tag.js";
 
@@ -138,7 +138,11 @@ async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promis
     const { signal } = context;
     if (one) {
       const page = await client.tagIps(name, { offset, limit, snapshot, signal });
-      assertDistinct(name, [checkedEntries(name, page, offset ?? 0)]);
+      assertDistinct(
+        name,
+        sizeOf(sortAddresses(checkedEntries(name, page, offset ?? 0))),
+        page.entries.length,
+      );
       return writeOut(context, text(page));
     }
     for await (const page of wholeList(client, name, signal)) {
@@ -154,12 +158,12 @@ async function* wholeList(
   name: string,
   signal: AbortSignal,
 ): AsyncGenerator<TagIps, void, undefined> {
-  const read: AddressList[] = [];
+  const read = new AddressPages();
   let entries = 0;
   let total = 0;
   try {
     for await (const page of client.iterateTagIps(name, { signal })) {
-      read.push(checkedEntries(name, page, entries));
+      read.add(checkedEntries(name, page, entries));
       yield page;
       entries += page.entries.length;
       total = page.total;
@@ -176,18 +180,15 @@ async function* wholeList(
       { hint: again },
     );
   }
-  assertDistinct(name, read);
+  assertDistinct(name, sizeOf(read.list()), entries);
 }
 
 /** @throws FatalError `count_mismatch` if an address occurs twice */
-function assertDistinct(name: string, pages: readonly AddressList[]): void {
-  const all = { v4: pages.flatMap(({ v4 }) => v4), v6: pages.flatMap(({ v6 }) => v6) };
-  const before = sizeOf(all);
-  const repeats = before - sizeOf(sortAddresses(all));
-  if (repeats === 0) return;
+function assertDistinct(name: string, distinct: number, entries: number): void {
+  if (distinct === entries) return;
   throw new FatalError(
     "count_mismatch",
-    `the list of ${name} repeats addresses: ${before - repeats} of its ${before} entries are distinct`,
+    `the list of ${name} repeats addresses: ${distinct} of its ${entries} entries are distinct`,
     { hint: "the service must list each address once; report it to the operator" },
   );
 }
