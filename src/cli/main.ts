@@ -14,8 +14,8 @@ if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?
   });
   process.stdout.write(`${programInfo().version}\n`);
 } else {
-  const { runCommandLine, written } = await import("./command-line/command-line.js");
-  const { isInterrupted } = await import("./exit-code.js");
+  const { runCommandLine, written } = await import("./command-line/command-line.js").catch(refuse);
+  const { isInterrupted } = await import("./exit-code.js").catch(refuse);
   const { code, lastSteps } = await runCommandLine(args);
   process.exitCode = code;
   if (lastSteps.length > 0) {
@@ -26,4 +26,12 @@ if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?
   }
   // After a signal, do not wait for pipes that may never end. Everything durable is on disk.
   if (isInterrupted(code)) process.exit();
+}
+
+/** Ends a process that cannot even load the program, for want of open files or memory. */
+function refuse(error: Error): never {
+  process.stderr.write(
+    `repute: cannot load the program: ${error.message}\n  raise the limits of the process, such as ulimit -n 1024\n`,
+  );
+  process.exit(1);
 }

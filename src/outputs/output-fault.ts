@@ -12,6 +12,8 @@ const codes = {
   ENOENT: "output_folder_missing",
   ENOTDIR: "output_folder_missing",
   EISDIR: "output_is_directory",
+  EMFILE: "output_files",
+  ENFILE: "output_files",
 } as const;
 
 const unknownFault = {

@@ -158,6 +158,19 @@ test.each([
   expect(stderr).not.toContain("    at ");
 });
 
+test.each([21, 25, 30])(
+  "with %i open files, a run is done or says what to raise",
+  async (files) => {
+    const cwd = await folderWithInput();
+    const { stdout, stderr } = await shell(
+      `ulimit -n ${files}; repute enrich in.csv -o out.csv --local -q; echo $?`,
+      cwd,
+    );
+    expect(stderr).not.toMatch(/bug in repute|^ {4}at |node:/m);
+    expect(stdout + stderr).toMatch(/^0\n$|^1\nrepute: .+\n {2}raise .*ulimit -n 1024/);
+  },
+);
+
 describe("a reader that disconnects", () => {
   test("ends the run quietly and leaves no temporary files", async () => {
     const cwd = await folderWithInput();

@@ -55,7 +55,7 @@ export class ProgressDisplay {
   }
 
   /**
-   * How far the run has got, such as `3,456 rows (34%)`; null if it has not started. A line on the
+   * How far the run has got, such as `3,456 rows written, 34% done`; null if it has not started. A line on the
    * terminal shows the same.
    */
   reached(): string | null {
@@ -151,9 +151,10 @@ function stoppingLine(progress: RunProgress, speed: Speed, width: number): strin
   return line.slice(0, Math.max(0, width - 1));
 }
 
-/** How far a run has got, such as `3,456 rows (34%)`. */
+/** How far a run has got, such as `3,456 rows written, 34% done`: answered rows may wait for an earlier one. */
 function reachedText({ rowsWritten }: RunProgress, { share }: Speed): string {
-  return `${counted(rowsWritten, "row")}${share === null ? "" : ` (${percentOf(share)}%)`}`;
+  const done = share === null ? "" : `, ${percentOf(share)}% done`;
+  return `${counted(rowsWritten, "row")} written${done}`;
 }
 
 /** A share in whole percent; 100 only for all of it. */

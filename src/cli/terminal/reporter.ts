@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import { wrapLines } from "../../core/text/wrap.js";
 import { oneLine, printable } from "../../core/text/printable.js";
+import { limitFault } from "../../core/files/system-fault.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { serviceCodes } from "../../core/row-codes.js";
@@ -58,8 +59,11 @@ export class Reporter {
   }
 
   error(error: unknown, options: ErrorTextOptions): void {
-    if (this.format === "text") this.print(errorText(error, options));
-    else this.log("error", messageOf(error), errorFields(error, options));
+    if (this.format === "text") {
+      const text = errorText(error, options);
+      if (!this.#warned.has(text)) this.print(text);
+      this.#warned.add(text);
+    } else this.log("error", messageOf(error), errorFields(error, options));
   }
 
   /**
@@ -137,6 +141,8 @@ function explain(error: unknown): string[] {
     const lines = texts.map((line) => `repute: ${oneLine(line)}`);
     return error.hint === null ? lines : [...lines, `  ${error.hint}`];
   }
+  const limit = limitFault(error);
+  if (limit !== null) return [`repute: ${limit[0]}`, `  ${limit[1]}`];
   return [
     `repute: unexpected error: ${oneLine(messageOf(error))}`,
     "  this is a bug in repute; REPUTE_DEBUG=1 shows the stack trace",

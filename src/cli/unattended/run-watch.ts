@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
-import { programInfo } from "../../core/program.js";
 import type { RunEnding } from "../../core/manifest/manifest.js";
 import { endingOfError, exitCodes } from "../../run/exit-reason.js";
 import { checkpointName, earlierName, markName, recordName } from "../../run/state/checkpoint.js";
@@ -190,7 +189,7 @@ export class RunWatch {
     const { rows, unjournalled: _, left_out: __, ...counts } = new Tally().snapshot();
     return {
       schema_version: schemaVersion,
-      program: programInfo(),
+      program: { name: "repute", version: this.#context.version },
       run_id: null,
       command: shownCommand(this.#args),
       input: { path: null, bytes: 0, rows },

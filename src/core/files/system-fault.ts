@@ -3,8 +3,10 @@ const faults: Readonly<Record<string, readonly [reason: string, hint: string]>> 
   EDQUOT: ["the disk quota is used up", "free some space, then run again"],
   EFBIG: ["the file has reached its maximum size", "split the input"],
   EIO: ["the disk reports an error", "check the disk, then run again"],
-  EMFILE: ["too many open files", "raise the limit (ulimit -n), then continue with --resume"],
+  EMFILE: ["too many open files", "raise the limit with ulimit -n 1024, then run again"],
   ENFILE: ["too many open files on this machine", "close other programs, then run again"],
+  EAGAIN: ["the system refuses another thread", "raise the limit with ulimit -u, then run again"],
+  ENOMEM: ["out of memory", "free memory or raise the limit with ulimit -v, then run again"],
   EROFS: ["the file system is read-only", "write to another folder"],
   EACCES: ["permission denied", "check the owner and mode of the folder"],
   EPERM: ["operation not permitted", "check the owner and mode of the folder"],
@@ -23,6 +25,14 @@ export function faultReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return faults[errnoOf(error)]?.[0] ?? text;
 }
+
+/** Reason and hint for a limit of the process or machine, which any operation may reach; null for others. */
+export function limitFault(error: unknown): readonly [reason: string, hint: string] | null {
+  const errno = errnoOf(error);
+  return limits.has(errno) ? (faults[errno] ?? null) : null;
+}
+
+const limits: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 
 /** The hint for a system error with a code in `codes`, and that code; null for any other error. */
 export function knownFault<Code extends string>(

@@ -158,7 +158,7 @@ export function explainInterruption(
 ): unknown {
   // A run that never started has no state.
   if (error instanceof UsageError) return error;
-  const written = reached === null ? "" : `${reached} written; `;
+  const written = reached === null ? "" : `${reached}; `;
   const saved = `${written}progress is saved; to continue, repeat the command with --resume`;
   if (error instanceof InterruptedError) {
     const lost = `${written}nothing was saved; run the command again`;

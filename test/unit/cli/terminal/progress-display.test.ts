@@ -44,7 +44,7 @@ test("prints a line once a minute without a terminal", () => {
 test("reports how far a run got, even after it has stopped", () => {
   const { display } = start(null, true, { ...progress, bytesTotal: 1000 });
   display.stop();
-  expect(display.reached()).toBe("10 rows (10%)");
+  expect(display.reached()).toBe("10 rows written, 10% done");
 });
 
 test.each([80, null])(
@@ -70,7 +70,7 @@ test("says how far a stopping run got and what it waits for", () => {
   const { stream, controller } = start(80, true, { ...progress, bytesTotal: 1000 });
   controller.abort(new Error("stopped"));
   vi.advanceTimersByTime(250);
-  expect(stream.text).toContain("10 rows (10%)  stopping: waiting for open requests");
+  expect(stream.text).toContain("10 rows written, 10% done  stopping: waiting for open requests");
 });
 
 test("shows on the line what it reports last", () => {
@@ -81,7 +81,10 @@ test("shows on the line what it reports last", () => {
   Object.assign(now, { rowsWritten: 14 });
   const reached = display.reached();
   const before = stream.text.split("\r").at(-1);
-  expect([reached, before]).toEqual(["14 rows", expect.stringMatching(/14 rows {2}stopping/)]);
+  expect([reached, before]).toEqual([
+    "14 rows written",
+    expect.stringMatching(/14 rows written {2}stopping/),
+  ]);
 });
 
 const speed: Speed = {

@@ -22,7 +22,9 @@ test("keeps the progress line below a printed line", () => {
 test("escapes control characters of messages", () => {
   const stream = new FakeStream(80);
   new Reporter(stream).warning("column \u001B[31mred\u009B2J\r\nnext");
-  expect(stream.text).toBe("repute: warning: column <U+001B>[31mred<U+009B>2J<U+000D>\nnext\n");
+  expect(stream.text).toBe(
+    "repute: warning: column <U+001B>[31mred<U+009B>2J<U+000D><U+000A>next\n",
+  );
 });
 
 test("prints the latest status above the progress line", () => {
