@@ -9,11 +9,19 @@ export interface Noted {
   readonly isSetOff: boolean;
 }
 
+/** The hash in a line of `sha1sum`, whose name of a file may be anything; null for any other text. */
+export function checksum(plain: string): string | null {
+  const [, hash, name] = sumLine.exec(plain) ?? taggedSum.exec(plain) ?? [];
+  const other = name === undefined ? null : readWord(name);
+  return hash === undefined || (other !== null && other.kind !== "domain") ? null : hash;
+}
+
+const sumLine = /^\\?([\da-f]{32,128}) [ *?^U](\S.*)$/is;
+const taggedSum = /^(?:md5|sha-?\d{1,3}) ?\(.*\) ?= ?([\da-f]{32,128})$/is;
+
 /** Takes apart a cell with a value and a note; null for any other text. */
 export function splitNote(plain: string): Noted | null {
   if (plain.length > longest) return null;
-  const sum = sumLine.exec(plain) ?? taggedSum.exec(plain);
-  if (sum !== null) return { value: sum[1]!, note: "", isSetOff: true };
   const addressed = inAngles.exec(plain) ?? mailInParentheses.exec(plain);
   if (addressed !== null) {
     const [, before = "", value = "", behind = ""] = addressed;
@@ -26,14 +34,11 @@ export function splitNote(plain: string): Noted | null {
 }
 
 const longest = 512;
-/** A line of `sha1sum`, whose name of a file may be anything. */
-const sumLine = /^\\?([\da-f]{32,128}) [ *?^U]\S.*$/is;
-const taggedSum = /^(?:md5|sha-?\d{1,3}) ?\(.*\) ?= ?([\da-f]{32,128})$/is;
 const inAngles = /^([^<>]*)<([^<>\s]+)>?([^<>]*)$/;
 const mailInParentheses = /^([^()]+)[([]([^()\s]+@[^()\s]+)[)\]]()$/;
-const firstWord = /^(?:[-*•·‣]\s+)?([^\s(|;/]+(?=[\s(|;])|\S+)(.*)$/s;
+const firstWord = /^(?:[-*•·‣]\s+)?([^\s(|;/（［【，；｜、]+(?=[\s(|;（［【，；｜、])|\S+)(.*)$/s;
 const separated = /[;:|]$/;
-const setOff = /^\s*(?:[([{<|#;:=→]|-[\s>-]|\/\/|[\d\s:./TZ+-]+$)/;
+const setOff = /^\s*(?:[([{<|#;:=→（［【，；｜、]|-[\s>-]|\/\/|[\d\s:./TZ+-]+$)/;
 
 /** Whether a note has an item other than the given one. */
 export function hasOtherItem({ note }: Noted, { value }: Item): boolean {
@@ -44,7 +49,7 @@ export function hasOtherItem({ note }: Noted, { value }: Item): boolean {
   });
 }
 
-const betweenWords = /[\s,;|()<>"'[\]{}]+/;
+const betweenWords = /[\s,;|()<>"'[\]{}（）［］【】，；｜、]+/;
 const marked = /[.:@]/;
 /** Of letters and digits, hashes and wallets have at least as many. */
 const shortestUnmarked = 25;

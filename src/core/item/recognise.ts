@@ -14,7 +14,7 @@ import {
   type Recognition,
   type UnsupportedCode,
 } from "./item.js";
-import { hasOtherItem, splitNote } from "./note.js";
+import { checksum, hasOtherItem, splitNote } from "./note.js";
 import { refang, strip } from "./refang.js";
 import { patternValues } from "./stix-pattern.js";
 import { hostOf, isInternalHost } from "./url.js";
@@ -60,11 +60,14 @@ function recognisePlain(plain: string, kind: ItemKind | null): Recognition {
 function recogniseParts(plain: string, kind: ItemKind | null): Recognition | null {
   const values = patternValues(plain);
   if (values !== null) return onlyItem(values, kind) ?? recogniseItem(values[0] ?? "text", kind);
+  const hash = checksum(plain);
+  if (hash !== null) return recogniseWhole(hash, kind) ?? unsupported(explainUnsupported(hash));
+  const isDivided = lineEnd.test(plain);
   const fields = plain.includes("\t") ? plain.split("\t") : [];
   return (
-    oneOfSeveral(plain, kind) ??
+    oneOfSeveral(plain, kind, isDivided && anyScheme.test(plain)) ??
     onlyItem(fields, kind) ??
-    (lineEnd.test(plain) ? null : (noted(plain, kind) ?? marked(plain)))
+    (isDivided ? null : (noted(plain, kind) ?? marked(plain)))
   );
 }
 
@@ -88,7 +91,7 @@ function oneOfSeveral(plain: string, kind: ItemKind | null, isUrl = false): Reco
   const hasSpace = space.test(plain);
   const found: Recognition[] = [];
   for (const piece of plain.split(separator, mostPieces)) {
-    const part = strip(piece);
+    const part = refang(strip(piece));
     if (part === "" || (!isUrl && isPlaceholder(part))) continue;
     if (part.endsWith(":") && isPublishedKind(part)) continue;
     if (part.length < shortestHash && !mark.test(part)) {
@@ -152,8 +155,9 @@ function explain(plain: string): UnsupportedCode {
   return code === "url_syntax" && /[\t\n\v\f\r]/.test(plain) ? "control_character" : code;
 }
 
+const anyScheme = /^[a-z]{2,5}:/i;
 const lineEnd = /[\n\v\f\r]/;
-const separator = /[\s,;|]+/;
+const separator = /[\s,;|，；｜、]+/;
 const space = /\s/;
 /** Shorter items, networks and file names have one of these. */
 const mark = /[.:@]/;

@@ -65,10 +65,39 @@ it.each([
   ["path=index.php/redirect?url=a.example.net", "a.example.net"],
   ["seen at sidecar.ml", "sidecar.ml"],
   ["<a href='http://a.example.net/?b=1&amp;c=2'>", "http://a.example.net/?b=1&c=2"],
+  // An item ends where it ends, not at what may separate others.
+  ["see http://a.example.net/it's,b|c today", "http://a.example.net/it's,b|c"],
+  ["seen a.example.net/b=c;d(e) today", "http://a.example.net/b=c;d(e)"],
+  ["at http://a.example.net/b__c__ today", "http://a.example.net/b__c__"],
+  ["__http://a.example.net/b__", "http://a.example.net/b"],
+  ["__Source: http://a.example.net/b__", "http://a.example.net/b"],
+  ["at http://a.example.net/b\\_c\\_d\\=e", "http://a.example.net/b_c_d=e"],
+  ["at http://a.example.net/b。", "http://a.example.net/b"],
+  ["mail bounce=ann=example.org@a.example.net", "bounce=ann=example.org@a.example.net"],
+  ["mail from=ann@a.example.net", "ann@a.example.net"],
+  ["name _dmarc.a.example.net", "_dmarc.a.example.net"],
+  ["client ::ffff:9.9.9.9", "9.9.9.9"],
+  ["client [::ffff:909:909]:443", "9.9.9.9"],
+  ["http://[::ffff:9.9.9.9]/b", "http://9.9.9.9/b"],
 ])("finds the item of %s", (text, expected) => {
   const found: string[] = [];
   itemFinder()(text, ({ item }) => found.push(item.value));
   expect(found).toEqual([expected]);
+});
+
+it.each([
+  ["http://a.example.net/b,9.9.9.9", ["http://a.example.net/b", "9.9.9.9"]],
+  ["at http://a.example.net/b,example.org/c", ["http://a.example.net/b", "http://example.org/c"]],
+  [
+    "at http://a.example.net/b;http://c.example.net/d",
+    ["http://a.example.net/b", "http://c.example.net/d"],
+  ],
+  ["1|http://a.example.net/b|malware", ["http://a.example.net/b"]],
+  ["1, http://a.example.net/b,malware", ["http://a.example.net/b"]],
+])("tells the items of %j apart", (text, expected) => {
+  const found: string[] = [];
+  const lines = itemFinder()(`${text}\nx`, ({ item }) => found.push(item.value));
+  expect([found, lines]).toEqual([expected, 1]);
 });
 
 it.each([
