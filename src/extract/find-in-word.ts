@@ -55,6 +55,8 @@ const scriptChange =
   /(?<=[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[a-z\d])|(?<=[a-z\d])(?=[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])/i;
 /** What a rule of an ad blocker hides in the pages of a site. */
 const hidden = /#[@?$]?#.*$/s;
+/** How such a rule ends a URL. */
+const ruleEnd = /\^(?:\$.*)?$/;
 
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
 export function findInWord<T>(search: Search<T>, found: Word): number {
@@ -81,7 +83,8 @@ function findInPiece<T>(search: Search<T>, { start, end, line }: Word, word: str
     const at = start + scheme;
     const urlEnd = endOfUrl(text, at, end);
     const before = text.slice(Math.max(0, at - 256), at);
-    const address = withoutSentence(text.slice(at, urlEnd), before).replaceAll("&amp;", "&");
+    const written = withoutSentence(text.slice(at, urlEnd), before);
+    const address = written.replace(ruleEnd, "").replaceAll("&amp;", "&");
     let found = known.get(address);
     if (found === undefined) {
       found = readItem(address.replaceAll(defangMark, ""));
@@ -156,11 +159,13 @@ function itemIn<T>(
   return null;
 }
 
-/** An e-mail address and what a list has behind it, such as a password. */
-const addressAndNote = /^([^\s:@]+@[^\s:@]+):.+$/;
+/** An e-mail address and what a list has behind it, such as a password; no path of scp. */
+const addressAndNote = /^((?!git@)[^\s:@]+@[^\s:@]+):[^/]+$/;
 
 function readPart<T>(part: string): FoundItem<T> | null {
   for (const bare of wordSpellings(part)) {
+    // An entry of a list, or an option.
+    if (bare.startsWith("-")) continue;
     const whole = addressAndPort.test(bare) ? null : readItem<T>(bare);
     if (whole !== null) return whole;
     const value = bare

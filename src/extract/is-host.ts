@@ -68,8 +68,9 @@ export function isHost(value: string, place: TextPlace, isTechnical: () => boole
     return isHostNotMember(names, place, isTechnical);
   if (ending.length === 2 || isQuoted(place)) return true;
   if (objects.has(first)) return false;
-  if (!sharedNames.has(first) || !isPlain) return true;
-  return !vague.has(ending) && !isTechnical();
+  if (!isPlain) return true;
+  if (vague.has(ending)) return !sharedNames.has(first) && !(isInCode(place) && isTechnical());
+  return !(sharedNames.has(first) && isTechnical());
 }
 
 interface Names {
@@ -131,7 +132,7 @@ const port = /:(?:80|443|\d{4,5})$/;
 /** Whether the name itself is spelled as a file's. */
 function isNamedAsFile(value: string, { name, labels }: Names): boolean {
   const [stem = ""] = labels;
-  if (/[A-Z]{2}.*\.[a-z]+$|[a-z\d]\.[A-Z]+$|_/.test(name)) return true;
+  if (/[A-Z]{2}.*\.[a-z]+$|[a-z\d]\.[A-Z]+$|^[A-Z][a-z]+\.app$|_/.test(name)) return true;
   if (labels.length === 2 && fileStem.test(stem)) return true;
   if (labels.length > 2 && fileBehind.test(labels.at(-2)!)) return true;
   return value.includes(":") && !port.test(value);
@@ -148,8 +149,8 @@ const fileWords =
   "files?|filename|scripts?|archives?|attach\\w*|modules?|librar(?:y|ies)|programs?|binar(?:y|ies)|executables?|" +
   "packages?|bundles?|documents?|artifacts?|sources?|folders?|director(?:y|ies)|opens?|opened|runs?|running|" +
   "execut(?:e[sd]?|ing)|starts?|started|launch\\w*|reads?|edit(?:s|ed)?|sav(?:e[sd]?|ing)|unzips?|unpack\\w*|import(?:s|ed)?|" +
-  "includ(?:e[sd]?|ing)|chmod|bash|sh|python[\\d.]*|perl|rustc|cat|vim?|cp|mv|rm|tar|patch(?:ed|es)?|wrote|writes?|written|drops|dropped|" +
-  "kits?|download(?:s|ed)?|upload(?:s|ed)?|contain(?:s|ed|ing)?|compil\\w+|renamed?";
+  "chmod|bash|sh|python[\\d.]*|perl|rustc|cat|vim?|cp|mv|rm|tar|patch(?:ed|es)?|wrote|writes?|written|drops|dropped|" +
+  "kits?|download(?:s|ed)?|upload(?:s|ed)?|compil\\w+|renamed?";
 const codeWords =
   "branch|tag|keys?|fields?|propert(?:y|ies)|methods?|functions?|variables?|attributes?|class|columns?|objects?|mutex|pipe|members?|parameters?|namespace";
 const hostWords =

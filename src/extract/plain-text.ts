@@ -6,13 +6,15 @@ export function plainText(text: string): string {
   let read = text;
   if (text.includes("\\")) {
     if (isJson(text)) read = read.replace(escapes, unescaped);
-    read = read.replace(codes, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+    read = read.replace(codes, (_, code?: string) =>
+      code === undefined ? "" : String.fromCharCode(Number.parseInt(code, 16)),
+    );
   }
   return read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
 }
 
-/** Printable characters, as JSON and JavaScript write them, also within another JSON text. */
-const codes = /\\+(?:u00|x)([2-7][\da-f])/gi;
+/** Printable characters and quotes, as JSON and JavaScript write them, also within another JSON text. */
+const codes = /\\+(?:(?:u00|x)([2-7][\da-f])|(?="))/gi;
 
 /** Whether quotes within it are those of JSON: Windows paths have no such names and colons. */
 function isJson(text: string): boolean {

@@ -69,3 +69,34 @@ test.each(["prose-report.txt", "stix-bundle.json", "misp-event.json"])(
     );
   },
 );
+
+test("counts what extract leaves out, and names the part of a mail that it cannot read", async () => {
+  const cwd = await temporaryFolder();
+  const part = "Content-Type: image/png; name=a.png\nContent-Transfer-Encoding: base64\n\n";
+  const picture = Buffer.from("\x89PNG\r\n\x1a\n", "latin1").toString("base64");
+  await writeFile(
+    join(cwd, "a.eml"),
+    `Run main.rs, then main.rs and lib.py.\n\n${part}${picture}\n`,
+  );
+  const { code, stderr } = await runRepute(["extract", "a.eml"], { cwd });
+  expect([code, stderr]).toEqual([
+    0,
+    "repute: a.eml, line 6: part a.png not read: a PNG image\n" +
+      "repute: left out as file, version or code: 3 mentions (main.rs, lib.py, …); a defanged name (a[.]zip) is always an item\n" +
+      "repute: no items found\n",
+  ]);
+});
+
+test("reads HTML, which enrich refuses with the command for it", async () => {
+  const cwd = await temporaryFolder();
+  const page = '<!doctype html>\n<a href="https://a.example.com/?b=1&amp;c=2">a</a>\n';
+  await writeFile(join(cwd, "page.html"), page);
+  const { stdout } = await runRepute(["extract", "page.html", "--quiet"], { cwd });
+  expect(stdout).toContain("\nhttps://a.example.com/?b=1&c=2,url,page.html,2,1\n");
+  const { code, stderr } = await runRepute(["enrich", "page.html", "--local"], { cwd });
+  expect([code, stderr.replaceAll(/\s+/g, " ")]).toEqual([
+    2,
+    expect.stringContaining("is an HTML page; ") as string,
+  ]);
+  expect(stderr).toContain("repute extract page.html | repute enrich - -o OUT");
+});

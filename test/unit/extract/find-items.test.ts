@@ -21,6 +21,7 @@ function readSet(name: string) {
 it.each([
   ["corpus", 0.97, 0.97],
   ["held-out", 0.9, 0.97],
+  ["files-and-hosts", 1, 1],
 ])("finds nearly all items of the set %s, and hardly anything else", (name, precise, complete) => {
   const texts = readSet(name);
   const sum = (count: (text: (typeof texts)[number]) => number) =>
@@ -113,4 +114,47 @@ it.each([
   const found: string[] = [];
   itemFinder()(text, ({ item }) => found.push(item.value));
   expect(found).toEqual([]);
+});
+
+it.each([
+  [
+    "访问https://a.example.com/b下载，再连c.example.net。",
+    ["https://a.example.com/b", "c.example.net"],
+  ],
+  ["样本连接a.example.com和「b.example.org」です", ["a.example.com", "b.example.org"]],
+  ["IP：192.0.2.10、192.0.2.11（端口443）", ["192.0.2.10", "192.0.2.11"]],
+  ["접속 주소는 a.example.co.kr에서 확인", ["a.example.co.kr"]],
+  ["問い合わせはann@example.jpまで", ["ann@example.jp"]],
+  ["http://a.example.com/下载/b", ["http://a.example.com/%E4%B8%8B%E8%BD%BD/b"]],
+  ['msg="http:\\/\\/a.example.com\\/b"', ["http://a.example.com/b"]],
+  ['{\\"u\\":\\"http:\\\\/\\\\/a.example.com\\\\/b\\"}', ["http://a.example.com/b"]],
+  ["u=http:\\u002f\\u002fa.example.com\\u002fb", ["http://a.example.com/b"]],
+  ["'\\x68ttp\\x3a\\x2f\\x2fa.example.com\\x2fb'", ["http://a.example.com/b"]],
+  ["||a.example.com^$third-party", ["a.example.com"]],
+  ["@@||a-b.zip^", ["a-b.zip"]],
+  ["|http://a.example.com/b^|", ["http://a.example.com/b"]],
+  ["a.example.com##.banner", ["a.example.com"]],
+  ["address=/a.example.com/b.example.com/0.0.0.0", ["a.example.com", "b.example.com"]],
+  ["server=/a-b.rs/", ["a-b.rs"]],
+  ["local=/a.example.com/", ["a.example.com"]],
+  ["0.0.0.0 a.example.com b-c.app", ["a.example.com", "b-c.app"]],
+  ['local-zone: "a.example.com." static', ["a.example.com"]],
+  ["(^|\\.)a\\.example\\.com$", ["a.example.com"]],
+  ["ann@example.com:secret", ["ann@example.com"]],
+  ["git@a.example.com:b/c.git", []],
+])("finds the items of %j", (text, expected) => {
+  const found: string[] = [];
+  itemFinder()(`See: ${text}\n`, ({ item }) => found.push(item.value));
+  expect(found).toEqual(expected);
+});
+
+it("tells what it leaves out as file, version or code", () => {
+  const leftOut: string[] = [];
+  const text = "Open main.rs and self.id in version 1.2.3.4; 0.0.0.0 a.example.com\n";
+  itemFinder()(
+    text,
+    () => {},
+    (word) => leftOut.push(word),
+  );
+  expect(leftOut).toEqual(["main.rs", "self.id", "1.2.3.4"]);
 });
