@@ -7,7 +7,7 @@ export const outcomeNames: Readonly<Record<keyof OutcomeCounts, string>> = {
   suspicious: "suspicious",
   listed: "on a mail blocklist",
   none: "nothing known",
-  part: "answered in part",
+  part: "too little known",
   unchecked: "not checkable",
 };
 

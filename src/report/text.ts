@@ -41,7 +41,7 @@ export function reportText(report: Report, width: number): string {
     section("Their countries", topLines(report.countries, wide)),
     section("Last seen", timeLines(report, wide)),
     section("Worst items", offenderLines(report, wide)),
-    section("Not checked, or in part", reasonLines(report, wide)),
+    section("Without a verdict", reasonLines(report, wide)),
     section("Not sent, as you asked", excludedLines(report, wide)),
     section("The run", factLines(report, wide)),
   ];

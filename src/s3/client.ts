@@ -114,7 +114,9 @@ export function objectFault(
       hint: `check the credentials, and the permission to ${action} this object`,
     });
   }
-  const reason = status === null ? (code ?? name) : `${name}, HTTP ${status}`;
+  const isLate = name === "AbortError" || name === "TimeoutError";
+  const silence = isLate ? "the store does not answer" : (code ?? name);
+  const reason = status === null ? silence : `${name}, HTTP ${status}`;
   return new FatalError("object_store", `${cannot}: ${reason}`, {
     cause: causeOf(error),
     hint: "check the network, AWS_ENDPOINT_URL_S3 and the store, then repeat the command; a run continues with --resume",

@@ -70,12 +70,12 @@ test("what a failed query leaves open is unknown everywhere, never none", async 
     /\b3\s\(75\.0%\)\swere\sanswered\sin\spart, too\slittle\sfor\sa\sverdict\./,
   );
   expect(stdout).toMatch(/nothing known .* 1 +25\.0%\n/);
-  expect(stdout).toMatch(/answered in part .* 3 +75\.0%\n/);
+  expect(stdout).toMatch(/too little known .* 3 +75\.0%\n/);
   expect(stdout).toMatch(/not checkable +0 +0%\n/);
-  expect(stdout).toMatch(/Not checked, or in part\n {2}3 {2}failed: /);
+  expect(stdout).toMatch(/Without a verdict\n {2}3 {2}failed: /);
   await runRepute(["report", "down.csv", "-o", "r.html"], { cwd });
   expect((await text("r.html")).replaceAll(/<[^>]*>|\s+/g, " ")).toMatch(
-    / 3 +answered in part +75\.0% +0 +not checkable +0% /,
+    / 3 +too little known +75\.0% +0 +not checkable +0% /,
   );
 });
 

@@ -22,6 +22,8 @@ interface DataForm<T> {
   readonly toLine?: (record: T) => string;
   /** Whether the last column wraps instead of being shortened. */
   readonly prose?: boolean;
+  /** Titles of columns that are never shortened. */
+  readonly whole?: readonly string[];
 }
 
 /** Prints records as JSON lines, each as it comes, or as a table on a terminal. */
@@ -29,7 +31,7 @@ export async function printRecords<T>(
   call: OutputCall,
   records: Iterable<T> | AsyncIterable<T>,
   columns: DataColumns<T>,
-  { toLine = JSON.stringify, prose = false }: DataForm<T> = {},
+  { toLine = JSON.stringify, prose = false, whole = [] }: DataForm<T> = {},
 ): Promise<void> {
   const isLines = wantsLines(call);
   const rows: (readonly string[])[] = [];
@@ -40,7 +42,7 @@ export async function printRecords<T>(
     }
   } finally {
     const titles = columns.map(([title]) => title);
-    printTable(call.context.stdout, { titles, rows, prose }, paintFor(call));
+    printTable(call.context.stdout, { titles, rows, prose, whole }, paintFor(call));
   }
 }
 

@@ -55,7 +55,7 @@ export class ProgressDisplay {
   }
 
   /**
-   * How far the run has got, such as `3,456 rows written, 34% done`; null if it has not started. A line on the
+   * How far the run has got, such as `3,456 rows written, 34% asked`; null if it has not started. A line on the
    * terminal shows the same.
    */
   reached(): string | null {
@@ -107,7 +107,7 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
       rank: 5,
       text: share === null || width === Number.POSITIVE_INFINITY ? "" : bar(share, width),
     },
-    { rank: 2, text: share === null ? "" : `${percentOf(share)}%` },
+    { rank: 2, text: shareText(speed) },
     { rank: 1, text: counted(progress.rowsWritten, "row") },
     { rank: 3, text: endOf(speed) },
     { rank: 4, text: throttlingOf(progress, speed) },
@@ -151,10 +151,15 @@ function stoppingLine(progress: RunProgress, speed: Speed, width: number): strin
   return line.slice(0, Math.max(0, width - 1));
 }
 
-/** How far a run has got, such as `3,456 rows written, 34% done`: answered rows may wait for an earlier one. */
-function reachedText({ rowsWritten }: RunProgress, { share }: Speed): string {
-  const done = share === null ? "" : `, ${percentOf(share)}% done`;
-  return `${counted(rowsWritten, "row")} written${done}`;
+/** How far a run has got, such as `3,456 rows written, 34% asked`. */
+function reachedText({ rowsWritten }: RunProgress, speed: Speed): string {
+  const share = shareText(speed);
+  return `${counted(rowsWritten, "row")} written${share === "" ? "" : `, ${share}`}`;
+}
+
+/** Rows wait for those before them, so that it is not the share of the rows. */
+function shareText({ share, shareOf }: Speed): string {
+  return share === null ? "" : `${percentOf(share)}% ${shareOf === "lookups" ? "asked" : "read"}`;
 }
 
 /** A share in whole percent; 100 only for all of it. */

@@ -7,6 +7,8 @@ export interface Speed {
   readonly throttled: number;
   /** Share of the run that is done, 0 to 1; never decreases; null if unknown. */
   readonly share: number | null;
+  /** Whether it is the share of the lookups that are answered or of the input that is read. */
+  readonly shareOf: "lookups" | "input";
   readonly secondsLeft: number | null;
   /** The end that a budget, quota or deadline sets before the last row; null for none. */
   readonly stop: EarlyStop | null;
@@ -68,7 +70,8 @@ export class ProgressMeter {
     while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - longMs) this.#samples.shift();
     const then = this.#since(nowMs - windowMs);
     const seconds = (now.atMs - then.atMs) / 1000;
-    const share = shareSettled(progress) ?? now.bytes;
+    const settled = shareSettled(progress);
+    const share = settled ?? now.bytes;
     if (share !== null) this.#share = Math.max(this.#share ?? 0, share);
     const pace = this.#pace(progress, now);
     const leastMs = measureMs[progress.throttled > 0 ? "throttled" : "usual"];
@@ -82,6 +85,7 @@ export class ProgressMeter {
       rowsPerSecond: perSecond(now.rows - then.rows, seconds),
       requestsPerSecond: requestPace(then, now),
       share: this.#share,
+      shareOf: settled === null ? "input" : "lookups",
       secondsLeft,
       stop: earlyStop(progress, pace, secondsLeft, this.#share),
     };

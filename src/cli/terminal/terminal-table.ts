@@ -16,11 +16,13 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
   /** Whether the last column is text to be read in full: it wraps between words. */
   readonly prose?: boolean;
+  /** Titles of columns that are never shortened. */
+  readonly whole?: readonly string[];
 }
 
 /**
  * Prints a table. Empty columns are dropped. If lines would be too long for the terminal, the widest
- * columns are shortened; on a terminal too narrow even for that, each row becomes a card.
+ * other columns are shortened; on a terminal too narrow even for that, each row becomes a card.
  */
 export function printTable(stdout: TerminalStream, table: Table, paint: Paint): void {
   const all = table.rows.map((cells) => cells.map(shown));
@@ -31,7 +33,8 @@ export function printTable(stdout: TerminalStream, table: Table, paint: Paint): 
   );
   const room = stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
   const free = room - gap.length * (kept.length - 1);
-  const widths = fitted(naturalWidths([titles, ...rows]), free);
+  const isWhole = titles.map((title) => table.whole?.includes(title) === true);
+  const widths = fitted(naturalWidths([titles, ...rows]), free, isWhole);
   if (sum(widths) > free) {
     const cards = rows.map((cells) => ({
       title: "",
@@ -78,10 +81,17 @@ function naturalWidths(rows: readonly (readonly string[])[]): readonly number[] 
   );
 }
 
-/** Caps all widths at the largest limit that makes them fit, down to their minimum. */
-function fitted(widths: readonly number[], room: number): readonly number[] {
+/** Caps widths at the largest limit that makes them fit, down to their minimum. */
+function fitted(
+  widths: readonly number[],
+  room: number,
+  isWhole: readonly boolean[],
+): readonly number[] {
   const capped = (limit: number): readonly number[] =>
-    widths.map((width, at) => Math.min(width, Math.max(limit, at === 0 ? narrowestFirst : 0)));
+    widths.map((width, at) => {
+      if (isWhole[at] === true) return width;
+      return Math.min(width, Math.max(limit, at === 0 ? narrowestFirst : 0));
+    });
   let limit = Math.max(...widths, narrowest);
   while (limit > narrowest && sum(capped(limit)) > room) limit--;
   return capped(limit);

@@ -1,12 +1,10 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
-import { objectAt } from "../../s3/address.js";
-import { withStore } from "../../s3/client.js";
+import { checkObjectWritable } from "../../s3/check-store.js";
 import { etagAt, removeObject } from "../../s3/stored-object.js";
 import { abortUpload } from "../../s3/upload-object.js";
 import { withSuffix } from "../data-set/data-set.js";
@@ -33,7 +31,7 @@ interface PublishOptions {
 }
 
 /**
- * Prepares the local folders of a run that writes to object storage.
+ * Prepares the local folders of a run that writes to object storage, once its objects can be written.
  *
  * @param pattern the names with the words that stand for a run: its local folders are those of all runs
  */
@@ -42,31 +40,9 @@ export async function openUpload(
   pattern = settings,
 ): Promise<ObjectUpload> {
   const upload = new ObjectUpload(settings, pattern);
-  for (const { address } of upload.files) await checkStore(address);
+  for (const { address } of upload.files) await checkObjectWritable(address);
   for (const { folder } of upload.files) await mkdir(folder, { recursive: true, mode: 0o700 });
   return upload;
-}
-
-/** How long a store may take to answer, in milliseconds. */
-const patienceMs = 10_000;
-
-/**
- * Checks before a run that there are credentials, and a bucket for its output. Faults that may have
- * passed when the output is complete, such as a store that is away, are none.
- */
-async function checkStore(address: string): Promise<void> {
-  const at = objectAt(address);
-  try {
-    await withStore(address, "write", async ({ sdk, client }) => {
-      // Unlike that to HEAD, the answer names a missing bucket.
-      const command = new sdk.GetObjectCommand({ ...at, Range: "bytes=0-0" });
-      const abortSignal = AbortSignal.timeout(patienceMs);
-      const { Body } = await client.send(command, { abortSignal });
-      (Body as Readable | undefined)?.destroy();
-    });
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-  }
 }
 
 /**

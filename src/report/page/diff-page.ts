@@ -32,7 +32,7 @@ function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames
   const body = html`<header>
       <p class="source"><bdi>${earlier}</bdi> → <bdi>${later}</bdi></p>
       <h1>${headline(counts)}</h1>
-      <ul class="tiles">
+      <ul class="tiles five">
         ${tiles}
       </ul>
       <p class="soft">

@@ -67,7 +67,8 @@ section{margin:2.75rem 0 0}
 nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;list-style:none;margin:1.25rem 0 0;padding:0;font-size:.9rem}
 a{color:inherit;text-decoration-color:var(--soft);text-underline-offset:.2em}
 a:focus-visible,summary:focus-visible{outline:3px solid var(--listed);outline-offset:3px;border-radius:2px}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.75rem;list-style:none;margin:1.25rem 0 .75rem;padding:0}
+.tiles{display:grid;grid-template-columns:repeat(6,1fr);gap:.75rem;list-style:none;margin:1.25rem 0 .75rem;padding:0}
+.tiles.five{grid-template-columns:repeat(5,1fr)}
 .tiles li{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.7rem .9rem .8rem;display:flex;flex-direction:column}
 .tiles strong{font-size:1.75rem;line-height:1.25;font-weight:650;letter-spacing:-.01em}
 .tiles span{color:var(--soft);font-size:.9rem}
@@ -98,12 +99,13 @@ details{margin-top:.5rem}summary{cursor:pointer;color:var(--soft);font-size:.9re
 .own{margin:.35rem 0 0;font-size:.88em;color:var(--soft)}.own div{display:inline;margin-right:.9em}.own dt,.own dd{display:inline;margin:0}.own dt:after{content:" "}.own dd{color:var(--text)}
 .facts{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.5rem;margin:.75rem 0 0}.facts dt{color:var(--soft)}.facts dd{margin:0}
 code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.88em}
+@media (max-width:58rem){.tiles{grid-template-columns:repeat(3,1fr)}}
 @media (max-width:44rem){
 .tick.odd text{display:none}.facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.6rem}
-.tiles{grid-template-columns:repeat(2,1fr)}.chart{width:30%;min-width:3rem}th,td{padding-right:.6rem}
+.tiles,.tiles.five{grid-template-columns:repeat(2,1fr)}.chart{width:30%;min-width:3rem}th,td{padding-right:.6rem}
 .offenders thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 .offenders tbody,.offenders tr,.offenders th,.offenders td{display:block;border:0;padding:.12rem 0;width:auto}
-.offenders .what{width:auto}.tiles li:last-child{grid-column:span 2}
+.offenders .what{width:auto}.tiles.five li:last-child{grid-column:span 2}
 .offenders tr{border-bottom:1px solid var(--line);padding:.7rem 0}.offenders .blank{display:none}
 .offenders .number{text-align:left}.offenders .number:after{content:" observations";color:var(--soft)}
 .changes td:nth-child(2),.changes td:nth-child(3){display:inline-block;margin-right:.75rem}

@@ -25,7 +25,7 @@ export const sections: readonly Section[] = [
   { id: "networks", title: "Networks and countries", body: networks },
   { id: "time", title: "First and last seen", body: time },
   { id: "offenders", title: "Worst items", body: offenderTable },
-  { id: "unchecked", title: "Not checked, or in part", body: unchecked },
+  { id: "unchecked", title: "Without a verdict", body: unchecked },
   { id: "excluded", title: "Not sent, as you asked", body: excluded },
   { id: "run", title: "The run", body: run },
 ];

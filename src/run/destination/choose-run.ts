@@ -89,11 +89,10 @@ export async function chooseRun(
   const chosen =
     given.chunk === true && output.to === undefined
       ? rowsTarget(output.output)
-      : await chooseOutput(
-          { ...output, ...run },
-          inputFormat,
-          inputFiles(given, handling),
-          pattern,
+      : await raceAbort(
+          chooseOutput({ ...output, ...run }, inputFormat, inputFiles(given, handling), pattern),
+          signal,
+          (late) => late.upload?.cleanEmpty(),
         );
   const target = handling.runId === undefined ? chosen : { ...chosen, partsId: randomUUID() };
   const job = { ...given, settings: { ...settings, output: localSettings(output, target) } };

@@ -77,7 +77,7 @@ test("has a part for everything that the rows tell", async () => {
     "Networks and countries",
     "First and last seen",
     "Worst items",
-    "Not checked, or in part",
+    "Without a verdict",
     "Not sent, as you asked",
     "The run",
   ]);
@@ -158,7 +158,7 @@ test("text has a bar for each count", async () => {
       suspicious                                       0      0%
       on a mail blocklist                              0      0%
       nothing known        ███████████████████████████ 1   50.0%
-      answered in part                                 0      0%
+      too little known                                 0      0%
       not checkable                                    0      0%
 
     Kinds

@@ -148,7 +148,7 @@ async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Pr
 /**
  * Adds to the error of a run how far it got, and how to continue it if its state was kept.
  *
- * @param reached rows and percent; null if no row was started
+ * @param reached rows written, and the share that is done; null if no row was started
  * @param kept whether its state was kept
  */
 export function explainInterruption(

@@ -48,7 +48,7 @@ export async function printAnswers(
     printCard(context.stdout, answerCard(first), paintFor(call));
     return;
   }
-  await printRecords(call, all, shown);
+  await printRecords(call, all, shown, { whole: ["status", "verdict"] });
   const lines = errorLines(all, context.stdout.columns || 80);
   if (lines.length > 0) await writeOut(context, `\n${lines.join("\n")}\n`);
 }

@@ -134,6 +134,9 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
   if (!isObjectAddress(report) && !hasRunWords(dirname(report)) && !isInSet) {
     await checkFolder(realPath(report));
   }
+  if (isObjectAddress(report)) {
+    await (await import("../../../s3/check-store.js")).checkObjectWritable(report);
+  }
   if (findWarehouse(output) !== null) return;
   refuseUnreadable(output, to ?? outputFiles(output, null).format);
 }

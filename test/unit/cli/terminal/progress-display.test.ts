@@ -44,7 +44,7 @@ test("prints a line once a minute without a terminal", () => {
 test("reports how far a run got, even after it has stopped", () => {
   const { display } = start(null, true, { ...progress, bytesTotal: 1000 });
   display.stop();
-  expect(display.reached()).toBe("10 rows written, 10% done");
+  expect(display.reached()).toBe("10 rows written, 10% read");
 });
 
 test.each([80, null])(
@@ -70,7 +70,7 @@ test("says how far a stopping run got and what it waits for", () => {
   const { stream, controller } = start(80, true, { ...progress, bytesTotal: 1000 });
   controller.abort(new Error("stopped"));
   vi.advanceTimersByTime(250);
-  expect(stream.text).toContain("10 rows written, 10% done  stopping: waiting for open requests");
+  expect(stream.text).toContain("10 rows written, 10% read  stopping: waiting");
 });
 
 test("shows on the line what it reports last", () => {
@@ -92,6 +92,7 @@ const speed: Speed = {
   requestsPerSecond: 231.4,
   throttled: 0,
   share: 0.479,
+  shareOf: "lookups",
   secondsLeft: 80,
   stop: null,
 };
@@ -108,17 +109,17 @@ describe("line", () => {
   });
 
   test.each([
-    [0, "░░░░░░░░░░  0%"],
-    [0.05, "░░░░░░░░░░  5%"],
-    [0.999, "█████████░  99%"],
-    [1, "██████████  100%"],
+    [0, "░░░░░░░░░░  0% asked"],
+    [0.05, "░░░░░░░░░░  5% asked"],
+    [0.999, "█████████░  99% asked"],
+    [1, "██████████  100% asked"],
   ])("has a bar as long as the share (%d)", (share, bar) => {
     expect(progressLine(now, { ...speed, share }, 80)).toMatch(new RegExp(`^${bar}  `));
   });
 
   test("has every part and no bar without a width", () => {
     expect(progressLine(now, speed, Number.POSITIVE_INFINITY)).toBe(
-      "47%  12,345 rows  1 min 20 s left  2 failed  310 malicious  44 suspicious  120 listed  3 partial  340 unsupported  231 requests/s  118 rows/s",
+      "47% asked  12,345 rows  1 min 20 s left  2 failed  310 malicious  44 suspicious  120 listed  3 partial  340 unsupported  231 requests/s  118 rows/s",
     );
   });
 

@@ -48,6 +48,26 @@ test("shortens the widest columns until a line fits, and keeps addresses whole",
   );
 });
 
+test.each([
+  [80, /malicious {2,}complete/],
+  [70, /malicious {2,}complete/],
+  [44, /verdict {2,}malicious/],
+])("never shortens a column that is named, at %i columns", (width, text) => {
+  const stdout = new FakeStream(width);
+  const titles = ["item", "verdict", "status", "blocklist", "tags"];
+  const tags = "credentials:brute-force, research:internet-measurement";
+  const rows = ["malicious", "suspicious", "none"].map((verdict) => [
+    "https://example.org/a/long/path/to/a/page",
+    verdict,
+    "complete",
+    "INFORMATIONAL",
+    tags,
+  ]);
+  printTable(stdout, { titles, rows, whole: ["verdict", "status"] }, plain);
+  expect(stdout.text).toMatch(text);
+  expect(stdout.text).not.toMatch(/(?:malicio|suspicio|complet)\S*…/);
+});
+
 test("prints each row as a card if the terminal is too narrow for a table", () => {
   const rows = [
     ["192.0.2.1", "words ".repeat(5).trim(), "", "x".repeat(12)],
