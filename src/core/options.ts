@@ -69,6 +69,9 @@ export function isQuota({ perMs }: Rate): boolean {
   return perMs >= 3_600_000;
 }
 
+/** No service answers more. */
+const mostInWindow = 999_999_999;
+
 /** A rate such as `100/s`, `600/m`, `5000/h`, `10000/d`. */
 export function rate(): z.ZodType<Rate, string | Rate> {
   return z
@@ -79,6 +82,8 @@ export function rate(): z.ZodType<Rate, string | Rate> {
       const [, digits, unit = ""] = /^(\d+)\/(s|m|h|d)$/.exec(value.trim()) ?? [];
       const perMs = unitMs[unit];
       const count = Number(digits);
+      if (Number(value.split("/", 1)[0]) > mostInWindow)
+        return refuse(context, "must be at most 999,999,999 in a window");
       if (perMs !== undefined && count >= 1) return { count, perMs };
       return refuse(context, "must be a count and a window, such as 100/s, 600/m or 10000/d");
     });

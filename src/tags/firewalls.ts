@@ -36,13 +36,11 @@ function isBlock(addresses: Addresses, at: number, bits: number): boolean {
 
 /**
  * Comment lines that describe a firewall file. Text from the service is quoted and cut, so that it
- * cannot end the line and become a command; ipset reads lines of up to 1024 bytes.
+ * cannot end the line and become a command; ipset reads lines of up to 1024 bytes. Nothing in it changes
+ * as long as the list does not.
  */
 function heading({ v4, v6 }: AddressList, metadata: ListMetadata): string {
-  return [
-    `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`,
-    `# snapshot ${quoted(metadata.snapshot)}, last update ${quoted(metadata.lastUpdate)}, exported at ${metadata.exportedAt}\n`,
-  ].join("");
+  return `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`;
 }
 
 const maxQuoted = 200;

@@ -34,7 +34,8 @@ export async function writeTag(
   stem: string,
 ): Promise<ExportedTag> {
   const { about, snapshot, lastUpdate, pinnedAt: exportedAt } = read;
-  const { list, leftOut } = leaveOut(checkedList(name, read), options.withheld);
+  const whole = checkedList(name, read);
+  const { list, leftOut } = leaveOut(whole, options.withheld);
   const old = before && (await folder.listOf(before));
   if (before && !old) {
     options.onWarning?.(
@@ -42,6 +43,13 @@ export async function writeTag(
     );
   }
   if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
+  if (sizeOf(list) === 0 && sizeOf(whole) > 0) {
+    const { reserved, excluded } = leftOut;
+    const listed = excluded.reduce((sum, { addresses }) => sum + addresses, 0);
+    options.onWarning?.(
+      `the list of tag ${name} is empty because all of its addresses are left out: ${formatCount(reserved ?? 0)} in reserved ranges, ${formatCount(listed)} on exclusion lists`,
+    );
+  }
   const { formats = ["txt"], formulaGuard = true } = options;
   const sets = setNames(name, stem);
   const metadata = { tag: name, snapshot, lastUpdate, exportedAt, sets, formulaGuard };
@@ -96,8 +104,8 @@ function checkedList(name: string, { addresses, entries, total }: TagList): Addr
   const repeats = entries - sizeOf(list);
   throw new TagExportError(
     "count_mismatch",
-    `the list of tag ${name} has ${sizeOf(list)} distinct addresses, but its reported total is ${total}` +
-      (repeats > 0 ? `; ${repeats} entries are duplicates` : ""),
+    `the list of tag ${name} has ${formatCount(sizeOf(list))} distinct addresses, but its reported total is ${formatCount(total)}` +
+      (repeats > 0 ? `; ${formatCount(repeats)} entries are duplicates` : ""),
   );
 }
 
@@ -131,13 +139,14 @@ function leaveOut(
   return { list, leftOut: { reserved: withheld.bogons === "local" ? reserved : null, excluded } };
 }
 
-/** Lists with fewer addresses may change as much as they like. */
+/** Lists with fewer addresses may change as much as they like, except that they may not become empty. */
 const leapFrom = 100;
 
 /** @throws TagExportError `list_leapt` */
 function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): void {
   const change = Math.abs(now - before) / before;
-  if (before < leapFrom || change <= maxChange || maxChange >= 1) return;
+  const isEmptied = before > 0 && now === 0;
+  if (maxChange >= 1 || (!isEmptied && (before < leapFrom || change <= maxChange))) return;
   throw new TagExportError(
     "list_leapt",
     `the list of tag ${tag} had ${counted(before, "address")} and now has ${formatCount(now)}, a change of more than ${maxChange * 100}%`,

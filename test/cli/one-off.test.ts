@@ -3,6 +3,7 @@ import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 interface Line {
   readonly item: string;
@@ -32,11 +33,45 @@ async function service(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/beta`;
 }
 
+describe("an argument that is no item", () => {
+  test.each(["not an item", "setup.exe", "d41d8cd98f00b204e9800998ecf8427e", "192.0.2.0/24"])(
+    "%s exits with 3, unless nothing counts",
+    async (text) => {
+      for (const command of ["query", "quick-check"]) {
+        const args = [command, text, "192.0.2.1", "--local"];
+        expect([command, (await runRepute(args)).code]).toEqual([command, 3]);
+        expect((await runRepute([...args, "--fail-on", "never"])).code).toBe(0);
+      }
+    },
+  );
+
+  test("is not a host that must not be sent", async () => {
+    expect((await runRepute(["query", "http://10.0.0.1/", "--local"])).code).toBe(0);
+  });
+});
+
+test.each(["query", "quick-check"])("%s answers from the cache, and fills it", async (command) => {
+  let requests = 0;
+  const url = await service((request, response) => {
+    requests++;
+    const item = decodeURIComponent(request.url!.split("/").at(-1)!);
+    const common = { item, serviceMailBlocklist: "NOT_LISTED", intent: "none", type: "DOMAIN" };
+    const seen = { tags: [], firstSeen: null, lastSeen: null, observedActivity: null };
+    const result = { ...common, ...seen, bogon: false, activity: false };
+    response.end(JSON.stringify({ status: "success", statusCode: 200, result }));
+  });
+  const cache = await temporaryFolder();
+  const args = [command, "example.com", "--intel-url", url, "--cache", cache];
+  const sources = [];
+  for (const _ of [1, 2]) sources.push(lines((await runRepute(args)).stdout)[0]?.source);
+  expect([sources, requests]).toEqual([["live", "cache"], 1]);
+});
+
 describe("query", () => {
   test("answers with a line for each argument, in order", async () => {
     const args = ["query", "192.0.2.1", "hxxps[:]//example[.]com/a", "setup.exe", "--local"];
     const { code, stdout, stderr } = await runRepute(args);
-    expect([code, stderr]).toEqual([0, ""]);
+    expect([code, stderr]).toEqual([3, ""]);
     expect(lines(stdout).map(({ item, kind, status }) => [item, kind, status])).toEqual([
       ["192.0.2.1", "ip", "complete"],
       ["https://example.com/a", "url", "complete"],

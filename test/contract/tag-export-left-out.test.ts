@@ -67,7 +67,11 @@ describe("a list that changes much", () => {
     [100, 150, undefined, true],
     [100, 151, undefined, false],
     [100, 49, undefined, false],
-    [99, 0, undefined, true],
+    [99, 1, undefined, true],
+    [99, 0, undefined, false],
+    [1, 0, undefined, false],
+    [1, 0, 0.99, false],
+    [1, 0, 1, true],
     [100, 0, 1, true],
     [100, 111, 0.1, false],
   ])(
@@ -82,7 +86,7 @@ describe("a list that changes much", () => {
       expect(lines.length - 1).toBe(replaced ? now : before);
       const { code = null, message = "" } = tags[0]?.error ?? {};
       expect(code).toBe(replaced ? null : "list_leapt");
-      const told = `had ${before} addresses and now has ${now}`;
+      const told = `had ${before} address${before === 1 ? "" : "es"} and now has ${now}`;
       expect(message.includes(told)).toBe(!replaced);
     },
   );

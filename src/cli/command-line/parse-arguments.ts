@@ -176,6 +176,11 @@ function unknownCommand([first = "", second = ""]: readonly string[]): UsageErro
     .map((name) => name.slice(prefix.length))
     .filter((name) => group !== undefined || !name.includes(" "));
   if (word.startsWith("-")) {
+    const meant = didYouMean(word, ["--version", "--help"]);
+    if (meant !== null) {
+      const message = `there is no flag ${word}`;
+      return new UsageError("unknown_flag", message, { hint: `did you mean ${meant}?` });
+    }
     const message = `${word} stands where the command should be`;
     return new UsageError("command_missing", message, {
       hint: `the command comes first: repute ${prefix}${names[0]} ${word} …`,
@@ -224,9 +229,10 @@ async function flagMeant(
   if (owners.length > 0) {
     return `it is a flag of: ${owners.map(({ name }) => `repute ${name}`).join(", ")}`;
   }
-  const candidates = optionSpecs(command.options).flatMap((spec) =>
+  const own = optionSpecs(command.options).flatMap((spec) =>
     spec.isSwitch ? [spec.flag, `no-${spec.flag}`] : [spec.flag],
   );
+  const candidates = [...own, "version", "help"];
   const near = didYouMean(written.replace(/^--?/, ""), candidates);
   return near === null ? null : `did you mean --${near}?`;
 }

@@ -108,12 +108,13 @@ const longestKey = 16 * 1024;
 const longestKeyFile = longestKey + 1024;
 
 /**
- * Whether a user other than the owner and this one can read or change a file. A file that belongs to
+ * Whether a user other than the owner and this one can read (4) or change (2) a file. A file that belongs to
  * another user reaches this one through its group, as a Secret of Kubernetes does under `fsGroup`.
  */
-function isOpenToOthers({ mode, uid }: Stats): boolean {
+function isOpenToOthers({ mode, uid }: Stats, rights: number): boolean {
   const user = process.getuid?.();
-  return (mode & (user === uid || user === 0 ? 0o066 : 0o026)) !== 0;
+  const isOwn = user === uid || user === 0;
+  return (mode & (rights | ((isOwn ? rights : rights & 0o2) << 3))) !== 0;
 }
 
 /**
@@ -131,10 +132,14 @@ async function readKeyFile(
 ): Promise<Buffer> {
   try {
     const stats = await stat(path);
-    if (stats.isFile() && process.platform !== "win32" && isOpenToOthers(stats)) {
+    if (stats.isFile() && process.platform !== "win32" && isOpenToOthers(stats, 0o6)) {
       const mode = (stats.mode & 0o777).toString(8).padStart(3, "0");
+      const rights = [
+        ...(isOpenToOthers(stats, 0o4) ? ["read"] : []),
+        ...(isOpenToOthers(stats, 0o2) ? ["change"] : []),
+      ];
       reporter.warning(
-        `other users can read or change the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,
+        `other users can ${rights.join(" and ")} the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,
       );
     }
     return await readPath(path, { signal, limit });

@@ -63,7 +63,6 @@ test("nft refills two sets of one table", () => {
   expect(written("nft", both)).toBe(
     `#!/usr/sbin/nft -f
 # tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
-# snapshot "0123456789abcdef01234567", last update "2024-01-01T00:00:00Z", exported at 2024-01-02T03:04:05.000Z
 add table inet repute
 add set inet repute spam--bulk_v4 { type ipv4_addr; }
 add set inet repute spam--bulk_v6 { type ipv6_addr; }
@@ -88,7 +87,6 @@ test("nft empties the sets of an empty list and adds nothing", () => {
 test("ipset fills a set beside the one in use and swaps them", () => {
   expect(written("ipset", both)).toBe(
     `# tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
-# snapshot "0123456789abcdef01234567", last update "2024-01-01T00:00:00Z", exported at 2024-01-02T03:04:05.000Z
 create spam--bulk_v4 hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
 create spam--bulk_v4_n hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
 flush spam--bulk_v4_n

@@ -9,11 +9,12 @@ import { cliOptions } from "../../options/option-spec.js";
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
 const { bogons, exclude, urlQuery, rate, concurrency, pace, priority, retries, partialRetries } =
   lookupOptions.shape;
+const { cache, cacheTtl } = lookupOptions.shape;
 const { local, synthetic, color } = cliOptions.shape;
 
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
-  Lookups: { bogons, exclude, urlQuery },
+  Lookups: { bogons, exclude, urlQuery, cache, cacheTtl },
   Pace: { rate, concurrency, pace, priority, retries },
   Run: {
     failOn: runOptions.shape.failOn,
@@ -32,7 +33,7 @@ const ofItems = {
   ],
   exitCodes: [
     ...commonExitCodes,
-    ["3", "done, but lookups failed; --fail-on changes what counts"],
+    ["3", "done, but lookups failed, or an argument is no item; --fail-on changes what counts"],
     ...quotaExitCodes,
     ...interruptedExitCodes,
   ],

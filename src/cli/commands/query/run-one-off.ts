@@ -13,7 +13,7 @@ import type { FailOn } from "../../../run/failure-limits.js";
 import { MemoryStore } from "../../../store/store.js";
 import { type AnswerColumns, type AnsweredItem, printAnswers } from "./print-answers.js";
 import type { CommandCall } from "../../command.js";
-import { exitCodeOfRun } from "../../exit-code.js";
+import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
 import type { OutputCall } from "../../terminal/data-output.js";
 import type { Session } from "../../../session/session.js";
 import type { SessionSettings } from "../../../session/types.js";
@@ -49,6 +49,7 @@ export async function runOneOff(
     FindingStatus,
     number
   >;
+  let hasNoItem = false;
   const lookAllUp = async (session: Session): Promise<void> => {
     const { lookup, address } = await session.lookup({
       settings: { partialRetries: 0, ...settings, lookups: [endpoint] },
@@ -63,6 +64,9 @@ export async function runOneOff(
       // In the order of the items: each once it and all before it are answered.
       for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
         counts[answer.finding.status]++;
+        const { item, finding } = answer;
+        // A host that must not be sent is an item all the same.
+        if (item === null && finding.error?.code !== "internal_host") hasNoItem = true;
         if (hasOtherWord(answer.finding)) others++;
         yield answer;
       }
@@ -74,7 +78,9 @@ export async function runOneOff(
   await withServices(["intel"], call, ({ intel }) =>
     withSession(intel, call, lookAllUp, { onEarlyEnd: (error) => stop.abort(error) }),
   );
-  return exitCodeOfRun(settings.failOn, counts);
+  const code = exitCodeOfRun(settings.failOn, counts);
+  const countsItems = settings.failOn.statuses.length > 0;
+  return code === exitCodes.done && hasNoItem && countsItems ? exitCodes.rowsFailed : code;
 }
 
 function answerWith(

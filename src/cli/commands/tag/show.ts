@@ -3,13 +3,14 @@ import type { IntelClient } from "../../../api/intel-client.js";
 import type { TagIps, TagSummary } from "../../../api/schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "../../../api/schema/vocabulary.js";
 import { ServiceError } from "../../../api/status-fault.js";
-import { FatalError } from "../../../core/errors.js";
+import { FatalError, UsageError } from "../../../core/errors.js";
 import { option, wholeNumber } from "../../../core/options.js";
 import { intelCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/text/printable.js";
+import { formatCount } from "../../../core/text/quantity.js";
 import { askService } from "../../services/services.js";
 import { AddressPages, sizeOf, sortAddresses } from "../../../tags/address-list.js";
 import { TagExportError } from "../../../tags/faults.js";
@@ -107,7 +108,12 @@ const ipsGroups = {
     ),
   },
   ...intelCallGroups,
-  Run: { json: intelCallGroups.Run.json },
+  Run: {
+    json: intelCallGroups.Run.json,
+    plain: option(z.boolean().default(false), {
+      description: "Print one address a line, also in a pipe",
+    }),
+  },
 };
 
 export const tagsIpsCommand = defineCommand({
@@ -122,7 +128,7 @@ export const tagsIpsCommand = defineCommand({
   examples: {
     "repute tags ips credentials:brute-force --intel-url https://intel.example/beta":
       "query the service, 10,000 addresses per page",
-    "repute tags ips credentials:brute-force | jq -r .ip | sort -u > ips.txt":
+    "repute tags ips credentials:brute-force --plain > ips.txt":
       "write the addresses to a file; REPUTE_INTEL_URL holds the service's address",
   },
   exitCodes: callExitCodes,
@@ -132,7 +138,12 @@ export const tagsIpsCommand = defineCommand({
 async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promise<number> {
   const { settings, context, operand: name } = call;
   const { offset, limit, snapshot } = settings;
-  const text = wantsLines(call) ? linesOf : plainOf;
+  if (settings.json && settings.plain) {
+    throw new UsageError("plain_json", "--plain and --json exclude each other", {
+      hint: "keep one: addresses alone, or JSON objects",
+    });
+  }
+  const text = wantsLines(call) && !settings.plain ? linesOf : plainOf;
   const one = offset !== undefined || limit !== undefined || snapshot !== undefined;
   await askService("intel", call, async (client) => {
     const { signal } = context;
@@ -176,7 +187,7 @@ async function* wholeList(
   if (entries !== total) {
     throw new FatalError(
       "list_incomplete",
-      `the list of ${name} has ${entries} entries, which differs from the reported total of ${total}`,
+      `the list of ${name} has ${formatCount(entries)} entries, which differs from the reported total of ${formatCount(total)}`,
       { hint: again },
     );
   }
@@ -188,7 +199,7 @@ function assertDistinct(name: string, distinct: number, entries: number): void {
   if (distinct === entries) return;
   throw new FatalError(
     "count_mismatch",
-    `the list of ${name} repeats addresses: ${distinct} of its ${entries} entries are distinct`,
+    `the list of ${name} repeats addresses: ${formatCount(distinct)} of its ${formatCount(entries)} entries are distinct`,
     { hint: "the service must list each address once; report it to the operator" },
   );
 }

@@ -118,20 +118,23 @@ describe.skipIf(process.platform === "win32")("a named pipe", () => {
 
 describe.skipIf(process.platform === "win32")("a file that others can read", () => {
   test.each([
-    [0o644, true],
-    [0o640, true],
-    [0o602, true],
-    [0o600, false],
-    [0o700, false],
-  ])("of mode %o is read; with a warning: %s", async (mode, warned) => {
+    [0o644, "read"],
+    [0o640, "read"],
+    [0o602, "change"],
+    [0o620, "change"],
+    [0o666, "read and change"],
+    [0o642, "read and change"],
+    [0o600, null],
+    [0o700, null],
+  ])("of mode %o is read, and others can %s it", async (mode, rights) => {
     const path = await keyFile("k-5");
     await chmod(path, mode);
     const context = fakeContext();
     expect(await readSecret(secrets.intel, fileGiven(path, "flag"), context)).toBe("k-5");
     const shown = mode.toString(8);
     expect(context.stderr.text).toBe(
-      warned
-        ? `repute: warning: other users can read or change the secret in ${path} (mode ${shown}): run chmod 600 ${path}\n`
+      rights !== null
+        ? `repute: warning: other users can ${rights} the secret in ${path} (mode ${shown}): run chmod 600 ${path}\n`
         : "",
     );
   });
@@ -149,7 +152,7 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     onTestFinished(() => void vi.restoreAllMocks());
     const context = fakeContext();
     await readSecret(secrets.intel, fileGiven(path, "flag"), context);
-    expect(context.stderr.text.includes("other users can read")).toBe(warned);
+    expect(context.stderr.text.includes("other users can ")).toBe(warned);
   });
 });
 
