@@ -43,13 +43,7 @@ export async function writeTag(
     );
   }
   if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
-  if (sizeOf(list) === 0 && sizeOf(whole) > 0) {
-    const { reserved, excluded } = leftOut;
-    const listed = excluded.reduce((sum, { addresses }) => sum + addresses, 0);
-    options.onWarning?.(
-      `the list of tag ${name} is empty because all of its addresses are left out: ${formatCount(reserved ?? 0)} in reserved ranges, ${formatCount(listed)} on exclusion lists`,
-    );
-  }
+  if (sizeOf(list) === 0 && sizeOf(whole) > 0) options.onWarning?.(emptyText(name, leftOut));
   const { formats = ["txt"], formulaGuard = true } = options;
   const sets = setNames(name, stem);
   const metadata = { tag: name, snapshot, lastUpdate, exportedAt, sets, formulaGuard };
@@ -137,6 +131,12 @@ function leaveOut(
     addresses: counts[at]!,
   }));
   return { list, leftOut: { reserved: withheld.bogons === "local" ? reserved : null, excluded } };
+}
+
+function emptyText(tag: string, { reserved, excluded }: ExportedTag["left_out"]): string {
+  const listed = excluded.reduce((sum, { addresses }) => sum + addresses, 0);
+  const why = `${formatCount(reserved ?? 0)} in reserved ranges, ${formatCount(listed)} on exclusion lists`;
+  return `the list of tag ${tag} is empty because all of its addresses are left out: ${why}`;
 }
 
 /** Lists with fewer addresses may change as much as they like, except that they may not become empty. */

@@ -112,7 +112,9 @@ function commandsOf({ blocks }: Page): readonly CodeBlock[] {
 function cronCommands({ text }: CodeBlock): string {
   const lines = text.split("\n").map((line) => {
     if (/^\w+=/.test(line)) return `export ${line}`;
-    return line.replace(/^(?:[\d*,/-]+ +){5}|^@\w+ +/, "");
+    // Full paths, as cron needs them, stand for this folder and for repute itself.
+    const here = line.replaceAll("/usr/local/bin/", "").replaceAll("/var/lib/repute/", "");
+    return here.replace(/^(?:[\d*,/-]+ +){5}|^@\w+ +/, "");
   });
   return lines.join("\n");
 }
