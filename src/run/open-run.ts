@@ -82,7 +82,9 @@ export async function openRun(
   stack.use(source);
   const tally = new Tally(before?.tally);
   if (session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
-  tally.exclusions.name((await session.withheld(settings.lookup)).lists);
+  const withheld = await session.withheld(settings.lookup);
+  tally.exclusions.name(withheld.lists);
+  tally.elsewhere.watch(source, withheld.isListed);
   announceReading(job, source);
   if (before !== null) {
     job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);

@@ -7,7 +7,8 @@ import { withResources } from "../core/resource-stack.js";
 import { shownColumns } from "../formats/columns/name-columns.js";
 import { formats } from "../formats/registry.js";
 import { sinkFormats } from "../formats/types.js";
-import type { OpenedSource } from "../inputs/types.js";
+import { insideWarning } from "./elsewhere.js";
+import type { OpenedSource, RunInput } from "../inputs/types.js";
 import type { SinkSettings } from "../outputs/options.js";
 import { unasked } from "../core/finding.js";
 import { rowCodes } from "../core/row-codes.js";
@@ -165,6 +166,7 @@ export function closingWarnings(
   job: {
     readonly chunk?: boolean;
     readonly onWarning?: ((message: string) => void) | undefined;
+    readonly input?: RunInput;
     readonly settings: { readonly output: Pick<SinkSettings, "columns"> };
   },
   source: Pick<OpenedSource, "warnings" | "reading" | "notices">,
@@ -174,6 +176,7 @@ export function closingWarnings(
   // Of a chunk, the merge judges all of them together.
   const counts = tally.snapshot();
   const unlikely = job.chunk === true ? null : unlikelyColumn(source, counts);
+  const inside = job.input === undefined ? null : insideWarning(job.input, counts);
   const empty = tally.rows + tally.skipped === 0 && job.chunk !== true ? [noRows] : [];
   const { columns } = job.settings.output;
   const dropsSurplus = columns !== undefined && !columns.includes("extra");
@@ -182,6 +185,7 @@ export function closingWarnings(
     ...empty,
     ...addressWarnings,
     ...(unlikely === null ? [] : [unlikely]),
+    ...(inside === null ? [] : [inside]),
     ...lost,
   ];
   // Counted already, row by row.

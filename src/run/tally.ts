@@ -27,6 +27,7 @@ import {
   ExclusionCounts,
   mostFrequentFirst,
 } from "./counters.js";
+import { Elsewhere } from "./elsewhere.js";
 import { type RequestSnapshot, RequestTally } from "./request-tally.js";
 
 /** What is counted by a name that the data brings. */
@@ -51,6 +52,8 @@ type RunCounts = Pick<
   | "drift"
   | "retried"
   | "took_over"
+  | "elsewhere"
+  | "inside_cells"
   | "exclusions"
   | "warned_rows"
   | "earlier_rows"
@@ -98,6 +101,7 @@ export class Tally extends RequestTally {
     verdicts: zeros(countedVerdicts),
   };
   readonly exclusions = new ExclusionCounts();
+  readonly elsewhere = new Elsewhere();
   readonly #kinds = zeros(itemKinds);
   readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
   readonly #named = eachNamed((): Counts => new Map());
@@ -129,6 +133,7 @@ export class Tally extends RequestTally {
       addCounts(this.leftOut.verdicts, part.left_out.verdicts);
     }
     this.exclusions.add(part.exclusions);
+    this.elsewhere.add(part);
     for (const [value, n] of Object.entries(part.drift)) addCount(this.drift, value, n);
     for (const [endpoint, { outcomes }] of Object.entries(part.requests)) {
       this.requestsTo(endpoint, outcomes);
@@ -145,6 +150,7 @@ export class Tally extends RequestTally {
     for (const message of rowWarnings(row, item)) this.#warn(message, row);
     if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
     if (finding !== row.earlier && hasOtherWord(finding)) this.#warn(otherWords, row);
+    this.elsewhere.note(row, item);
     this.rows++;
     this.statuses[finding.status]++;
     if (row.fault !== null)
@@ -215,6 +221,7 @@ export class Tally extends RequestTally {
       sources: { ...this.#sources },
       ...this.requestCounts(),
       ...eachNamed((name) => mostFrequentFirst(this.#named[name])),
+      ...this.elsewhere.snapshot(),
       ...this.exclusions.snapshot(),
       warned_rows: Object.fromEntries(this.#warnedRows),
       ...(this.#retried === undefined ? {} : { retried: this.#retried }),

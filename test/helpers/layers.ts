@@ -66,7 +66,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   run: {
     content: "a run: rows, lookup, output, state, manifest; its plan",
-    mayImport: belowRuns,
+    mayImport: [...belowRuns, "extract"],
   },
   earlier: {
     content: "outputs that are read again: rows, records, verification against the manifest",

@@ -192,6 +192,14 @@ export const manifestSchema = z.object({
     .optional()
     .describe("What is wrong with the first line of the input that is not a record"),
   unsupported: counts.describe("Rows that were not looked up, by error code"),
+  elsewhere: counts
+    .optional()
+    .describe(
+      "Rows with an item in a column that was not looked up, by column: estimated from the first 200 rows and every hundredth one after. Absent for none",
+    ),
+  inside_cells: count
+    .optional()
+    .describe("Items inside cells and lines that are no item as a whole, estimated likewise"),
   exclusions: z
     .array(exclusion)
     .readonly()

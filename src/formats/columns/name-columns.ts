@@ -116,7 +116,7 @@ function columnHint(input: string, columns: readonly RatedColumn[], why: ColumnP
     const taken = [likely, found, columns].find(({ length }) => length > 0) ?? [];
     return `name one, or look up all of them: ${enrich(taken)}`;
   }
-  const inside = `to find the items inside its cells: ${extractPipe(input)}`;
+  const inside = `to find the items inside its cells: ${extractPipe([input])}`;
   const isOwn = (column: RatedColumn): boolean =>
     why.problem === "unreadable" && column.index === why.column.index;
   const taken = columns.filter((one) => isOwn(one) || found.includes(one));
@@ -125,10 +125,10 @@ function columnHint(input: string, columns: readonly RatedColumn[], why: ColumnP
     : `to look up what there is: ${enrich(taken)}; ${inside}`;
 }
 
-/** The command that finds the items inside the cells and lines of an input. */
-function extractPipe(input: string | null): string {
-  const file = input === null || input === "-" || input === "stdin" ? "" : ` ${shellWord(input)}`;
-  return `repute extract${file} | repute enrich - -o OUT`;
+/** The command that finds the items inside the cells and lines of inputs. */
+export function extractPipe(inputs: readonly string[]): string {
+  const files = inputs.filter((input) => input !== "-" && input !== "stdin");
+  return `repute extract${files.map((file) => ` ${shellWord(file)}`).join("")} | repute enrich - -o OUT`;
 }
 
 /** The flags that take all of these columns. */

@@ -85,7 +85,7 @@ function ratingOf(cell: string): TextRating {
  * Whether an item is a reason to choose its column: addresses in reserved ranges are answered without
  * a request. Those for documentation stand for public ones, in rehearsals.
  */
-function isPublic({ kind, value }: Item): boolean {
+export function isPublic({ kind, value }: Item): boolean {
   return kind !== "ip" || documentation.test(value) || !isBogon(value);
 }
 

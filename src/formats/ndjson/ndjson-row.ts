@@ -123,3 +123,35 @@ export function itemTextOf(value: unknown): string | null {
   if (typeof only === "string") return only;
   return value === undefined || value === null ? "" : null;
 }
+
+/** Deeper objects aren't records of indicators. */
+const deepest = 8;
+
+/** The texts in an object by path; those of a list one a line. */
+export function leavesOf(json: string): ReadonlyMap<string, string> {
+  const leaves = new Map<string, string>();
+  eachLeaf(JSON.parse(json) as JsonObject, "", (path, _, value) => {
+    const texts = [value].flat().filter((text) => typeof text === "string");
+    if (texts.length > 0) leaves.set(path, texts.join("\n"));
+  });
+  return leaves;
+}
+
+/** Calls `found` with each value that is no object. */
+export function eachLeaf(
+  object: JsonObject,
+  parent: string,
+  found: (path: string, parent: string, value: unknown) => void,
+  depth = 1,
+): void {
+  for (const [name, value] of Object.entries(object)) {
+    // A dot in a name would be read as a path separator.
+    if (parent !== "" && name.includes(".")) continue;
+    const path = parent + name;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      found(path, parent, value);
+    } else if (depth < deepest) {
+      eachLeaf(value as JsonObject, `${path}.`, found, depth + 1);
+    }
+  }
+}

@@ -15,6 +15,7 @@ import type {
 } from "../types.js";
 import { countNdjson, earlierNdjson } from "./ndjson-output.js";
 import {
+  eachLeaf,
   faultyRow,
   itemTextOf,
   objectRow,
@@ -180,24 +181,5 @@ function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
   }));
 }
 
-/** Deeper objects, and more paths than this, aren't records of indicators. */
-const deepest = 8;
+/** Objects with more paths than this aren't records of indicators. */
 const mostPaths = 1000;
-
-function eachLeaf(
-  object: JsonObject,
-  parent: string,
-  found: (path: string, parent: string, value: unknown) => void,
-  depth = 1,
-): void {
-  for (const [name, value] of Object.entries(object)) {
-    // A dot in a name would be read as a path separator.
-    if (parent !== "" && name.includes(".")) continue;
-    const path = parent + name;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      found(path, parent, value);
-    } else if (depth < deepest) {
-      eachLeaf(value as JsonObject, `${path}.`, found, depth + 1);
-    }
-  }
-}

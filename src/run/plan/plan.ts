@@ -20,6 +20,7 @@ import type { FlatSettings } from "../options.js";
 import type { Row } from "../../core/row.js";
 import { announceReading, firstRows } from "../rows/reading.js";
 import { needsTable, readKnownItems, withoutKnown } from "../rows/known-items.js";
+import { insideWarning } from "../elsewhere.js";
 import { Tally, type TallySnapshot } from "../tally.js";
 import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
 import {
@@ -135,6 +136,7 @@ async function countRows(
   tally.exclusions.name(withheld.lists);
   const start = handling.start(() => neverFound);
   const source = await raceAbort(handling.open(null), signal, (late) => late.close());
+  tally.elsewhere.watch(source, withheld.isListed);
   announceReading(job, source);
   try {
     for await (const batch of abortable(firstRows(source.rows, job.settings.limit), signal)) {
@@ -145,7 +147,10 @@ async function countRows(
   } finally {
     await source.close();
   }
-  return tally.snapshot();
+  const counts = tally.snapshot();
+  const inside = insideWarning(job.input, counts);
+  if (inside !== null) job.onWarning?.(inside);
+  return counts;
 }
 
 /** One promise shared by all items that would be looked up; nothing awaits it. */

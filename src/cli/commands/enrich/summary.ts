@@ -53,24 +53,10 @@ export async function printSummary(
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
     context.reporter.warning(countedRows(manifest, failOn, { prefix, stateDir }));
   }
-  if (isProse(manifest)) {
-    const { path } = manifest.input;
-    const from = path === null || path === "-" || path === "stdin" ? "" : ` ${shellWord(path)}`;
-    context.reporter.warning(
-      `most rows are text with items inside; to find them: repute extract${from} | repute enrich - -o OUT`,
-    );
-  }
   if (json || quiet || context.reporter.format === "json") return;
   const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
   const isColored = usesColor(color, context.env, context.stderr);
   context.reporter.print(text, isColored ? paintSummary : undefined);
-}
-
-/** Whether most rows are text, and a fifth of them or more have an item inside, as wrapped lines do. */
-function isProse({ unsupported, input }: Manifest): boolean {
-  const { prose = 0, several = 0, text = 0 } = unsupported;
-  const withItems = prose + several;
-  return (withItems + text) * 2 > input.rows && withItems * 5 >= input.rows;
 }
 
 /**
@@ -95,6 +81,7 @@ export function formatSummary(
     ["requests", requestLines(manifest.requests)],
     ["answers", list(manifest.sources)],
     ["unsupported", list(manifest.unsupported, longest)],
+    ["elsewhere", list(manifest.elsewhere ?? {}, longest)],
     ["errors", list(manifest.errors, longest)],
     ["tags", list(manifest.tags, longest)],
     ["drift", list(manifest.drift, longest)],
