@@ -29,10 +29,11 @@ export class Elsewhere {
   readonly #find = itemFinder();
 
   /** Examines the rows of this input from now on. */
-  watch({ columns, reading, files, kind }: WatchedSource, isHeld: IsHeld): void {
+  watch(source: WatchedSource, isHeld: IsHeld): void {
+    const { columns, reading, kind } = source;
     // Rows of an output that is read again: they were examined.
     if (reading.items[0].index < 0) return;
-    const readings = files?.().map((file) => file.reading) ?? [reading];
+    const readings = source.files?.().map((file) => file.reading) ?? [reading];
     const chosen = new Set(
       readings.flatMap(({ items }) => items.map((item) => columnName(item).replace(/\[\]$/, ""))),
     );

@@ -129,7 +129,8 @@ function isRow([first, ...others]: readonly CsvRecord[]): boolean {
   return first!.cells.some((cell, index) => {
     if (indicatorWeight(cell) < 1 || fieldName.test(cell.trim())) return false;
     if (rows.length === 0 || !dottedName.test(cell.trim())) return true;
-    return columnShare(rows.map(({ cells }) => cells[index] ?? "")).share >= minShare;
+    const { share, kind } = columnShare(rows.map(({ cells }) => cells[index] ?? ""));
+    return share >= minShare && kind === "domain";
   });
 }
 

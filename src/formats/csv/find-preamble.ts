@@ -166,6 +166,8 @@ function joinQuoted(lines: readonly string[]): readonly string[] {
 
 /** The first line contains it, nearly all lines do, and half of them equally often. */
 function separates(lines: readonly string[], delimiter: Delimiter): boolean {
+  // A filter list: `||example.com^`.
+  if (delimiter === "|" && lines.some((line) => line.startsWith("||"))) return false;
   const counts = lines.map((line) => countDelimiters(line, delimiter));
   if ((counts[0] ?? 0) === 0 || lines.every((line) => isOneCell(line, delimiter))) return false;
   const having = counts.filter((count) => count > 0);
