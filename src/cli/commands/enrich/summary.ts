@@ -21,7 +21,6 @@ import {
   formatPercent,
   formatSeconds,
   formatSpeed,
-  shellWord,
 } from "../../../core/text/quantity.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 
