@@ -57,11 +57,11 @@ export {
 } from "./core/errors.js";
 export type { ReputeErrorOptions } from "./core/errors.js";
 export { verdictOf } from "./core/finding.js";
+export type { FindingSource } from "./core/finding-source.js";
 export type {
   Answers,
   Finding,
   FindingError,
-  FindingSource,
   FindingStatus,
   JsonObject,
   LookupAnswer,

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { MadeUp } from "../core/finding-source.js";
 import type { LookupEndpoint } from "../core/finding.js";
+import type { ResponseHeaders } from "./types.js";
 import {
   partialResults,
   partialResultSchema,
@@ -9,8 +11,17 @@ import {
 } from "./schema/query-result.js";
 import { isKnownType } from "./schema/vocabulary.js";
 
-/** Header of every answer of an embedded service that invents its data. */
-export const syntheticHeader = "x-synthetic-data";
+/** Headers of every answer of an embedded service. */
+export const madeUpHeaders: Readonly<Record<MadeUp, string>> = {
+  sample: "x-sample-data",
+  invented: "x-synthetic-data",
+};
+
+/** Whether the service says that its answer is made up, and how. */
+export function madeUpIn(headers: ResponseHeaders): MadeUp | undefined {
+  if (headers[madeUpHeaders.invented] !== undefined) return "invented";
+  return headers[madeUpHeaders.sample] === undefined ? undefined : "sample";
+}
 
 /** A lookup endpoint, at `/<name>/{item}`. Its columns are in `core/columns.ts`. */
 export interface EndpointSpec {

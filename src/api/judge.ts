@@ -11,7 +11,7 @@ import {
 } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
-import { endpoints, syntheticHeader } from "./endpoints.js";
+import { endpoints, madeUpIn } from "./endpoints.js";
 import { asObject, resultText } from "../core/json-members.js";
 import { readAnswer, type ReadContext, violation } from "./read-answer.js";
 import { schemaFault } from "./schema-fault.js";
@@ -84,17 +84,18 @@ function answered(
     throw serviceError("response_mismatch", message, { httpStatus: status, again: once });
   }
   const answers: Partial<Record<LookupEndpoint, LookupAnswer>> = {};
+  const madeUp = madeUpIn(headers);
   answers[endpoint] = {
     result,
     text: context.asReceived === true ? resultText(text) : undefined,
     bytes: body.length > largeAnswer ? body.length : undefined,
-    synthetic: headers[syntheticHeader] === undefined ? undefined : true,
+    madeUp,
   };
   const finding: Finding = {
     status: isFull ? "complete" : "partial",
     answers,
     missing: isFull ? [] : missingMembers(endpoint, result),
-    source: "live",
+    source: madeUp ?? "live",
     httpStatus: status,
     attempts: 1,
     lookedUpAt: timestamp(context.clock.now()),

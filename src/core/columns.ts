@@ -59,8 +59,10 @@ export const columns: readonly Column[] = [
     quickCheck("bogon"),
   ),
   bool("quick_activity", "Activity was observed, from the quick check", quickCheck("activity")),
-  text("source", "live, cache, duplicate or local; empty if nothing was looked up", (e) =>
-    e.item === null ? null : e.finding.source,
+  text(
+    "source",
+    "live, cache, duplicate or local; sample or invented from the embedded service; empty if nothing was looked up",
+    (e) => (e.item === null ? null : e.finding.source),
   ),
   count("http_status", "HTTP status of the deciding answer", (e) => e.finding.httpStatus),
   count("attempts", "Requests sent for this answer", (e) => e.finding.attempts),
@@ -127,7 +129,7 @@ export function lackedColumns(
 const optionalKinds = Object.keys(optionalColumns) as readonly OptionalKind[];
 
 /** Version of the column table. Any change to a column needs a new version. */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 function raw(endpoint: LookupEndpoint, what: string): Column {
   const description = `With --raw: the result of the ${what} as received, as JSON`;

@@ -1,11 +1,9 @@
+import type { FindingSource, MadeUp } from "./finding-source.js";
 import type { Item } from "./item/item.js";
 
 export const findingStatuses = ["complete", "partial", "invalid", "unsupported", "failed"] as const;
 
 export type FindingStatus = (typeof findingStatuses)[number];
-
-/** Where an answer came from: the service, a cache, an earlier row of the run, or repute itself. */
-export type FindingSource = "live" | "cache" | "duplicate" | "local";
 
 export const lookupEndpoints = ["query", "quick-check"] as const;
 
@@ -41,8 +39,8 @@ export interface LookupAnswer {
   readonly text?: string | undefined;
   /** Size in bytes of the text that `result` was parsed from, if above `largeAnswer`. */
   readonly bytes?: number | undefined;
-  /** True if the service said that it invented the answer. A journal does not keep this, a cache does. */
-  readonly synthetic?: true | undefined;
+  /** Set if the service said that the answer is made up. */
+  readonly madeUp?: MadeUp | undefined;
 }
 
 /** One slot per endpoint; absent if it was not asked or did not answer. */

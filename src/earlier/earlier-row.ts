@@ -1,6 +1,7 @@
 import { type Column, type ColumnValue, resultFrom } from "../core/column.js";
 import { columns, type OptionalColumns } from "../core/columns.js";
 import { FatalError } from "../core/errors.js";
+import { findingSources } from "../core/finding-source.js";
 import {
   type Finding,
   findingStatuses,
@@ -126,7 +127,7 @@ function earlierFinding(record: EarlierRecord): Finding | null {
   const status = findingStatuses.find((known) => known === record.text("status"));
   const verdict = verdicts.find((known) => known === record.text("verdict"));
   if (status === undefined || (verdict === undefined && record.text("verdict") !== "")) return null;
-  const source = sources.find((known) => known === record.text("source")) ?? "local";
+  const source = findingSources.find((known) => known === record.text("source")) ?? "local";
   return {
     ...unasked(
       status,
@@ -176,5 +177,3 @@ function earlierItem(record: EarlierRecord): Item | null {
     ? null
     : { kind, value: record.text("item") };
 }
-
-const sources = ["live", "cache", "duplicate", "local"] as const;

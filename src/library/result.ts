@@ -1,8 +1,8 @@
 import { type AbortGroups, raceAbort } from "../core/abort.js";
 import type { PartialResult, QueryResult, QuickCheckResult } from "../api/schema/query-result.js";
+import type { FindingSource } from "../core/finding-source.js";
 import {
   type FindingError,
-  type FindingSource,
   hasOtherWord,
   unasked,
   type Verdict,

@@ -128,7 +128,7 @@ export class Services {
     const url = settings[name];
     const credential = settings[credentials[name]] ?? null;
     if (url !== undefined) {
-      return { url, name: url, credential, embedded: false, isSynthetic: false };
+      return { url, name: url, credential, embedded: false };
     }
     if (!settings.local) throw missing(name);
     const { sampleAccessToken, sampleCaseApiKey } = await import("../service/service.js");
@@ -140,7 +140,7 @@ export class Services {
       name: embeddedServiceName(settings.synthetic),
       credential: credential ?? samples[name],
       embedded: true,
-      isSynthetic: settings.synthetic !== undefined,
+      madeUp: settings.synthetic === undefined ? "sample" : "invented",
     };
   }
 

@@ -1,7 +1,7 @@
 import { EarlyEndError } from "../core/errors.js";
+import { type FindingSource, findingSources } from "../core/finding-source.js";
 import {
   type Finding,
-  type FindingSource,
   type FindingStatus,
   hasOtherWord,
   type LookupEndpoint,
@@ -69,10 +69,8 @@ const weight: Readonly<Record<FindingStatus, number>> = {
 /** `live` if anything was requested; otherwise the source farthest away. */
 function sourceOf(one: FindingSource, other: FindingSource): FindingSource {
   if (one === other) return one;
-  return sources.find((source) => source === one || source === other) ?? one;
+  return findingSources.find((source) => source === one || source === other) ?? one;
 }
-
-const sources: readonly FindingSource[] = ["live", "cache", "duplicate", "local"];
 
 /** RFC 3339 times in UTC with equal precision sort as text. */
 function later(one: string | null, other: string | null): string | null {

@@ -1,3 +1,5 @@
+import type { MadeUp } from "../core/finding-source.js";
+import type { TableData } from "./warehouse/run-records.js";
 import type { Clock } from "../core/clock.js";
 import type { ColumnType } from "../core/column.js";
 import type { Encoder } from "../formats/types.js";
@@ -30,6 +32,8 @@ export interface Publication {
   readonly warnings?: readonly string[];
   /** Of a table: the rows of the run before; null or absent if there is none. */
   readonly earlierRows?: number | null | undefined;
+  /** Of a table: whose answers it holds; null or absent if there are none. */
+  readonly holds?: TableData | null | undefined;
   /** Whether the rows of a run that stops early are published, and the others with its end. */
   readonly takesParts: boolean;
 }
@@ -47,6 +51,8 @@ export interface PublicationOptions extends TableSchemaOptions {
   /** Aborts waiting for an unreachable server. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
+  /** Set if the answers of the run are known to be made up. */
+  readonly madeUp?: MadeUp | undefined;
   /** Of a data set: how its files are written. */
   readonly parts?: PartOptions | undefined;
   /** Of a finished run that is published again: the files of its data set. */

@@ -1,3 +1,4 @@
+import { madeUpText } from "../core/finding-source.js";
 import { printable } from "../core/text/printable.js";
 import { counted, formatCount, formatPercent } from "../core/text/quantity.js";
 import { wrapText } from "../core/text/wrap.js";
@@ -18,12 +19,11 @@ const bucketsShown = 12;
 /** The report as text of at most `width` columns, with bars. */
 export function reportText(report: Report, width: number): string {
   const wide = Math.max(40, Math.min(width, 100));
+  const madeUp = report.run?.madeUp ?? null;
   const parts = [
     wrapText(headline(report), wide),
     wrapText(headlineDetail(report), wide),
-    report.run?.synthetic === true
-      ? wrapText("Invented data: the service made these answers up.", wide)
-      : "",
+    madeUp === null ? "" : wrapText(`${madeUpText[madeUp].join(". ")}.`, wide),
     section("What changed", changesLines(report, wide)),
     section("Verdicts", verdictLines(report, wide)),
     section(

@@ -1,4 +1,5 @@
 import type { ExclusionRecord } from "../core/manifest/manifest.js";
+import type { MadeUp } from "../core/finding-source.js";
 import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { Days } from "./timeline.js";
 import type { Change, DiffCounts } from "./diff/diff-outputs.js";
@@ -66,8 +67,8 @@ export interface RunFacts {
   readonly exclusions: readonly ExclusionRecord[];
   /** Why the run ended, where that is not `done`. */
   readonly unusualEnd: string | null;
-  /** The service invented its answers (`--synthetic`). */
-  readonly synthetic: boolean;
+  /** How its answers are made up; null if they are those of a real service. */
+  readonly madeUp: MadeUp | null;
 }
 
 export interface Changes {

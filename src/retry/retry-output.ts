@@ -1,3 +1,4 @@
+import { madeUpOf } from "../core/manifest/manifest.js";
 import { createHash } from "node:crypto";
 import { UsageError } from "../core/errors.js";
 import { failedSuffix, withoutFailed } from "../core/files/output-names.js";
@@ -87,7 +88,7 @@ async function retryFiles(
     {
       inputFormat: () => Promise.resolve(form.reading.format),
       options: { retry: true, run: runId ?? null, ...(inPlace ? {} : pinned(set)) },
-      synthetic: manifest?.synthetic === true,
+      madeUp: madeUpOf(manifest ?? {}),
       optional: form.optional,
       inPlace,
       replacedVersion: inPlace ? local.version : undefined,

@@ -1,3 +1,4 @@
+import { madeUpOf } from "../core/manifest/manifest.js";
 import { asObject } from "../core/json-members.js";
 import { retrySuffix } from "../core/files/output-names.js";
 import { UsageError } from "../core/errors.js";
@@ -67,8 +68,8 @@ export async function retryTable(
     output: { ...output, prefix },
     run: { ...howToRun, maxFailed: { percent: 100 } },
   };
-  const synthetic = isItsRun && earlier?.synthetic === true;
-  return runResumably({ ...job, settings }, { ...handling, synthetic }, place, stateBase);
+  const madeUp = madeUpOf(isItsRun && earlier !== null ? earlier : {});
+  return runResumably({ ...job, settings }, { ...handling, madeUp }, place, stateBase);
 }
 
 /** The rows of a table are copied first, as an output of flat NDJSON. */

@@ -81,7 +81,8 @@ export async function openRun(
   const source = await raceAbort(opening, job.signal, (late) => late.close());
   stack.use(source);
   const tally = new Tally(before?.tally);
-  if (session.service.isSynthetic || handling.synthetic === true) tally.synthetic = true;
+  tally.hasMadeUp(session.service.madeUp);
+  tally.hasMadeUp(handling.madeUp);
   const withheld = await session.withheld(settings.lookup);
   tally.exclusions.name(withheld.lists);
   tally.elsewhere.watch(source, withheld.isListed);

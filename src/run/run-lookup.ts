@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { syntheticHeader } from "../api/endpoints.js";
+import { FatalError } from "../core/errors.js";
+import type { MadeUp } from "../core/finding-source.js";
+import { mixedData, otherTable } from "../outputs/warehouse/run-records.js";
+import { madeUpIn } from "../api/endpoints.js";
 import type { LookupRecord } from "../core/attempt.js";
 import type { ResourceStack } from "../core/resource-stack.js";
 import { openJournal } from "../store/journal/journal.js";
@@ -13,7 +16,7 @@ import { endpointOf } from "../lookup/attempt/journalled.js";
 
 export interface RunLookupOptions extends Pick<
   OpenRun,
-  "clock" | "tally" | "folder" | "before" | "state" | "fingerprint"
+  "clock" | "tally" | "folder" | "before" | "state" | "fingerprint" | "staged" | "target"
 > {
   /** Whether rows contain results as received. */
   readonly asReceived: boolean;
@@ -53,7 +56,10 @@ export async function openRunLookup(
     requests: signals.requests,
     onAttempt({ endpoint, outcome, headers }) {
       tally.request(endpoint, outcome);
-      if (headers?.[syntheticHeader] !== undefined) tally.synthetic = true;
+      if (headers === null) return;
+      const madeUp = madeUpIn(headers);
+      tally.hasMadeUp(madeUp);
+      if (outcome === "200") refuseMixed(options, madeUp);
     },
     onWarning: (message) => tally.warning(message),
     onEarlyEnd: (error) => signals.end(error),
@@ -66,6 +72,17 @@ export async function openRunLookup(
   });
   stack.defer(() => opened.close());
   return { ...opened, journal: journal.store };
+}
+
+/** Ends a run whose answers must not stand among those in its table. */
+function refuseMixed(
+  { staged, target, signals }: Pick<RunLookupOptions, "staged" | "target" | "signals">,
+  madeUp: MadeUp | undefined,
+): void {
+  const holds = staged?.holds ?? null;
+  if (holds === null || holds === (madeUp === undefined ? "real" : "made up")) return;
+  const message = mixedData(target.name, holds);
+  signals.end(new FatalError("made_up_rows", message, { hint: otherTable }));
 }
 
 interface RunJournal {

@@ -137,7 +137,9 @@ function dropUselessState(
 ): void {
   if (before === null && tally.rows === 0 && !tally.answered) state?.forget();
   // The journal holds only 404s, which a run with the right address must not replay.
-  const isWrongService = error instanceof FatalError && error.code === "wrong_service";
+  // Nor would another run want the answers of a service that the table does not take.
+  const isWrongService =
+    error instanceof FatalError && ["wrong_service", "made_up_rows"].includes(error.code);
   if (isWrongService && (before === null || lookup?.address.found === false)) {
     state?.forget();
   }

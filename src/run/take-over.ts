@@ -2,6 +2,7 @@ import { serviceAddress } from "../store/cache-key.js";
 import { readJournal } from "../store/journal/read-journal.js";
 import { itemOf } from "../lookup/attempt/journalled.js";
 import type { LookupRecord } from "../core/attempt.js";
+import { madeUpOf } from "../core/manifest/manifest.js";
 import { counted } from "../core/text/quantity.js";
 import type { LookupStore } from "../store/store.js";
 import type { EarlierRun } from "./state/state-folder.js";
@@ -53,7 +54,7 @@ export async function takeOverAnswers(
     );
     tally.tookOver += taken.length;
   }
-  if (tally.tookOver > 0 && checkpoint.tally.synthetic === true) tally.synthetic = true;
+  if (tally.tookOver > 0) tally.hasMadeUp(madeUpOf(checkpoint.tally));
   onNotice?.(`took over ${counted(tally.tookOver, "answer")} of the interrupted run`);
 }
 

@@ -1,12 +1,12 @@
-import type { LeftOutCounts, Manifest } from "../core/manifest/manifest.js";
+import { type LeftOutCounts, type Manifest, madeUpOf } from "../core/manifest/manifest.js";
 import { hasOtherTime } from "../core/columns.js";
+import { findingSources, type MadeUp } from "../core/finding-source.js";
 import {
   countedVerdicts,
-  type Finding,
   type FindingStatus,
   findingStatuses,
+  firstAnswer,
   hasOtherWord,
-  lookupEndpoints,
   type VerdictCounts,
   verdictOf,
 } from "../core/finding.js";
@@ -59,6 +59,7 @@ type RunCounts = Pick<
   | "earlier_rows"
   | "first_broken"
   | "synthetic"
+  | "sample"
 >;
 
 /** The counts of a run as plain JSON, stored in checkpoints. */
@@ -71,12 +72,12 @@ export interface TallySnapshot extends RunCounts, Pick<RequestSnapshot, "unjourn
 }
 
 /** The counts of a run whose rows are written again. */
-export function withoutRows({ unjournalled, took_over, synthetic }: TallySnapshot): TallySnapshot {
+export function withoutRows({ unjournalled, took_over, ...run }: TallySnapshot): TallySnapshot {
   return {
     ...new Tally().snapshot(),
     unjournalled,
     ...(took_over === undefined ? {} : { took_over }),
-    ...(synthetic === undefined ? {} : { synthetic }),
+    ...madeUpMembers(madeUpOf(run)),
   };
 }
 
@@ -85,7 +86,8 @@ export class Tally extends RequestTally {
   rows = 0;
   /** Rows that were read and not written. */
   skipped = 0;
-  synthetic = false;
+  /** How its answers are made up; undefined if they are those of a real service. */
+  #madeUp: MadeUp | undefined;
   /** Answers taken over from an interrupted run; null if there was none. */
   tookOver: number | null = null;
   /** Rows of the earlier output; null for none. */
@@ -103,7 +105,7 @@ export class Tally extends RequestTally {
   readonly exclusions = new ExclusionCounts();
   readonly elsewhere = new Elsewhere();
   readonly #kinds = zeros(itemKinds);
-  readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
+  readonly #sources = zeros(findingSources);
   readonly #named = eachNamed((): Counts => new Map());
   readonly #warnedRows: Counts = new Map();
   #retried: Manifest["retried"];
@@ -118,7 +120,7 @@ export class Tally extends RequestTally {
   add(part: RunCounts & Pick<Manifest, "left_out" | "skipped"> & { readonly rows: number }): void {
     this.rows += part.rows;
     this.skipped += part.skipped ?? 0;
-    this.synthetic ||= part.synthetic === true;
+    this.hasMadeUp(madeUpOf(part));
     if (part.took_over !== undefined) this.tookOver = (this.tookOver ?? 0) + part.took_over;
     this.earlierRows = part.earlier_rows ?? this.earlierRows;
     this.#firstBroken ??= part.first_broken ?? null;
@@ -126,7 +128,7 @@ export class Tally extends RequestTally {
     addCounts(this.statuses, part.statuses);
     addCounts(this.verdicts, part.verdicts);
     addCounts(this.#kinds, part.kinds);
-    addCounts(this.#sources, part.sources);
+    for (const source of findingSources) this.#sources[source] += part.sources[source] ?? 0;
     if (part.left_out !== undefined) {
       addCounts(this.leftOut.reasons, part.left_out);
       addCounts(this.leftOut.statuses, part.left_out.statuses);
@@ -168,11 +170,16 @@ export class Tally extends RequestTally {
       addCount(this.#named[finding.status === "unsupported" ? "unsupported" : "errors"], code);
       if (code === "excluded") this.exclusions.row(message);
     }
-    if (isInvented(finding)) this.synthetic = true;
+    this.hasMadeUp(firstAnswer(finding)?.madeUp);
     const tags = finding.answers.query?.result["tags"];
     if (Array.isArray(tags)) {
       for (const tag of tags) if (typeof tag === "string") addCount(this.#named.tags, tag);
     }
+  }
+
+  /** Notes that there are such answers. */
+  hasMadeUp(how: MadeUp | undefined): void {
+    if (how !== undefined && this.#madeUp !== "invented") this.#madeUp = how;
   }
 
   /** Counts a row, counted already, as one that is not written. */
@@ -218,7 +225,7 @@ export class Tally extends RequestTally {
       statuses: { ...this.statuses },
       verdicts: { ...this.verdicts },
       kinds: { ...this.#kinds },
-      sources: { ...this.#sources },
+      sources: sourceCounts(this.#sources),
       ...this.requestCounts(),
       ...eachNamed((name) => mostFrequentFirst(this.#named[name])),
       ...this.elsewhere.snapshot(),
@@ -228,11 +235,19 @@ export class Tally extends RequestTally {
       ...(this.tookOver === null ? {} : { took_over: this.tookOver }),
       ...(this.earlierRows === null ? {} : { earlier_rows: this.earlierRows }),
       ...(this.#firstBroken === null ? {} : { first_broken: this.#firstBroken }),
-      ...(this.synthetic ? { synthetic: true } : {}),
+      ...madeUpMembers(this.#madeUp),
     };
   }
 }
 
-function isInvented({ answers }: Finding): boolean {
-  return lookupEndpoints.some((endpoint) => answers[endpoint]?.synthetic === true);
+/** Most services are real: then those of the embedded one are left out. */
+function sourceCounts(sources: Readonly<Record<string, number>>): Manifest["sources"] {
+  const shown = ([name, n]: readonly [string, number]): boolean =>
+    n > 0 || !["sample", "invented"].includes(name);
+  return Object.fromEntries(Object.entries(sources).filter(shown));
+}
+
+function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
+  if (madeUp === undefined) return {};
+  return madeUp === "invented" ? { synthetic: true } : { sample: true };
 }

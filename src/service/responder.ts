@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { FastifyReply } from "fastify";
-import { syntheticHeader } from "../api/endpoints.js";
+import { madeUpHeaders } from "../api/endpoints.js";
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 import { Faults, type ServedOutcome } from "./faults.js";
@@ -101,7 +101,7 @@ export class Responder {
     raw.writeHead(status, {
       ...headers,
       ...(contentType === null ? {} : { "content-type": contentType }),
-      ...(this.#settings.synthetic === undefined ? {} : { [syntheticHeader]: "true" }),
+      [madeUpHeaders[this.#settings.synthetic === undefined ? "sample" : "invented"]]: "true",
       ...(this.#closing.signal.aborted ? { connection: "close" } : {}),
       "content-length": Buffer.byteLength(body),
     });

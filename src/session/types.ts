@@ -7,6 +7,7 @@ import type { Throttling } from "../lookup/pace/request-pace.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { Slots } from "../lookup/pace/slots.js";
 import type { Lookup } from "../lookup/types.js";
+import type { MadeUp } from "../core/finding-source.js";
 import type { WithheldChoice } from "../lookup/withheld.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
 
@@ -19,8 +20,8 @@ export interface ServiceAccess {
   readonly credential: string | null;
   /** Whether the service ends with this process. */
   readonly embedded: boolean;
-  /** Whether it is known to invent its answers. */
-  readonly isSynthetic: boolean;
+  /** How its answers are made up, if that is known beforehand. */
+  readonly madeUp?: MadeUp;
 }
 
 /** How to ask a service. Calls other than lookups need no more than `retries` and `timeout`. */

@@ -6,11 +6,13 @@ import {
   resultText,
 } from "../core/json-members.js";
 import type { Again, LookupRecord } from "../core/attempt.js";
+import type { MadeUp } from "../core/finding-source.js";
 import {
   type Answers,
   type Finding,
   type FindingError,
   type FindingStatus,
+  firstAnswer,
   type JsonObject,
   largeAnswer,
   type LookupAnswer,
@@ -44,8 +46,9 @@ export interface RecordParts {
 
 export function recordParts(key: string, record: LookupRecord): RecordParts {
   const { finding, body } = record;
+  const madeUp = madeUpField(finding);
   if (body === undefined || body.length > maxBodyBytes) {
-    const rest = JSON.stringify([originField(record), record.again?.policy ?? null]);
+    const rest = JSON.stringify([originField(record), record.again?.policy ?? null, ...madeUp]);
     return { text: `${findingText(key, finding).slice(0, -1)},${rest.slice(1)}`, body: null };
   }
   const line: BodyLine = [
@@ -54,6 +57,7 @@ export function recordParts(key: string, record: LookupRecord): RecordParts {
     finding.attempts,
     finding.lookedUpAt,
     originField(record),
+    ...madeUp,
   ];
   return { text: `${JSON.stringify(line)}\n`, body };
 }
@@ -104,7 +108,7 @@ export interface ReadBackOptions {
   readonly asReceived?: boolean | undefined;
 }
 
-/** Decodes a record. The finding's source is `live`. */
+/** Decodes a record. */
 export function decodeRecord(
   bytes: Buffer,
   { asReceived = false }: ReadBackOptions = {},
@@ -113,7 +117,7 @@ export function decodeRecord(
   // `findingText` writes one line of JSON, so only records with a body contain a line feed.
   if (end < 0) return parseRecord(bytes.toString("utf8", headBytes, bytes.length), asReceived);
   const line = JSON.parse(bytes.toString("utf8", headBytes, end)) as BodyLine;
-  const [key, endpoint, attempts, lookedUpAt, origin] = line;
+  const [key, endpoint, attempts, lookedUpAt, origin, madeUp] = line;
   const body = bytes.subarray(end + 1);
   const reading = readJson(body);
   if (reading.fault !== null) throw new TypeError(`journal record: its body ${reading.fault}`);
@@ -122,12 +126,13 @@ export function decodeRecord(
     result,
     text: asReceived ? resultText(reading.text) : undefined,
     bytes: body.length > largeAnswer ? body.length : undefined,
+    madeUp,
   };
   const finding: Finding = {
     status: "complete",
     answers: { [lookupEndpoints[endpoint]!]: answer },
     missing: [],
-    source: "live",
+    source: madeUp ?? "live",
     httpStatus: 200,
     attempts,
     lookedUpAt,
@@ -138,25 +143,25 @@ export function decodeRecord(
 
 function parseRecord(text: string, asReceived: boolean): Keyed<LookupRecord> {
   const fields = parseJson(text) as readonly [...Fields, ...Rest];
-  const [origin, policy] = fields.slice(fieldCount) as unknown as Rest;
+  const [origin, policy, madeUp] = fields.slice(fieldCount) as unknown as Rest;
   const again = policy === null ? null : { policy, afterMs: null };
-  const finding = findingOf(fields.slice(0, fieldCount) as unknown as Fields, text, asReceived);
+  const own = fields.slice(0, fieldCount) as unknown as Fields;
+  const finding = findingOf(own, text, asReceived, madeUp);
   return { key: fields[0], value: { finding, again, ...originMembers(origin) } };
 }
 
-/** Parses the output of `findingText`, with a 1 after it if it is invented. The finding's source is `live`. */
+/** Parses the output of `findingText`, with a word after it if it is made up. */
 export function parseFindingText(
   text: string,
   { asReceived = false }: ReadBackOptions = {},
 ): Keyed<Finding> {
-  const fields = parseJson(text) as readonly [...Fields, invented?: 1];
+  const fields = parseJson(text) as readonly [...Fields, madeUp?: MadeUp];
   const own = fields.slice(0, fieldCount) as unknown as Fields;
-  const isInvented = fields[fieldCount] === 1;
-  return { key: fields[0], value: findingOf(own, text, asReceived, isInvented) };
+  return { key: fields[0], value: findingOf(own, text, asReceived, fields[fieldCount]) };
 }
 
 /** @param text the JSON from which `fields` were parsed */
-function findingOf(fields: Fields, text: string, asReceived: boolean, isInvented = false): Finding {
+function findingOf(fields: Fields, text: string, asReceived: boolean, madeUp?: MadeUp): Finding {
   const [, status, results, missing, httpStatus, attempts, lookedUpAt, error] = fields;
   const texts = asReceived ? memberTexts(elementTexts(text)[2] ?? "{}") : null;
   const bytes = text.length > largeAnswer ? text.length : undefined;
@@ -164,19 +169,24 @@ function findingOf(fields: Fields, text: string, asReceived: boolean, isInvented
   for (const endpoint of lookupEndpoints) {
     const result = results[endpoint];
     if (result === undefined) continue;
-    const synthetic = isInvented ? true : undefined;
-    answers[endpoint] = { result, text: texts?.get(endpoint), bytes, synthetic };
+    answers[endpoint] = { result, text: texts?.get(endpoint), bytes, madeUp };
   }
   return {
     status,
     answers,
     missing,
-    source: "live",
+    source: madeUp ?? "live",
     httpStatus,
     attempts,
     lookedUpAt,
     error,
   };
+}
+
+/** The last field of a finding that is made up. */
+export function madeUpField(finding: Finding): readonly [MadeUp?] {
+  const { madeUp } = firstAnswer(finding) ?? {};
+  return madeUp === undefined ? [] : [madeUp];
 }
 
 function originField({ origin, drift }: LookupRecord): OriginField | null {
@@ -202,6 +212,7 @@ type BodyLine = readonly [
   attempts: number,
   lookedUpAt: string | null,
   origin: OriginField | null,
+  madeUp?: MadeUp,
 ];
 
 /**
@@ -224,7 +235,7 @@ type Fields = readonly [
 const fieldCount = 8;
 
 /** Journal-only fields after the finding. */
-type Rest = readonly [origin: OriginField | null, again: Again["policy"] | null];
+type Rest = readonly [origin: OriginField | null, again: Again["policy"] | null, madeUp?: MadeUp];
 
 /** Two 32-bit numbers. */
 const headBytes = 8;

@@ -21,7 +21,8 @@ interface Written {
 async function enriched(name: string, bytes: Buffer, args: readonly string[]): Promise<Written> {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, name), bytes);
-  const own = ["-o", "out", "--rejects", "rejects", "--local", "--quiet", "--fail-on", "never"];
+  const accepting = ["--fail-on", "never", "--max-failed", "100%"];
+  const own = ["-o", "out", "--rejects", "rejects", "--local", "--quiet", ...accepting];
   const { code, stderr } = await runRepute(["enrich", name, ...own, ...args], { cwd });
   expect(code, stderr).toBe(0);
   return {

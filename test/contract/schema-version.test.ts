@@ -37,7 +37,7 @@ it.each([1, 99])("does not verify an output of schema version %i", async (versio
   const { code, stderr } = await runInProcess(["verify", join(cwd, "out.csv")]);
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    new RegExp(`has schema version ${version}; this version of repute reads 3$`, "m"),
+    new RegExp(`has schema version ${version}; this version of repute reads 4$`, "m"),
   );
   expect(stderr).toContain("or run enrich on the input again");
 });

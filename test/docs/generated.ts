@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadCommands } from "../../src/cli/command-list.js";
 import type { StoredType } from "../../src/formats/typed-column.js";
-import { columns } from "../../src/core/columns.js";
+import { columns, schemaVersion } from "../../src/core/columns.js";
 import { rowCodes } from "../../src/core/row-codes.js";
 import { dialectNames, sqlType } from "../../src/outputs/sql/dialect.js";
 import { capitalised, table } from "../helpers/markdown.js";
@@ -21,6 +21,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
   const { rows, foundColumn } = await theDemo();
   return {
     ...commandParts(commands),
+    "schema-version": `These are the columns of schema version ${schemaVersion}.`,
     columns: table(
       ["Column", "Type", "Content"],
       columns.map(({ name, type, description }) => [`\`rep_${name}\``, type, description]),

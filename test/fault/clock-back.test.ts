@@ -28,7 +28,7 @@ it.each([
     }),
   );
   expect(manifest.statuses.complete).toBe(500);
-  expect(manifest.sources.duplicate).toBe(50);
+  expect(manifest.sources["duplicate"]).toBe(50);
   expect(manifest.seconds).toBeGreaterThanOrEqual(0);
   expect((await readFile(output, "utf8")).trimEnd().split("\n")).toHaveLength(501);
 });

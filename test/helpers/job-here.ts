@@ -28,7 +28,7 @@ export function sessionHere(
   }: Partial<Omit<SessionOptions, "service">> & { readonly service?: Service } = {},
 ): Session {
   const { intelUrl: url = nowhere } = settings;
-  const remote = { url, name: url, credential: null, embedded: false, isSynthetic: false };
+  const remote = { url, name: url, credential: null, embedded: false };
   const { rate = [] } = settings;
   return new Session({
     settings: { ...settings, rate: rate.every(isQuota) ? [unlimited, ...rate] : rate },

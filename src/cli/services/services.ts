@@ -39,7 +39,7 @@ export async function withServices<Name extends ServiceName, T>(
     const named = given.get(secret.fileKey)?.level === "flag";
     const credential = url === null && !named ? null : await readSecret(secret, given, context);
     if (url === null) own[name] = credential;
-    else remote[name] = { url, name: url, credential, embedded: false, isSynthetic: false };
+    else remote[name] = { url, name: url, credential, embedded: false };
   }
   const all = (services: typeof remote) => services as Readonly<Record<Name, ServiceAccess>>;
   if (names.every((name) => name in remote)) return use(all(remote));
@@ -68,8 +68,8 @@ async function startEmbedded(
   const shared = {
     name: embeddedServiceName(synthetic),
     embedded: true,
-    isSynthetic: synthetic !== undefined,
-  };
+    madeUp: synthetic === undefined ? "sample" : "invented",
+  } as const;
   const access: Readonly<Record<ServiceName, ServiceAccess>> = {
     intel: { ...shared, url: intelUrl, credential: apiKey ?? null },
     ops: { ...shared, url: opsUrl, credential: accessToken },

@@ -157,7 +157,7 @@ function familiesOf(run: MeteredRun): readonly Family[] {
       "Rows with an item, by the origin of their answer.",
       counted("source", sources),
     ],
-    ["cache_hits", "Rows answered from the cache.", sources ? one(sources.cache) : []],
+    ["cache_hits", "Rows answered from the cache.", sources ? one(sources["cache"] ?? 0) : []],
     ["drift", "Answers with a value that the interface does not list.", drift ? one(drifted) : []],
     [
       "requests",

@@ -122,7 +122,7 @@ export class ChunkDoer {
     const { lookup, service } = settings;
     this.#sessionKey = key;
     this.#session = new Session({
-      service: { url, name: url, credential, embedded: false, isSynthetic: false },
+      service: { url, name: url, credential, embedded: false },
       settings: { ...lookup, ...service },
       clock: systemClock,
       stateFolder,

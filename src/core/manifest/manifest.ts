@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { MadeUp } from "../finding-source.js";
 import { countedVerdicts, findingStatuses } from "../finding.js";
 import { itemKinds } from "../item/item.js";
 import { inputRecord, inputFacts } from "./reading-facts.js";
@@ -29,6 +30,14 @@ export type Refusal = (typeof refusals)[number];
 
 export function isRefusal(reason: string | undefined): reason is Refusal {
   return refusals.some((each) => each === reason);
+}
+
+/** How the answers of a run are made up; undefined if they are those of a real service. */
+export function madeUpOf(
+  manifest: Partial<Pick<Manifest, "synthetic" | "sample">>,
+): MadeUp | undefined {
+  if (manifest.synthetic === true) return "invented";
+  return manifest.sample === true ? "sample" : undefined;
 }
 
 const count = z.int().nonnegative();
@@ -177,10 +186,7 @@ export const manifestSchema = z.object({
     .describe("Of a retry: the failed and partial rows by status before, then by status now"),
   kinds: z.record(z.enum(itemKinds), count).readonly(),
   requests: z.record(z.string(), requests).readonly(),
-  sources: z
-    .object({ live: count, cache: count, duplicate: count, local: count })
-    .readonly()
-    .describe("Rows by the origin of their finding"),
+  sources: counts.describe("Rows by the origin of their finding"),
   took_over: count
     .optional()
     .describe("Answers taken over from an interrupted run that this one replaced"),
@@ -216,6 +222,10 @@ export const manifestSchema = z.object({
   warnings: counts.describe("Number of times that each warning was given"),
   warned_rows: counts.describe("First row of each warning about rows"),
   synthetic: z.literal(true).optional().describe("The service said that its answers are invented"),
+  sample: z
+    .literal(true)
+    .optional()
+    .describe("The answers are those of the embedded service's sample data"),
   started_at: z.string(),
   ended_at: z.string(),
   seconds: z.number().describe("Duration, excluding interruptions"),

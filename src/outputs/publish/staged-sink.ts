@@ -8,7 +8,7 @@ import type { Sink, SinkPosition, WrittenOutput } from "../types.js";
 import type { Publication } from "../publication.js";
 
 /** A sink whose rows wait in the state folder until the run ends. */
-export interface StagedSink extends Sink, Pick<Publication, "earlierRows"> {
+export interface StagedSink extends Sink, Pick<Publication, "earlierRows" | "holds"> {
   /** Makes what is going to appear. No row can be written afterwards. */
   prepare(suffix: string): Promise<WrittenOutput | null>;
   /** Publishes the rows so far, where the output takes parts of a run. */
@@ -28,6 +28,7 @@ export async function openStage(
     stageUpTo(publication, stateFolder, await sink.checkpoint());
   return {
     earlierRows: publication.earlierRows,
+    holds: publication.holds,
     write: (rows) => sink.write(rows),
     checkpoint: () => sink.checkpoint(),
     prepare: async (suffix) => publication.prepare(await soFar(), suffix),

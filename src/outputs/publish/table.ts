@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../core/clock.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import { writePart } from "../file-destination.js";
 import { renamePart } from "../part-file.js";
@@ -8,7 +9,15 @@ import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import type { DialectName } from "../sql/dialect.js";
 import { prepareTable } from "../warehouse/prepare-table.js";
 import { cellsEncoder, loadedRows } from "../warehouse/row-cells.js";
-import { lastRunRows, prepareRuns, recordRun } from "../warehouse/run-records.js";
+import {
+  dataOf,
+  lastRunRows,
+  mixedData,
+  otherTable,
+  prepareRuns,
+  recordRun,
+  tableData,
+} from "../warehouse/run-records.js";
 import type { TableMode } from "../options.js";
 import { countAll } from "../warehouse/saved-rows.js";
 import { type Connect, type TableSession, withDatabase } from "../warehouse/table-database.js";
@@ -36,7 +45,7 @@ export async function publishTable(
   const { mode } = options;
   const writing = { ...options, access: "write" } as const;
   const wanted = tableSchema(target.kind, options);
-  const { schema, earlierRows } = await checkTablePlace(connect, target, wanted, options);
+  const { schema, earlierRows, holds } = await checkTablePlace(connect, target, wanted, options);
   const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
   return {
     columns: stagedColumns(schema.columns),
@@ -45,6 +54,7 @@ export async function publishTable(
     // Only a whole run replaces the rows of others.
     takesParts: mode !== "replace",
     earlierRows,
+    holds,
     prepare: (stage, suffix) =>
       suffix === ""
         ? countedTable(stage, schema, target.kind, mode)
@@ -71,7 +81,7 @@ async function checkTablePlace(
   target: TableTarget,
   wanted: TableSchema,
   options: PublicationOptions,
-): Promise<{ readonly schema: TableSchema; readonly earlierRows: number | null }> {
+): Promise<{ readonly schema: TableSchema } & Pick<Publication, "earlierRows" | "holds">> {
   return withDatabase(connect, { ...options, access: "check" }, (database) =>
     database.transaction(async (session) => {
       const { table, schema } = await prepareTable(session, target.table, wanted);
@@ -80,7 +90,13 @@ async function checkTablePlace(
       const earlierRows =
         (await lastRunRows(session, runs)) ??
         (schema.mode === "replace" ? await countAll(session, table) : null);
-      return { schema, earlierRows };
+      const holds = await tableData(session, runs);
+      if (holds === "real" && options.madeUp !== undefined) {
+        throw new UsageError("made_up_rows", mixedData(target.display, holds), {
+          hint: otherTable,
+        });
+      }
+      return { schema, earlierRows, holds };
     }, "ROLLBACK"),
   );
 }
@@ -126,6 +142,10 @@ async function load(
   const runs = await prepareRuns(session, table);
   await session.lock?.(`run ${runId}`);
   if (mode !== "append") await session.lockTable?.(table);
+  const [holds, ours] = [await tableData(session, runs), manifest && dataOf(manifest)];
+  if (holds !== null && ours !== null && holds !== ours) {
+    throw new FatalError("made_up_rows", mixedData(display, holds), { hint: otherTable });
+  }
   const takes = mode === "merge" ? hasKey(kind, schema) : undefined;
   const { columns } = schema;
   const isStaged = stage.exists;

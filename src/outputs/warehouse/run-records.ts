@@ -1,5 +1,5 @@
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
+import { madeUpOf, type Manifest } from "../../core/manifest/manifest.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import {
   createTable,
@@ -93,6 +93,46 @@ export async function lastRunRows(
   );
   return found === undefined ? null : Number(found[0]);
 }
+
+/** Whose answers a table holds: those of a real service, or made-up ones. */
+export type TableData = "real" | "made up";
+
+/** What the newest runs say of the answers in their table; null if there are none. */
+export async function tableData(
+  { dialect, query }: TableSession,
+  runs: TableName,
+): Promise<TableData | null> {
+  const quoted = (name: string): string => quoteIdentifier(dialect, name);
+  const found = await query(
+    `SELECT CAST(${quoted("manifest")} AS TEXT) FROM ${quoteTable(dialect, runs)}
+     ORDER BY ${quoted("run_id")} DESC LIMIT 20`,
+  );
+  for (const [text] of found) {
+    const data = dataOf(JSON.parse(String(text)) as Partial<Manifest>);
+    if (data !== null) return data;
+  }
+  return null;
+}
+
+/** Whose answers a run has; null if it has none. */
+export function dataOf(manifest: Partial<Manifest>): TableData | null {
+  if (madeUpOf(manifest) !== undefined) return "made up";
+  const { live = 0, cache = 0, duplicate = 0 } = manifest.sources ?? {};
+  return live + cache + duplicate > 0 ? "real" : null;
+}
+
+/**
+ * Explains why a table takes no rows of a run.
+ *
+ * @param holds whose answers it holds
+ */
+export function mixedData(display: string, holds: TableData): string {
+  return holds === "real"
+    ? `${display} holds rows of a real service, and takes no made-up ones`
+    : `${display} holds made-up rows (--local or repute serve), and takes none of a real service`;
+}
+
+export const otherTable = "write to another table";
 
 function insertInto(dialect: DialectName, runs: TableName, rows: string): string {
   const [id, ...others] = names(dialect);

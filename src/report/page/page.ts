@@ -1,3 +1,4 @@
+import { madeUpText } from "../../core/finding-source.js";
 import { headline, headlineDetail } from "../headline.js";
 import { formatCount } from "../../core/text/quantity.js";
 import type { Report } from "../types.js";
@@ -5,6 +6,7 @@ import { html, pageOf } from "./html.js";
 import { sections, tiles } from "./sections.js";
 
 export function reportPage(report: Report): string {
+  const madeUp = report.run?.madeUp ?? null;
   const shown = sections.flatMap(({ id, title, body }) => {
     const content = body(report);
     return content === null ? [] : [{ id, title, content }];
@@ -21,7 +23,7 @@ export function reportPage(report: Report): string {
       <p class="source">Reputation report for <bdi>${sourceOf(report)}</bdi></p>
       <h1>${headline(report)}</h1>
       <p>${headlineDetail(report)}</p>
-      ${report.run?.synthetic === true && html`<p class="invented"><strong>Invented data.</strong> The service made these answers up (<code>--synthetic</code>); they say nothing about real hosts.</p>`}
+      ${madeUp !== null && html`<p class="invented"><strong>${madeUpText[madeUp][0]}.</strong> ${madeUpText[madeUp][1]}.</p>`}
       ${tiles(report)}
       ${
         links.length > 1 &&

@@ -83,6 +83,7 @@ export function openPublication(
     prefix: output.prefix,
     mode: output.mode,
     key: output.key,
+    madeUp: job.session.service.madeUp,
     ...(onWarning && { onWarning }),
     parts: base.endsWith("/")
       ? {

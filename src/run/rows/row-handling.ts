@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import type { OptionalColumns } from "../../core/columns.js";
+import type { MadeUp } from "../../core/finding-source.js";
 import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
@@ -37,8 +38,8 @@ export interface RowHandling {
   start(lookup: Lookup): StartRow;
   /** False: partial answers in a cache are requested again. @default true */
   readonly partialsFromCache?: boolean;
-  /** True: the rows already hold invented answers. @default false */
-  readonly synthetic?: boolean;
+  /** Set if the rows already hold answers that are made up. */
+  readonly madeUp?: MadeUp | undefined;
   /** The optional columns of the output. @default those that the inputs and settings ask for */
   readonly optional?: OptionalColumns;
   /** Run whose rows are filled in; by default a run has an identifier of its own. */

@@ -4,6 +4,7 @@ import { type Finding, firstAnswer } from "../../core/finding.js";
 import {
   findingText,
   type Keyed,
+  madeUpField,
   parseFindingText,
   type ReadBackOptions,
 } from "../finding-record.js";
@@ -62,14 +63,14 @@ export function isFresh({ kind, storedAt }: EntryHead, now: number, ttlMs: numbe
 
 /**
  * Serializes an entry: CRC-32 of the rest (8 hexadecimal digits), time of storage (11 hexadecimal
- * digits, milliseconds since 1970), first letter of its kind, key and finding as JSON, with a 1 at the
- * end of an invented one.
+ * digits, milliseconds since 1970), first letter of its kind, key and finding as JSON, with a word at
+ * the end of one that is made up.
  */
 export function encodeEntry(key: string, finding: Finding, { kind, storedAt }: EntryHead): string {
   const text = findingText(key, finding);
-  const isInvented = firstAnswer(finding)?.synthetic === true;
-  const checked =
-    entryTime(storedAt) + kind.charAt(0) + (isInvented ? `${text.slice(0, -1)},1]` : text);
+  const [madeUp] = madeUpField(finding);
+  const whole = madeUp === undefined ? text : `${text.slice(0, -1)},"${madeUp}"]`;
+  const checked = entryTime(storedAt) + kind.charAt(0) + whole;
   return checksum(checked) + checked;
 }
 
@@ -91,7 +92,7 @@ export function readEntryHead(entry: unknown): EntryHead | null {
   return { kind, storedAt: Number.parseInt(entry.slice(time.from, time.to), 16) };
 }
 
-/** Decodes an intact entry. The finding's source is `live`. */
+/** Decodes an intact entry. */
 function decodeEntry(entry: string, options?: ReadBackOptions): Keyed<Finding> {
   return parseFindingText(entry.slice(entryParts.kind.to), options);
 }

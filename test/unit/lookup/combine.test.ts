@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EarlyEndError, FatalError } from "../../../src/core/errors.js";
-import type { Finding, FindingSource, FindingStatus } from "../../../src/core/finding.js";
+import type { FindingSource } from "../../../src/core/finding-source.js";
+import type { Finding, FindingStatus } from "../../../src/core/finding.js";
 import { allLookups, combineFindings, triage } from "../../../src/lookup/combine.js";
 import {
   complete,

@@ -38,7 +38,7 @@ function hostile() {
       requests: { [evil]: { total: 1 } },
       exclusions: [],
       unusualEnd: evil,
-      synthetic: true,
+      madeUp: "invented",
     },
   );
 }
@@ -68,7 +68,7 @@ test("has a part for everything that the rows tell", async () => {
     requests: {},
     exclusions: [{ path: "corp.txt", entries: 3, sha256: "", rows: 7 }],
     unusualEnd: null,
-    synthetic: false,
+    madeUp: null,
   };
   const page = reportPage(await reportOf(rows, ["ip", "note"], run));
   expect(Array.from(page.matchAll(/<h2[^>]*>([^<]*)</g), ([, title]) => title)).toEqual([

@@ -96,7 +96,7 @@ test("keeps the input's own columns of an item's first row, without the item's c
     requests: {},
     exclusions: [],
     unusualEnd: null,
-    synthetic: false,
+    madeUp: null,
   };
   const rows = [
     ip("192.0.2.1", "malicious", {}, ["192.0.2.1", "vpn", ""]),

@@ -7,10 +7,16 @@ import type { CommandCall } from "../../command.js";
 import { oneLine } from "../../../core/text/printable.js";
 import { labelled } from "../../../core/text/wrap.js";
 import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
+import { madeUpText } from "../../../core/finding-source.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../run/destination/check-paths.js";
 import { countedWarning } from "../../../run/counted-warning.js";
-import { isRefusal, type Manifest, type RequestCounts } from "../../../core/manifest/manifest.js";
+import {
+  isRefusal,
+  madeUpOf,
+  type Manifest,
+  type RequestCounts,
+} from "../../../core/manifest/manifest.js";
 import { withSuffix } from "../../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import {
@@ -68,9 +74,11 @@ export function formatSummary(
   { stateDir, prefix }: SummarySettings = {},
 ): string {
   const { input, output, seconds } = manifest;
+  const madeUp = madeUpOf(manifest);
   const advice = prefix === undefined ? null : retryFailedRows(manifest, { prefix, stateDir });
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
+    ["made up", madeUp === undefined ? [] : [madeUpText[madeUp].join(": ")]],
     ["verdict", verdictLines(manifest)],
     ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}${skippedText(manifest)}`]],
     ["left out", leftOutLines(manifest)],

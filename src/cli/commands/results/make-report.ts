@@ -25,6 +25,7 @@ import {
   readStaged,
   refuseUnreadable,
 } from "../../../earlier/read-output.js";
+import { madeUpOf } from "../../../core/manifest/manifest.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import { patternOf } from "../../../run/finish/previous-outputs.js";
 import type { PublishedRun } from "../../../run/types.js";
@@ -214,6 +215,6 @@ function factsOf({ command = [], input, inputs, ...run }: FoundManifest): RunFac
     requests: run.requests ?? {},
     exclusions: run.exclusions ?? [],
     unusualEnd: end === "done" ? null : end.replaceAll("_", " "),
-    synthetic: run.synthetic === true,
+    madeUp: madeUpOf(run) ?? null,
   };
 }
