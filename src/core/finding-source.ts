@@ -27,3 +27,6 @@ export const findingSources = [
 ] as const;
 
 export type FindingSource = (typeof findingSources)[number];
+
+/** Whose answers a table holds: those of a real service, or made-up ones. */
+export type TableData = "real" | "made up";

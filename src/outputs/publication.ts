@@ -1,5 +1,4 @@
-import type { MadeUp } from "../core/finding-source.js";
-import type { TableData } from "./warehouse/run-records.js";
+import type { MadeUp, TableData } from "../core/finding-source.js";
 import type { Clock } from "../core/clock.js";
 import type { ColumnType } from "../core/column.js";
 import type { Encoder } from "../formats/types.js";

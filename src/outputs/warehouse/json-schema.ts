@@ -1,3 +1,4 @@
+import { findingSources } from "../../core/finding-source.js";
 import type { Column, ColumnType } from "../../core/column.js";
 import { addedColumns, type OptionalColumns, schemaVersion } from "../../core/columns.js";
 import {
@@ -100,7 +101,7 @@ const alwaysThere: Schema = {
   ...Object.fromEntries(
     lookupEndpoints.map((endpoint) => [memberOf(endpoint), resultOf(endpoint)]),
   ),
-  source: { enum: ["live", "cache", "duplicate", "local", null] },
+  source: { enum: [...findingSources, null] },
   http_status: columnTypes.count.jsonSchema,
   attempts: { type: "integer", minimum: 0 },
   looked_up_at: columnTypes.timestamp.jsonSchema,

@@ -1,3 +1,4 @@
+import type { TableData } from "../../core/finding-source.js";
 import { countedVerdicts, findingStatuses } from "../../core/finding.js";
 import { madeUpOf, type Manifest } from "../../core/manifest/manifest.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
@@ -93,9 +94,6 @@ export async function lastRunRows(
   );
   return found === undefined ? null : Number(found[0]);
 }
-
-/** Whose answers a table holds: those of a real service, or made-up ones. */
-export type TableData = "real" | "made up";
 
 /** What the newest runs say of the answers in their table; null if there are none. */
 export async function tableData(

@@ -50,7 +50,7 @@ it("looks an item up in full", async () => {
     query: { type: "IP", tags: ["credentials:brute-force", "spam:snowshoe"] },
     quickCheck: { intent: "malicious" },
     missing: [],
-    source: "live",
+    source: "sample",
     attempts: 2,
     error: null,
   });
@@ -99,7 +99,7 @@ it("shares the request of simultaneous lookups, and asks again later", async () 
   const r = client({ lookups: "query" });
   await Promise.all([r.lookup("192.0.2.1"), r.lookup("192.0.2.1")]);
   expect(requests()).toBe(1);
-  expect((await r.lookup("192.0.2.1")).source).toBe("live");
+  expect((await r.lookup("192.0.2.1")).source).toBe("sample");
   expect(requests()).toBe(2);
 });
 
@@ -110,9 +110,9 @@ it("looks a stream up in its order and asks for no item twice", async () => {
   const results = [];
   for await (const result of client({ lookups: "query" }).lookupAll(items())) results.push(result);
   expect(results.map(({ input, source }) => `${input} ${source}`)).toEqual([
-    "192.0.2.1 live",
+    "192.0.2.1 sample",
     "setup.exe local",
-    "example.com live",
+    "example.com sample",
     "192.0.2.1 duplicate",
   ]);
   expect(requests()).toBe(2);

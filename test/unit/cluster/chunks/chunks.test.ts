@@ -124,7 +124,7 @@ describe("a divided run", () => {
     expect(result.manifest.resumed).toBe(1);
     const asked = Object.values(result.manifest.requests).map(({ total }) => total);
     expect(asked.reduce((sum, total) => sum + total, 0)).toBe(requests() - before);
-    expect(result.manifest.sources).toMatchObject({ live: 4, duplicate: 0 });
+    expect(result.manifest.sources).toMatchObject({ invented: 4, duplicate: 0 });
     expect((await filesOf(run, 1)).filter((name) => name.endsWith(".state"))).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe("a divided run", () => {
       code: "resume_or_restart",
     });
     const { result } = await run.enrich(1, { restart: true });
-    expect(result.manifest.sources).toMatchObject({ live: 4 });
+    expect(result.manifest.sources).toMatchObject({ invented: 4 });
     expect(await filesOf(run, 1)).toHaveLength(4);
   });
 
