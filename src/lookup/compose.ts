@@ -1,4 +1,3 @@
-import type { Clock } from "../core/clock.js";
 import { type Attempt, isOverQuota } from "../core/attempt.js";
 import { EarlyEndError } from "../core/errors.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
@@ -8,7 +7,6 @@ import { dedupe } from "./dedupe.js";
 import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
 import type { Outage } from "./attempt/outage.js";
-import { FairQueue } from "./pace/fair-queue.js";
 import type { RequestPace } from "./pace/request-pace.js";
 import { retry, type RetryOptions } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";

@@ -42,7 +42,7 @@ export const sinkOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
     common: true,
     description:
-      "Output: a file, DIR/ for a data set, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout. In a file name, {date} is the day on which the run starts (UTC), {run_id} its identifier",
+      "Output: a file, DIR/ for a data set, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout. In the name of a file or folder, {date} is the day on which the run starts (UTC), {run_id} its identifier",
     value: "OUT",
     alias: "o",
   }),

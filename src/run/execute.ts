@@ -42,6 +42,18 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
  */
 export async function execute(given: EnrichJob, handling: RowHandling): Promise<Manifest> {
   const names = runNames(given, handling);
+  try {
+    return await executeNamed(given, handling, names);
+  } finally {
+    await names?.tidy();
+  }
+}
+
+async function executeNamed(
+  given: EnrichJob,
+  handling: RowHandling,
+  names: RunNames | null,
+): Promise<Manifest> {
   const { job, target } = await (names === null
     ? chooseRun(given, handling)
     : names.choose(given, null));

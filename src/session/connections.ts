@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
 import type { RequestThread } from "../api/thread/request-thread.js";
-import { lookupEndpoints } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */

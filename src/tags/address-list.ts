@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import { isIPv4, isIPv6 } from "node:net";
 import { readIpv6, v4Number, v6Number } from "../core/item/ip.js";
 
@@ -58,10 +59,30 @@ export class AddressPages {
   }
 }
 
+/** Reads a file with one address per line; null if it cannot be read or has not so many. */
+export async function readAddresses(path: string, total: number): Promise<AddressList | null> {
+  const pages = new AddressPages();
+  let rest = "";
+  let entries = 0;
+  try {
+    for await (const text of createReadStream(path, "utf8")) {
+      const lines = (rest + String(text)).split("\n");
+      rest = lines.pop()!;
+      const page = readEntries(lines);
+      if (typeof page === "number") return null;
+      pages.add(page);
+      entries += lines.length;
+    }
+  } catch {
+    return null;
+  }
+  return rest === "" && entries === total ? pages.list() : null;
+}
+
 export function sortAddresses({ v4, v6 }: AddressList): AddressList {
   return {
-    v4: selectV4(v4.toSorted(), isNew<number>()),
-    v6: v6.toSorted((a, b) => (a < b ? -1 : Number(a > b))).filter(isNew<bigint>()),
+    v4: selectV4(v4.toSorted(), isNew()),
+    v6: v6.toSorted((a, b) => (a < b ? -1 : Number(a > b))).filter(isNew()),
   };
 }
 
@@ -99,8 +120,8 @@ export function selectV4(v4: Uint32Array, keeps: (address: number) => boolean): 
 }
 
 /** Tells which addresses of a sorted list are no repetitions. */
-function isNew<T extends number | bigint>(): (address: T) => boolean {
-  let last: T | null = null;
+function isNew(): (address: number | bigint) => boolean {
+  let last: number | bigint | null = null;
   return (address) => {
     const differs = address !== last;
     last = address;

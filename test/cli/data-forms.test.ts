@@ -19,10 +19,6 @@ async function enriched(
   return readFile(join(cwd, output));
 }
 
-function firstCells(line: string, count: number): string {
-  return line.split(",").slice(0, count).join(",");
-}
-
 test("reads and writes gzipped NDJSON", async () => {
   const records = '{"n":1.50,"ip":"192.0.2.1"}\n{"n":2,"ip":"192.0.2.2","more":[1]}\n';
   const output = await enriched("in.ndjson.gz", gzipSync(records), "out.ndjson.gz");

@@ -254,6 +254,49 @@ describe("--against previous", () => {
   });
 });
 
+describe("folders named after the day or the run", () => {
+  const dated = ["-o", "nights/dt={date}/{run_id}.csv", "--resume", "-q"];
+
+  test("are created, also for the report, and lead to earlier nights", async () => {
+    const { at, cwd, dump, names } = await nights();
+    const report = ["--report", "nights/pages/{date}/r.html", "--against", "previous"];
+    await mkdir(join(cwd, "nights/pages"));
+    for (const [night, time] of [monday, thursday].entries()) {
+      await dump(night);
+      const { code, stderr } = await at(time, ...dated, ...(night === 0 ? [] : report));
+      expect([code, stderr]).toEqual([0, ""]);
+    }
+    expect(await names()).toEqual(["dt=2026-11-23", "dt=2026-11-26", "pages"]);
+    const [out = ""] = await readdir(join(cwd, "nights/dt=2026-11-23"));
+    const made = await readFile(join(cwd, "nights/pages/2026-11-26/r.html"), "utf8");
+    expect(made).toContain(`nights/dt=2026-11-23/${out}`);
+  });
+
+  test("keep the state of an interrupted run beside them, and its day", async () => {
+    const { at, names, cwd } = await stopped(...dated);
+    expect(await names()).toEqual(["dt=2026-11-23", "dt={date}%2F{run_id}.csv.state"]);
+    expect(await at(thursday, ...dated)).toMatchObject({ code: 0 });
+    expect(await names()).toEqual(["dt=2026-11-23"]);
+    expect(await readdir(join(cwd, "nights/dt=2026-11-23"))).toHaveLength(2);
+  });
+
+  test("do not stay if the run is refused", async () => {
+    const { at, names } = await nights();
+    const args = ["-o", "nights/{date}/{run_id}/out.csv", "--item-column", "none"];
+    expect(await at(monday, ...args)).toMatchObject({ code: 2 });
+    expect(await names()).toEqual([]);
+  });
+
+  test.each([
+    ["Parquet", "nights/{date}/out.parquet", "out.parquet"],
+    ["DuckDB", "duckdb:nights/{date}/out.duckdb?table=t", "out.duckdb"],
+  ])("hold %s", async (_, output, file) => {
+    const { at, cwd } = await nights();
+    expect(await at(monday, "-o", output, "-q")).toMatchObject({ code: 0 });
+    expect(await readdir(join(cwd, "nights/2026-11-23"))).toContain(file);
+  });
+});
+
 test.each([
   [
     ["-o", "nights/out.csv", "--report", "r.html", "--against", "previous"],
@@ -267,8 +310,7 @@ test.each([
   [["-o", "out.csv", "--report", "r.html", "--against", "gone.csv"], "there is no file gone.csv"],
   [["-o", "nights/{day}.csv"], "{day} stands for nothing"],
   [["-o", "nights/{DATE}.csv"], "{DATE} stands for nothing"],
-  [["-o", "{date}/out.csv"], "in the name of a folder"],
-  [["-o", "out.csv", "--rejects", "{run_id}/out.csv"], "--rejects {run_id}/out.csv has"],
+  [["-o", "gone/{date}/out.csv"], "gone does not exist"],
   [["-o", "out.csv", "--report", "{today}.html"], "{today} stands for nothing"],
   [["-o", "duckdb:out.duckdb?table=t_{date}"], "in the name of a table"],
   [["-o", "postgres://u@h/d?table=t_{date}"], "in the name of a table"],

@@ -1,6 +1,5 @@
 import { apiOptions } from "../../api/options.js";
-import { lookupEndpoints } from "../../core/finding.js";
-import { isQuota, option, type Rate } from "../../core/options.js";
+import { isQuota, option } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../lookup/options.js";
 import type { Plan } from "../../run/plan/plan.js";
 import type { PlannedPace } from "../../run/plan/plan-time.js";

@@ -24,7 +24,7 @@ export async function writeRunRecord(
   { plan, resumed }: Pick<RunRecord, "plan" | "resumed">,
   { settings, command }: EnrichJob,
 ): Promise<void> {
-  const { lookup, service, output } = settings;
+  const { lookup, service } = settings;
   const { cache, exclude } = lookup;
   const isFolder = cache !== undefined && !isRedisAddress(cache);
   const { intelUrl, timeout } = service;

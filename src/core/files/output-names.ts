@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { UsageError } from "../errors.js";
 
 export const dataSetManifest = "_manifest.json";
@@ -68,23 +67,18 @@ export function checkRunWords(flag: string, name: string): void {
   const [file = "", table = ""] = isServer ? ["", name] : splitTable(name);
   // An address with a password is not repeated.
   if (hasRunWords(table)) {
-    throw wrong(`${flag} has {date} or {run_id} in the name of a table`, inFileNames);
+    throw wrong(
+      `${flag} has {date} or {run_id} in the name of a table`,
+      "use them in the name of a file or folder",
+    );
   }
   const other = file.match(anyWord)?.find((word) => !Object.hasOwn(wordsOf, word));
-  if (other !== undefined) {
-    throw wrong(`${flag} ${name}: ${other} stands for nothing`, meanings);
-  }
-  const isObject = /^s3:/i.test(file);
-  if (isObject || !hasRunWords(dirname(file))) return;
-  throw wrong(
-    `${flag} ${name} has {date} or {run_id} in the name of a folder, which is not created`,
-    `${inFileNames}, or of a data set: nights/{date}.csv, nights/dt={date}/`,
-  );
+  if (other === undefined) return;
+  throw wrong(`${flag} ${name}: ${other} stands for nothing`, meanings);
 }
 
 const meanings =
   "{date} is the day on which the run starts (UTC), {run_id} its identifier; rename the file if it really has braces in its name";
-const inFileNames = "use them in the name of a file";
 
 function wrong(message: string, hint: string): UsageError {
   return new UsageError("run_word", message, { hint });

@@ -16,6 +16,7 @@ import type { EnrichJob } from "../types.js";
 import { outputBase } from "./check-paths.js";
 import { chooseOutput } from "./choose-output.js";
 import { localSettings, type OutputTarget, type WarehouseOutputTarget } from "./output-target.js";
+import { NamedFolders, withoutNamedFolders } from "./named-folders.js";
 
 /** A job and its output. */
 export interface ChosenRun {
@@ -30,12 +31,14 @@ export interface RunNames {
   /** Path from which the name of the state folder derives: the same for all runs. */
   readonly base: string;
   /**
-   * Names the files after a run.
+   * Names the files after a run, and creates the folders that are named after it.
    *
    * @param run the interrupted one; null for one that starts now
    * @throws as `chooseRun`
    */
   choose(job: EnrichJob, run: RunStart | null): Promise<ChosenRun>;
+  /** Removes the folders that were created and are empty. */
+  tidy(): Promise<void>;
 }
 
 /** The names of a job's runs; null if all have the same. @throws UsageError `run_word` */
@@ -48,12 +51,15 @@ export function runNames(given: EnrichJob, handling: RowHandling): RunNames | nu
   if (![output, rejects].some(hasRunWords)) return null;
   const { runId = timeOrderedId(), clock = systemClock } = given;
   const now = { runId, startedAt: new Date(clock.now()).toISOString() };
+  const folders = new NamedFolders();
   return {
     output,
-    base: outputBase(output, how.stateDir),
+    base: outputBase(withoutNamedFolders(output), how.stateDir),
+    tidy: () => folders.tidy(),
     async choose(job, run) {
       const { runId, startedAt } = run ?? now;
       const start = { runId, startedAt };
+      for (const name of [output, rejects]) if (name !== undefined) await folders.make(name, start);
       const settings = { ...given.settings, output: namedSink(sink, start) };
       const chosen = await chooseRun({ ...job, ...start, settings }, handling, sink);
       const pattern = hasRunWords(output) ? output : undefined;

@@ -32,7 +32,8 @@ export async function previousOutputs(pattern: string, own: string): Promise<rea
   const parts = partsOf(pattern);
   const { before, name, after } = parts;
   const keyOf = keysOf(name);
-  const now = keyOf(partsOf(own).name);
+  const [ownFile = ""] = /^duckdb:/i.test(own) ? own.split("?", 1) : [own];
+  const now = keyOf(ownFile.slice(before.length));
   const found = new Map<string, string>();
   for (const each of await namesLike(parts)) {
     const key = keyOf(each);
@@ -44,11 +45,17 @@ export async function previousOutputs(pattern: string, own: string): Promise<rea
 /** The pattern of an output that is named after its run; null for any other. */
 export function patternOf(output: string): string | null {
   const { before, name, after } = partsOf(output);
-  const pattern = Object.entries(wordForms).reduce(
+  const named = withWords(name);
+  // Folders tell only where the file does not.
+  const pattern = hasRunWords(named) ? before + named : withWords(before) + name;
+  return hasRunWords(pattern) ? pattern + after : null;
+}
+
+function withWords(name: string): string {
+  return Object.entries(wordForms).reduce(
     (text, [word, form]) => text.replaceAll(new RegExp(`(?<!\\w)${form}(?!\\w)`, "gi"), word),
     name,
   );
-  return hasRunWords(pattern) ? before + pattern + after : null;
 }
 
 export async function storedManifest(
@@ -87,11 +94,11 @@ function partsOf(output: string): NameParts {
   const [file = "", after = ""] = /^duckdb:/i.test(output) ? output.split(/(?=\?)/, 2) : [output];
   const [before = ""] = isObjectAddress(file)
     ? (/^s3:\/\/[^/]*\//i.exec(file) ?? [])
-    : (/^(?:duckdb:)?(?:.*\/(?!$))?/i.exec(file) ?? []);
+    : (/^(?:duckdb:)?(?:[^{]*\/(?!$))?/i.exec(file) ?? []);
   return { before, name: file.slice(before.length), after };
 }
 
-/** Names beside an output: files, data sets with their `/`, keys. */
+/** Names that may be of the pattern: files, data sets with their `/`, keys. */
 async function namesLike({ before, name }: NameParts): Promise<readonly string[]> {
   const isSet = name.endsWith("/");
   if (isObjectAddress(before)) {
@@ -101,10 +108,21 @@ async function namesLike({ before, name }: NameParts): Promise<readonly string[]
     return keys.filter((key) => basename(key) === dataSetManifest).map((key) => `${dirname(key)}/`);
   }
   const folder = before.replace(/^duckdb:/i, "") || ".";
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isDirectory() === isSet)
-    .map((entry) => (isSet ? `${entry.name}/` : entry.name));
+  const steps = (isSet ? name.slice(0, -1) : name).split("/");
+  let found = [""];
+  for (const [depth, step] of steps.entries()) {
+    const isFolder = isSet || depth < steps.length - 1;
+    const fits = keysOf(step);
+    const next: string[] = [];
+    for (const path of found) {
+      for (const entry of await readdir(join(folder, path), { withFileTypes: true })) {
+        const isOne = entry.isDirectory() === isFolder && fits(entry.name) !== null;
+        if (isOne) next.push(`${path}${entry.name}${isFolder ? "/" : ""}`);
+      }
+    }
+    found = next;
+  }
+  return found;
 }
 
 /** Sorts names of a pattern: gives the date and run ID in them, or null for any other name. */

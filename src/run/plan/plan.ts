@@ -2,13 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { abortable, raceAbort } from "../../core/abort.js";
-import {
-  type Finding,
-  type LookupEndpoint,
-  lookupEndpoints,
-  memberOf,
-  unasked,
-} from "../../core/finding.js";
+import { type Finding, lookupEndpoints, memberOf, unasked } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import type { Clock } from "../../core/clock.js";

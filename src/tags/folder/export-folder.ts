@@ -1,11 +1,10 @@
-import { createReadStream } from "node:fs";
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { isObjectAddress } from "../../s3/address.js";
-import { type AddressList, AddressPages, readEntries } from "../address-list.js";
+import { type AddressList, readAddresses } from "../address-list.js";
 import { exportFault } from "../faults.js";
 import {
   type ExportedTag,
@@ -103,23 +102,7 @@ export class ExportFolder {
 
   /** A tag's addresses in the current export; null if they cannot be read. */
   async listOf({ stem, total }: ExportedTag): Promise<AddressList | null> {
-    const path = join(this.path, currentName, storedListName(stem));
-    const pages = new AddressPages();
-    let rest = "";
-    let entries = 0;
-    try {
-      for await (const text of createReadStream(path, "utf8")) {
-        const lines = (rest + String(text)).split("\n");
-        rest = lines.pop()!;
-        const page = readEntries(lines);
-        if (typeof page === "number") return null;
-        pages.add(page);
-        entries += lines.length;
-      }
-    } catch {
-      return null;
-    }
-    return rest === "" && entries === total ? pages.list() : null;
+    return readAddresses(join(this.path, currentName, storedListName(stem)), total);
   }
 
   /** True if no foreign file occupies the names of a tag's files. */

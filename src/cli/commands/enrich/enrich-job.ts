@@ -10,6 +10,7 @@ import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
 import type { FolderSettings } from "../../../inputs/listing/list-inputs.js";
 import type { RunInput } from "../../../inputs/types.js";
+import { withoutNamedFolders } from "../../../run/destination/named-folders.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { statePath } from "../../../run/state/state-files.js";
 import type { sourceOptions } from "../../../inputs/source-options.js";
@@ -191,7 +192,7 @@ function stateFolderOf({
   output,
   stateDir,
 }: Pick<EnrichJobSettings, "output" | "stateDir">): string | null {
-  return output === "-" ? null : statePath(outputBase(output, stateDir));
+  return output === "-" ? null : statePath(outputBase(withoutNamedFolders(output), stateDir));
 }
 
 /**

@@ -27,6 +27,7 @@ import {
 } from "../../../earlier/read-output.js";
 import { madeUpOf } from "../../../core/manifest/manifest.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
+import { NamedFolders } from "../../../run/destination/named-folders.js";
 import { patternOf } from "../../../run/finish/previous-outputs.js";
 import type { PublishedRun } from "../../../run/types.js";
 import { tallyReport } from "../../../report/report-tally.js";
@@ -184,6 +185,7 @@ export async function reportRun(
   const rows = path ?? previous.own;
   const page = namedAfter(report, start);
   try {
+    await new NamedFolders().make(report, start);
     await writeReportPage(page, await makeReport(rows, options));
   } catch (error) {
     if (!(error instanceof FatalError)) throw error;

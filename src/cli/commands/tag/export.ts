@@ -183,7 +183,6 @@ export async function exportTagLists(
     const reason = error.message.replace(`tag ${tag}: `, "");
     reporter.fault(`could not export tag ${tag}: ${reason}`, hint, { code, tag });
   };
-  const { service } = session;
   const client = await session.intel();
   return exportTags({
     ...options,

@@ -3,9 +3,8 @@ import type { Rate } from "../../../../src/core/options.js";
 import { Pace } from "../../../../src/lookup/pace/pace.js";
 import { MemoryQuotaStore } from "../../../../src/store/quota/quota-counts.js";
 import type { QuotaStore } from "../../../../src/store/quota/quota.js";
-import { paced } from "../../../../src/lookup/compose.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
-import { complete, item, scripted, unaborted } from "../attempts.js";
+import { unaborted } from "../findings.js";
 
 const { signal } = unaborted();
 
