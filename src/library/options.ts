@@ -157,7 +157,7 @@ class FileShape {
   readonly formulaGuard = ofSink.formulaGuard;
   /** Add only these columns, in this order, named without the prefix. Default: all. */
   readonly columns = ofSink.columns;
-  /** Write only rows with these verdicts; `none` and `unknown` are verdicts, too. Default: all. */
+  /** Write only rows with one of these verdicts or statuses; `none` and `unknown` are verdicts, too. Default: all. */
   readonly only = ofSink.only;
   /** Write one row per kind and item, the first. @default false */
   readonly distinct = ofSink.distinct;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { columns } from "../core/columns.js";
-import { countedVerdicts } from "../core/finding.js";
+import { countedVerdicts, findingStatuses } from "../core/finding.js";
 import { duration, namesAmong, option, refuse, wholeNumber } from "../core/options.js";
 import { esActions, esIds, sinkFormats } from "../formats/types.js";
 
@@ -89,11 +89,14 @@ export const sinkOptions = z.strictObject({
       "Add only these columns, in this order, named without the prefix: verdict,tags,asn. The status is always there, first if it is not listed; the input's columns stay. Flat rows only: not for nested NDJSON and the shapes of security platforms",
     value: "LIST",
   }),
-  only: option(namesAmong(countedVerdicts, "verdict").optional(), {
-    description:
-      "Write only rows with these verdicts: malicious,suspicious,listed. none and unknown are verdicts, too. Other rows are counted, not written",
-    value: "LIST",
-  }),
+  only: option(
+    namesAmong([...countedVerdicts, ...findingStatuses], "verdict or status").optional(),
+    {
+      description:
+        "Write only rows with one of these verdicts or statuses: malicious,suspicious,listed, or failed,partial. none and unknown are verdicts, too. Other rows are counted, not written",
+      value: "LIST",
+    },
+  ),
   distinct: option(z.boolean().default(false), {
     description:
       "Write one row per kind and item, the first, for a lookup table. Repeated rows and rows without an item are counted, not written",

@@ -81,3 +81,28 @@ test("rows that are left out count for --fail-on, and --rejects lists them", asy
   expect((await readFile(join(cwd, "out.csv"), "utf8")).split("\n")).toHaveLength(2);
   expect(await readFile(join(cwd, "left.csv"), "utf8")).toContain("{}");
 });
+
+test.each([
+  ["failed", ["2"]],
+  ["malicious,failed", ["1", "2"]],
+  ["unsupported,complete", ["0", "1", "3"]],
+  ["unknown", ["2", "3"]],
+  ["listed,partial", []],
+])("--only %s takes verdicts and statuses, and counts the others by both", async (only, ids) => {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  server.malicious.add("bad.example.com");
+  server.absent.add("gone.example.com");
+  const cwd = await temporaryFolder();
+  const items = ["a.example.com", "bad.example.com", "gone.example.com", "setup.exe"];
+  await writeFile(
+    join(cwd, "in.csv"),
+    `id,item\n${items.map((each, n) => `${n},${each}\n`).join("")}`,
+  );
+  await enrichHere(server, cwd, ["in.csv", "-o", "out.csv", "--only", only, "--fail-on", "never"]);
+  const found = await idsAndCounts(cwd, "out.csv");
+  expect(found.ids.map(String)).toEqual(ids);
+  expect(found.left_out).toMatchObject({ only: items.length - ids.length, distinct: 0 });
+  const { statuses } = found.left_out!;
+  expect(Object.values(statuses).reduce((sum, n) => sum + n, 0)).toBe(items.length - ids.length);
+});

@@ -91,7 +91,7 @@ export type ExclusionRecord = z.infer<typeof exclusion>;
 const leftOut = z
   .object({
     distinct: count.describe("With --distinct: rows that repeat an item or have none"),
-    only: count.describe("With --only: rows with another verdict"),
+    only: count.describe("With --only: rows with another verdict or status"),
     statuses,
     verdicts,
   })

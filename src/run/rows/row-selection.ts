@@ -24,9 +24,9 @@ export class RowSelection {
 
   /** Why a row is not written; null if it is. */
   readonly reason = ({ row, finding }: EnrichedRow): LeftOutReason | null => {
-    // First the verdict: otherwise, the reasons would depend on how an input is divided.
-    const isWanted = this.#only?.has(verdictOf(finding) ?? "unknown") ?? true;
-    if (!isWanted) return "only";
+    // First the answer: otherwise, the reasons would depend on how an input is divided.
+    const names = [verdictOf(finding) ?? "unknown", finding.status];
+    if (this.#only !== null && !names.some((name) => this.#only?.has(name))) return "only";
     return this.#repeated.has(row) ? "distinct" : null;
   };
 

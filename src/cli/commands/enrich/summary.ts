@@ -135,7 +135,7 @@ function leftOutLines({ left_out }: Manifest): readonly string[] {
   if (left_out === undefined) return [];
   const { only, distinct, statuses } = left_out;
   const parts = [
-    ...(only > 0 ? [`${formatCount(only)} with another verdict (--only)`] : []),
+    ...(only > 0 ? [`${formatCount(only)} with another verdict or status (--only)`] : []),
     ...(distinct > 0 ? [`${formatCount(distinct)} repeated or without an item (--distinct)`] : []),
   ];
   const { failed } = statuses;
