@@ -40,7 +40,8 @@ const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
 /** A URL without a scheme that begins the word. */
 const bareUrl =
-  /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+(?::\d+)?\/.*[;()[\]=]/i;
+  /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+(?::\d+)?\/./i;
+const divider = /[;()[\]=]/;
 /** The name of a field before an e-mail address. */
 const field = /^[a-z_-]{2,}=([^=@]+)@/i;
 /** A URL without a scheme, with its query; otherwise the text between brackets, `;`, `=`, `^`, `$`. */
@@ -120,6 +121,7 @@ interface Word {
 
 /** Whether a word may be one item, with what otherwise separates items in it. */
 function isWhole(word: string): boolean {
+  if (!divider.test(word)) return false;
   if (bareUrl.test(word)) return true;
   if (!word.includes("@")) return false;
   const [, address] = field.exec(word) ?? [];

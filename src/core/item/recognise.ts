@@ -58,6 +58,7 @@ function recognisePlain(plain: string, kind: ItemKind | null): Recognition {
 
 /** Recognises the only item of a text with more in it; null if there is none, or too much. */
 function recogniseParts(plain: string, kind: ItemKind | null): Recognition | null {
+  if (plain.length < shortestHash && !mark.test(plain)) return null;
   const values = patternValues(plain);
   if (values !== null) return onlyItem(values, kind) ?? recogniseItem(values[0] ?? "text", kind);
   const hash = checksum(plain);

@@ -44,27 +44,32 @@ const exotic =
   /[\u00ad\u180e\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\u3002\ufe58\ufe63\ufeff\uff0d-\uff1a\uff20\uff61]/;
 const invisible = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 /** Joiners are letters to some scripts, and part of their domains. */
-const joiners = /(?<![^\0-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\0-\x7f])/g;
+const joiners = /[\u200c\u200d](?:(?<![^\0-\x7f].)|(?![^\0-\x7f]))/g;
 const dashes = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 /** Not those of a Chinese or Japanese sentence or name. */
-const dots = /(?<=[!-~])[\u3002\uff0e\uff61](?=[!-~])/g;
-const colons = /(?<=[\w\]])\uff1a(?=[\w/[\uff0f\uff10-\uff19])/g;
-const slashes = /(?<=:\/?)\uff0f/g;
-const ats = /(?<=[!-~])\uff20(?=[!-~])/g;
+const dots = /[\u3002\uff0e\uff61](?<=[!-~].)(?=[!-~])/g;
+const colons = /\uff1a(?<=[\w\]].)(?=[\w/[\uff0f\uff10-\uff19])/g;
+const slashes = /\uff0f(?<=:\/?.)/g;
+const ats = /\uff20(?<=[!-~].)(?=[!-~])/g;
+const wideDigit = /[\uff10-\uff19]/;
 const quads =
   /(?<![\w.])(?=[\d.]*[\uff10-\uff19])(?:[\d\uff10-\uff19]{1,3}[.\u3002\uff0e\uff61]){3}[\d\uff10-\uff19]{1,3}/g;
 
 function foldMarks(text: string): string {
-  return text
+  const narrow = wideDigit.test(text) ? text.replaceAll(quads, narrowQuad) : text;
+  return narrow
     .replaceAll(invisible, "")
     .replaceAll(joiners, "")
     .replaceAll(dashes, "-")
-    .replaceAll(quads, (quad) => quad.normalize("NFKC").replaceAll("\u3002", "."))
     .replaceAll(dots, ".")
     .replaceAll(colons, ":")
     .replaceAll(slashes, "/")
     .replaceAll(slashes, "/")
     .replaceAll(ats, "@");
+}
+
+function narrowQuad(quad: string): string {
+  return quad.normalize("NFKC").replaceAll("\u3002", ".");
 }
 
 /**
@@ -76,9 +81,9 @@ const tokens = new RegExp(
     /\[[ \t]*(\.|dot|@|at|:\/\/|:|\/)[ \t]*\]/,
     /\([ \t]*(\.|dot|@|at)[ \t]*\)/,
     /\{[ \t]*(\.|dot|@|at)[ \t]*\}/,
-    /(?<=[\da-f\]])\[(::)\](?!:)|\[(::)\](?=[\da-f])/,
-    /(?<=\w)\[(?=\.(?:[\w-]+\.\]?)*[\w-]+\.*(?![\w.\]-]))/,
-    /(?<=\w)(\.)\](?=\w)/,
+    /\[(?<=[\da-f\]]\[)(::)\](?!:)|\[(::)\](?=[\da-f])/,
+    /\[(?<=\w\[)(?=\.(?:[\w-]+\.\]?)*[\w-]+\.*(?![\w.\]-]))/,
+    /\](?<=\w\.\])(?=\w)/,
     /\\{1,2}(?=[._=@:~*#&+-][\w-])/,
   ]
     .map(({ source }) => source)
@@ -91,10 +96,13 @@ function undoTokens(text: string, mark: string): string {
   let from = 0;
   tokens.lastIndex = 0;
   for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
-    const token = found.slice(1).find((group) => group !== undefined);
+    let token = found[1] ?? found[2] ?? found[3] ?? found[4] ?? found[5];
     let start = found.index;
     let end = tokens.lastIndex;
-    if (token !== undefined) {
+    if (found[0] === "]" && start > from) {
+      token = ".";
+      start--;
+    } else if (token !== undefined) {
       while (start > from && closers[text.charAt(start - 1)] === text.charAt(end)) {
         start--;
         end++;

@@ -11,7 +11,8 @@ export function readWord(word: string): Item | null {
 }
 
 /** A word without punctuation behind it, without emphasis around it, and without any mark. */
-export function wordSpellings(word: string): ReadonlySet<string> {
+export function wordSpellings(word: string): Iterable<string> {
+  if (unmarked.test(word)) return [word];
   const bare = withoutTail(word);
   const [marks = ""] = head.exec(bare) ?? [];
   const inner = bare.slice(marks.length);
@@ -20,6 +21,8 @@ export function wordSpellings(word: string): ReadonlySet<string> {
   return new Set([bare, withoutTail(plain), withoutTail(plain.replace(emphasis, ""))]);
 }
 
+/** Most words: without a mark at either end. */
+const unmarked = /^[a-z\d].*[a-z\d/]$/is;
 /** Bullets, emphasis, quotes and opening brackets; the dot of `*.example.com` stays. */
 const head = /^[*_~:•·‣#!?>(){[-]+(?!\.)/;
 const emphasis = /[*_~-]+$/;
