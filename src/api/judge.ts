@@ -1,3 +1,4 @@
+import type { FindingSource } from "../core/finding-source.js";
 import { z } from "zod";
 import { type Clock, timestamp } from "../core/clock.js";
 import type { Again, Attempt } from "../core/attempt.js";
@@ -39,12 +40,16 @@ export function judge(request: LookupRequest, answer: Answer, context: JudgeCont
   try {
     return answered(request, answer, context);
   } catch (error) {
-    return failedAttempt(error, context.clock);
+    return failedAttempt(error, context.clock, madeUpIn(answer.headers));
   }
 }
 
 /** The attempt that ended with an error. @throws anything that is no ServiceError */
-export function failedAttempt(error: unknown, clock: Clock): Attempt {
+export function failedAttempt(
+  error: unknown,
+  clock: Clock,
+  source: FindingSource = "live",
+): Attempt {
   if (!(error instanceof ServiceError)) throw error;
   const { code, message, httpStatus, again } = error;
   const isInvalid = code === "rejected";
@@ -52,7 +57,7 @@ export function failedAttempt(error: unknown, clock: Clock): Attempt {
     status: isInvalid ? "invalid" : "failed",
     answers: {},
     missing: [],
-    source: "live",
+    source,
     httpStatus,
     attempts: 1,
     lookedUpAt: timestamp(clock.now()),

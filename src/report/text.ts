@@ -23,7 +23,7 @@ export function reportText(report: Report, width: number): string {
   const parts = [
     wrapText(headline(report), wide),
     wrapText(headlineDetail(report), wide),
-    madeUp === null ? "" : wrapText(`${madeUpText[madeUp].join(". ")}.`, wide),
+    madeUp === null ? "" : wrapText(`${madeUpText[madeUp].join(": ")}.`, wide),
     section("What changed", changesLines(report, wide)),
     section("Verdicts", verdictLines(report, wide)),
     section(

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type ExclusionList, excludedMessage } from "../core/exclusions/exclusion-list.js";
-import type { ExclusionRecord } from "../core/manifest/manifest.js";
+import type { ExclusionRecord, Manifest } from "../core/manifest/manifest.js";
+import type { MadeUp } from "../core/finding-source.js";
 
 /** Counts by a name that the data brings. */
 export type Counts = Map<string, number>;
@@ -63,4 +64,16 @@ export class ExclusionCounts {
     const rows = list.rows + (this.#lists.get(message)?.rows ?? 0);
     this.#lists.set(message, { ...list, rows });
   }
+}
+
+/** Most services are real: then those of the embedded one are left out. */
+export function sourceCounts(sources: Readonly<Record<string, number>>): Manifest["sources"] {
+  const shown = ([name, n]: readonly [string, number]): boolean =>
+    n > 0 || !["sample", "invented"].includes(name);
+  return Object.fromEntries(Object.entries(sources).filter(shown));
+}
+
+export function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
+  if (madeUp === undefined) return {};
+  return madeUp === "invented" ? { synthetic: true } : { sample: true };
 }

@@ -25,7 +25,9 @@ import {
   addCounts,
   type Counts,
   ExclusionCounts,
+  madeUpMembers,
   mostFrequentFirst,
+  sourceCounts,
 } from "./counters.js";
 import { Elsewhere } from "./elsewhere.js";
 import { type RequestSnapshot, RequestTally } from "./request-tally.js";
@@ -238,16 +240,4 @@ export class Tally extends RequestTally {
       ...madeUpMembers(this.#madeUp),
     };
   }
-}
-
-/** Most services are real: then those of the embedded one are left out. */
-function sourceCounts(sources: Readonly<Record<string, number>>): Manifest["sources"] {
-  const shown = ([name, n]: readonly [string, number]): boolean =>
-    n > 0 || !["sample", "invented"].includes(name);
-  return Object.fromEntries(Object.entries(sources).filter(shown));
-}
-
-function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
-  if (madeUp === undefined) return {};
-  return madeUp === "invented" ? { synthetic: true } : { sample: true };
 }

@@ -185,7 +185,10 @@ function findingOf(fields: Fields, text: string, asReceived: boolean, madeUp?: M
 
 /** The last field of a finding that is made up. */
 export function madeUpField(finding: Finding): readonly [MadeUp?] {
-  const { madeUp } = firstAnswer(finding) ?? {};
+  const { source } = finding;
+  // An answer without data, such as a 400, has a source alone.
+  const madeUp =
+    source === "sample" || source === "invented" ? source : firstAnswer(finding)?.madeUp;
   return madeUp === undefined ? [] : [madeUp];
 }
 
