@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import pLimit from "p-limit";
+import { UsageError } from "../core/errors.js";
 import { ExportFolder } from "./folder/export-folder.js";
 import {
   type ExportedTag,
@@ -13,6 +15,7 @@ import type { ServiceError } from "../api/status-fault.js";
 import { exportTag } from "./export-tag.js";
 import { ExportState } from "./export-state.js";
 import { isTagFault, mayPass, TagExportError } from "./faults.js";
+import { writeCombined } from "./write-combined.js";
 import { type ExportReport, type ExportTagsOptions, noProgress, type TagResult } from "./types.js";
 
 interface Job {
@@ -39,6 +42,11 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
   try {
     const current = await folder.current();
     await folder.tidy(current, state.scratchFolder);
+    const { combine } = options;
+    if (combine !== undefined && !(await folder.canUse(combine))) {
+      const message = `${join(options.folder, combine)}.* exists and does not belong to an export`;
+      throw new UsageError("file_name_taken", message, { hint: "choose another --combine NAME" });
+    }
     const names = new Set<string>();
     for await (const name of options.names) names.add(name);
     const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
@@ -145,7 +153,7 @@ function notRequested({ code, message }: ServiceError): NotRequested {
 
 /** Publishes the next generation, if it differs from the current one. */
 async function publish(
-  { options, folder, state, current }: Job,
+  { options, folder, state, current, names }: Job,
   done: readonly IndexedTag[],
   others: readonly ExportedTag[],
 ): Promise<string | null> {
@@ -164,6 +172,12 @@ async function publish(
     options.onWarning?.(`the earlier list of tag ${tag.name} is gone from ${options.folder}`);
     if (tag.error) tags.push({ name: tag.name, status: "failed", error: tag.error });
   }
+  const { combine } = options;
+  const lists = tags.filter((tag) => hasList(tag)).filter(({ name }) => names.has(name));
+  const combined =
+    combine === undefined
+      ? {}
+      : { combined: await writeCombined(combine, lists, state.nextFolder, options) };
   const now = clock.now();
   const index: ExportIndex = {
     schema: indexSchemaVersion,
@@ -171,6 +185,7 @@ async function publish(
     ...(runId === undefined ? {} : { run_id: runId }),
     generation: await folder.generationName(now),
     previous_generation: current?.generation ?? null,
+    ...combined,
     tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
   await folder.publish(state.nextFolder, index, state.scratchFolder);

@@ -21,6 +21,23 @@ export const tagExportOptions = z.strictObject({
     description: `Only tags of these intents, comma-separated: ${intents.join(", ")}. Without it, also lists that are no reason to block anything`,
     value: "LIST",
   }),
+  combine: option(
+    z
+      .string()
+      .regex(
+        /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/,
+        "must be letters, digits, dots, dashes, underscores",
+      )
+      .refine((name) => !/^(?:index|current|generations)$|--/.test(name), {
+        error: "must not be index, current or generations, or contain --",
+      })
+      .optional(),
+    {
+      description:
+        "Also write one list of all tags of this export together, without duplicates, as NAME.txt and in the other formats",
+      value: "NAME",
+    },
+  ),
   maxChange: option(percentage().prefault("50%"), {
     description:
       "How much a list of 100 addresses or more may grow or shrink; one that changes more is not replaced and the tag fails. 100% accepts any change",

@@ -22,6 +22,8 @@ export interface ExportTagsOptions {
   readonly formats?: readonly TagFormat[] | undefined;
   /** Neutralise CSV cells that a spreadsheet would run as a formula. @default true */
   readonly formulaGuard?: boolean | undefined;
+  /** Name of a list of all tags together, without duplicates. Default: none. */
+  readonly combine?: string | undefined;
   /** Tags read in parallel; at least 1. @default 4 */
   readonly parallel?: number | undefined;
   /**
@@ -109,8 +111,6 @@ export interface ListMetadata {
   readonly snapshot: string;
   /** As received from the service. */
   readonly lastUpdate: string;
-  /** When the list was read, RFC 3339 UTC. */
-  readonly exportedAt: string;
   /** Names of its sets in a firewall. */
   readonly sets: ExportedTag["sets"];
   /** True neutralises CSV cells that a spreadsheet would run as a formula. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { counted, formatCount } from "../core/text/quantity.js";
 import { isReserved, type Withheld } from "../lookup/withheld.js";
 import {
@@ -17,7 +17,9 @@ import { setNames } from "./firewalls.js";
 import type { ExportFolder } from "./folder/export-folder.js";
 import { type ExportedTag, storedListName } from "./folder/export-index.js";
 import { tagFormatWriters } from "./list-formats.js";
+import type { TagFormat } from "./options.js";
 import type { TagList, TagReading } from "./read-tag.js";
+import type { ListMetadata } from "./types.js";
 
 interface TagWriting extends TagReading {
   readonly folder: ExportFolder;
@@ -46,15 +48,10 @@ export async function writeTag(
   if (sizeOf(list) === 0 && sizeOf(whole) > 0) options.onWarning?.(emptyText(name, leftOut));
   const { formats = ["txt"], formulaGuard = true } = options;
   const sets = setNames(name, stem);
-  const metadata = { tag: name, snapshot, lastUpdate, exportedAt, sets, formulaGuard };
+  const metadata = { tag: name, snapshot, lastUpdate, sets, formulaGuard };
   const { txt } = tagFormatWriters;
   const write = (file: string, pieces: Pieces) => writeNew(join(state.nextFolder, file), pieces);
-  const files: ExportedTag["files"] = [];
-  for (const format of formats) {
-    const file = `${stem}.${format}`;
-    const written = await write(file, tagFormatWriters[format](list, metadata));
-    files.push({ format, file, ...written });
-  }
+  const files = await writeFormats(join(state.nextFolder, stem), list, metadata, formats);
   const changes = {
     added: difference(list, old ?? noAddresses),
     removed: difference(old ?? noAddresses, list),
@@ -89,6 +86,22 @@ export async function writeTag(
     sets,
     files,
   };
+}
+
+/** Writes a list in several formats. @param base path of the files, without their endings */
+export async function writeFormats(
+  base: string,
+  list: AddressList,
+  metadata: ListMetadata,
+  formats: readonly TagFormat[],
+): Promise<ExportedTag["files"]> {
+  const files: ExportedTag["files"] = [];
+  for (const format of formats) {
+    const pieces = tagFormatWriters[format](list, metadata);
+    const written = await writeNew(`${base}.${format}`, pieces);
+    files.push({ format, file: `${basename(base)}.${format}`, ...written });
+  }
+  return files;
 }
 
 /** The distinct addresses of all pages. Their number must equal the reported total. */

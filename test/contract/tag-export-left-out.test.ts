@@ -107,3 +107,41 @@ test("tags export takes only tags of the given intents", async () => {
     new Set(["malicious", "suspicious"]),
   );
 });
+
+describe("a list that is left out whole", () => {
+  test("is reported", async () => {
+    const server = await startTagServer({ "a:b": served(["10.0.0.1", "192.0.2.1"]) });
+    const exporter = await exporterOf(server);
+    await exporter.run({ withheld: await openWithheld({}) });
+    expect(exporter.warnings).toEqual([
+      "the list of tag a:b is empty because all of its addresses are left out: 2 in reserved ranges, 0 on exclusion lists",
+    ]);
+  });
+});
+
+describe("a combined list", () => {
+  const formats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
+
+  test("has the addresses of all tags once, in every format, with the same bytes while they stay", async () => {
+    const server = await startTagServer({
+      "a:b": served(["9.9.9.10", "9.9.9.9", "2620:fe::fe"]),
+      "c:d": served(["9.9.9.9", "9.9.9.2"], "b"),
+    });
+    const exporter = await exporterOf(server);
+    const read = () =>
+      Promise.all(
+        formats.map((format) => readFile(join(exporter.folder, `all.${format}`), "utf8")),
+      );
+    await exporter.run({ formats, combine: "all" });
+    const before = await read();
+    expect(before[0]).toBe("9.9.9.2\n9.9.9.9\n9.9.9.10\n2620:fe::fe\n");
+    const own = await readFile(join(exporter.folder, "a--b.nft"), "utf8");
+    await exporter.clock.advance(86_400_000);
+    await exporter.run({ formats, combine: "all" });
+    expect(await read()).toEqual(before);
+    expect(await readFile(join(exporter.folder, "a--b.nft"), "utf8")).toBe(own);
+    expect((await readExport(exporter.folder)).combined).toMatchObject({ name: "all", total: 4 });
+    await exporter.run({ formats });
+    await expect(read()).rejects.toThrow("ENOENT");
+  });
+});

@@ -223,7 +223,8 @@ function linkTo(name: string): string {
 
 /** Files of an export that get a link in the folder. */
 function namesOf(index: ExportIndex): string[] {
-  return [indexName, ...exportedTags(index).flatMap((tag) => tag.files.map(({ file }) => file))];
+  const lists = [...exportedTags(index), ...(index.combined === undefined ? [] : [index.combined])];
+  return [indexName, ...lists.flatMap(({ files }) => files.map(({ file }) => file))];
 }
 
 /** Links a file under another name, or copies it if the file system cannot link. */

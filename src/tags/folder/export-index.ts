@@ -65,6 +65,14 @@ const exportedTag = z.object({
   files: z.array(exportedFile),
 });
 
+/** All lists of an export together, without duplicates (`--combine`). */
+const combinedList = z.object({
+  name: fileName,
+  total: count,
+  sets: z.object({ ipv4: z.string(), ipv6: z.string() }),
+  files: z.array(exportedFile),
+});
+
 /** A tag that failed and has no earlier list. */
 const missingTag = z.object({
   name: z.string(),
@@ -82,6 +90,7 @@ export const exportIndexSchema = z.object({
   generation,
   /** The previous generation, which may have been removed. */
   previous_generation: generation.nullable(),
+  combined: combinedList.optional(),
   /** Sorted by name. */
   tags: z.array(z.union([exportedTag, missingTag])),
 });
