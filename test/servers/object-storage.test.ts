@@ -1,7 +1,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { uploadObject } from "../../src/s3/upload-object.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
 import { withoutId } from "../helpers/part-name.js";
 import { type Fault, secret } from "./object-store.js";
 import { indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
@@ -140,6 +141,33 @@ test("a missing bucket is noticed before anything is looked up", async () => {
   });
   expect(await readdir(cwd)).toEqual([]);
 });
+
+test.each(["rows", "report"])(
+  "a store that is away, or may not be written, is noticed before the first request (%s)",
+  async (what) => {
+    const service = await startAnsweringServer();
+    onTestFinished(() => service.close());
+    const place = "s3://lake/away/rows";
+    const to =
+      what === "rows" ? ["-o", `${place}.csv`] : ["-o", "out.csv", "--report", `${place}.html`];
+    const args = ["enrich", indicators, ...to, "--intel-url", service.url, "--quiet"];
+    const gone = { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9" };
+    const away = await tests.repute(args, { cwd, env: { ...store.env, ...gone } });
+    store.fault = ({ method }) => (method === "POST" ? "denied" : null);
+    const refused = await tests.repute(args, { cwd });
+    const cannot = `cannot write ${place}.${what === "rows" ? "csv" : "html"}: `;
+    expect(away).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${cannot}ECONNREFUSED`),
+    });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${cannot}the store refuses it`),
+    });
+    expect(service.total).toBe(0);
+    expect(await readdir(cwd)).toEqual([]);
+  },
+);
 
 test("a failed upload is resumed without asking again; the earlier object stays until then", async () => {
   await store.put("night/all.csv", "the earlier night");
