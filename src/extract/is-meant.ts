@@ -48,6 +48,8 @@ function isVersion(mention: Mention): boolean {
   const { value } = mention.item;
   if (/\.0\.0$|^255\./.test(value)) return true;
   const before = textBefore(mention);
+  // In a list of addresses, as most are.
+  if (!/[a-z]/i.test(before)) return false;
   return (
     version.test(before) ||
     (release.test(value) && !value.startsWith("10.") && product.test(before))

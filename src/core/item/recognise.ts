@@ -85,7 +85,7 @@ function recogniseWhole(plain: string, kind: ItemKind | null): Recognition | nul
  * publishers list, the name of a kind (`SHA1:`) or, without spaces, a bare word (`192.0.2.1|8080`);
  * null for any other text, such as prose.
  *
- * @param isUrl whether the text may be one URL with blanks, whose words may look like names of files
+ * @param isUrl whether the text may be one URL, whose words may look like names of files
  */
 function oneOfSeveral(plain: string, kind: ItemKind | null, isUrl = false): Recognition | null {
   if (!separator.test(plain)) return null;
@@ -222,11 +222,9 @@ export function rateText(text: string): TextRating {
   if (strip(text).includes("\t")) return { weight: 0, item: null };
   const { item, reason } = recogniseItem(text);
   if (item !== null) return { weight: 1, item };
-  const weight = listed.has(reason.code) ? 1 : files.has(reason.code) ? fileWeight : 0;
+  const weight = listed.has(reason.code) ? 1 : files.has(reason.code) ? 0.5 : 0;
   return { weight, item };
 }
-
-const fileWeight = 0.5;
 
 const listed: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>([
   "several",
