@@ -1,11 +1,11 @@
 import { open } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
-import type { InputReading } from "../../formats/types.js";
+import type { ColumnPlace, InputReading } from "../../formats/types.js";
 import { isObjectAddress } from "../../s3/address.js";
 import { verifyInput } from "../verify-input.js";
 import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
-import { shownColumns } from "../../formats/columns/name-columns.js";
+import { columnName, othersNotice, shownColumns } from "../../formats/columns/name-columns.js";
 import { skippedNotice } from "../../formats/csv/skipped-lines.js";
 
 /**
@@ -121,7 +121,28 @@ function choiceNotices(files: readonly FilePosition[]): readonly string[] {
       group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");
     return `using column ${column} in ${where}${sampled(group)}`;
   });
-  return [...skips, ...choices];
+  return [...skips, ...choices, ...othersIn(files)];
+}
+
+/** One line for the other columns with items, of all files. */
+function othersIn(files: readonly FilePosition[]): readonly string[] {
+  const chosen = new Map<string, ColumnPlace>();
+  const rows = new Map<string, number>();
+  let sampled = 0;
+  for (const { items, others } of files.map(({ reading }) => reading)) {
+    if (others === undefined) continue;
+    for (const item of items) chosen.set(columnName(item), item);
+    for (const column of others.columns) {
+      const name = columnName(column);
+      rows.set(name, (rows.get(name) ?? 0) + column.rows);
+    }
+    sampled += others.sampled;
+  }
+  const columns = Array.from(rows, ([name, found]) => ({ name, index: 0, rows: found }));
+  const unchosen = columns.filter(({ name }) => !chosen.has(name));
+  return unchosen.length === 0
+    ? []
+    : [othersNotice([...chosen.values()], { sampled, columns: unchosen })];
 }
 
 function sampled(group: readonly FilePosition[]): string {
