@@ -91,7 +91,9 @@ const refusalText: Readonly<
   },
   nothing_to_look_up({ input, unsupported, errors }) {
     const reasons = formatCounts({ ...unsupported, ...errors }, 3);
-    return `none of the ${counted(input.rows, "row")} can be looked up: ${reasons}`;
+    const rows =
+      input.rows === 1 ? "the only row cannot" : `none of the ${formatCount(input.rows)} rows can`;
+    return `${rows} be looked up: ${reasons}`;
   },
   too_few_rows({ input, earlier_rows: earlier }, { minRows }) {
     const limit = "rows" in minRows ? formatCount(minRows.rows) : `${minRows.percent}%`;
