@@ -10,7 +10,7 @@ const reach = 160;
 
 export function lineBefore({ text, at }: TextPlace): string {
   const before = text.slice(Math.max(0, at - reach), at);
-  return before.slice(before.search(/[^\n\r]*$/));
+  return before.slice(Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1);
 }
 
 export function lineAfter({ text, end }: TextPlace): string {
@@ -73,7 +73,8 @@ export function nameOfValue({ text, at, end }: TextPlace): string {
   const name = key.exec(before)?.[2];
   if (name === undefined) return "";
   const object =
-    before.slice(before.search(/[^{}]*$/)) + /^[^{}]*/.exec(text.slice(end, end + 2 * reach))![0];
+    before.slice(Math.max(before.lastIndexOf("{"), before.lastIndexOf("}")) + 1) +
+    /^[^{}]*/.exec(text.slice(end, end + 2 * reach))![0];
   return `${type.exec(object)?.[1] ?? ""} ${name}`;
 }
 
