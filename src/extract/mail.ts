@@ -36,7 +36,6 @@ export class MailReader {
   readonly #onUnread: OnUnread;
   readonly #depth: number;
   readonly #boundaries = new Set<string>();
-  #isMail = false;
   /** Line ends read so far. */
   #line = 0;
   #header: string[] | null = null;
@@ -50,8 +49,8 @@ export class MailReader {
 
   /** @param piece whole lines; the last piece may lack its line end */
   read(piece: string): string {
-    this.#isMail ||= mayBeMail.test(piece);
-    if (!this.#isMail) {
+    if (this.#header === null && this.#body === null && !mayBeMail.test(piece)) {
+      this.#mayBegin = true;
       for (let at = piece.indexOf("\n"); at >= 0; at = piece.indexOf("\n", at + 1)) this.#line += 1;
       return piece;
     }

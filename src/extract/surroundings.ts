@@ -86,7 +86,7 @@ const technical = new RegExp(
     "|\\b(?:copyright|licen[cs]ed?|debian|upstream|changelog|refactor\\w*|commit|merged?|compil\\w+|deprecated|argument|functions?|closes:|regression|makefile|compiler|parser|stdin|stdout|subclass|tests?|bug)\\b",
   "gim",
 );
-const pageLength = 8192;
+const pageLength = 4096;
 
 /** Says whether the part of a text around a place is code, or about code. */
 export function technicalPages(text: string): (at: number) => boolean {
@@ -98,7 +98,10 @@ export function technicalPages(text: string): (at: number) => boolean {
 }
 
 function isTechnical(page: string): boolean {
-  const lines = page.split("\n").filter((line) => line.length > 2).length;
-  const signs = page.match(technical)?.length ?? 0;
-  return signs > 3 && signs * 4 > lines;
+  let lines = 4;
+  for (let at = page.indexOf("\n"); at >= 0; at = page.indexOf("\n", at + 1)) lines += 1;
+  technical.lastIndex = 0;
+  for (let signs = 1; technical.test(page); signs++)
+    if (signs > 3 && signs * 4 > lines) return true;
+  return false;
 }
