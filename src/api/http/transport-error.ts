@@ -44,8 +44,17 @@ export function transportErrorOf(
     const message = `the proxy ${proxy} did not connect to ${origin}${detail}`;
     return new TransportError(fault, message, options);
   }
-  return new TransportError(fault, `${describe[fault](origin)}${detail}`, options);
+  const certificate = fault === "certificate_rejected" ? certificates.get(code ?? "") : undefined;
+  const what = certificate === undefined ? describe[fault](origin) : certificate(origin);
+  return new TransportError(fault, `${what}${detail}`, options);
 }
+
+/** What is wrong with a certificate, where its trust is not. */
+const certificates: ReadonlyMap<string, (origin: string) => string> = new Map([
+  ["CERT_HAS_EXPIRED", (origin) => `the certificate of ${origin} has expired`],
+  ["CERT_NOT_YET_VALID", (origin) => `the certificate of ${origin} is not valid yet`],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", (origin) => `the certificate of ${origin} is for another host`],
+]);
 
 const connecting: ReadonlySet<TransportFault> = new Set([
   "connect_refused",
