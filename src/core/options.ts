@@ -10,8 +10,6 @@ export interface OptionMeta {
   /** Placeholder for the value in help, e.g. `N`, `PATH`, `URL`; none for a switch. */
   readonly value?: string;
   readonly alias?: string;
-  /** The flag also stands alone, for `true`: `--only-new` and `--only-new 7d`. */
-  readonly bare?: boolean;
   readonly negated?: boolean;
   /** The flag may be repeated: values are joined with commas, or form a list as they are. */
   readonly repeats?: boolean | "list";

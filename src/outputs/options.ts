@@ -78,12 +78,6 @@ export const sinkOptions = z.strictObject({
       "With --mode merge: keep one row per value of these columns of the table [default: rep_kind,rep_item]",
     value: "LIST",
   }),
-  onlyNew: option(switchOrAge().default(false), {
-    description:
-      "Skip rows whose item has a complete row in the output table already; with AGE (7d), one whose answer is younger. They are counted, not written",
-    value: "AGE",
-    bare: true,
-  }),
   columns: option(columnNames.optional(), {
     description:
       "Add only these columns, in this order, named without the prefix: verdict,tags,asn. The status is always there, first if it is not listed; the input's columns stay. Flat rows only: not for nested NDJSON and the shapes of security platforms",
@@ -156,16 +150,3 @@ export const sinkOptions = z.strictObject({
 });
 
 export type SinkSettings = z.output<typeof sinkOptions>;
-
-type Age = { readonly text: string; readonly ms: number };
-
-export function switchOrAge(): z.ZodType<boolean | Age, boolean | string> {
-  const age = duration();
-  return z.union([z.boolean(), z.string()]).transform((value, context): boolean | Age => {
-    if (typeof value === "boolean") return value;
-    const text = value.trim();
-    const { data: ms = 0 } = age.safeParse(text);
-    if (ms > 0) return { text, ms };
-    return refuse(context, "must be true, false or an age such as 7d");
-  });
-}

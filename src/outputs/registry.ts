@@ -2,7 +2,7 @@ import { UsageError } from "../core/errors.js";
 import { parseDataSetTarget } from "./data-set/data-set.js";
 import { localPath } from "./object-files.js";
 import type { TableInput } from "./tables/types.js";
-import type { FoundRows, SavedItemsOptions } from "./warehouse/saved-rows.js";
+import type { FoundRows } from "./warehouse/saved-rows.js";
 import type { Connect } from "./warehouse/table-database.js";
 import type { Publication, PublicationOptions } from "./publication.js";
 import {
@@ -31,8 +31,6 @@ export interface TableRows {
     /** Null for the newest run. */
     readonly runId: string | null;
   }): Promise<FoundRows>;
-  /** What selects kind and item of complete rows; null for a table that does not exist. */
-  items(options: SavedItemsOptions): Promise<string | null>;
   input(query: string): Promise<TableInput>;
   fill(options: PublicationOptions): Promise<Publication>;
 }
@@ -105,7 +103,6 @@ function tableOf(target: DuckdbTarget | PostgresTarget, connect: Connect): Wareh
       (await import("./publish/table.js")).publishTable(connect, target, options),
     rows: {
       find: async (options) => (await saved()).findSavedRun(connect, target, options),
-      items: async (options) => (await saved()).savedItemsQuery(connect, target, options),
       input: async (query) => (await import("./find-table.js")).databaseInput(target, { query }),
       fill: async (options) =>
         (await import("./publish/fill-table.js")).fillTable(connect, target, options),

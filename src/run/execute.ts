@@ -58,11 +58,6 @@ async function executeNamed(
     ? chooseRun(given, handling)
     : names.choose(given, null));
   try {
-    const { onlyNew, mode } = job.settings.output;
-    const keepsRows = (target.warehouse?.rows ?? null) !== null && mode !== "replace";
-    if (onlyNew !== false && !keepsRows) {
-      throw (await import("./rows/known-items.js")).needsTable(target.name, mode);
-    }
     return target.base === null
       ? await runToStream(job, handling, target)
       : await runResumably(job, handling, target, names?.base ?? target.base, names);
@@ -85,24 +80,6 @@ interface ReadyJob {
 
 /** A run whose files have names. */
 interface PlacedRun extends ReadyJob, Place {}
-
-/** Copies the tables of the input, unless an interrupted run has. */
-async function prepare(
-  { job, handling }: ReadyJob,
-  place: Place,
-  copied: CopiedInput | undefined,
-  isResumed: boolean,
-): Promise<ReadyJob> {
-  await copied?.make(copyPlace(job, place), isResumed);
-  const table = place.target.warehouse?.rows ?? null;
-  const { output } = job.settings;
-  if (output.onlyNew === false || table === null) return { job, handling };
-  const known = await import("./rows/known-items.js");
-  const items = isResumed
-    ? await known.restoreKnownItems(place.folder)
-    : await known.readKnownItems({ ...job, settings: output }, table, place.folder);
-  return { job, handling: known.withoutKnown(handling, items) };
-}
 
 /** A job that reads the copies of its tables, made or not. */
 function withCopies(job: EnrichJob, handling: RowHandling, place: Place): ReadyJob {
@@ -133,7 +110,8 @@ function runToStream(
     const folder = await mkdtemp(join(tmpdir(), "repute-"));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     const place = { target, folder };
-    const ready = await prepare(withCopies(job, handling, place), place, handling.copied, false);
+    const ready = withCopies(job, handling, place);
+    await handling.copied?.make(copyPlace(ready.job, place), false);
     return recordStream(ready.job, (recorded) =>
       runRows(recorded, ready.handling, { target, state: null, folder }),
     );
@@ -170,9 +148,9 @@ export async function runResumably(
       if (names !== null) await state.noteFiles(partFiles(run));
       await target.upload?.begin(handling.replacedVersion);
     }
-    const ready = await prepare(run, run, handling.copied, isResumed);
+    await handling.copied?.make(copyPlace(run.job, run), isResumed);
     const { target: output, folder } = run;
-    return runRows(ready.job, ready.handling, { target: output, folder, state, inputGrew });
+    return runRows(run.job, run.handling, { target: output, folder, state, inputGrew });
   };
   try {
     if (names !== null && state.checkpoint !== null) {

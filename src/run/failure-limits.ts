@@ -73,7 +73,7 @@ function percentOf(text: string): number | null {
 /** Below this number of rows, a share of them means nothing. */
 const fewRows = 100;
 
-type Counts = Pick<TallySnapshot, "rows" | "skipped" | "statuses" | "unsupported" | "errors">;
+type Counts = Pick<TallySnapshot, "rows" | "statuses" | "unsupported" | "errors">;
 
 /** Number of rows that were looked up or broken, and how many of them failed. */
 export function lookedUp({ statuses }: Pick<Counts, "statuses">): {
@@ -99,8 +99,8 @@ export function refusalOf(
   counts: Counts,
   earlier: number | null,
 ): Refusal | null {
-  const { rows, skipped = 0 } = counts;
-  if (rows + skipped < leastRows(minRows, earlier)) return "too_few_rows";
+  const { rows } = counts;
+  if (rows < leastRows(minRows, earlier)) return "too_few_rows";
   if ("percent" in maxFailed && maxFailed.percent === 100) return null;
   if (rows > 0 && isNothingLookedUp(counts)) return "nothing_to_look_up";
   return isTooManyFailed(maxFailed, counts) ? "too_many_failed" : null;

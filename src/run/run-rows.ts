@@ -179,7 +179,7 @@ export function closingWarnings(
   const counts = tally.snapshot();
   const unlikely = job.chunk === true ? null : unlikelyColumn(source, counts);
   const inside = job.input === undefined ? null : insideWarning(job.input, counts);
-  const empty = tally.rows + tally.skipped === 0 && job.chunk !== true ? [noRows] : [];
+  const empty = tally.rows === 0 && job.chunk !== true ? [noRows] : [];
   const { columns } = job.settings.output;
   const dropsSurplus = columns !== undefined && !columns.includes("extra");
   const lost = dropsSurplus && (counts.warnings[surplusCells] ?? 0) > 0 ? [surplusDropped] : [];

@@ -70,7 +70,6 @@ export interface TallySnapshot extends RunCounts, Pick<RequestSnapshot, "unjourn
   /** Rows that are counted and not written. */
   readonly left_out: LeftOutCounts;
   /** Rows that were read and not written; absent for none. */
-  readonly skipped?: number;
 }
 
 /** The counts of a run whose rows are written again. */
@@ -87,7 +86,6 @@ export function withoutRows({ unjournalled, took_over, ...run }: TallySnapshot):
 export class Tally extends RequestTally {
   rows = 0;
   /** Rows that were read and not written. */
-  skipped = 0;
   /** How its answers are made up; undefined if they are those of a real service. */
   #madeUp: MadeUp | undefined;
   /** Answers taken over from an interrupted run; null if there was none. */
@@ -119,9 +117,8 @@ export class Tally extends RequestTally {
   }
 
   /** Adds the counts of a part of the run. */
-  add(part: RunCounts & Pick<Manifest, "left_out" | "skipped"> & { readonly rows: number }): void {
+  add(part: RunCounts & Pick<Manifest, "left_out"> & { readonly rows: number }): void {
     this.rows += part.rows;
-    this.skipped += part.skipped ?? 0;
     this.hasMadeUp(madeUpOf(part));
     if (part.took_over !== undefined) this.tookOver = (this.tookOver ?? 0) + part.took_over;
     this.earlierRows = part.earlier_rows ?? this.earlierRows;
@@ -222,7 +219,6 @@ export class Tally extends RequestTally {
     const leftOut = { ...reasons, statuses: { ...statuses }, verdicts: { ...verdicts } };
     return {
       rows: this.rows,
-      ...(this.skipped === 0 ? {} : { skipped: this.skipped }),
       left_out: leftOut,
       statuses: { ...this.statuses },
       verdicts: { ...this.verdicts },

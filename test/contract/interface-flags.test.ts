@@ -42,7 +42,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
     "config",
     "profile",
   ],
-  plan: [...reading, "recursive", "limit", "only-new", "prefix", ...asking, "cache", "rate"],
+  plan: [...reading, "recursive", "limit", "prefix", ...asking, "cache", "rate"],
   split: [...reading, "to", ...rows, ...asking],
   extract: ["recursive", "to", "quiet"],
   schema: ["from", "item-column", "recursive", "columns", "prefix"],

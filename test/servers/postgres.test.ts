@@ -108,25 +108,6 @@ describe("the table", () => {
     expect(await viewsOf("printed")).toEqual(views);
   });
 
-  it("tells the items of complete rows, of young ones if that is asked for", async () => {
-    const ip = (n: number) => ({ kind: "ip", value: `192.0.2.${n}` }) as const;
-    const answered = (n: number, lookedUpAt: string, status: "complete" | "failed" = "complete") =>
-      anEnrichedRow({ number: n }, { lookedUpAt, status }, ip(n));
-    await publish("known", [
-      answered(1, "2026-01-01T00:00:00Z"),
-      answered(2, "2026-01-03T00:00:00Z"),
-      answered(3, "2026-01-03T00:00:00Z", "failed"),
-    ]);
-    const { rows: table } = findWarehouse(cluster.url({ parameters: { table: "known" } }))!;
-    const itemsSince = async (since: number | null): Promise<readonly unknown[]> => {
-      const query = (await table!.items({ prefix: "rep_", since })) ?? "";
-      return (await cluster.query(`${query} ORDER BY rep_item`)).map((row) => row["rep_item"]);
-    };
-    expect(await itemsSince(null)).toEqual(["192.0.2.1", "192.0.2.2"]);
-    expect(await itemsSince(Date.UTC(2026, 0, 2))).toEqual(["192.0.2.2"]);
-    expect(await itemsSince(0)).toEqual(["192.0.2.1", "192.0.2.2"]);
-  });
-
   it("is found in the search path", async () => {
     await cluster.query("CREATE SCHEMA far");
     await publish("far.found");

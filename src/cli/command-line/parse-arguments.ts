@@ -38,9 +38,7 @@ export async function readLine(typed: readonly string[]): Promise<TypedLine> {
   const command = await loadCommand(commandNamed(args, commandNames));
   const specs = optionSpecs(command?.options ?? { shape: {} });
   const flagsOf = (isSwitch: boolean): string[] =>
-    specs
-      .filter((spec) => (spec.isSwitch && spec.accepts === null) === isSwitch)
-      .map(({ flag }) => flag);
+    specs.filter((spec) => spec.isSwitch === isSwitch).map(({ flag }) => flag);
   const aliases = specs.flatMap(({ flag, alias }) => (alias === null ? [] : [[flag, alias]]));
   const { argv, error } = Parser.detailed([...separated(args, specs)], {
     boolean: ["help", "h", "version", ...flagsOf(true)],
@@ -61,24 +59,12 @@ export async function readLine(typed: readonly string[]): Promise<TypedLine> {
   return { args, command, flags, operands, incomplete };
 }
 
-/**
- * Puts `=` into `-oFILE`, which yargs takes for the flags o, F, I, L and E, and between a switch and
- * its value: `--only-new 7d`. A word that is no such value is an operand.
- */
+/** Puts `=` into `-oFILE`, which yargs takes for the flags o, F, I, L and E. */
 function separated(args: readonly string[], specs: readonly OptionSpec[]): readonly string[] {
   const letters = specs.map(({ isSwitch, alias }) => (isSwitch ? "" : (alias ?? ""))).join("");
   const joined = new RegExp(`^-([${letters}])(?=[^=])`);
   const end = args.includes("--") ? args.indexOf("--") : args.length;
-  const acceptsOf = (arg: string) =>
-    specs.find(({ flag, accepts }) => accepts !== null && arg === `--${flag}`)?.accepts;
-  const isValue = (at: number): boolean =>
-    at > 0 && at < end && acceptsOf(args[at - 1]!)?.(args[at]!) === true;
-  return args.flatMap((arg, at) => {
-    if (at > end) return [arg];
-    if (isValue(at)) return [];
-    if (acceptsOf(arg) === undefined) return [arg.replace(joined, "-$1=")];
-    return [`${arg}=${isValue(at + 1) ? args[at + 1] : "true"}`];
-  });
+  return args.map((arg, at) => (at > end ? arg : arg.replace(joined, "-$1=")));
 }
 
 const versionWords = new Set(["--version", "-V", "-v", "version"]);
@@ -131,13 +117,9 @@ async function checkFlags(line: TypedLine, command: Command): Promise<GivenSetti
   return given;
 }
 
-/** yargs reads any value but true as false, unless the switch may have one. */
+/** yargs reads any value but true as false. */
 function checkedSwitch(spec: OptionSpec, value: unknown, args: readonly string[]): unknown {
   const { flag } = spec;
-  if (spec.accepts !== null) {
-    const text = value === false ? "false" : checkedText(spec, value);
-    return text === "true" || (text === "false" ? false : text);
-  }
   const typed = args.find((arg) => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3);
   if (typed === undefined || typed === "true" || typed === "false") return value;
   throw new UsageError(

@@ -19,12 +19,6 @@ const { lookups, bogons, exclude, urlQuery, cacheTtl, rate } = lookupOptions.sha
 const groups = {
   Input: sourceOptions.shape,
   Output: {
-    output: option(sinkOptions.shape.output, {
-      description: "With --only-new, the table whose items are skipped",
-      value: "OUT",
-      alias: "o",
-    }),
-    onlyNew: sinkOptions.shape.onlyNew,
     prefix: sinkOptions.shape.prefix,
   },
   Lookups: {

@@ -12,8 +12,6 @@ export interface OptionSpec {
   readonly variable: string;
   /** True for an on/off option. */
   readonly isSwitch: boolean;
-  /** Of a switch that may have a value: whether a text is one. Null for any other option. */
-  readonly accepts: ((text: string) => boolean) | null;
   /** True for a switch that the help shows as `--no-…`. */
   readonly isNegated: boolean;
   /** True for a repeatable option; its values are joined with commas. */
@@ -51,7 +49,6 @@ export function variableName(key: string): string {
 
 /** The flag as typed to change the default: `--no-header` for a switch that is on. */
 export function writtenFlag(spec: OptionSpec): string {
-  if (spec.accepts !== null) return `--${spec.flag} [${spec.placeholder}]`;
   if (spec.isSwitch) return spec.isNegated ? `--no-${spec.flag}` : `--${spec.flag}`;
   return `--${spec.flag} ${spec.placeholder}`;
 }
@@ -63,26 +60,23 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
   const meta = member.meta() ?? {};
   const { inner, fallback } = unwrap(member);
   const choices = inner instanceof z.ZodEnum ? inner.options.map(String) : [];
-  const isBare = meta["bare"] === true;
-  const isSwitch = isBare || inner instanceof z.ZodBoolean;
+  const isSwitch = inner instanceof z.ZodBoolean;
   const list = choices.join("|");
   return {
     key,
     flag: flagName(key),
     variable: variableName(key),
     isSwitch,
-    accepts: isBare ? (text) => member.safeParse(text).success : null,
     isNegated: fallback === true || meta["negated"] === true,
     repeats: meta["repeats"] === "list" ? "list" : meta["repeats"] === true,
     common: meta["common"] === true,
     rare: meta["rare"] === true,
     secret: meta["secret"] === true,
-    placeholder:
-      isSwitch && !isBare
-        ? null
-        : list !== "" && list.length <= shortestList
-          ? list
-          : (textOf(meta["value"]) ?? "VALUE"),
+    placeholder: isSwitch
+      ? null
+      : list !== "" && list.length <= shortestList
+        ? list
+        : (textOf(meta["value"]) ?? "VALUE"),
     alias: textOf(meta["alias"]),
     choices,
     defaultText: defaultText(fallback),

@@ -26,10 +26,6 @@ export function formatPlan(
   const { chosen } = plan;
   const lines: readonly PlanLine[] = [
     ["rows", formatCount(plan.rows)],
-    [
-      "skipped",
-      plan.skipped === 0 ? "" : `${formatCount(plan.skipped)}, whose items the table has`,
-    ],
     ["kinds", formatCounts(plan.kinds, mostReasons)],
     ["unsupported", formatCounts(plan.unsupported, mostReasons)],
     ["not sent", formatCounts(plan.excluded, mostReasons)],

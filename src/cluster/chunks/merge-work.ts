@@ -83,7 +83,7 @@ function mergeTarget({ plan, settings }: MergeJob): Promise<OutputTarget> {
   const { output, rejects, mode, key } = settings;
   const planned = { to: to === "parquet" ? undefined : to, prefix, esIndex, esAction, esId };
   // The chunks have what these decide.
-  const off = { onlyNew: false, raw: false, distinct: false } as const;
+  const off = { raw: false, distinct: false } as const;
   const sink = { ...planned, output, rejects, mode, key, ...off, formulaGuard: false, gzip: false };
   return chooseOutput(sink, async () => plan.reading.format, plannedPaths(plan));
 }

@@ -9,7 +9,7 @@ export function plannedJob({ input, settings }: WorkPlan): Omit<ManifestJob, "co
   const { prefix, only, distinct = false } = settings;
   return {
     input: input.path === null ? { stream: null } : { path: input.path },
-    settings: { output: { prefix, only, distinct, onlyNew: false }, run: { limit: undefined } },
+    settings: { output: { prefix, only, distinct }, run: { limit: undefined } },
   };
 }
 

@@ -39,11 +39,7 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
   const input = await oneText(given.input);
   const { settings } = given;
   const { output, run } = settings;
-  const idle = [
-    output.raw ? "--raw" : [],
-    run.limit === undefined ? [] : "--limit",
-    output.onlyNew === false ? [] : "--only-new",
-  ];
+  const idle = [output.raw ? "--raw" : [], run.limit === undefined ? [] : "--limit"];
   const [refused] = idle.flat();
   if (refused !== undefined) {
     const hint = "leave out one of them";

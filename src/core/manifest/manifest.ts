@@ -168,11 +168,6 @@ export const manifestSchema = z.object({
     .optional()
     .describe("Files of folders that were not read"),
   output: outputSchema.readonly(),
-  skipped: count
-    .optional()
-    .describe(
-      "With --only-new: rows that were not written, because the table has a complete row of their item",
-    ),
   left_out: leftOut
     .optional()
     .describe(

@@ -29,7 +29,7 @@ const runColumns: readonly RunColumn[] = [
   column("ended_at", "timestamp", ({ ended_at }) => ended_at),
   column(loadedAt, "timestamp", () => null),
   column("input", "text", ({ input, inputs }) => inputNames(input.path, inputs)),
-  column("rows", "count", ({ input, skipped = 0 }) => input.rows - skipped),
+  column("rows", "count", ({ input }) => input.rows),
   ...findingStatuses.map((status) => column(status, "count", ({ statuses }) => statuses[status])),
   ...countedVerdicts.map((verdict) =>
     column(verdict, "count", ({ verdicts }) => verdicts[verdict]),

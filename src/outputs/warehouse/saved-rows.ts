@@ -66,33 +66,6 @@ export async function findSavedRun(
   throw outputMissing(target);
 }
 
-export interface SavedItemsOptions {
-  readonly prefix: string;
-  /** Only items whose answer is newer, in milliseconds since 1970; null for any. */
-  readonly since: number | null;
-}
-
-/** The query that selects kind and item of complete rows; null for a table that does not exist. */
-export async function savedItemsQuery(
-  connect: Connect,
-  target: TableTarget,
-  { prefix, since }: SavedItemsOptions,
-): Promise<string | null> {
-  const { kind } = target;
-  return readTable(connect, target, { access: "read" }, async (session, table) => {
-    const only = ["kind", "item", "status", ...(since === null ? [] : ["looked_up_at"])];
-    const schema = tableSchema(kind, { columns: [], prefix, optional: { only } });
-    checkTable(kind, table, schema, await session.columnsOf(table));
-    const column = (name: string): string => quoteIdentifier(kind, prefix + name);
-    const conditions = [`${column("item")} IS NOT NULL`, `${column("status")} = 'complete'`];
-    if (since !== null) {
-      const time = `CAST('${new Date(since).toISOString()}' AS ${sqlType(kind, "timestamp")})`;
-      conditions.push(`${column("looked_up_at")} > ${time}`);
-    }
-    return `SELECT DISTINCT ${column("kind")}, ${column("item")} FROM ${quoteTable(kind, table)} WHERE ${conditions.join(" AND ")}`;
-  });
-}
-
 export async function countAll(
   { dialect, query }: TableSession,
   table: TableName,

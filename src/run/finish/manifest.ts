@@ -35,7 +35,7 @@ export interface ManifestJob {
   readonly clock?: Clock | undefined;
   readonly input: RunInput | { readonly stream: null };
   readonly settings: {
-    readonly output: Pick<SinkSettings, "prefix" | "onlyNew" | "distinct" | "only">;
+    readonly output: Pick<SinkSettings, "prefix" | "distinct" | "only">;
     readonly run: Pick<EnrichSettings["run"], "limit">;
   };
 }
@@ -69,7 +69,7 @@ export function manifestOf(
   { source, inputGrew, target, checkpointer, tally }: StartedRun,
   { bytes, suffix, written, ending }: RunEnd,
 ): Manifest {
-  const { rows, skipped = 0, unjournalled: _, left_out, ...counts } = tally.snapshot();
+  const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
   const { clock = systemClock } = job;
   const { output, run: how } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
@@ -83,7 +83,7 @@ export function manifestOf(
       path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
       ...(inputs === undefined ? readingFacts(source) : sharedFacts(inputs)),
       bytes: source.bytesTotal ?? source.bytesRead?.() ?? 0,
-      rows: rows + skipped,
+      rows,
       grew_while_interrupted: inputGrew,
     },
     ...(inputs === undefined ? {} : { inputs }),
@@ -98,7 +98,6 @@ export function manifestOf(
       ...(written?.withoutKey === undefined ? {} : { without_key: written.withoutKey }),
       ...(written?.parts === undefined ? {} : { parts: written.parts }),
     },
-    ...(output.onlyNew === false ? {} : { skipped }),
     ...(output.distinct || output.only ? { left_out } : {}),
     ...(how.limit === undefined ? {} : { sampled: how.limit }),
     ...counts,

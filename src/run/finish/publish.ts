@@ -95,22 +95,21 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: readonly 
 }
 
 /**
- * What is wrong with the counts of a run: rows read = rows counted or skipped = the sum of the
+ * What is wrong with the counts of a run: rows read = rows counted = the sum of the
  * statuses, and rows written = those that are not left out.
  *
  * @param written rows in each place that they passed
  */
 export function countFaults(
   rowsRead: number,
-  tally: Pick<Tally, "rows" | "skipped" | "statuses" | "written">,
+  tally: Pick<Tally, "rows" | "statuses" | "written">,
   written: readonly number[],
 ): readonly string[] {
-  const { rows, skipped, statuses } = tally;
-  const also = skipped === 0 ? "" : `, ${skipped} skipped`;
+  const { rows, statuses } = tally;
   const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
   const wrong = new Set(written.filter((count) => count !== tally.written));
   return [
-    ...(rows + skipped === rowsRead ? [] : [`${rowsRead} rows read, ${rows} looked up${also}`]),
+    ...(rows === rowsRead ? [] : [`${rowsRead} rows read, ${rows} looked up`]),
     ...(counted === rows ? [] : [`${rows} rows looked up, ${counted} with a status`]),
     ...[...wrong].map((count) => `${tally.written} rows to write, ${count} in the output`),
   ];

@@ -13,7 +13,6 @@ import { inputReading } from "../copy/find-table-input.js";
 import type { FlatSettings } from "../options.js";
 import type { Row } from "../../core/row.js";
 import { announceReading, firstRows } from "../rows/reading.js";
-import { needsTable, readKnownItems, withoutKnown } from "../rows/known-items.js";
 import { insideWarning } from "../elsewhere.js";
 import { Tally, type TallySnapshot } from "../tally.js";
 import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
@@ -27,8 +26,7 @@ import type { CopyPlace, ReadingSettings, RowHandling, StartRow } from "../rows/
 
 interface PlanJob {
   readonly input: RunInput;
-  readonly settings: ReadingSettings &
-    Pick<FlatSettings, "lookups" | "output" | "onlyNew" | "prefix" | "limit">;
+  readonly settings: ReadingSettings & Pick<FlatSettings, "lookups" | "prefix" | "limit">;
   readonly pace: PlannedPace;
   /** What the run would not send. */
   readonly withheld: Withheld;
@@ -45,8 +43,6 @@ interface PlanJob {
 /** Estimate for a run over an input. */
 export interface Plan {
   readonly rows: number;
-  /** With `--only-new`: rows whose item the table has a complete row of. They count nowhere else. */
-  readonly skipped: number;
   /** Rows by kind of item. */
   readonly kinds: Readonly<Record<ItemKind, number>>;
   /** Rows without an item by reason, most frequent first. */
@@ -81,20 +77,11 @@ export async function plan(job: PlanJob): Promise<Plan> {
   const { cache = null, withheld } = job;
   const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
   const items = new PlannedItems({ withheld, find: cache && findCached(cache), chosen });
-  const {
-    rows,
-    skipped = 0,
-    kinds,
-    unsupported,
-    statuses,
-    exclusions,
-    warnings,
-  } = await withResources(async (stack) =>
-    countRows(job, await openPlannedReading(job, stack), items),
+  const { rows, kinds, unsupported, statuses, exclusions, warnings } = await withResources(
+    async (stack) => countRows(job, await readingFor(job, stack), items),
   );
   return {
-    rows: rows + skipped,
-    skipped,
+    rows,
     kinds,
     unsupported,
     unreadable: statuses.failed,
@@ -162,21 +149,10 @@ function countRow(
   { tally, items, withheld }: PlanCounts,
 ): void {
   if (!(finding instanceof Promise)) tally.row({ row, item, finding });
-  else if (finding !== neverFound || item === null) tally.skipped++;
-  else {
+  else if (item !== null) {
     items.add(item);
     tally.row({ row, item, finding: withheld.answer(item) ?? unasked("complete", null) });
   }
-}
-
-/** Opens the input like a run. What has to be copied goes to a temporary folder. */
-async function openPlannedReading(job: PlanJob, stack: ResourceStack): Promise<RowHandling> {
-  const { output, onlyNew } = job.settings;
-  if (onlyNew === false) return readingFor(job, stack);
-  const table = findWarehouse(output)?.rows ?? null;
-  if (table === null) throw needsTable(output);
-  const handling = await readingFor(job, stack);
-  return withoutKnown(handling, await readKnownItems(job, table, await scratch(stack)));
 }
 
 /** Opens the input. What has to be copied goes to a temporary folder. */

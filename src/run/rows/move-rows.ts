@@ -1,7 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
-import { unasked } from "../../core/finding.js";
 import { raceAbort } from "../../core/abort.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
 import type { Slots } from "../../lookup/pace/slots.js";
@@ -11,9 +10,6 @@ import { RowWindow, type WindowPosition } from "./row-window.js";
 import type { RunSignals } from "../run-signals.js";
 import type { Tally } from "../tally.js";
 import type { StartRow } from "./row-handling.js";
-
-/** The finding of a row that is skipped: its item has a row in the output table already. */
-export const skipped = unasked("unsupported", null);
 
 /**
  * Maximum number of rows between reading and writing, and of their bytes (input and large answers).
@@ -92,10 +88,8 @@ function windowFor(options: RowMoveOptions): RowWindow {
       capacityBytes: windowBounds.bytes,
       slots,
       async write(rows) {
-        const kept = rows.filter(({ finding }) => finding !== skipped);
-        await sink.write(kept);
-        for (const row of kept) tally.row(row, options.leftOut?.(row));
-        tally.skipped += rows.length - kept.length;
+        await sink.write(rows);
+        for (const row of rows) tally.row(row, options.leftOut?.(row));
         await options.onWritten(window.position(), false);
       },
     },

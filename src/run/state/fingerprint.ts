@@ -122,7 +122,6 @@ export async function takeFingerprint(
     lookups: lookup.lookups,
     mode: output.mode === "append" ? null : output.mode,
     key: output.key ?? null,
-    "only-new": typeof output.onlyNew === "object" ? output.onlyNew.text : output.onlyNew || null,
     bogons,
     exclude: lists.length === 0 ? null : lists.map(listIdentity),
     "url-query": lookup.urlQuery === "strip" ? "strip" : null,

@@ -20,7 +20,7 @@ const own = new RegExp(
   `^(?:${[
     String.raw`(?:begun|checkpoint|finished|manifest)\.json(?:\.new)?`,
     String.raw`(?:input-\d+/)?input\.(?:tsv|ndjson|json|parquet)(?:\.new)?`,
-    String.raw`rows\.part|known-items(?:\.new)?|seen-items\.part`,
+    String.raw`rows\.part|seen-items\.part`,
     String.raw`lock(?:\.holder)?`,
     String.raw`journal|earlier|input-\d+|parts`,
     String.raw`(?:journal|earlier)/(?:records|checkpoint\.json(?:\.new)?)`,

@@ -8,12 +8,12 @@ import { unattendedOptions } from "../../unattended/options.js";
 
 const { local, synthetic, report, against, color, json, quiet } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
-const { mode, key, onlyNew, tagIps, ...files } = sinkOptions.shape;
+const { mode, key, tagIps, ...files } = sinkOptions.shape;
 const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, ...pace } = lookupOptions.shape;
 
 export const runGroups = {
   Output: files,
-  Tables: { mode, key, onlyNew },
+  Tables: { mode, key },
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
   Pace: pace,

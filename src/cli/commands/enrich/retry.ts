@@ -103,7 +103,6 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     ...own,
     ...named,
     prefix: own.prefix ?? defaultPrefix,
-    onlyNew: false,
     mode: "append" as const,
   };
   const stateFolder = isTable ? statePath(outputBase(path, own.stateDir) + retrySuffix) : undefined;

@@ -80,7 +80,7 @@ export function formatSummary(
   const table: (readonly [label: string, lines: readonly string[]])[] = [
     ["made up", madeUp === undefined ? [] : [madeUpText[madeUp].join(": ")]],
     ["verdict", verdictLines(manifest)],
-    ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}${skippedText(manifest)}`]],
+    ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}`]],
     ["left out", leftOutLines(manifest)],
     ["status", statusLines(manifest)],
     ["retried", retriedLines(manifest)],
@@ -124,10 +124,6 @@ function shownBase({ exit_reason }: Manifest, output: string, stateDir?: string)
 function writtenText({ rows, indicators }: Manifest["output"]): string {
   if (indicators === undefined) return `${formatCount(rows)} written`;
   return `${counted(indicators, "indicator")} written`;
-}
-
-function skippedText({ skipped }: Manifest): string {
-  return skipped === undefined ? "" : `, ${formatCount(skipped)} skipped (already in the table)`;
 }
 
 /** Rows that are not written, and of these the failed ones, which a retry cannot reach. */

@@ -13,33 +13,6 @@ async function run(...args: string[]) {
   return { flags, operands: parsed.operands };
 }
 
-describe("a switch that may have a value", () => {
-  test.each([
-    [["--only-new", "dump.csv"], true, ["dump.csv"]],
-    [["dump.csv", "--only-new"], true, ["dump.csv"]],
-    [["--only-new", "-o", "x.csv", "7d"], true, ["7d"]],
-    [["--only-new", "--", "7d"], true, ["7d"]],
-    [["--only-new", "./7d"], true, ["./7d"]],
-    [["--only-new", "0d"], true, ["0d"]],
-    [["--only-new", "7d", "dump.csv"], "7d", ["dump.csv"]],
-    [["dump.csv", "--only-new", "7d"], "7d", ["dump.csv"]],
-    [["--only-new", "7d", "12h"], "7d", ["12h"]],
-    [["--only-new=7d"], "7d", []],
-    [["--only-new=true", "dump.csv"], true, ["dump.csv"]],
-    [["--only-new=false"], false, []],
-    [["--no-only-new", "7d"], false, ["7d"]],
-  ])("%j", async (args, onlyNew, operands) => {
-    const { flags, operands: found } = await run(...args);
-    expect([flags["onlyNew"], found]).toEqual([onlyNew, operands]);
-  });
-
-  test("is given once", async () => {
-    await expect(run("--only-new", "--only-new", "7d")).rejects.toMatchObject({
-      code: "flag_twice",
-    });
-  });
-});
-
 describe("help and version", () => {
   test.each([[[]], [["--help"]], [["-h"]], [["help"]]])(
     "%j asks for the program's help",

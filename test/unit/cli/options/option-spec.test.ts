@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { option, wholeNumber } from "../../../../src/core/options.js";
-import { switchOrAge } from "../../../../src/outputs/options.js";
 import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
 
 const schema = z.strictObject({
@@ -34,24 +33,6 @@ test("lists many choices beside a placeholder", () => {
     placeholder: "LEVEL",
     choices: ["first-choice", "second-choice"],
   });
-});
-
-test("writes the value that a switch may have", () => {
-  const onlyNew = option(switchOrAge().default(false), {
-    description: "",
-    value: "AGE",
-    bare: true,
-  });
-  const [spec] = optionSpecs(z.strictObject({ onlyNew }));
-  expect(writtenFlag(spec!)).toBe("--only-new [AGE]");
-  expect(spec).toMatchObject({ isSwitch: true, placeholder: "AGE" });
-  expect(["7d", "1.5h", "0s", "7", "true"].map((text) => spec!.accepts?.(text))).toEqual([
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
 });
 
 test("writes a switch that is on as its negative", () => {

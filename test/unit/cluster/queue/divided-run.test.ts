@@ -32,7 +32,6 @@ test("workers write files and tables, no streams and no data sets", async () => 
   }
   for (const [flag, settings] of Object.entries({
     "--raw": { output: join(folder, "out.csv"), raw: true },
-    "--only-new": { output: `duckdb:${join(folder, "db")}?table=t`, onlyNew: "7d" },
   })) {
     const refused = dividedRun(await jobIn(folder, settings));
     await expect(refused).rejects.toMatchObject({

@@ -6,5 +6,5 @@ test("counts each item once, and tells whether it is new", () => {
   const item = (n: number) => ({ kind: "domain", value: `d${n}.example` }) as const;
   for (let n = 0; n < 20_000; n++) expect(known.add(item(n % 7000))).toBe(n < 7000);
   expect(known.size).toBe(7000);
-  expect([known.has(item(1)), known.has(item(7000))]).toEqual([true, false]);
+  expect(known.add(item(7000))).toBe(true);
 });
