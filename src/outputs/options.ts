@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts, findingStatuses } from "../core/finding.js";
-import { duration, namesAmong, option, refuse, wholeNumber } from "../core/options.js";
+import { namesAmong, option, wholeNumber } from "../core/options.js";
 import { esActions, esIds, sinkFormats } from "../formats/types.js";
 
 /**

@@ -18,7 +18,7 @@ import type { EnrichJob, PublishedRun } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame, writeRowsAgain } from "./discard-run.js";
 import { isPartLost } from "../outputs/part-file.js";
 import { runRows } from "./run-rows.js";
-import type { RowHandling, CopiedInput, CopyPlace } from "./rows/row-handling.js";
+import type { RowHandling, CopyPlace } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
 
 /**

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { retriedColumns } from "../../core/needed-columns.js";
-import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
+import { quoteIdentifier, quoteTable, type TableName } from "../sql/dialect.js";
 import { checkTable } from "./prepare-table.js";
 import {
   type Connect,

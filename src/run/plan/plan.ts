@@ -8,7 +8,6 @@ import { type ResourceStack, withResources } from "../../core/resource-stack.js"
 import type { Clock } from "../../core/clock.js";
 import type { RunInput } from "../../inputs/types.js";
 import type { Withheld } from "../../lookup/withheld.js";
-import { findWarehouse } from "../../outputs/registry.js";
 import { inputReading } from "../copy/find-table-input.js";
 import type { FlatSettings } from "../options.js";
 import type { Row } from "../../core/row.js";

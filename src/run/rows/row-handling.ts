@@ -81,7 +81,7 @@ interface CopySource {
 }
 
 /** An input of which a run copies tables first. */
-export interface CopiedInput {
+interface CopiedInput {
   readonly sources: readonly CopySource[];
   /** The copy as input. */
   inFolder(place: CopyPlace): { readonly input: RunInput } & Pick<RowHandling, "open">;
