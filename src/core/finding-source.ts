@@ -3,10 +3,7 @@ export type MadeUp = "sample" | "invented";
 
 /** What to tell of such answers. */
 export const madeUpText: Readonly<Record<MadeUp, readonly [name: string, meaning: string]>> = {
-  sample: [
-    "Sample data",
-    "The embedded service gave these answers; they say nothing about real hosts",
-  ],
+  sample: ["Sample data", "The embedded service's answers say nothing about real hosts"],
   invented: [
     "Invented data",
     "The service made these answers up (--synthetic); they say nothing about real hosts",

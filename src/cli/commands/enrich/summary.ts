@@ -78,8 +78,8 @@ export function formatSummary(
   const advice = prefix === undefined ? null : retryFailedRows(manifest, { prefix, stateDir });
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
-    ["made up", madeUp === undefined ? [] : [madeUpText[madeUp].join(": ")]],
     ["verdict", verdictLines(manifest)],
+    ["made up", madeUp === undefined ? [] : [madeUpText[madeUp].join(": ")]],
     ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}`]],
     ["left out", leftOutLines(manifest)],
     ["status", statusLines(manifest)],
