@@ -111,11 +111,13 @@ test("input cells of any text survive a run, and a run over its output", async (
         const first = await enrichHere({
           input: [`in.${form}`, stringify(table, { header: true, delimiter })],
           intelUrl: server.url,
+          // There is nothing to look up.
+          settings: { maxFailed: "100%" },
         });
         const second = await enrichHere({
           input: ["again.csv", first.text],
           intelUrl: server.url,
-          settings: { prefix: "x_" },
+          settings: { prefix: "x_", maxFailed: "100%" },
         });
         const read = second.records().map(({ a, item, b }) => ({ a, item, b }));
         expect(read).toEqual(table);
