@@ -12,22 +12,29 @@ import { credentialHeader, describeService, type ServiceName } from "./service-d
 import { refusal, ServiceError, serviceError, statusFault } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";
-import type { RequestThread } from "./thread/request-thread.js";
+import type { ThreadStart } from "./thread/service.js";
 import type {
   Answer,
   AttemptReport,
   CallOptions,
   CallPolicy,
   Endpoint,
+  RequestOptions,
   Requests,
 } from "./types.js";
+
+/** Makes requests elsewhere: on a thread, or on other machines. */
+export interface RequestMaker {
+  /** Creates one client's requests to a base address. */
+  open(transport: Omit<ThreadStart, "connections">): Requests;
+}
 
 /** Options common to all clients. */
 export interface ClientOptions {
   /** Base address, `http:` or `https:`, with or without a trailing `/`. */
   readonly baseUrl: string;
   /** Connections to use; see `createDispatcher`. The client doesn't close them. */
-  readonly dispatcher: Dispatcher | RequestThread;
+  readonly dispatcher: Dispatcher | RequestMaker;
   readonly clock: Clock;
   /** Timeout for one request, from start to last byte, in milliseconds. @default 30000 */
   readonly timeoutMs?: number | undefined;
@@ -35,6 +42,8 @@ export interface ClientOptions {
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
   /** Paces and retries calls other than lookups. @default one attempt, immediately */
   readonly send?: CallPolicy | undefined;
+  /** Who else has the credential, for messages. */
+  readonly keyHolder?: string | undefined;
 }
 
 /** One call other than a lookup. */
@@ -59,7 +68,8 @@ export class Caller {
   /** @throws UsageError if the address or the credential is unusable */
   constructor(service: ServiceName, options: ClientOptions, credential: string | undefined) {
     const { dispatcher, baseUrl, timeoutMs, clock } = options;
-    this.context = { service: describeService(service, credential !== undefined), clock };
+    const isConfigured = credential !== undefined;
+    this.context = { service: describeService(service, isConfigured, options.keyHolder), clock };
     const headers = credentialHeader(service, credential);
     const transport = { baseUrl, timeoutMs, headers };
     this.#requests =
@@ -71,12 +81,17 @@ export class Caller {
   }
 
   /** Makes one request and reports it. @throws TransportError, or the signal's reason */
-  send(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<Answer> {
+  send(
+    endpoint: Endpoint,
+    path: string,
+    signal: AbortSignal,
+    options?: RequestOptions,
+  ): Promise<Answer> {
     if (signal.aborted) return Promise.reject(signal.reason);
     const { clock } = this.context;
     const start = clock.monotonic();
     return new Promise<Answer>((answered, failed) => {
-      this.#requests.get(path, signal, { answered, failed });
+      this.#requests.get(path, signal, { answered, failed }, options);
     }).then(
       (answer) => {
         const { status, headers } = answer;

@@ -7,7 +7,7 @@ import { type JudgeContext, failedAttempt, judge } from "./judge.js";
 import type { Tag, TagIps, TagSummary } from "./schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import { ServiceError, SnapshotChangedError } from "./status-fault.js";
-import type { CallOptions } from "./types.js";
+import type { CallOptions, RequestOptions } from "./types.js";
 
 /** What to do about a tag that the service does not know. */
 const namesHint = "repute tags list prints the names of all tags";
@@ -32,7 +32,7 @@ export interface TagIpsPage extends CallOptions {
   readonly snapshot?: string | undefined;
 }
 
-export interface LookupCallOptions {
+export interface LookupCallOptions extends RequestOptions {
   /** Aborting it rejects the lookup with the signal's reason. */
   readonly signal: AbortSignal;
 }
@@ -128,9 +128,9 @@ export class IntelClient {
   }
 
   /** Sends one request for an item; like `query`, but also returns what a retry needs to know. */
-  attempt(endpoint: LookupEndpoint, item: Item, { signal }: LookupCallOptions): Promise<Attempt> {
+  attempt(endpoint: LookupEndpoint, item: Item, options: LookupCallOptions): Promise<Attempt> {
     const path = `/${endpoint}/${pathSegment(item.value)}`;
-    return this.#caller.send(endpoint, path, signal).then(
+    return this.#caller.send(endpoint, path, options.signal, options).then(
       (answer) => judge({ endpoint, item }, answer, this.#context),
       (error: unknown) => failedAttempt(error, this.#context.clock),
     );

@@ -34,8 +34,15 @@ const services = {
 /** The services of the API. */
 export type ServiceName = keyof typeof services;
 
-export function describeService(service: ServiceName, configured: boolean): ServiceDescription {
-  const { name, credential, option, ...advice } = services[service];
+/** @param holder who has the credential, if others send it */
+export function describeService(
+  service: ServiceName,
+  isConfigured: boolean,
+  holder?: string,
+): ServiceDescription {
+  const { name, credential, option, ...more } = services[service];
+  const configured = isConfigured || holder !== undefined;
+  const advice = holder === undefined ? more : { advice: `The key is that of ${holder}.` };
   const variable = `REPUTE_${option.toUpperCase().replaceAll("-", "_")}`;
   const flag = `--${option}-file`;
   return { name, credential: { name: credential, variable, flag, configured, ...advice } };

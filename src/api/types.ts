@@ -29,7 +29,17 @@ export interface Requests {
    * @param signal aborting it ends the request with the signal's reason
    * @param receiver receives the answer, or a `TransportError` if none could be read to its end
    */
-  get(path: string, signal: AbortSignal, receiver: Receiver): void;
+  get(path: string, signal: AbortSignal, receiver: Receiver, options?: RequestOptions): void;
+}
+
+/** What only requests that others make heed. */
+export interface RequestOptions {
+  /** Which attempt at the lookup it is. @default 1 */
+  readonly nth?: number;
+  /** Aborts when the request is not wanted any more, unless it has been sent. @default the request's signal */
+  readonly stop?: AbortSignal;
+  /** Whether it goes before those that wait: a person waits for it. @default false */
+  readonly isUrgent?: boolean;
 }
 
 /** Endpoints, as named in counts and reports. */

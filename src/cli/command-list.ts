@@ -39,9 +39,7 @@ const sections = {
     serve: async () => (await import("./commands/serve.js")).serveCommand,
   },
   "Many machines": {
-    split: async () => (await import("./commands/work/split.js")).splitCommand,
-    merge: async () => (await import("./commands/work/merge.js")).mergeCommand,
-    worker: async () => (await import("./commands/work/worker.js")).workerCommand,
+    worker: async () => (await import("./commands/worker.js")).workerCommand,
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, () => Promise<Command>>>>>;
 

@@ -3,13 +3,12 @@ import { Pauses, peek } from "../formats/reading/sample.js";
 import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
 import { decode, isPlain, markLength, skip } from "./decode.js";
 import { refuseBinary, refuseMarkup } from "./refuse-binary.js";
-import { notSeekableError, tooShortError } from "./verify-input.js";
+import { tooShortError } from "./verify-input.js";
 import { openStored } from "./stored-input.js";
 import type {
   AnyInput,
   Encoding,
   InputBytes,
-  InputRange,
   OpenedSource,
   SourceOptions,
   StoredInput,
@@ -42,10 +41,7 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
   if ("opened" in input) return fromOpened(input.opened, options.offset);
   const stored = await openStored(input, options.before, options.chunkBytes);
   try {
-    const inRange = "path" in input && (input.range?.start ?? 0) > 0;
-    const seeks = options.offset > 0 || inRange;
-    const sought = seeks ? await seekPlain(stored, options) : null;
-    if (sought === null && inRange) throw notSeekableError(stored.name);
+    const sought = options.offset > 0 ? await seekPlain(stored, options) : null;
     const isCopy = "path" in input && input.copyOf !== undefined;
     return sought ?? (await readWhole(stored, options, isCopy));
   } catch (error) {
@@ -66,7 +62,6 @@ function fromOpened(opened: InputBytes, offset: number): InputBytes {
 /** Seeks in an uncompressed file; null if the bytes before the offset must be read. */
 async function seekPlain(stored: StoredInput, options: InputOptions): Promise<InputBytes | null> {
   if (stored.head === null || options.gzip) return null;
-  // The line end is detected at the start of the file, even for a range.
   const found = await stored.head();
   if (!isPlain(found, options)) return null;
   if (options.offset > (stored.size ?? 0)) throw tooShortError(stored.name, options.offset);
@@ -129,8 +124,6 @@ function storedMembers(
 }
 
 export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
-  const range = "path" in input ? (input.range ?? null) : null;
-  const settled = options.resume ?? range;
   // Before the first row, the header still has to be read.
   const resume = options.resume?.row === 0 ? null : options.resume;
   const bytes = await openInput(input, {
@@ -139,13 +132,13 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
     json: options.json,
     sheet: options.sheet,
     offset: resume?.offset ?? 0,
-    before: options.resume?.input ?? range?.checksum,
+    before: options.resume?.input,
   });
   const { warnings } = bytes;
   const pauses = pausesOf(bytes, options);
   try {
     const { columns, reading, rows } = await formats[options.format].read(
-      { bytes, before: resume ?? rangeBehindHeader(range), settled, warnings, pauses },
+      { bytes, before: resume, settled: options.resume, warnings, pauses },
       options,
     );
     return {
@@ -162,11 +155,6 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
     await bytes.close();
     throw error;
   }
-}
-
-/** A range from the first byte contains the header. */
-function rangeBehindHeader(range: InputRange | null): InputRange | null {
-  return range?.start === 0 ? null : range;
 }
 
 /** A stream may stall; a file doesn't. */

@@ -37,7 +37,7 @@ export async function openStored(
 }
 
 async function openFile(
-  { path, range, copyOf }: Extract<SourceInput, { readonly path: string }>,
+  { path, copyOf }: Extract<SourceInput, { readonly path: string }>,
   before: ChecksumState | null,
   chunkBytes: number,
 ): Promise<StoredInput> {
@@ -56,26 +56,20 @@ async function openFile(
     throw directoryError(path);
   }
   const regular = stat.isFile();
-  const base = range?.start ?? 0;
-  const end = range?.end ?? stat.size;
   const read = { checksum: new RunningChecksum(before) };
   let stream: Readable | null = null;
   return {
     name: copyOf?.name ?? path,
-    size: regular ? end - base : null,
+    size: regular ? stat.size : null,
     head: regular ? () => headOf(handle) : null,
     read,
     async *chunksFrom(start) {
-      const file = { name: path, handle, base };
+      const file = { name: path, handle };
       if (regular) read.checksum = await verifyInput(file, before, start);
-      if (range !== undefined && start >= end - base) return;
-      const part = range === undefined ? {} : { end: range.end - 1 };
       // Keep it open at the end: `mustBeUnchanged` checks it before closing.
-      const whole = { start: base + start, highWaterMark: chunkBytes, autoClose: false };
-      const reading = regular ? { ...whole, ...part } : {};
-      stream = handle.createReadStream(reading);
+      const whole = { start, highWaterMark: chunkBytes, autoClose: false };
+      stream = handle.createReadStream(regular ? whole : {});
       yield* checkedBytes(stream, path, read);
-      if (range !== undefined && base + read.checksum.bytes < end) throw tooShortError(path, end);
       if (regular) await mustBeUnchanged(file, stat, read.checksum.state());
     },
     async close() {

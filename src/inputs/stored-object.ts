@@ -20,7 +20,7 @@ export function pinnedObject(input: FileInput): Promise<PinnedObject> {
 }
 
 /**
- * Opens an object, or a part of one. A resumed run reads it from the start too, to compare the bytes
+ * Opens an object. A resumed run reads it from the start too, to compare the bytes
  * that were read before.
  *
  * @throws UsageError `input_not_found`, FatalError `object_*`
@@ -29,21 +29,20 @@ export async function openObject(
   input: FileInput,
   before: ChecksumState | null,
 ): Promise<StoredInput> {
-  const { path, range, copyOf } = input;
+  const { path, copyOf } = input;
   const pinned = await pinnedObject(input);
   const read = { checksum: new RunningChecksum(before) };
   const stop = new AbortController();
   const { signal } = stop;
-  const base = range?.start ?? 0;
-  const end = Math.min(range?.end ?? pinned.size, pinned.size);
+  const { size } = pinned;
   const name = copyOf?.name ?? path;
   return {
     name,
-    size: end - base,
-    head: () => buffer(readObject(pinned, { end: Math.min(limits.headBytes, end), signal })),
+    size,
+    head: () => buffer(readObject(pinned, { end: Math.min(limits.headBytes, size), signal })),
     read,
     async *chunksFrom(start) {
-      const bytes = readObject(pinned, { start: base, end, signal });
+      const bytes = readObject(pinned, { start: 0, end: size, signal });
       yield* skip(checkedBytes(bytes, name, read), start, name);
       const { awaited } = read.checksum;
       if (awaited > 0) throw tooShortError(name, awaited);

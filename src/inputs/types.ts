@@ -54,30 +54,15 @@ export interface SourceOptions extends ReadOptions, Encoding {
   readonly clock?: Clock;
 }
 
-/**
- * A part of an uncompressed file, cut between two rows, with the header it lacks. Offsets count
- * from `start`; row and line numbers are those of the whole file.
- */
-export interface InputRange {
-  readonly start: number;
-  readonly end: number;
-  readonly row: number;
-  readonly line: number;
-  readonly columns: readonly string[];
-  readonly reading: InputReading;
-  /** Checksum of its bytes, checked before its first row is read. @default unchecked */
-  readonly checksum?: ChecksumState;
-}
-
-export interface CopiedFrom {
+interface CopiedFrom {
   /** As the user named it, without a password. */
   readonly name: string;
   readonly kind: string;
 }
 
-/** A file (seekable), a part of one, the copy of a table, or a stream (stdin). */
+/** A file (seekable), the copy of a table, or a stream (stdin). */
 export type SourceInput =
-  | { readonly path: string; readonly range?: InputRange; readonly copyOf?: CopiedFrom }
+  | { readonly path: string; readonly copyOf?: CopiedFrom }
   | {
       readonly stream: Readable;
       readonly name: string;

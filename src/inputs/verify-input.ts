@@ -10,11 +10,9 @@ import {
   RunningChecksum,
 } from "../core/files/running-checksum.js";
 
-/** A file, or a part of it whose offsets count from `base`. */
 export interface CheckedFile {
   readonly name: string;
   readonly handle: FileHandle;
-  readonly base?: number;
 }
 
 /**
@@ -84,11 +82,11 @@ function changed(message: string): FatalError {
 }
 
 async function readUpTo(
-  { name, handle, base = 0 }: CheckedFile,
+  { name, handle }: CheckedFile,
   checksum: RunningChecksum,
   length: number,
 ): Promise<void> {
-  const damage = await checksum.read(handle, length, { base }).catch((error: unknown) => {
+  const damage = await checksum.read(handle, length).catch((error: unknown) => {
     throw readError(name, checksum.bytes, error);
   });
   if (damage !== null) throw inputChanged(name, damage);
@@ -140,13 +138,6 @@ export function tooShortError(name: string, offset: number): FatalError {
     `${name} ends before byte ${offset}, where the earlier run stopped`,
     { hint: startAnew },
   );
-}
-
-export function notSeekableError(name: string): FatalError {
-  const message = `cannot read a part of ${name}: it is compressed or not UTF-8`;
-  return new FatalError("input_unreadable", message, {
-    hint: "decompress it or convert it to UTF-8 first",
-  });
 }
 
 function reason(error: unknown): string {

@@ -4,7 +4,6 @@ import type { ExportTagsOptions } from "../tags/types.js";
 import type { PrepareOptions } from "../webhooks/prepare.js";
 import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
 import { itemKinds } from "../core/item/item.js";
-import { redisAddress } from "../store/redis/redis-address.js";
 import { sourceOptions } from "../inputs/source-options.js";
 import { lookupOptions } from "../lookup/options.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
@@ -26,8 +25,6 @@ function having<T>(member: string, what: string): z.ZodType<T, T> {
     `must be ${what}`,
   );
 }
-
-const pace = having<RequestPace>("take", "a pace");
 
 /** What a caller may give. Shapes are classes, whose declarations keep the comments of members. */
 type InputOf<Shape> = { readonly [Key in keyof Shape]?: z.input<Shape[Key]> };
@@ -65,7 +62,7 @@ class ClientShape {
   readonly exclude = ofLookup.exclude;
   /** `strip` sends URLs without query and fragment. @default "keep" */
   readonly urlQuery = ofLookup.urlQuery;
-  /** Maximum open requests, 1 to 4096; each run of `enrichFile` has as many. @default 32 */
+  /** Maximum open requests, 1 to 4096; each run of `enrichFile` has as many. @default 32; 1024 with `workers` */
   readonly concurrency = ofLookup.concurrency;
   /**
    * Maximum requests per length of time, for everything that the client does: lookups, runs and calls
@@ -75,21 +72,13 @@ class ClientShape {
    * @default "100/s"; none with `local`
    */
   readonly rate = ofLookup.rate;
+  /** A pace shared with other clients, such as `await other.pace()`, which replaces `rate`. */
+  readonly pace = having<RequestPace>("take", "a pace, such as await other.pace()").optional();
   /**
-   * A pace shared with other clients, such as `await other.pace()`, which replaces `rate`; or the address
-   * of a Redis, `redis://HOST[:PORT]/DB`, in which all programs that name it share `rate` for `url`.
+   * The Redis of the workers that make the lookups of this client, `redis://HOST[:PORT]/DB`: the program
+   * runs them as `repute worker`. They hold key and rate.
    */
-  readonly pace = z
-    .custom<RequestPace | string>(
-      (value) =>
-        typeof value === "string"
-          ? redisAddress().safeParse(value).success
-          : pace.safeParse(value).success,
-      "must be a pace, such as await other.pace(), or redis://HOST[:PORT]/DB",
-    )
-    .optional();
-  /** Priority among the clients that share a Redis as `pace`. @default "normal" */
-  readonly priority = ofLookup.priority;
+  readonly workers = ofLookup.workers;
   /** Retries of a lookup or call after a transient fault or throttling, 0 to 100. @default 5 */
   readonly retries = ofLookup.retries;
   /** Re-asks of a partial answer, 0 to 100. @default 2 */

@@ -3,6 +3,7 @@ import type { CaseContext, Customer, RepShareCase } from "../api/schema/operatio
 import type { Tag, TagIps, TagSummary } from "../api/schema/tag.js";
 import type { CallOptions } from "../api/types.js";
 import { ReputeError } from "../core/errors.js";
+import { openRequests } from "../lookup/options.js";
 import { inOrder } from "../lookup/in-order.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { Manifest } from "../core/manifest/manifest.js";
@@ -91,7 +92,7 @@ export class Repute implements AsyncDisposable {
       }
     };
     try {
-      yield* inOrder(inputs, work, this.#services.settings.concurrency * 2);
+      yield* inOrder(inputs, work, openRequests(this.#services.settings) * 2);
     } finally {
       // Ends lookups whose results are no longer read.
       own.abort();

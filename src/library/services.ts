@@ -5,6 +5,7 @@ import { AbortGroups } from "../core/abort.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { ResourceStack } from "../core/resource-stack.js";
+import { openRequests } from "../lookup/options.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import { Slots } from "../lookup/pace/slots.js";
 import { embeddedServiceName } from "../run/options.js";
@@ -39,12 +40,12 @@ export class Services {
 
   /** @param onQuotaUsedUp ends what waits for a quota that is used up */
   constructor(settings: ClientSettings, onQuotaUsedUp: (error: unknown) => void) {
-    const { concurrency, clock = systemClock } = settings;
+    const { clock = systemClock } = settings;
     this.settings = settings;
     this.clock = clock;
     this.onWarning = settings.onWarning ?? (() => undefined);
     this.#onQuotaUsedUp = onQuotaUsedUp;
-    this.#slots = new Slots({ concurrency });
+    this.#slots = new Slots({ concurrency: openRequests(settings) });
   }
 
   /** The key of the case management instance, for webhooks of that origin. */
@@ -104,20 +105,17 @@ export class Services {
 
   async #open(name: AddressName): Promise<Session> {
     const { settings, clock, onWarning } = this;
-    const { stateFolder = userStateFolder(process.env), concurrency, pace, ...own } = settings;
+    const { stateFolder = userStateFolder(process.env), pace, ...own } = settings;
     const { rate, retries, timeout } = own;
     const service = await this.#service(name);
-    // A pace of another client is an object; an address is opened with this one's rates.
-    const [given, address] = typeof pace === "string" ? [undefined, pace] : [pace, undefined];
-    const ofLookups = { ...own, concurrency, pace: address };
     const session = new Session({
       service,
-      settings: name === "url" ? ofLookups : { rate, retries, timeout },
+      settings: name === "url" ? own : { rate, retries, timeout },
       clock,
       stateFolder,
       onWarning,
       onEarlyEnd: this.#onQuotaUsedUp,
-      pace: name === "url" ? given : undefined,
+      pace: name === "url" ? pace : undefined,
       isShared: true,
     });
     return this.#stack.use(session);

@@ -15,7 +15,7 @@ import type { Withheld } from "./withheld.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
 
 /** Makes single attempts: an `IntelClient`, or its equivalent. */
-interface LookupClient {
+export interface LookupClient {
   attempt(endpoint: LookupEndpoint, ...args: Parameters<AttemptLookup>): ReturnType<AttemptLookup>;
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { duration, isQuota, option, type Rate, rate, wholeNumber } from "../core/options.js";
-import { isRedisAddress, priorities, redisAddress } from "../store/redis/redis-address.js";
+import { UsageError } from "../core/errors.js";
+import { redisAddress } from "../core/redis-address.js";
 import { lookupEndpoints } from "../core/finding.js";
 
 /** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */
@@ -26,10 +27,8 @@ const lookupsList: z.ZodType<readonly LookupChoice[], string | readonly LookupCh
   )
   .transform((names) => [...new Set(names)]);
 
-function checkCacheAddress(text: string, context: z.RefinementCtx): void {
-  const fault = isRedisAddress(text) ? redisAddress().safeParse(text).error : undefined;
-  for (const { message } of fault?.issues ?? []) context.addIssue({ code: "custom", message });
-}
+const startWorkers =
+  "to use the processors of one machine, start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0";
 
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
@@ -54,10 +53,10 @@ export const lookupOptions = z.strictObject({
     description: "strip sends URLs without their query and fragment",
     value: "HOW",
   }),
-  cache: option(z.string().min(1).superRefine(checkCacheAddress).optional(), {
+  cache: option(z.string().min(1).optional(), {
     common: true,
     description:
-      "Folder of cached answers, or redis://HOST[:PORT]/DB (rediss:// for TLS) to share them between machines. Fresh ones are used instead of a request; several runs can share a folder",
+      "Folder of cached answers. Fresh ones are used instead of a request; several runs can share a folder",
     value: "DIR",
   }),
   cacheTtl: option(duration().prefault("24h"), {
@@ -66,8 +65,9 @@ export const lookupOptions = z.strictObject({
       "How long cached answers stay fresh. Partial answers expire after TTL/24, reserved ranges after 30 times the TTL",
     value: "TIME",
   }),
-  concurrency: option(wholeNumber(1, 4096).prefault(32), {
-    description: "Maximum number of open requests",
+  concurrency: option(wholeNumber(1, 4096).optional(), {
+    description:
+      "Maximum number of open requests [default 32; with --workers 1024, which wait in the queue]",
     value: "N",
   }),
   rate: option(rates().optional(), {
@@ -77,16 +77,10 @@ export const lookupOptions = z.strictObject({
     value: "N/s",
     repeats: true,
   }),
-  pace: option(redisAddress().optional(), {
+  workers: option(redisAddress(startWorkers).optional(), {
     description:
-      "Share rates, quotas and pauses with all runs that name the same Redis, redis://HOST[:PORT]/DB or rediss://, and ask the same service. While Redis is away, nothing is sent",
+      "Let workers make the requests: the Redis that repute worker names, redis://HOST[:PORT]/DB or rediss://. They hold the key and the rate",
     value: "URL",
-  }),
-  priority: option(z.enum(priorities).optional(), {
-    rare: true,
-    description:
-      "Priority among the runs with the same --pace: high, normal or low [default normal]",
-    value: "LEVEL",
   }),
   retries: option(wholeNumber(0, 100).prefault(5), {
     description: "Retries of a lookup after a network error, a server error or throttling",
@@ -108,10 +102,39 @@ export const lookupOptions = z.strictObject({
 /** What to look up, how fast, and how often to retry. */
 export type LookupSettings = z.output<typeof lookupOptions>;
 
-/** The rates in force: as given, and 100/s unless they have one below an hour or the service is embedded. */
-export function paceOf(rates: readonly Rate[] = [], embedded: boolean): readonly Rate[] {
-  if (embedded || !rates.every(isQuota)) return rates;
-  return [{ count: 100, perMs: 1000 }, ...rates];
+/** The rate without another one, also of workers. */
+export const defaultRate: Rate = { count: 100, perMs: 1000 };
+
+/**
+ * The rates in force: as given, and 100/s unless they have one below an hour, the service is embedded, or
+ * workers have the rate.
+ *
+ * @throws UsageError `workers_rate` if it is given here, `workers_with_local`
+ */
+export function paceOf(
+  { rate: rates = [], workers }: Partial<Pick<LookupSettings, "rate" | "workers">>,
+  embedded: boolean,
+): readonly Rate[] {
+  const isOfWorkers = workers !== undefined;
+  if (isOfWorkers && embedded) {
+    throw new UsageError("workers_with_local", "--workers needs a service that they can reach", {
+      hint: "omit it with --local, whose service ends with this process",
+    });
+  }
+  if (isOfWorkers && !rates.every(isQuota)) {
+    throw new UsageError("workers_rate", "with --workers, the rate is that of the workers", {
+      hint: "omit --rate here, and give it to them: repute worker redis://HOST/DB --rate 100/s; quotas (N/d, N/h) belong here",
+    });
+  }
+  return embedded || isOfWorkers || !rates.every(isQuota) ? rates : [defaultRate, ...rates];
+}
+
+/** How many requests may be open: by default few to the service itself, many in the queue of workers. */
+export function openRequests({
+  concurrency,
+  workers,
+}: Partial<Pick<LookupSettings, "concurrency" | "workers">>): number {
+  return concurrency ?? (workers === undefined ? 32 : 1024);
 }
 
 /** `100/s`, `600/m`, `5000/h`, `10000/d`, several joined by commas, or the same as objects. */

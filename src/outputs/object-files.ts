@@ -25,7 +25,7 @@ export function localPath(output: string): string {
   return objectFile(output)?.path ?? output;
 }
 
-export function objectFolder(address: string): string {
+function objectFolder(address: string): string {
   const { bucket, key } = parseObjectAddress(address);
   const hash = createHash("sha256").update(objectAddress({ bucket, key })).digest("hex");
   const word = `${bucket}-${basename(key)}`.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(0, 80);

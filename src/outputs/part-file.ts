@@ -86,7 +86,7 @@ export async function verifyPart(
   };
   mustHave((await handle.stat()).size);
   const checksum = new RunningChecksum(before);
-  const damage = await checksum.read(handle, length, { take });
+  const damage = await checksum.read(handle, length, take);
   if (damage !== null) throw partDamaged(part, damage);
   mustHave(checksum.bytes);
   return checksum;

@@ -67,7 +67,7 @@ export async function discardIfReplaced(
   state: StateFolder,
 ): Promise<void> {
   const isChanged = error instanceof FatalError && error.code === "input_changed";
-  if (!isChanged || state.checkpoint === null || job.chunk === true) throw error;
+  if (!isChanged || state.checkpoint === null) throw error;
   const paths = inputPaths(job.input);
   if (paths.some(isObjectAddress)) throw error;
   await discardForNewRun(error.message, job, target, state);

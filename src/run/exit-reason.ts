@@ -98,6 +98,7 @@ const reasons: Partial<Record<string, ExitReason>> = {
   too_few_rows: "too_few_rows",
   service_outage: "unreachable",
   service_unreachable: "unreachable",
+  workers_away: "unreachable",
   // A file that cannot be read is not a mistake on the command line, although the exit code is 2.
   input_not_found: "io",
   input_unreadable: "io",

@@ -64,10 +64,10 @@ export async function openRunLookup(
     onWarning: (message) => tally.warning(message),
     onEarlyEnd: (error) => signals.end(error),
     run: {
-      outagePatienceMs: settings.lookup.outagePatience,
-      answered: () => tally.answered || job.answered === true,
+      patienceMs: settings.lookup.outagePatience,
+      answered: () => tally.answered,
       before: tally.snapshot().requests,
-      onOutage: (message) => onWarning?.(message),
+      onChange: (message) => onWarning?.(message),
     },
   });
   stack.defer(() => opened.close());

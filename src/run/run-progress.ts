@@ -82,18 +82,17 @@ async function endsOf(
 
 /** Requests that the quotas of the run still allow; none for quotas that others count. */
 async function quotasLeft(
-  { service, rates, settings: { pace }, stateFolder, sharesPace }: Session,
+  { service, rates, stateFolder, sharesPace }: Session,
   now: number,
 ): Promise<readonly number[]> {
   if (!rates.some(isQuota) || sharesPace) return [];
   const quotas = tightest(rates.filter(isQuota));
-  if (service.embedded || (pace === undefined && stateFolder === null)) {
+  if (service.embedded || stateFolder === null) {
     return quotas.map(({ count }) => count);
   }
   const { usedQuotas } = await import("../session/used-quotas.js");
   const scoped = quotas.map((rate) => ({ scope: quotaOfAll, rate }));
-  // The pace itself tells when its Redis is away.
-  const counter = { pace, service: service.url, stateFolder, onWarning: () => undefined };
+  const counter = { service: service.url, stateFolder, onWarning: () => undefined };
   const used = await usedQuotas(counter, scoped, now);
   return quotas.map(({ count }, at) => count - (used?.[at] ?? 0));
 }

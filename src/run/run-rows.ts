@@ -17,6 +17,7 @@ import { earlierRows } from "./finish/earlier-rows.js";
 import { hasFewerRows } from "./rows/fewer-rows.js";
 import { manifestSoFar } from "./finish/manifest.js";
 import { publish } from "./finish/publish.js";
+import { openRequests } from "../lookup/options.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpointer.js";
 import type { Manifest } from "../core/manifest/manifest.js";
@@ -53,7 +54,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       const { before, source, tally } = run;
       const isRefused = await hasTooFewRows(job, handling, run);
       const start = handling.start(isRefused ? () => Promise.resolve(notAsked) : lookup.lookup);
-      let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
+      let rowsRead = before?.source.row ?? 0;
       let received = rowsRead;
       job.onStart?.(() => progress(received), record);
       const { limit } = job.settings.run;
@@ -62,7 +63,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
         source: limit === undefined ? source : { rows: firstRows(source.rows, limit, rowsRead) },
         start: run.leftOut?.noting(start) ?? start,
         leftOut: run.leftOut?.reason,
-        concurrency: job.settings.lookup.concurrency,
+        concurrency: openRequests(job.settings.lookup),
         slots,
         signals,
         skip: new Set(before?.ahead),
@@ -92,7 +93,6 @@ async function hasTooFewRows(
   handling: RowHandling,
   { target, staged, tally }: OpenRun,
 ): Promise<boolean> {
-  if (job.chunk === true) return false;
   tally.earlierRows = await earlierRows(target, staged);
   return hasFewerRows(leastRows(job.settings.run.minRows, tally.earlierRows), job, handling);
 }
@@ -102,12 +102,6 @@ function needsReceived({ target, encoder, optional }: OpenRun): boolean {
   const format = sinkFormats.find((name) => name === target.format);
   if (optional.raw === true) return true;
   return format !== undefined && formats[format].keepsReceived(encoder.shape);
-}
-
-/** Rows that earlier sessions read: of a part of an input, only those in the part. */
-function rowsBefore({ input }: EnrichJob, row: number): number {
-  const first = "path" in input ? (input.range?.row ?? 0) : 0;
-  return Math.max(0, row - first);
 }
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
@@ -135,7 +129,9 @@ function dropUselessState(
   lookup: RunLookup | null,
   error: unknown,
 ): void {
-  if (before === null && tally.rows === 0 && !tally.answered) state?.forget();
+  // A run without workers waits for some to come.
+  const waits = error instanceof FatalError && error.code === "workers_away";
+  if (before === null && tally.rows === 0 && !tally.answered && !waits) state?.forget();
   // The journal holds only 404s, which a run with the right address must not replay.
   // Nor would another run want the answers of a service that the table does not take.
   const isWrongService =
@@ -164,9 +160,8 @@ const surplusDropped =
   "cells of rows with more cells than columns are not in the output; add extra to --columns to keep them";
 
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
-export function closingWarnings(
+function closingWarnings(
   job: {
-    readonly chunk?: boolean;
     readonly onWarning?: ((message: string) => void) | undefined;
     readonly input?: RunInput;
     readonly settings: { readonly output: Pick<SinkSettings, "columns"> };
@@ -175,11 +170,10 @@ export function closingWarnings(
   addressWarnings: readonly string[],
   tally: Tally,
 ): readonly CountedWarning[] {
-  // Of a chunk, the merge judges all of them together.
   const counts = tally.snapshot();
-  const unlikely = job.chunk === true ? null : unlikelyColumn(source, counts);
+  const unlikely = unlikelyColumn(source, counts);
   const inside = job.input === undefined ? null : insideWarning(job.input, counts);
-  const empty = tally.rows === 0 && job.chunk !== true ? [noRows] : [];
+  const empty = tally.rows === 0 ? [noRows] : [];
   const { columns } = job.settings.output;
   const dropsSurplus = columns !== undefined && !columns.includes("extra");
   const lost = dropsSurplus && (counts.warnings[surplusCells] ?? 0) > 0 ? [surplusDropped] : [];
@@ -191,7 +185,7 @@ export function closingWarnings(
     ...lost,
   ];
   // Counted already, row by row.
-  const values = job.chunk === true ? [] : valueWarnings(counts);
+  const values = valueWarnings(counts);
   for (const message of [...messages, ...values]) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
 }

@@ -40,12 +40,8 @@ export interface EnrichJob {
   readonly runId?: string;
   /** When the run began, RFC 3339 UTC. A resumed run keeps its own. @default when rows start to flow */
   readonly startedAt?: string;
-  /** True if the input is one chunk of a larger one, which is judged as a whole. @default false */
-  readonly chunk?: boolean;
   /** @default the system clock */
   readonly clock?: Clock;
-  /** The service has answered another run: if it is away now, it may come back. @default false */
-  readonly answered?: boolean;
   /** Called once with the identifier of the run, before anything else is reported. */
   readonly onRunId?: (runId: string) => void;
   /**

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
-import type { RequestThread } from "../api/thread/request-thread.js";
+import type { RequestMaker } from "../api/caller.js";
+import type { WorkerRequestsOptions } from "../workers/worker-requests.js";
 import { isQuota, type Rate } from "../core/options.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
@@ -28,7 +29,7 @@ interface Settings {
 
 /** The connections to a service. */
 export interface Connections {
-  readonly dispatcher: Dispatcher | RequestThread;
+  readonly dispatcher: Dispatcher | (RequestMaker & { destroy(): Promise<void> });
   /** Number of requests that may queue for a connection, where `mayQueue` allows it. */
   readonly queue: number;
 }
@@ -50,6 +51,22 @@ export async function openConnections(
   }
   const { createDispatcher } = await import("../api/http/dispatcher.js");
   return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };
+}
+
+/** Requests that workers make. */
+export async function openWorkers(
+  options: Omit<WorkerRequestsOptions, "environment" | "patienceMs"> & {
+    /** @default 10 minutes */
+    readonly patienceMs?: number | undefined;
+  },
+): Promise<Connections> {
+  const { WorkerRequests } = await import("../workers/worker-requests.js");
+  const dispatcher = await WorkerRequests.open({
+    ...options,
+    patienceMs: options.patienceMs ?? 600_000,
+    environment: process.env,
+  });
+  return { dispatcher, queue: 0 };
 }
 
 /** Quotas and budgets are charged when a request leaves, so they forbid a queue. */

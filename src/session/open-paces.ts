@@ -1,4 +1,3 @@
-import { UsageError } from "../core/errors.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { Pace } from "../lookup/pace/pace.js";
 import type { QuotaStore } from "../store/quota/quota.js";
@@ -13,15 +12,6 @@ import {
 /** Creates the paces of a run from its rates. A spent quota ends the run, which can be resumed. */
 export async function openPaces(settings: PaceSettings, options: OpenPacesOptions): Promise<Paces> {
   const { clock, onEarlyEnd } = options;
-  if (settings.pace !== undefined) {
-    const { openSharedPaces } = await import("./shared-paces.js");
-    return openSharedPaces({ ...settings, pace: settings.pace }, options);
-  }
-  if (settings.priority !== undefined) {
-    throw new UsageError("priority_without_pace", "--priority orders the runs that share a pace", {
-      hint: "add --pace redis://HOST/DB, or omit --priority",
-    });
-  }
   const store = await quotaStoreFor(settings.rate ?? [], options);
   const onUsedUp = (used: Rate | null, resumesAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, resumesAtMs));

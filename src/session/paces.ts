@@ -1,11 +1,9 @@
 import type { Clock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
-import type { ProbeLease } from "../lookup/attempt/outage.js";
 import type { Throttling } from "../lookup/pace/request-pace.js";
 import type { Pace } from "../lookup/pace/pace.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
-import type { Priority } from "../store/redis/redis-address.js";
 
 export interface OpenPacesOptions {
   /** Address of the service; null for one that ends with this process, which remembers no quotas. */
@@ -17,11 +15,8 @@ export interface OpenPacesOptions {
   readonly onEarlyEnd: (error: EarlyEndError) => void;
 }
 
-/** Rates, and where their pace is shared; no `pace` for an own one. */
 export interface PaceSettings {
   readonly rate?: readonly Rate[] | undefined;
-  readonly pace?: string | undefined;
-  readonly priority?: Priority | undefined;
 }
 
 /** The pace of a run, and what it has learned. */
@@ -31,8 +26,6 @@ export interface Paces {
   readonly throttling: () => Throttling;
   /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   readonly pausedMs: () => number;
-  /** Which of the processes that share the paces probes the service during an outage. */
-  readonly lease?: ProbeLease | undefined;
   /** Returns reserved but unused requests to their quotas. */
   giveBack(): Promise<void>;
 }

@@ -10,11 +10,12 @@ import { retryCalls } from "../lookup/attempt/call-policy.js";
 import { Outage } from "../lookup/attempt/outage.js";
 import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
 import { composeLookup } from "../lookup/compose.js";
-import { paceOf } from "../lookup/options.js";
+import { openRequests, paceOf } from "../lookup/options.js";
 import { obeyHints } from "../lookup/pace/obey-hints.js";
 import { Slots } from "../lookup/pace/slots.js";
 import type { FindingStore } from "../store/store.js";
-import { type Connections, mayQueue, openConnections } from "./connections.js";
+import { directly, throughWorkers } from "./attempts.js";
+import { type Connections, mayQueue, openConnections, openWorkers } from "./connections.js";
 import { Listeners } from "./listeners.js";
 import { openPaces } from "./open-paces.js";
 import type { Paces } from "./paces.js";
@@ -50,7 +51,7 @@ export class Session {
     this.service = options.service;
     this.settings = options.settings;
     this.stateFolder = options.service.embedded ? null : options.stateFolder;
-    this.rates = paceOf(options.settings.rate, options.service.embedded);
+    this.rates = paceOf(options.settings, options.service.embedded);
   }
 
   /** Whether others may use the same quotas meanwhile, so that what is left of them is unknown. */
@@ -58,19 +59,14 @@ export class Session {
     return this.#options.pace !== undefined || this.#options.isShared === true;
   }
 
-  /**
-   * The paces: one for all endpoints, and one for each endpoint with rates of its own.
-   *
-   * @throws UsageError `priority_without_pace`, `driver_missing`; FatalError `redis_refused`
-   */
+  /** The paces: one for all endpoints, and one for each endpoint with rates of its own. */
   paces(): Promise<Paces> {
     return this.#parts.open("paces", async () => {
       const { service, settings, stateFolder, rates: rate } = this;
       const { clock, pace: own } = this.#options;
-      const priority = own === undefined ? settings.priority : undefined;
       const told = { onWarning: this.#listeners.warn, onEarlyEnd: this.#listeners.end };
       const place = { service: service.embedded ? null : service.url, stateFolder };
-      const paces = await openPaces({ ...settings, rate, priority }, { ...place, ...told, clock });
+      const paces = await openPaces({ ...settings, rate }, { ...place, ...told, clock });
       this.#stack.defer(() => paces.giveBack());
       return own === undefined ? paces : { ...paces, run: own };
     });
@@ -112,12 +108,10 @@ export class Session {
   /** Opens the lookup of a run, of a command or of a library client. */
   async lookup(use: LookupUse): Promise<OpenedLookup> {
     this.#listeners.add(use);
-    try {
-      return await this.#open(use);
-    } catch (error) {
+    return this.#open(use).catch((error: unknown) => {
       this.#listeners.delete(use);
       throw error;
-    }
+    });
   }
 
   /** Closes what was opened, once what is being opened is open. */
@@ -129,17 +123,18 @@ export class Session {
   async #open(use: LookupUse): Promise<OpenedLookup> {
     const { service, settings } = this;
     const { clock, isShared = false } = this.#options;
-    const { run, asReceived, requests, settings: own } = use;
-    const { concurrency, maxRequests } = own;
+    const { run, asReceived, settings: own } = use;
+    const [{ maxRequests }, concurrency] = [own, openRequests({ ...settings, ...own })];
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
     const paces = await this.paces();
-    const { dispatcher, queue } = await this.#connections(run !== undefined);
+    const { dispatcher, queue } = await this.#ways(run !== undefined);
     const ahead = mayQueue(this.rates, maxRequests) ? queue : 0;
     const address = new AddressWatch({ address: service.url, before: run?.before });
     const { slots = new Slots({ concurrency, ahead }) } = use;
     const client = this.#client({
       ...this.#requests(dispatcher),
+      keyHolder: settings.workers && "the workers",
       // A later run may read cached results into its rows as received.
       asReceived: asReceived || cache !== undefined,
       onAttempt: (attempt) => {
@@ -148,26 +143,17 @@ export class Session {
         address.note(attempt);
       },
     });
-    const open = requests && { signal: requests };
-    const outage =
-      run &&
-      new Outage({
-        patienceMs: run.outagePatienceMs,
-        address: service.url,
-        answered: run.answered,
-        lease: paces.lease,
-        clock,
-        onChange: run.onOutage,
-      });
+    const outage = run && new Outage({ ...run, address: service.url, clock });
     const lookup = composeLookup({
       ...own,
-      client: { attempt: (endpoint, item, own) => client.attempt(endpoint, item, open ?? own) },
+      concurrency,
+      client: (settings.workers === undefined ? directly : throughWorkers)(client, use),
       withheld: await this.withheld(own),
       budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#listeners.end },
       slots,
       pace: paces.run,
       retries: settings.retries,
-      answered: run?.answered ?? this.#hasAnswered,
+      answered: run?.answered ?? (() => this.#answered),
       failFast: run && failFast({ address: service.url, answered: run.answered }),
       outage,
       store: use.store,
@@ -179,19 +165,34 @@ export class Session {
       this.#listeners.delete(use);
       await store?.sync();
     };
-    const { throttling, pausedMs } = paces;
-    const isAway = (): boolean => outage?.open === true;
-    return { lookup, slots, address, throttling, pausedMs, isAway, cache, close };
+    const away = { isAway: () => outage?.open === true };
+    return { ...paces, ...away, lookup, slots, address, cache, close };
   }
 
   #cache(asReceived: boolean): Promise<FindingStore | undefined> {
     return this.#parts.open("cache", async () => {
       const { cache: folder, cacheTtl: ttlMs } = this.settings;
       if (folder === undefined || ttlMs === undefined) return undefined;
-      const { openCacheAt } = await import("../store/open-cache.js");
+      const { openCache } = await import("../store/cache/finding-cache.js");
       const { clock } = this.#options;
       const options = { folder, ttlMs, clock, asReceived, onWarning: this.#listeners.warn };
-      return this.#stack.use(await openCacheAt(options));
+      return this.#stack.use(await openCache(options));
+    });
+  }
+
+  #ways(ofRun: boolean, address = this.settings.workers): Promise<Connections> {
+    if (address === undefined) return this.#connections(ofRun);
+    return this.#parts.open("workers", async () => {
+      const { outagePatience: patienceMs } = this.settings;
+      const told = { clock: this.#options.clock, onWarning: this.#listeners.warn };
+      const connections = await openWorkers({
+        ...told,
+        address,
+        baseUrl: this.service.url,
+        patienceMs,
+      });
+      this.#stack.defer(() => connections.dispatcher.destroy());
+      return connections;
     });
   }
 
@@ -199,8 +200,7 @@ export class Session {
     const { threads = true } = this.#options;
     return this.#parts.open(ofRun ? "connections of runs" : "connections", async () => {
       const { service, settings, rates: rate } = this;
-      const { concurrency = 1 } = settings;
-      const limits = { ...settings, rate, concurrency };
+      const limits = { ...settings, rate, concurrency: openRequests(settings) };
       const onThread = ofRun && threads && !service.embedded ? undefined : false;
       const connections = await openConnections(service.url, limits, onThread);
       this.#stack.defer(() => connections.dispatcher.destroy());
@@ -214,7 +214,7 @@ export class Session {
     const paces = await this.paces();
     const { dispatcher } = await this.#connections(false);
     const { retries } = this.settings;
-    const policy = retryCalls({ pace: paces.run, retries, answered: this.#hasAnswered, clock });
+    const policy = retryCalls({ pace: paces.run, retries, answered: () => this.#answered, clock });
     const send: CallPolicy = (attempt, { signal }) =>
       policy(attempt, { signal: AbortSignal.any([signal, this.#listeners.usedUp]) });
     const slots = new Slots({ concurrency: 1 });
@@ -230,8 +230,6 @@ export class Session {
     this.#options.onAttempt?.(attempt);
     obeyHints(attempt, { pace, slots, clock: this.#options.clock });
   }
-
-  readonly #hasAnswered = (): boolean => this.#answered;
 
   #requests(dispatcher: Connections["dispatcher"]): ClientOptions {
     const { clock } = this.#options;

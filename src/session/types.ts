@@ -79,13 +79,14 @@ export interface LookupUse extends SessionListener {
 }
 
 interface RunUse {
-  readonly outagePatienceMs: number;
+  /** How long to wait for a service that is away, in milliseconds. */
+  readonly patienceMs: number;
   /** Whether the service has answered before. */
   readonly answered: () => boolean;
   /** Requests of the run's earlier part; see `AddressWatch`. */
   readonly before: NonNullable<ConstructorParameters<typeof AddressWatch>[0]["before"]>;
   /** Called when an outage begins and ends. */
-  readonly onOutage: (message: string) => void;
+  readonly onChange: (message: string) => void;
 }
 
 export interface OpenedLookup {

@@ -185,25 +185,17 @@ async function partRows(folder: string): Promise<readonly string[]> {
   return (await readFile(join(folder, part), "utf8")).trimEnd().split("\n").slice(1);
 }
 
-test("retry and merge name their files after the run that they complete", async () => {
+test("retry names its files after the run that it completes", async () => {
   const { at, cwd, names } = await nights();
   await at(monday, "-o", "monday.csv", "-q");
   const later = { cwd, clock: clockAt(tuesday) };
   const retry = ["retry", "monday.csv", "--local", "-q"];
   const files = ["-o", "nights/{date}.csv", "--report", "nights/{date}.html"];
   expect(await runRepute([...retry, ...files], later)).toMatchObject({ code: 0 });
-  expect(await runRepute(["split", "dump.csv", "-o", "work"], later)).toMatchObject({ code: 0 });
-  const chunk = ["enrich", "work", "--chunk", "0", "--local", "-q"];
-  expect(await runRepute(chunk, later)).toMatchObject({ code: 0 });
-  const merge = ["merge", "work", "-o", "nights/{date}.csv", "-q"];
-  const merging = { cwd, clock: clockAt(thursday) };
-  expect(await runRepute(merge, merging)).toMatchObject({ code: 0 });
   expect(await names()).toEqual([
     "2026-11-23.csv",
     "2026-11-23.csv.manifest.json",
     "2026-11-23.html",
-    "2026-11-24.csv",
-    "2026-11-24.csv.manifest.json",
   ]);
   const unknown = await runRepute(["retry", "dump.csv", "-o", "{date}.csv", "--local"], later);
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("has no manifest") });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
-import { ChunkedRun } from "../helpers/chunked-run.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -52,24 +51,6 @@ test("a run that is killed and resumed leaves out the same rows", async () => {
   expect(whole).toMatchObject({ rows: 240, written: distinct });
   expect(whole.left_out).toMatchObject({ distinct: 240 - distinct, only: 0 });
   expect(await idsAndCounts(cwd, "out.csv")).toEqual(whole);
-});
-
-test("chunks leave out the rows that a single run leaves out", async () => {
-  const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
-  const chosen = { distinct: true, only: "none,malicious", columns: "item,kind,verdict" };
-  const settings = { ...chosen, lookups: "query", intelUrl: server.url, rate: "1000000/s" };
-  const run = await ChunkedRun.of("in.csv", rows(), settings);
-  const flags = ["--distinct", "--only", settings.only, "--columns", settings.columns];
-  const args = ["in.csv", "-o", "whole.csv", ...flags];
-  await enrichHere(server, run.folder, args);
-  await run.split(90);
-  await run.enrichAll();
-  await run.merge("merged.csv");
-  expect(await run.read("merged.csv")).toBe(await run.read("whole.csv"));
-  const { left_out, written } = await idsAndCounts(run.folder, "whole.csv");
-  expect(written).toBe(distinct);
-  expect((await idsAndCounts(run.folder, "merged.csv")).left_out).toEqual(left_out);
 });
 
 test("rows that are left out count for --fail-on, and --rejects lists them", async () => {

@@ -104,15 +104,6 @@ function expectNeighboursOnly(seen: readonly string[], of = asked): void {
   expect([...new Set(itemsIn(seen))].sort()).toEqual([...of].sort());
 }
 
-/** Divides the input, which is one chunk. @returns the command that does it */
-async function splitInput(intelUrl: string, flags: readonly string[]) {
-  const work = join(folder, "work");
-  const { code, stderr } = await runRepute(["split", join(folder, "in.csv"), "-o", work, ...flags]);
-  expect([code, stderr.includes("error")]).toEqual([0, false]);
-  const chunk = ["enrich", work, "--chunk", "0", "--intel-url", intelUrl, "--quiet"];
-  return { work, chunk };
-}
-
 describe("what a list names doesn't arrive, its neighbours do", () => {
   const input = () => join(folder, "in.csv");
 
@@ -159,29 +150,6 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
     const { code } = await runRepute([command, ...items, "--intel-url", intelUrl, ...excluding()]);
     expect(code).toBe(0);
     expectNeighboursOnly(seen);
-  });
-
-  test("a chunk of a plan, whatever the chunk's own command says", async () => {
-    const { seen, intelUrl } = await watchedService();
-    const { work, chunk } = await splitInput(intelUrl, excluding());
-    const { code, stderr } = await runRepute(chunk);
-    expect([code, stderr]).toEqual([0, ""]);
-    expectNeighboursOnly(seen);
-    const merged = join(folder, "merged.csv");
-    await runRepute(["merge", work, "-o", merged]);
-    const { exclusions } = JSON.parse(await readFile(`${merged}.manifest.json`, "utf8"));
-    expect(exclusions.map(({ rows }: { rows: number }) => rows)).toEqual([9, 2, 1, 1]);
-  });
-
-  test("a chunk is not done with a list that has changed since the split", async () => {
-    const { seen, intelUrl } = await watchedService();
-    const { chunk } = await splitInput(intelUrl, excluding());
-    await writeFile(lists[0]!, "8.8.0.0/16\n");
-    const { code, stderr } = await runRepute(chunk);
-    expect(code).toBe(2);
-    expect(stderr).toContain("the exclusion list has changed since the input was split");
-    expect(stderr).toContain(lists[0]);
-    expect(seen).toEqual([]);
   });
 
   test("case enrich", async () => {

@@ -78,8 +78,6 @@ test("a nightly run into its own tree reads no output of an earlier night", asyn
     "in/killed.csv.state/lock": "",
     "in/killed.csv.state/input.tsv": "domain\nh-9.example.com\n",
   });
-  const split = ["split", "in/a.csv", "-o", "in/work", "--rows-per-chunk", "1"];
-  expect(await runRepute(split, { cwd })).toMatchObject({ code: 0 });
   const flags = ["--recursive", "--local", "--fail-on", "never"];
   const runOf = (...output: readonly string[]) =>
     runRepute(["enrich", "in", ...flags, "-o", ...output], { cwd });
@@ -93,7 +91,6 @@ test("a nightly run into its own tree reads no output of an earlier night", asyn
     { path: "in/b/monday.csv.manifest.json", reason: "a run wrote it beside its output" },
     { path: "in/killed.csv.state", reason: "the state of a run" },
     { path: "in/set", reason: "an output of repute" },
-    { path: "in/work", reason: "a work folder of repute split" },
   ]);
   // The second time, its own output and rejects are there.
   expect(await runOf("in/b/tuesday.csv", "--rejects", "in/left.csv")).toMatchObject({

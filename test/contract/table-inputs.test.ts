@@ -5,7 +5,6 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
-import { comparable } from "../helpers/chunked-run.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
 
@@ -197,29 +196,5 @@ describe("tables and Parquet files as input", () => {
     expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining("would overwrite") });
     const over = await enrich(cwd, "duckdb:in.duckdb?table=iocs", "-o", "in.duckdb", "--to", "csv");
     expect(over.code).toBe(2);
-  });
-});
-
-describe("a table that is divided", () => {
-  it.each([
-    ["in.parquet", "csv"],
-    ["duckdb:in.duckdb?table=iocs", "ndjson"],
-  ])("%s gives the rows of a single run as %s", async (input, to) => {
-    const cwd = await folderWith("COPY iocs TO 'FOLDER/in.parquet' (FORMAT parquet)");
-    const repute = async (...args: readonly string[]) =>
-      expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
-    const found = async (name: string) => {
-      const path = join(cwd, `${name}.${to}`);
-      const manifest = JSON.parse(await readFile(`${path}.manifest.json`, "utf8")) as Manifest;
-      return { rows: comparable(await readFile(path, "utf8")), input: manifest.input };
-    };
-    const shared = ["--to", to, "--lookups", "query"];
-    await repute("split", input, "-o", "work", "--rows-per-chunk", "1", ...shared);
-    for (const chunk of ["2", "0", "1"]) {
-      await repute("enrich", "work", "--chunk", chunk, "--local");
-    }
-    await repute("merge", "work", "-o", `all.${to}`);
-    await repute("enrich", input, "-o", `one.${to}`, "--local", "--lookups", "query");
-    expect(await found("all")).toEqual(await found("one"));
   });
 });

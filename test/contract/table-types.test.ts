@@ -63,18 +63,6 @@ describe("types of input columns", () => {
     await expectKept(cwd, from.replace("CWD", cwd));
   });
 
-  it("stay in a table of DuckDB, over chunks", async () => {
-    const cwd = await typedInputs();
-    const shared = ["--to", "parquet", "--lookups", "query", "--item-column", "item"];
-    await repute(cwd, "split", "in.parquet", "-o", "work", "--rows-per-chunk", "80", ...shared);
-    for (const chunk of ["1", "0", "2"]) {
-      await repute(cwd, "enrich", "work", "--chunk", chunk, "--local");
-    }
-    const target = "duckdb:out.duckdb?table=t";
-    expect((await repute(cwd, "merge", "work", "-o", target)).stderr).not.toMatch(/warning/);
-    await expectKept(cwd, "found.t");
-  });
-
   it("stay in a data set after a retry, byte for byte", async () => {
     const cwd = await typedInputs();
     const server = await startAnsweringServer();

@@ -80,7 +80,7 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
 }
 
 /** Closes a session once a run has ended. */
-export async function closing<T>(session: Session, run: Promise<T>): Promise<T> {
+async function closing<T>(session: Session, run: Promise<T>): Promise<T> {
   try {
     return await run;
   } finally {

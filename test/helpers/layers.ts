@@ -5,7 +5,7 @@ export interface Layer {
   readonly mayImport: readonly string[];
 }
 
-/** What a run, a retry and a cluster are made of. */
+/** What a run and a retry are made of. */
 const belowRuns = [
   "core",
   "api",
@@ -60,9 +60,13 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ["core", "api", "formats", "store", "lookup"],
   },
   service: { content: "the embedded service", mayImport: ["core", "api"] },
+  workers: {
+    content: "requests that other machines make: queue, worker",
+    mayImport: ["core", "api"],
+  },
   session: {
     content: "everything that belongs to one service: connections, pace, quotas, cache, clients",
-    mayImport: ["core", "api", "store", "lookup"],
+    mayImport: ["core", "api", "store", "lookup", "workers"],
   },
   run: {
     content: "a run: rows, lookup, output, state, manifest; its plan",
@@ -73,8 +77,4 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: [...belowRuns, "run"],
   },
   retry: { content: "failed and partial rows again", mayImport: [...belowRuns, "run", "earlier"] },
-  cluster: {
-    content: "a run in chunks: split, merge, workers",
-    mayImport: [...belowRuns, "run"],
-  },
 };

@@ -73,7 +73,7 @@ const volume = z.union([
 ]);
 
 const pod = z.strictObject({
-  restartPolicy: z.enum(["Never", "OnFailure"]).optional(),
+  restartPolicy: z.enum(["Never"]).optional(),
   terminationGracePeriodSeconds: z.int().min(60),
   automountServiceAccountToken: z.literal(false),
   securityContext: unprivileged,
@@ -122,12 +122,6 @@ const manifest = z.discriminatedUnion("kind", [
     }),
   }),
   z.strictObject({
-    apiVersion: z.literal("batch/v1"),
-    kind: z.literal("Job"),
-    metadata,
-    spec: job,
-  }),
-  z.strictObject({
     apiVersion: z.literal("apps/v1"),
     kind: z.literal("Deployment"),
     metadata,
@@ -142,7 +136,7 @@ const manifest = z.discriminatedUnion("kind", [
     kind: z.literal("PersistentVolumeClaim"),
     metadata,
     spec: z.strictObject({
-      accessModes: z.array(z.enum(["ReadWriteOnce", "ReadWriteMany"])),
+      accessModes: z.array(z.enum(["ReadWriteOnce"])),
       resources: z.strictObject({ requests: z.strictObject({ storage: quantity }) }),
     }),
   }),
@@ -159,4 +153,3 @@ export const manifests = z.array(manifest);
 export type Manifest = z.infer<typeof manifest>;
 export type CronJob = Extract<Manifest, { kind: "CronJob" }>;
 export type Deployment = Extract<Manifest, { kind: "Deployment" }>;
-export type Job = Extract<Manifest, { kind: "Job" }>;

@@ -43,7 +43,7 @@ function repute(...args: readonly string[]) {
 }
 
 function enrich(...args: readonly string[]) {
-  const pace = ["--intel-url", service.url, "--lookups", "query", "--rate", "1000000/s"];
+  const pace = ["--intel-url", service.url, "--lookups", "query"];
   return repute("enrich", "in.csv", ...pace, "--quiet", ...args);
 }
 
@@ -114,10 +114,18 @@ test("a second run with other columns adds no column to the table and says so", 
   expect(counts).toEqual([{ n: "600", item: "270" }]);
 });
 
-/** Starts processes that take chunks. */
+/** Starts processes that answer lookups. */
 function startWorkers(count: number): void {
   for (let n = 0; n < count; n++) {
-    const worker = startRepute(["worker", redis.url(), "--intel-url", service.url, "--quiet"]);
+    const worker = startRepute([
+      "worker",
+      redis.url(),
+      "--intel-url",
+      service.url,
+      "--rate",
+      "1000/s",
+      "--quiet",
+    ]);
     onTestFinished(async () => {
       worker.child.kill("SIGTERM");
       await worker.result;
@@ -131,14 +139,7 @@ test.each(["out.csv", "worked"])(
     const numbers = await expected();
     startWorkers(2);
     const path = out === "worked" ? tableOf(out) : out;
-    const spread = [
-      "--workers",
-      redis.url(),
-      "--work",
-      join(cwd, "work"),
-      "--rows-per-chunk",
-      "40",
-    ];
+    const spread = ["--workers", redis.url()];
     expect(await enrich("-o", path, ...chosen, ...spread)).toMatchObject({ code: 0, stderr: "" });
     expect(await repute("verify", path)).toMatchObject({ code: 0 });
     expect(await found(out)).toEqual({ numbers, columns });

@@ -28,17 +28,13 @@ const groups = {
     urlQuery,
     cache: option(lookupOptions.shape.cache, {
       description:
-        "Folder of cached answers, or redis://HOST[:PORT]/DB, as for enrich. Fresh ones need no request. Needs the service's address",
+        "Folder of cached answers, as for enrich. Fresh ones need no request. Needs the service's address",
       value: "DIR",
     }),
     cacheTtl,
   },
   Pace: {
     rate,
-    pace: option(lookupOptions.shape.pace, {
-      description: "Redis of a shared pace, as for enrich: the quotas used so far are read there",
-      value: "URL",
-    }),
   },
   Service: {
     intelUrl: option(apiOptions.shape.intelUrl, {
@@ -130,17 +126,16 @@ async function plannedPace({
   given,
   context,
 }: CommandCall<PlanSettings>): Promise<PlannedPace> {
-  const rates = paceOf(settings.rate, settings.local);
+  const rates = paceOf(settings, settings.local);
   if (settings.intelUrl === undefined || !rates.some(isQuota)) return { rates };
   const service = chooseAddress("intel", settings, given);
   if (service === null) return { rates };
   const { quotasOf, usedQuotas } = await import("../../session/used-quotas.js");
   const quotas = quotasOf(settings.rate);
-  const { env: environment, clock, reporter } = context;
+  const { env, clock, reporter } = context;
   const onWarning = (message: string): void => reporter.warning(message);
-  const stateFolder = userStateFolder(environment);
-  const counter = { pace: settings.pace, service, stateFolder, environment, onWarning };
-  const used = await usedQuotas(counter, quotas, clock.now());
+  const stateFolder = userStateFolder(env);
+  const used = await usedQuotas({ service, stateFolder, onWarning }, quotas, clock.now());
   if (used === null) return { rates };
   return { rates, spent: (quota) => used[quotas.findIndex(({ rate }) => rate === quota)] ?? 0 };
 }
@@ -154,8 +149,8 @@ async function openPlannedCache({
   if (settings.cache === undefined) return null;
   const address =
     chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);
-  const { openCacheAt } = await import("../../store/open-cache.js");
-  const store = await openCacheAt({
+  const { openCache } = await import("../../store/cache/finding-cache.js");
+  const store = await openCache({
     folder: settings.cache,
     ttlMs: settings.cacheTtl,
     clock: context.clock,

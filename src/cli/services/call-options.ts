@@ -16,8 +16,6 @@ const callGroups = {
       value: "N/s",
       repeats: true,
     }),
-    pace: lookupOptions.shape.pace,
-    priority: lookupOptions.shape.priority,
     retries: option(lookupOptions.shape.retries, {
       description: "Retries after a network error, a server error or throttling",
       value: "N",

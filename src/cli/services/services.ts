@@ -108,13 +108,13 @@ export async function withSession<T>(
   return withResources(async (stack) => use(stack.use(session)));
 }
 
-/** @throws UsageError `quota_uncounted` for a quota that no folder and no Redis counts */
+/** @throws UsageError `quota_uncounted` for a quota that no folder counts */
 async function refuseUncounted(settings: SessionSettings): Promise<void> {
   const [{ quotasOf }, { quotaUncounted }] = await Promise.all([
     import("../../session/used-quotas.js"),
     import("../../store/quota/open-quotas.js"),
   ]);
-  if (settings.pace !== undefined || quotasOf(settings.rate).length === 0) return;
+  if (quotasOf(settings.rate).length === 0) return;
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
 }
 

@@ -17,7 +17,7 @@ export function hashFile(path: string, take?: (chunk: Buffer) => Promise<void>):
   return hashBytes(createReadStream(path, { highWaterMark: 256 * 1024 }), take);
 }
 
-export async function hashBytes<T extends Uint8Array>(
+async function hashBytes<T extends Uint8Array>(
   chunks: AsyncIterable<T> | Iterable<T>,
   take?: (chunk: T) => Promise<void>,
 ): Promise<FileHash> {

@@ -74,19 +74,18 @@ export class RunningChecksum {
 
   /**
    * Adds a file's bytes until there are `length` of them or the file ends.
-   * @param base offset of the first of all bytes in the file
    * @param take receives the bytes that are as they were
    * @returns as `update`
    */
   async read(
     file: FileHandle,
     length: number,
-    { base = 0, take }: { base?: number; take?: ((bytes: Uint8Array) => void) | undefined } = {},
+    take?: (bytes: Uint8Array) => void,
   ): Promise<Damage | null> {
     const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(readBytes, length - this.#bytes)));
     while (this.#bytes < length) {
       const most = Math.min(buffer.length, length - this.#bytes);
-      const { bytesRead } = await file.read(buffer, 0, most, base + this.#bytes);
+      const { bytesRead } = await file.read(buffer, 0, most, this.#bytes);
       if (bytesRead === 0) return null;
       const bytes = buffer.subarray(0, bytesRead);
       const damage = this.update(bytes);

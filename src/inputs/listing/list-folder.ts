@@ -3,7 +3,6 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { jsonFileFault } from "../../core/files/json-file.js";
 import { dataSetManifest, manifestPath } from "../../core/files/output-names.js";
 import { realPath } from "../../core/files/real-path.js";
-import { shellWord } from "../../core/text/quantity.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { isObjectAddress } from "../../s3/address.js";
 import type { InputFolder, NamedInput, SeveralInputs, SkippedFile } from "../types.js";
@@ -19,7 +18,7 @@ export interface FileChoice {
  * Lists the files of a folder, sorted by path whatever the order of its entries.
  *
  * @param given name of the folder, as given
- * @throws UsageError `input_folder_empty`, `input_is_work`; as `listDataSet`, and as opening a subfolder
+ * @throws UsageError `input_folder_empty`; as `listDataSet`, and as opening a subfolder
  */
 export async function listFolder(
   given: string,
@@ -30,7 +29,6 @@ export async function listFolder(
   if (parts !== null) {
     return { inputs: parts.map((part) => inputOf(folder, part)), skipped: [] };
   }
-  if (await isWork(folder)) throw workError(given);
   const inputs: NamedInput[] = [];
   const skipped: SkippedFile[] = [];
   for await (const { reason, ...input } of filesIn(folder, choice)) {
@@ -93,7 +91,6 @@ async function* filesOfSubfolder(
   if (!choice.recursive) return yield skip(subfolder);
   const opened = await folder.open(entry);
   if (isState(opened)) return yield skip("the state of a run");
-  if (await isWork(opened)) return yield skip("a work folder of repute split");
   if (opened.entries.includes(dataSetManifest)) return yield skip(earlierOutput);
   yield* filesIn(opened, choice);
 }
@@ -114,21 +111,6 @@ const stateEntries = ["lock", "checkpoint.json", "finished.json", "journal/", "e
 function isState({ name, entries }: InputFolder): boolean {
   const isNamed = /\.state(?:\.done)?\/$/.test(name);
   return isNamed && stateEntries.some((entry) => entries.includes(entry));
-}
-
-const planFile = "plan.json";
-
-async function isWork(folder: InputFolder): Promise<boolean> {
-  if (!folder.entries.includes(planFile)) return false;
-  const path = folder.pathOf(planFile);
-  const plan = (await folder.read(path).catch(() => null)) as { plan_id?: unknown } | null;
-  return typeof plan?.plan_id === "string";
-}
-
-function workError(given: string): UsageError {
-  return new UsageError("input_is_work", `${given} is a work folder of repute split`, {
-    hint: `do one of its chunks: repute enrich ${shellWord(given)} --chunk 0`,
-  });
 }
 
 function emptyError(

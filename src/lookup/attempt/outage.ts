@@ -24,17 +24,6 @@ const neverAnswered = { mostMs: 15_000, unresolvedMs: 2_000 };
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
 const longestSleepMs = 3_600_000;
 
-/** How often a process without the lease asks for it, and what a probe may take, in milliseconds. */
-const leased = { askMs: 1_000, probeMs: 60_000 };
-
-/** Lets one process probe for all that share a pace. */
-export interface ProbeLease {
-  /** Takes or extends the lease; false while another process has it. */
-  take(forMs: number): Promise<boolean>;
-  /** Lets the others go on. */
-  release(): Promise<void>;
-}
-
 export interface OutageOptions {
   /** How long to keep probing, in milliseconds. */
   readonly patienceMs: number;
@@ -42,8 +31,6 @@ export interface OutageOptions {
   readonly address: string;
   /** Whether the service has ever answered. */
   readonly answered: () => boolean;
-  /** Default: probes for itself. */
-  readonly lease?: ProbeLease | undefined;
   readonly clock: Clock;
   /** Called when an outage starts and when it ends. */
   readonly onChange?: ((message: string) => void) | undefined;
@@ -113,8 +100,7 @@ export class Outage {
     if (this.#open === null) return;
     this.#open.over.abort();
     this.#open = null;
-    const { clock, onChange, address, lease } = this.#options;
-    void lease?.release();
+    const { clock, onChange, address } = this.#options;
     const seconds = Math.round((clock.monotonic() - this.#since) / 1000);
     onChange?.(`${address} answers again after ${seconds} s; the run continues`);
     this.#wake();
@@ -163,7 +149,6 @@ export class Outage {
       const ms = outage.pauseMs;
       outage.pauseMs = Math.min(2 * ms, probeAfter.mostMs);
       await this.#pause(ms, outage, ends);
-      while (!(await this.#mayProbe(outage))) await this.#pause(leased.askMs, outage, ends);
       return attempt();
     };
     try {
@@ -179,12 +164,6 @@ export class Outage {
   async #pause(ms: number, outage: OpenOutage, signal: AbortSignal): Promise<void> {
     const ends = AbortSignal.any([signal, outage.over.signal]);
     await this.#options.clock.sleep(ms, ends).catch(() => signal.throwIfAborted());
-  }
-
-  async #mayProbe({ over, pauseMs }: OpenOutage): Promise<boolean> {
-    const { lease } = this.#options;
-    if (lease === undefined || over.signal.aborted) return true;
-    return lease.take(2 * pauseMs + leased.probeMs);
   }
 
   /**

@@ -1,20 +1,30 @@
 import { isQuota, type Rate } from "../../core/options.js";
-import type { PaceWindow } from "../../store/redis/pace-server.js";
 import { tightest } from "../../store/quota/quota.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
 import type { Throttling } from "./request-pace.js";
 
+/** The limit of a rate. Times are milliseconds. */
+export interface PaceWindow {
+  readonly name: string;
+  /** Interval between requests on average. */
+  readonly interval: number;
+  /** Maximum backlog that may be caught up with. */
+  readonly backlog: number;
+  /** Interval while catching up. */
+  readonly fast: number;
+  /** How late a request may start. */
+  readonly late: number;
+}
+
 interface LimitsOptions {
   /** All apply; none means no limit. Quotas are not among these limits. */
   readonly rates: readonly Rate[];
-  /** Milliseconds of a clock that everybody who shares the limits has. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** How late slots may be used, in milliseconds, if a rate has room for so much before it suffers. */
   readonly lateMs: (roomMs: number) => number;
-  /** Called when something was learned, or a pause began. */
-  readonly onNews?: () => void;
 }
 
 /** First and longest pause after a throttle answer without `Retry-After`, and the random extra. */
@@ -79,12 +89,10 @@ export class Limits {
     this.good = Math.max(this.good, ticket);
     if (!this.rate.accepted(this.#usedMs(), ticket)) return;
     this.ticket++;
-    this.#options.onNews?.();
   }
 
   hold(ms: number): void {
     this.pausedUntil = Math.max(this.pausedUntil, this.#options.now() + ms);
-    this.#options.onNews?.();
   }
 
   advise(by: string, rate: Rate): void {

@@ -2,22 +2,6 @@ import type { Clock } from "../../core/clock.js";
 import type { Rate } from "../../core/options.js";
 import { Limits } from "./limits.js";
 
-/** Where the slots of requests come from: this process, or a server that several share. */
-export interface SlotSource {
-  readonly limits: Limits;
-  /**
-   * Milliseconds until the next request may start; 0 or less if immediately, infinite until the listener
-   * is called.
-   */
-  waitAt(now: number, waiting: number): number;
-  /** Uses a slot. Call only after `waitAt` returned 0 or less. */
-  spend(now: number): void;
-  /** Sets the listener to new slots. */
-  onSlots?(listener: () => void): void;
-  /** Returns unused slots. */
-  giveBack?(): Promise<void>;
-}
-
 /**
  * Timer lateness in milliseconds that is made up for at once. Together with the speed of the catch-up,
  * it leaves part of the 5% for shifts by connections and the network.
@@ -46,7 +30,7 @@ interface Due {
  * tolerance, allow catching up, while no second has more than 105% of the rate in whole requests. Rates
  * below 20 per second are never exceeded.
  */
-export class OwnSlots implements SlotSource {
+export class OwnSlots {
   readonly limits: Limits;
   readonly #due = new Map<string, Due>();
   #lastMs = -2 * idleMs;
@@ -61,12 +45,14 @@ export class OwnSlots implements SlotSource {
     this.limits = new Limits({ rates, random, now: () => clock.monotonic(), lateMs });
   }
 
+  /** Milliseconds until the next request may start; 0 or less if immediately. */
   waitAt(now: number): number {
     let at = this.limits.pausedUntil;
     for (const { averageMs, fastMs } of this.#due.values()) at = Math.max(at, averageMs, fastMs);
     return at - now;
   }
 
+  /** Uses a slot. Call only after `waitAt` returned 0 or less. */
   spend(now: number): void {
     const { limits } = this;
     const lastMs = this.#lastMs;

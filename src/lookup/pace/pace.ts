@@ -4,7 +4,7 @@ import { isQuota, type Rate } from "../../core/options.js";
 import { Quota, quotaName, type QuotaStore, tightest } from "../../store/quota/quota.js";
 import { FairQueue } from "./fair-queue.js";
 import type { Limits } from "./limits.js";
-import { OwnSlots, type SlotSource } from "./own-slots.js";
+import { OwnSlots } from "./own-slots.js";
 import type { RequestPace } from "./request-pace.js";
 
 interface PaceOptions {
@@ -13,8 +13,6 @@ interface PaceOptions {
   readonly clock: Clock;
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
-  /** @default slots of this process, from the rates below an hour */
-  readonly slots?: SlotSource | undefined;
   /** Counts quotas; required if there is one. */
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
   /** Called when a quota is used up for more than a minute; without a rate, it is the service's own. */
@@ -33,7 +31,7 @@ const longestQuotaWaitMs = 60_000;
  */
 export class Pace implements RequestPace {
   readonly limits: Limits;
-  readonly #slots: SlotSource;
+  readonly #slots: OwnSlots;
   readonly #quotas: readonly Quota[];
   readonly #options: PaceOptions;
   readonly #queue = new FairQueue<number>(() => this.#stop());
@@ -41,17 +39,13 @@ export class Pace implements RequestPace {
 
   constructor(options: PaceOptions) {
     const { rates, clock, quotas } = options;
-    const slots: SlotSource = options.slots ?? new OwnSlots(options);
+    const slots = new OwnSlots(options);
     this.#options = options;
     this.#slots = slots;
     this.limits = slots.limits;
     this.#quotas = tightest(rates.filter(isQuota)).map((rate) => {
       if (quotas === undefined) throw new TypeError("a quota needs a store that counts it");
       return new Quota({ rate, store: quotas.store, name: quotaName(quotas.name, rate), clock });
-    });
-    slots.onSlots?.(() => {
-      this.#stop();
-      this.#wake();
     });
   }
 
@@ -82,17 +76,16 @@ export class Pace implements RequestPace {
     this.limits.advise(by, rate);
   }
 
-  /** Returns unused slots and reservations. Call when the run is over. */
+  /** Returns unused reservations. Call when the run is over. */
   async giveBack(): Promise<void> {
     this.#stop();
-    await this.#slots.giveBack?.();
     for (const quota of this.#quotas) await quota.giveBack();
   }
 
   /** Spends a request that may start now. @returns milliseconds until one may; 0 or less if it was spent */
   #spend(): number {
     const now = this.#options.clock.monotonic();
-    const wait = this.#slots.waitAt(now, Math.max(1, this.#queue.size));
+    const wait = this.#slots.waitAt(now);
     if (wait > 0) return wait;
     // Quotas come last: asking one may reserve permits, which should be used soon.
     const quotaWait = this.#quotaWait();
@@ -126,7 +119,7 @@ export class Pace implements RequestPace {
       const wait = this.#spend();
       if (wait <= 0) this.#queue.release(this.limits.ticket);
       // The listener told about a used-up quota may have ended the waiting requests.
-      else if (this.#queue.size > 0 && wait < Number.POSITIVE_INFINITY) return this.#sleep(wait);
+      else if (this.#queue.size > 0) return this.#sleep(wait);
       else return;
     }
   }

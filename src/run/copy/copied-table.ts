@@ -7,7 +7,7 @@ import { mapLists } from "../../formats/reading/lines.js";
 import type { RunInput, SeveralInputs, SourceInput, SourcePosition } from "../../inputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
-import { type PrepareInput, readingOf } from "../rows/reading.js";
+import { readingOf } from "../rows/reading.js";
 import { openInputs, type SeveralReading } from "../rows/read-several.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { copyOnce, copyPath, emptyText, readSeal } from "./copy-writer.js";
@@ -106,7 +106,7 @@ function formBeside(
 }
 
 /** @throws UsageError `text_option` */
-export function refuseTextOptions(table: TableInput, settings: ReadingSettings): void {
+function refuseTextOptions(table: TableInput, settings: ReadingSettings): void {
   for (const name of Object.keys(textOptions) as (keyof typeof textOptions)[]) {
     if (settings[name] === undefined) continue;
     throw new UsageError(
@@ -119,12 +119,11 @@ export function refuseTextOptions(table: TableInput, settings: ReadingSettings):
 
 interface CopyReading extends CopyForm {
   readonly clock?: Clock | undefined;
-  readonly prepare?: PrepareInput | undefined;
   /** The types of its columns. Called when the rows are opened. */
   readonly typesOf?: () => Promise<readonly InputType[] | undefined>;
 }
 
-export function readTable(
+function readTable(
   table: TableInput,
   settings: ReadingSettings,
   place: CopyReading & { readonly folder: string },
@@ -135,11 +134,11 @@ export function readTable(
   return readCopy(copyOf(table, place), settings, { ...place, typesOf });
 }
 
-/** The rows of a copy, or of a part of it. */
-export function readCopy(
+/** The rows of a copy. */
+function readCopy(
   input: FileInput,
   settings: ReadingSettings,
-  { format, keepsNulls, clock, prepare, typesOf }: CopyReading,
+  { format, keepsNulls, clock, typesOf }: CopyReading,
 ): RowHandling {
   const isText = format === "tsv";
   const own: ReadingSettings = {
@@ -151,9 +150,7 @@ export function readCopy(
     encoding: undefined,
     sheet: undefined,
   };
-  const { range } = input;
-  const part = isText && range !== undefined ? { range: { ...range, ...asTsv(range) } } : {};
-  const reading = readingOf({ ...input, ...part }, own, clock, prepare);
+  const reading = readingOf(input, own, clock);
   return {
     ...reading,
     async open(resume) {

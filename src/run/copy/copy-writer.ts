@@ -21,7 +21,7 @@ interface CopySeal {
 }
 
 /** Name of the file that holds it, beside the copy. */
-export const copySeal = "input.json";
+const copySeal = "input.json";
 
 /** Stands for an empty text in a TSV copy; an empty cell is null there. */
 export const emptyText = "\0";

@@ -15,7 +15,7 @@ import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
 import { outputBase } from "./check-paths.js";
 import { chooseOutput } from "./choose-output.js";
-import { localSettings, type OutputTarget, type WarehouseOutputTarget } from "./output-target.js";
+import { localSettings, type OutputTarget } from "./output-target.js";
 import { NamedFolders, withoutNamedFolders } from "./named-folders.js";
 
 /** A job and its output. */
@@ -45,7 +45,6 @@ export interface RunNames {
 export function runNames(given: EnrichJob, handling: RowHandling): RunNames | null {
   const { output: sink, run: how } = given.settings;
   const { output, rejects } = sink;
-  if (given.chunk === true) return null;
   checkRunWords("-o", output);
   if (rejects !== undefined) checkRunWords("--rejects", rejects);
   if (![output, rejects].some(hasRunWords)) return null;
@@ -69,10 +68,7 @@ export function runNames(given: EnrichJob, handling: RowHandling): RunNames | nu
 }
 
 /** The settings of an output with the names of a run's files. */
-export function namedSink<T extends Pick<SinkSettings, "output" | "rejects">>(
-  sink: T,
-  run: RunStart,
-): T {
+function namedSink<T extends Pick<SinkSettings, "output" | "rejects">>(sink: T, run: RunStart): T {
   const { output, rejects } = sink;
   const named = rejects === undefined ? {} : { rejects: namedAfter(rejects, run) };
   return { ...sink, output: namedAfter(output, run), ...named };
@@ -92,14 +88,11 @@ export async function chooseRun(
   const { settings, signal } = given;
   const { output, run } = settings;
   const inputFormat = () => raceAbort(handling.inputFormat(), signal);
-  const chosen =
-    given.chunk === true && output.to === undefined
-      ? rowsTarget(output.output)
-      : await raceAbort(
-          chooseOutput({ ...output, ...run }, inputFormat, inputFiles(given, handling), pattern),
-          signal,
-          (late) => late.upload?.cleanEmpty(),
-        );
+  const chosen = await raceAbort(
+    chooseOutput({ ...output, ...run }, inputFormat, inputFiles(given, handling), pattern),
+    signal,
+    (late) => late.upload?.cleanEmpty(),
+  );
   const target = handling.runId === undefined ? chosen : { ...chosen, partsId: randomUUID() };
   const job = { ...given, settings: { ...settings, output: localSettings(output, target) } };
   return { job, target };
@@ -118,13 +111,4 @@ function inputFiles(
   const writesDuckdb = /^duckdb:/i.test(settings.output.output);
   const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
   return [...inputPaths(input).filter(isObjectAddress), ...kept.flatMap(({ file }) => file ?? [])];
-}
-
-/** The target of a chunk whose staged rows a merge publishes. */
-function rowsTarget(file: string): WarehouseOutputTarget {
-  const open: WarehouseOutputTarget["warehouse"]["open"] = async (options) =>
-    (await import("../../outputs/publish/rows.js")).publishRows(file, options);
-  const target = { kind: "rows", display: file, file, base: file } as const;
-  const warehouse = { target, open, rows: null };
-  return { file, base: file, name: file, format: "rows", gzip: false, warehouse };
 }

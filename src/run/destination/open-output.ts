@@ -135,7 +135,7 @@ interface StreamOptions {
   readonly signal: AbortSignal;
 }
 
-export async function openStream(
+async function openStream(
   { name }: Pick<TextOutputTarget, "name">,
   { stdout, signal }: StreamOptions,
 ): Promise<Destination> {

@@ -32,13 +32,11 @@ export interface WrittenRun extends OpenRun {
 
 function refusalFor(job: EnrichJob, { isRefused, tally }: WrittenRun): Refusal | null {
   if (isRefused) return "too_few_rows";
-  // All chunks are judged together.
-  if (job.chunk === true) return null;
   return refusalOf(job.settings.run, tally.snapshot(), tally.earlierRows);
 }
 
 /** The ending of a fully written run, and the suffix of its files. */
-export function endOfRows(
+function endOfRows(
   refusal: Refusal | null,
   failOn: FailOn,
   tally: Tally,
@@ -100,7 +98,7 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: readonly 
  *
  * @param written rows in each place that they passed
  */
-export function countFaults(
+function countFaults(
   rowsRead: number,
   tally: Pick<Tally, "rows" | "statuses" | "written">,
   written: readonly number[],

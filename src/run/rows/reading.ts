@@ -8,11 +8,10 @@ import type { Row } from "../../core/row.js";
 import { othersNotice, shownColumns } from "../../formats/columns/name-columns.js";
 import { skippedNotice } from "../../formats/csv/skipped-lines.js";
 import { detectSourceFormat } from "../../formats/registry.js";
-import { type InputOptions, openSource } from "../../inputs/open-input.js";
+import { openSource } from "../../inputs/open-input.js";
 import type { SourceFormat } from "../../formats/types.js";
 import type { SniffedInput } from "../../inputs/sniff-format.js";
 import type {
-  AnyInput,
   Encoding,
   NamedInput,
   OpenedSource,
@@ -24,16 +23,12 @@ import type { Lookup } from "../../lookup/types.js";
 import type { EnrichJob } from "../types.js";
 import type { ReadingSettings, RowHandling, StartRow } from "./row-handling.js";
 
-/** Replaces an input right before it is opened. */
-export type PrepareInput = (input: AnyInput, options: InputOptions) => AnyInput | Promise<AnyInput>;
-
 /** The optional columns of a run's output. */
 export function optionalColumnsOf(
   { input, settings }: Pick<EnrichJob, "input" | "settings">,
   { optional }: Pick<RowHandling, "optional">,
 ): OptionalColumns {
-  const { range } = "path" in input ? input : {};
-  const items = range?.reading.items ?? [settings.input.itemColumn ?? []].flat();
+  const items = [settings.input.itemColumn ?? []].flat();
   const { raw, columns: only } = settings.output;
   return optional ?? { file: "inputs" in input, column: items.length > 1, raw, only };
 }
@@ -43,7 +38,6 @@ export function readingOf(
   input: RunInput,
   settings: ReadingSettings,
   clock: Clock = systemClock,
-  prepare: PrepareInput = (input) => input,
 ): RowHandling {
   if ("inputs" in input) return readingOfSeveral(input.inputs, settings, clock);
   const comment = settings.comment ?? null;
@@ -66,14 +60,14 @@ export function readingOf(
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
       const options = { format, guessed, ...stored, ...flags, comment, resume, clock };
-      return openSource(await prepare(sniffed.input, { ...stored, offset: 0 }), options);
+      return openSource(sniffed.input, options);
     },
     start: startRow,
   };
 }
 
 /** What flags and name tell of how an input is stored, and of its format; null if they don't. */
-export function storedAs(
+function storedAs(
   input: SourceInput,
   { from, delimiter, encoding, sheet }: ReadingSettings,
 ): Encoding & { readonly format: Exclude<SourceFormat, "json"> | null } {

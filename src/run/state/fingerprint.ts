@@ -134,7 +134,7 @@ export async function takeFingerprint(
 }
 
 /** A changed list is another one. */
-export function listIdentity({ path, sha256 }: Pick<ExclusionList, "path" | "sha256">): string {
+function listIdentity({ path, sha256 }: Pick<ExclusionList, "path" | "sha256">): string {
   return `${resolve(path)} (sha256 ${sha256.slice(0, 12)}…)`;
 }
 

@@ -64,9 +64,7 @@ export async function openStateFolder(
     const mark = `${within ?? folder}.finished`;
     if (existsSync(mark)) await rename(mark, join(folder, markName));
     const found = await files.list();
-    // A merge that was killed leaves only rows, which are still in the chunks.
-    const isInterrupted = found.some((each) => each !== "rows.part");
-    if (isInterrupted && !resume && !restart) throw refusal(name, folder);
+    if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
     if (restart) {
       // Discard first: until that is done, the folder tells what is left to discard.
       if (found.includes(markName) || found.includes(checkpointName)) {

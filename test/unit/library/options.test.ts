@@ -24,7 +24,7 @@ it.each([
   [{ lookups: "quary" }, "(did you mean query?)"],
   [{ aapiKey: "k" }, "there is no option aapiKey; did you mean apiKey?"],
   [{ resume: true }, "resume is an option of enrichFile()"],
-  [{ pace: {} }, "pace must be a pace, such as await other.pace(), or redis://HOST[:PORT]/DB"],
+  [{ pace: {} }, "pace must be a pace, such as await other.pace()"],
   [{ onWarning: "log" }, 'onWarning must be a function; got "log"'],
 ])("names the option at fault, as the library spells it: %o", (options, message) => {
   const fault = faultOf({ url, ...options });

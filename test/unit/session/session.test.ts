@@ -93,17 +93,3 @@ it("connections outlive the runs that use them", async () => {
   const { manifest } = await run(["192.0.2.2"], session);
   expect(manifest.statuses.complete).toBe(1);
 });
-
-it("a service that has answered another run may be away when this one starts", async () => {
-  await server.stop();
-  try {
-    const settings = { retries: 0, maxFailed: "100%" };
-    await expect(run(["192.0.2.1"], undefined, settings)).rejects.toMatchObject({
-      code: "service_unreachable",
-    });
-    const { manifest } = await run(["192.0.2.1"], undefined, { answered: true, ...settings });
-    expect(manifest.statuses.failed).toBe(1);
-  } finally {
-    await server.start();
-  }
-});

@@ -10,7 +10,6 @@ import { installCommand, optionalPackages } from "../../../core/load-driver.js";
 import { formatBytes, formatCount } from "../../../core/text/quantity.js";
 import { checkFolder } from "../../../run/destination/check-paths.js";
 import type { SessionSettings } from "../../../session/types.js";
-import { isRedisAddress } from "../../../store/redis/redis-address.js";
 import type { CommandCall } from "../../command.js";
 import type { ServiceChoice } from "../../services/services.js";
 
@@ -40,10 +39,9 @@ export function failed(check: string, { message, hint }: ReputeError): Check {
 /** Checks that need no service. */
 export async function* checkMachine(call: DoctorCall): Checks {
   const { settings, configFile, profile, context } = call;
-  const { output, cache, pace, exclude = [] } = settings;
+  const { output, cache, exclude = [] } = settings;
   const config = configFile ?? "no config file";
   const stateFolder = userStateFolder(context.env);
-  const cacheFolder = cache === undefined || isRedisAddress(cache) ? null : cache;
   const isFile = output !== "-" && !/^[\w+.-]+:/.test(output);
   const checks: (readonly [check: string, find: () => Found | Promise<Found>])[] = [
     ["node", () => ["ok", `Node.js ${process.versions.node}`]],
@@ -51,12 +49,10 @@ export async function* checkMachine(call: DoctorCall): Checks {
     ["config", () => ["ok", profile === null ? config : `${config}, profile ${profile}`]],
     ["state folder", () => (stateFolder === null ? homeless : disk(stateFolder))],
   ];
-  if (cacheFolder !== null) checks.push(["cache folder", () => disk(resolve(cacheFolder))]);
+  if (cache !== undefined) checks.push(["cache folder", () => disk(resolve(cache))]);
   if (isFile) checks.push(["output folder", () => outputFolder(realPath(output))]);
   if (cache === undefined) checks.push(["cache", () => ["ok", "none in use"]]);
-  else if (cacheFolder === null) checks.push(["cache", () => redis(cache, "cache")]);
-  else checks.push(["cache", () => cacheFile(cacheFolder)]);
-  if (pace !== undefined) checks.push(["pace", () => redis(pace, "pace")]);
+  else checks.push(["cache", () => cacheFile(cache)]);
   for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
   for (const [check, find] of checks) {
     try {
@@ -123,32 +119,6 @@ async function cacheFile(cache: string): Promise<Found> {
     "ok",
     `${cache}, ${database === null ? "no answers yet" : formatBytes(cacheBytes(cache))}`,
   ];
-}
-
-/** Connects to a Redis as a run does, and looks whether it may lose the counts of a pace. */
-async function redis(address: string, use: "cache" | "pace"): Promise<Found> {
-  const { RedisLink } = await import("../../../store/redis/redis-link.js");
-  let away = "no answer";
-  const onAway = (reason: string, shown: string): void =>
-    void (away = `${shown} is away (${reason})`);
-  const link = await RedisLink.open(address, { environment: process.env, onAway });
-  try {
-    const finding = `${link.address.shown}, answers`;
-    const info = await link.ask((server) => server.info());
-    if (/^role:slave\r$/m.test(info)) {
-      return ["fail", `${finding}, but is a replica`, "name the primary"];
-    }
-    const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(info);
-    if (use === "cache" || (isKept && /^aof_enabled:1\r$/m.test(info))) return ["ok", finding];
-    const remedy = "set maxmemory-policy noeviction and appendonly yes";
-    return ["warn", `${finding}, but may lose rates and quotas`, remedy];
-  } catch (error) {
-    if (error instanceof ReputeError) throw error;
-    const effect = use === "pace" ? "runs wait for it" : "runs continue without it";
-    return ["fail", `${away}; ${effect}`, "start it, or check the address"];
-  } finally {
-    link.close();
-  }
 }
 
 /** Reads an exclusion list as a run does. */

@@ -3,7 +3,10 @@ import type { AttemptReport } from "../../../api/types.js";
 import { serviceCodes, transportCodes } from "../../../core/row-codes.js";
 import { EarlyEndError, ReputeError } from "../../../core/errors.js";
 import type { FindingError } from "../../../core/finding.js";
+import type { Item } from "../../../core/item/item.js";
+import type { Session } from "../../../session/session.js";
 import type { ServiceAccess } from "../../../session/types.js";
+import { MemoryStore } from "../../../store/store.js";
 import { secretOrigin, secrets } from "../../options/secrets.js";
 import { withSession } from "../../services/services.js";
 import { type Check, type Checks, type DoctorCall, failed, type Found } from "./check-machine.js";
@@ -11,16 +14,16 @@ import { type Check, type Checks, type DoctorCall, failed, type Found } from "./
 /**
  * Makes one request as a run does: address, certificate, service or connection, key and clock.
  *
- * @param isPaceUp false if the request would wait for the Redis of its pace
+ * @param isAnswered false if the request would wait for workers
  */
 export async function* checkService(
   call: DoctorCall,
   service: ServiceAccess,
-  isPaceUp: boolean,
+  isAnswered: boolean,
 ): Checks {
   yield ["address", ...addressFinding(service)];
-  if (!isPaceUp) {
-    yield ["service", "warn", "not asked: requests wait for the Redis of --pace", "see pace"];
+  if (!isAnswered) {
+    yield ["service", "warn", "not asked: requests wait for workers", "see queue and workers"];
     return;
   }
   const { report, error } = await ask(call, service);
@@ -55,9 +58,10 @@ async function ask({ context, settings }: DoctorCall, service: ServiceAccess) {
     service,
     { context, settings: { ...settings, retries: 0 } },
     async (session) => {
-      await (await session.paces()).run.take(signal);
       // An address for documentation (RFC 5737), which no network has.
       const item = { kind: "ip", value: "192.0.2.1" } as const;
+      if (settings.workers !== undefined) return askWorkers(session, item, signal);
+      await (await session.paces()).run.take(signal);
       return (await (await session.intel()).quickCheck(item, { signal })).error;
     },
     {
@@ -70,6 +74,16 @@ async function ask({ context, settings }: DoctorCall, service: ServiceAccess) {
     throw error;
   });
   return { report, error };
+}
+
+/** Lets a worker make the request: the key is theirs. */
+async function askWorkers(session: Session, item: Item, signal: AbortSignal) {
+  const { lookup } = await session.lookup({
+    settings: { lookups: ["quick-check"], partialRetries: 0, bogons: "ask" },
+    store: new MemoryStore(),
+    asReceived: false,
+  });
+  return (await lookup(item, { signal })).error;
 }
 
 function faultOf(error: FindingError | ReputeError): Check {
@@ -90,7 +104,11 @@ function checkOf(code: string): string {
   return code in transportCodes ? "connection" : "service";
 }
 
-function keyFinding({ given, context }: DoctorCall, { credential }: ServiceAccess): Found {
+function keyFinding(
+  { given, context, settings }: DoctorCall,
+  { credential }: ServiceAccess,
+): Found {
+  if (settings.workers !== undefined) return ["ok", "accepted (of a worker)"];
   if (credential === null) return ["ok", "none set, none needed"];
   const origin = secretOrigin(secrets.intel, given, context.env);
   const isFile = origin !== null && origin !== "variable";

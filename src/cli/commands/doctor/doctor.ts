@@ -33,7 +33,7 @@ export const doctorCommand = defineCommand({
   usage: "[flags]",
   summary: "check service, key and machine; list the settings in force",
   description: [
-    "Checks what a run depends on (address, key, TLS, clock, disk, cache, pace and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Optional packages are listed with the folder where they belong.",
+    "Checks what a run depends on (address, key, TLS, clock, disk, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Optional packages are listed with the folder where they belong.",
     "Then it lists the settings that the run would have and where each comes from: a flag, a variable, a line of the config file, a profile, or the default. Settings that only other commands use follow if they are given. Give it the flags of the run. Secrets are shown as set or not set.",
     "Settings come from flags, REPUTE_ variables and a config file: --config FILE, else config.yaml in $XDG_CONFIG_HOME/repute (~/.config/repute). Keys are flags without the dashes. `profiles` holds named sections; --profile NAME selects one. Flags override variables, variables override the profile, and the profile overrides the rest of the file.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Piped settings are one a line: name, value and origin, separated by tabs.",
@@ -73,8 +73,14 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
   for await (const check of checkMachine(call)) await report(check);
   try {
     await withServices(["intel"], call, async ({ intel }) => {
-      const isPaceUp = !hasFailed("pace");
-      for await (const check of checkService(call, intel, isPaceUp)) await report(check);
+      if (settings.workers !== undefined) {
+        const { checkQueue } = await import("./check-queue.js");
+        const where = { address: settings.workers, baseUrl: intel.url, environment: context.env };
+        const checks = checkQueue(where);
+        for await (const check of checks) await report(check);
+      }
+      const isAnswered = !hasFailed("queue") && !hasFailed("workers");
+      for await (const check of checkService(call, intel, isAnswered)) await report(check);
     });
   } catch (error) {
     context.signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { paceOf } from "../../../lookup/options.js";
+import { openRequests, paceOf } from "../../../lookup/options.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
 import type { Command } from "../../command.js";
 import { flagName, optionSpecs } from "../../options/option-spec.js";
@@ -60,13 +60,14 @@ export async function printSettings(
 /** What applies when nothing is given, where the schema doesn't say. */
 function defaultOf({ settings, configFile }: DoctorCall, key: string, text: string | null) {
   if (key === "config") return configFile;
+  if (key === "concurrency") return String(openRequests(settings));
   if (key === "rate") return keepsDefaultRate(settings) ? "100/s" : "none";
   return text;
 }
 
 /** Whether the default rate is in force, with or without quotas on top. */
-function keepsDefaultRate({ rate, local }: DoctorCall["settings"]): boolean {
-  return paceOf(rate, local).length > (rate?.length ?? 0);
+function keepsDefaultRate(settings: DoctorCall["settings"]): boolean {
+  return paceOf(settings, settings.local).length > (settings.rate?.length ?? 0);
 }
 
 function shownSetting(setting: string, given: GivenSetting): ShownSetting {

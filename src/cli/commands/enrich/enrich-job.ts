@@ -22,16 +22,12 @@ import type { ServiceAccess } from "../../../session/types.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
-export type EnrichJobSettings = SettingsOf<
-  typeof runGroups & { Input: typeof sourceOptions.shape }
->;
+type EnrichJobSettings = SettingsOf<typeof runGroups & { Input: typeof sourceOptions.shape }>;
 
 type EnrichJobCall = Pick<
   CommandCall<EnrichJobSettings>,
   "settings" | "context" | "shownCommand" | "watch"
 > & {
-  /** Whether an interrupted run can be resumed. @default true if its state folder exists */
-  readonly isKept?: () => boolean;
   readonly stateFolder?: string | undefined;
 };
 
@@ -54,8 +50,7 @@ async function runWith(
 ): Promise<number> {
   const { context, settings, watch } = call;
   const stateFolder = call.stateFolder ?? stateFolderOf(settings);
-  const kept = { stateFolder, toStdout: settings.output !== "-" };
-  watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept });
+  watch?.follow({ stateFolder, toStdout: settings.output !== "-" });
   if (settings.tagIps !== undefined) {
     // A bad folder is reported before the first request.
     const { ExportFolder } = await import("../../../tags/folder/export-folder.js");

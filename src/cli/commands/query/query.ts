@@ -7,7 +7,7 @@ import { commonExitCodes, interruptedExitCodes, quotaExitCodes } from "../../exi
 import { cliOptions } from "../../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
-const { bogons, exclude, urlQuery, rate, concurrency, pace, priority, retries, partialRetries } =
+const { bogons, exclude, urlQuery, rate, concurrency, workers, retries, partialRetries } =
   lookupOptions.shape;
 const { cache, cacheTtl } = lookupOptions.shape;
 const { local, synthetic, color } = cliOptions.shape;
@@ -15,7 +15,7 @@ const { local, synthetic, color } = cliOptions.shape;
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: { bogons, exclude, urlQuery, cache, cacheTtl },
-  Pace: { rate, concurrency, pace, priority, retries },
+  Pace: { rate, concurrency, workers, retries },
   Run: {
     failOn: runOptions.shape.failOn,
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),

@@ -7,6 +7,7 @@ import {
 } from "../../../core/finding.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
 import { inOrder } from "../../../lookup/in-order.js";
+import { openRequests } from "../../../lookup/options.js";
 import type { Lookup } from "../../../lookup/types.js";
 import { countedWarning, otherWords } from "../../../run/counted-warning.js";
 import type { FailOn } from "../../../run/failure-limits.js";
@@ -24,7 +25,6 @@ import type { CliContext } from "../../terminal/cli-context.js";
 
 type Settings = ServiceChoice &
   SessionSettings & {
-    readonly concurrency: number;
     readonly partialRetries?: number;
     readonly failOn: FailOn;
   } & OutputCall["settings"];
@@ -62,7 +62,7 @@ export async function runOneOff(
     let others = 0;
     async function* answers(): AsyncGenerator<AnsweredItem, void, undefined> {
       // In the order of the items: each once it and all before it are answered.
-      for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
+      for await (const answer of inOrder(items, work, openRequests(settings) * 2)) {
         counts[answer.finding.status]++;
         const { item, finding } = answer;
         // A host that must not be sent is an item all the same.

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Attempt } from "../../../../src/core/attempt.js";
 import type { Finding } from "../../../../src/core/finding.js";
 import { failFast } from "../../../../src/lookup/address-watch.js";
-import { Outage, type ProbeLease } from "../../../../src/lookup/attempt/outage.js";
+import { Outage } from "../../../../src/lookup/attempt/outage.js";
 import type { AttemptLookup } from "../../../../src/lookup/types.js";
 import { attempt } from "../attempts.js";
 import { aFinding, anItem } from "../../../helpers/enriched-rows.js";
@@ -65,26 +65,6 @@ describe("Outage", () => {
     const attempts = await service.clock.run(Promise.all(held));
     expect(attempts.every(({ finding }) => finding.status === "complete")).toBe(true);
     expect(service.said.at(-1)).toMatch(/answers again/);
-  });
-
-  it("leaves the probes to the process that has the lease", async () => {
-    let holder: TestService | null = null;
-    let back = false;
-    const runs = Array.from({ length: 3 }, () => {
-      const own: TestService = serviceOf(() => (back ? attempt(aFinding()) : broken), true, {
-        take: async () => (holder ??= own) === own,
-        release: async () => void (holder === own && (holder = null)),
-      });
-      return own;
-    });
-    for (const run of runs) await trip(run);
-    const before = runs.map((run) => run.asked());
-    for (let s = 0; s < 30; s++) await Promise.all(runs.map(({ clock }) => clock.advance(1_000)));
-    const probes = runs.map((run, n) => run.asked() - before[n]!);
-    expect(probes.filter((count) => count > 0)).toEqual([4]);
-    back = true;
-    for (let s = 0; s < 40; s++) await Promise.all(runs.map(({ clock }) => clock.advance(1_000)));
-    expect(runs.map(({ outage }) => outage.open)).toEqual([false, false, false]);
   });
 
   it("ends the run for everyone when patience runs out", async () => {
@@ -175,7 +155,6 @@ interface TestService {
 function serviceOf(
   answer: (n: number) => Attempt | Promise<Attempt>,
   answered = true,
-  lease?: ProbeLease,
 ): TestService {
   const clock = new ManualClock();
   const abort = new AbortController();
@@ -185,7 +164,6 @@ function serviceOf(
     patienceMs: 600_000,
     address: "http://127.0.0.1:1/beta",
     answered: () => answered,
-    lease,
     clock,
     onChange: (message) => said.push(message),
   });

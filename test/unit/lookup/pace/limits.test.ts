@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Rate } from "../../../../src/core/options.js";
-import { rateWindow } from "../../../../src/lookup/pace/limits.js";
-import { lateMs } from "../../../../src/lookup/pace/shared-slots.js";
-import type { PaceWindow } from "../../../../src/store/redis/pace-server.js";
+import { type PaceWindow, rateWindow } from "../../../../src/lookup/pace/limits.js";
+
+/** How late requests may start, in milliseconds. */
+const lateMs = 16;
 
 const paceWindow = (rate: Rate): PaceWindow => rateWindow("w", rate, () => lateMs);
 
-/** Most requests in `ms` when a backlog is caught up with and slots are used late, by the rule that the server applies. */
+/** Most requests in `ms` when a backlog is caught up with and slots are used late, by the rule of the slots. */
 function mostIn(ms: number, { interval, backlog, fast }: PaceWindow): number {
   const used = ms + lateMs;
   return Math.min(Math.floor(used / fast + 1e-9), Math.floor((used + backlog) / interval + 1e-9));

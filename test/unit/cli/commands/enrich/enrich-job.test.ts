@@ -19,15 +19,6 @@ test("no operand is an error if stdin is a terminal", async () => {
   await expect(enrichInput([], fakeContext({ stdin: null }))).rejects.toThrow("no input");
 });
 
-test("the work folder of a split is not read as a folder of files", async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, "plan.json"), '{"version":1,"plan_id":"a"}\n');
-  await expect(enrichInput([folder], fakeContext({ stdin: "" }))).rejects.toMatchObject({
-    code: "input_is_work",
-    hint: expect.stringContaining("--chunk 0") as string,
-  });
-});
-
 test("a folder stands for its files of known formats, sorted by name", async () => {
   const folder = await temporaryFolder();
   const names = ["b.csv", "a.csv.gz", "notes.docx", ".hidden.csv", "x.csv.manifest.json", "c.txt"];

@@ -1,10 +1,5 @@
 import { z } from "zod";
 
-/** Orders the runs that wait for a slot of a shared pace. */
-export const priorities = ["high", "normal", "low"] as const;
-
-export type Priority = (typeof priorities)[number];
-
 /** Ports of a Redis server and of a Sentinel whose address names none. */
 const defaultPorts = { server: 6379, sentinel: 26379 };
 
@@ -25,10 +20,6 @@ export interface RedisAddress {
   readonly shown: string;
 }
 
-export function isRedisAddress(text: string): boolean {
-  return /^rediss?:/i.test(text);
-}
-
 /**
  * Reads an address. `rediss:` connects with TLS.
  *
@@ -40,7 +31,7 @@ export function readRedisAddress(
   text: string,
   environment: Readonly<Record<string, string | undefined>> = {},
 ): RedisAddress {
-  if (!isRedisAddress(text)) throw new Error(shape);
+  if (!/^rediss?:/i.test(text)) throw new Error(shape);
   if (!URL.canParse(text)) throw new Error("is not a valid address");
   const url = new URL(text);
   if (url.hostname === "") throw new Error(shape);
@@ -76,7 +67,9 @@ const shape = "must be redis://HOST[:PORT]/DB, or rediss:// for TLS";
  * @param hint what to do about a value that is none
  */
 export function redisAddress(hint?: string): z.ZodType<string, string> {
-  return z.string().superRefine((text, context) => {
+  // A config file may have a number here, which is explained as one.
+  const text = z.union([z.string(), z.number()]).transform(String) as z.ZodType<string, string>;
+  return text.superRefine((text, context) => {
     try {
       readRedisAddress(text);
     } catch (error) {

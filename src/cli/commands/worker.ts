@@ -1,0 +1,149 @@
+import { apiOptions } from "../../api/options.js";
+import { createDispatcher } from "../../api/http/dispatcher.js";
+import type { AttemptReport } from "../../api/types.js";
+import type { Clock } from "../../core/clock.js";
+import { UsageError } from "../../core/errors.js";
+import { isQuota, option, rate as oneRate } from "../../core/options.js";
+import { redisAddress } from "../../core/redis-address.js";
+import { counted, formatCount } from "../../core/text/quantity.js";
+import { defaultRate, lookupOptions, openRequests } from "../../lookup/options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { commonExitCodes, exitCodes } from "../exit-code.js";
+import { cliOptions } from "../options/option-spec.js";
+import { withServices } from "../services/services.js";
+import { unattendedOptions } from "../unattended/options.js";
+
+const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+const { quiet } = cliOptions.shape;
+const { metrics, logFormat } = unattendedOptions.shape;
+
+const groups = {
+  Service: { intelUrl, apiKeyFile, timeout },
+  Pace: {
+    rate: option(
+      oneRate()
+        .refine((rate) => !isQuota(rate), "is a quota, which belongs to the runs")
+        .optional(),
+      {
+        common: true,
+        description:
+          "Rate of all workers of the service together: N/s or N/m [default 100/s]. The latest worker sets it for all",
+        value: "N/s",
+      },
+    ),
+    concurrency: option(lookupOptions.shape.concurrency, {
+      description: "Maximum number of open requests of this worker [default 32]",
+      value: "N",
+    }),
+  },
+  Run: { metrics, logFormat, quiet },
+};
+
+export const workerCommand = defineCommand({
+  name: "worker",
+  isJob: true,
+  usage: "redis://HOST[:PORT]/DB [flags]",
+  summary: "make the requests of runs with --workers",
+  description: [
+    "Answers the lookups of any run with --workers until it is stopped. All workers of a service share one rate and one pause when the service asks for it. The key is read here and never leaves this process.",
+    "SIGTERM finishes the open requests, within --timeout, and exits with 0. The lookups of a worker that is killed go to another one within 30 s. Prints a line a minute.",
+  ],
+  operands: [["redis://HOST[:PORT]/DB", "the Redis of the queue; rediss:// for TLS"]],
+  operandCount: "one",
+  groups,
+  examples: {
+    "repute worker redis://redis.example/0 --intel-url https://intel.example/beta --rate 300/s":
+      "answer lookups until stopped; the key is in REPUTE_API_KEY",
+    "repute worker rediss://redis.example/0 --api-key-file /run/secrets/key --concurrency 64":
+      "connect with TLS and read the key from a file; REPUTE_INTEL_URL holds the service's address",
+  },
+  exitCodes: [...commonExitCodes],
+  variables: [["REDISCLI_AUTH", "password of Redis"]],
+  run: worker,
+});
+
+async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { context, settings, operand, watch } = call;
+  const address = redisAddress().safeParse(operand);
+  if (!address.success) {
+    const [issue] = address.error.issues;
+    throw new UsageError("invalid_setting", `the address of the queue ${issue?.message ?? ""}`, {
+      hint: "repute worker redis://HOST[:PORT]/DB",
+    });
+  }
+  const [{ LookupWorker }, { jobWindow }] = await Promise.all([
+    import("../../workers/lookup-worker.js"),
+    import("../../workers/lookup-queue.js"),
+  ]);
+  const { reporter, clock, signal, env: environment } = context;
+  const { rate = defaultRate, timeout: timeoutMs, quiet } = settings;
+  const concurrency = openRequests(settings);
+  const onNotice = (message: string): void => {
+    if (!quiet) reporter.print(`repute: ${message}`);
+  };
+  // BullMQ's timers may outlast a server that is away.
+  context.beforeExit?.(() => undefined);
+  const services = { ...call, settings: { ...settings, local: false } };
+  await withServices(["intel"], services, async ({ intel: { url: serviceUrl, credential } }) => {
+    const dispatcher = createDispatcher(serviceUrl, { connections: concurrency });
+    const work = new WorkTally(clock);
+    const worker = await LookupWorker.open({
+      address: operand,
+      environment,
+      baseUrl: serviceUrl,
+      apiKey: credential,
+      dispatcher,
+      timeoutMs,
+      concurrency,
+      rate: jobWindow(rate),
+      clock,
+      signal,
+      onAttempt: (attempt) => work.add(attempt),
+      onMinute: (limit) => {
+        const { text, fields } = work.minute(limit);
+        if (quiet) return;
+        if (reporter.format === "json") reporter.log("info", text, fields);
+        else reporter.print(`repute: ${text}`);
+      },
+      onNotice,
+      onWarning: (message) => reporter.warning(message),
+    });
+    watch?.follow({ record: () => ({ requests: work.requests }) });
+    await worker.run();
+    watch?.finish({ requests: work.requests });
+    await dispatcher.destroy();
+  });
+  return exitCodes.done;
+}
+
+/** Counts the attempts of a worker: all by endpoint and outcome, and those of the last minute. */
+class WorkTally {
+  readonly requests: Record<string, { outcomes: Record<string, number> }> = {};
+  readonly #clock: Clock;
+  #attempts = 0;
+  #throttled = 0;
+  #since: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#since = clock.monotonic();
+  }
+
+  add({ endpoint, outcome }: AttemptReport): void {
+    const { outcomes } = (this.requests[endpoint] ??= { outcomes: {} });
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    this.#attempts++;
+    if (outcome === "429") this.#throttled++;
+  }
+
+  /** Sums up the last minute, and begins another. */
+  minute(limit: string) {
+    const now = this.#clock.monotonic();
+    const [attempts, throttled] = [this.#attempts, this.#throttled];
+    const rate = Math.round((10_000 * attempts) / (now - this.#since)) / 10;
+    this.#attempts = this.#throttled = 0;
+    this.#since = now;
+    const text = `${counted(attempts, "attempt")} in the last minute, ${rate}/s of ${limit}, ${formatCount(throttled)} throttled`;
+    return { text, fields: { attempts, throttled, rate, limit } };
+  }
+}
