@@ -107,13 +107,13 @@ export function refusalOf(
 }
 
 /**
- * Number of rows that a run needs. A share is that of the earlier output's rows; whatever their
- * number, an input without rows is too few.
+ * Number of rows that a run needs: with a share, that of the earlier output's rows, and one at least,
+ * earlier output or not.
  */
 export function leastRows(limit: RowLimit, earlier: number | null): number {
   if ("rows" in limit) return limit.rows;
-  if (earlier === null || earlier === 0 || limit.percent === 0) return 0;
-  return earlier < fewRows ? 1 : Math.ceil((limit.percent * earlier) / 100);
+  if (limit.percent === 0) return 0;
+  return earlier === null || earlier < fewRows ? 1 : Math.ceil((limit.percent * earlier) / 100);
 }
 
 /** Reasons why an item is held back, which say nothing against the input. */

@@ -49,7 +49,7 @@ export const runOptions = z.strictObject({
   }),
   minRows: option(rowLimit().prefault("50%"), {
     description:
-      "Minimum rows of the input: a number, or a share of the rows of the earlier output, from 100 of them on. With fewer, and with none, the run ends as with --max-failed. 0 accepts any input",
+      "Minimum rows of the input: a number, or a share of the rows of the earlier output, from 100 of them on. With fewer, and with none in any case, the run ends as with --max-failed. 0 accepts any input",
     value: "N|P%",
   }),
 });

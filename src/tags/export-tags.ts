@@ -53,12 +53,12 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
     const job = { options, folder, state, current, names, before };
     if (isDone(job)) {
       const tags = Array.from(names, (name) => before.get(name)!);
-      return reportOf(options, current!.generation, tags, before.size - tags.length);
+      return reportOf(options, current, tags, before.size - tags.length);
     }
     const done = await exportAll(job);
     const others = [...before.values()].filter((tag) => !names.has(tag.name));
-    const generation = await publish(job, done, others);
-    return reportOf(options, generation, done, options.prune ? 0 : others.length);
+    const index = await publish(job, done, others);
+    return reportOf(options, index, done, options.prune ? 0 : others.length);
   } finally {
     await state.release();
   }
@@ -73,15 +73,21 @@ function isDone({ options: { runId }, current, names, before }: Job): boolean {
 
 function reportOf(
   { folder }: ExportTagsOptions,
-  generation: string | null,
+  index: ExportIndex | null,
   indexed: readonly IndexedTag[],
   kept: number,
 ): ExportReport {
+  const { generation = null, combined: all } = index ?? {};
+  const combined = all ? { name: all.name, total: all.total, files: fileNames(all) } : null;
   const tags = indexed.map(resultOf);
   const count = (status: TagResult["status"]): number =>
     tags.filter((result) => result.status === status).length;
   const [exported, unchanged, failed] = [count("exported"), count("unchanged"), count("failed")];
-  return { folder, generation, tags, exported, unchanged, failed, kept };
+  return { folder, generation, combined, tags, exported, unchanged, failed, kept };
+}
+
+function fileNames({ files }: Pick<ExportedTag, "files">): string[] {
+  return files.map(({ file }) => file);
 }
 
 /** What the index says about a tag, as reported to the caller. */
@@ -92,7 +98,7 @@ function resultOf(tag: IndexedTag): TagResult {
     return { name, status: "failed", error, ...nothing };
   }
   const { snapshot, total, added, removed } = tag;
-  const files = tag.files.map(({ file }) => file);
+  const files = fileNames(tag);
   const unchanged = status === "unchanged" ? "unchanged" : "exported";
   return { name, status: unchanged, error: null, snapshot, total, added, removed, files };
 }
@@ -156,7 +162,7 @@ async function publish(
   { options, folder, state, current, names }: Job,
   done: readonly IndexedTag[],
   others: readonly ExportedTag[],
-): Promise<string | null> {
+): Promise<ExportIndex | null> {
   const { clock, prune = false, runId } = options;
   const isNews = done.some(({ status }) => status !== "failed");
   const isOther = current === null || (prune && others.length > 0);
@@ -190,5 +196,5 @@ async function publish(
   };
   await folder.publish(state.nextFolder, index, state.scratchFolder);
   await folder.tidy(index, state.scratchFolder);
-  return index.generation;
+  return index;
 }

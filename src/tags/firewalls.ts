@@ -36,8 +36,7 @@ function isBlock(addresses: Addresses, at: number, bits: number): boolean {
 
 /**
  * Comment lines that describe a firewall file. Text from the service is quoted and cut, so that it
- * cannot end the line and become a command; ipset reads lines of up to 1024 bytes. Nothing in it changes
- * as long as the list does not.
+ * cannot end the line and become a command; ipset reads lines of up to 1024 bytes.
  */
 function heading({ v4, v6 }: AddressList, metadata: ListMetadata): string {
   return `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`;

@@ -45,20 +45,18 @@ function* piecesOf(texts: Iterable<string>): Generator<Uint8Array> {
 
 /** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
 function* csvRows(list: AddressList, metadata: ListMetadata): Generator<string> {
-  yield "ip,family,tag,snapshot,last_update\n";
-  const { tag, snapshot, lastUpdate, formulaGuard } = metadata;
-  const shown = formulaGuard ? withoutFormula : String;
-  const rest = recordWriter(",")([tag, snapshot, lastUpdate].map(shown));
+  yield "ip,family,tag\n";
+  const { tag, formulaGuard } = metadata;
+  const rest = recordWriter(",")([formulaGuard ? withoutFormula(tag) : tag]);
   for (const [family, texts] of addressTexts(list)) {
     for (const ip of texts) yield `${ip},${family},${rest}`;
   }
 }
 
 /** One JSON object per address, with the members of the CSV columns; `family` is 4 or 6. */
-function* ndjsonRows(list: AddressList, metadata: ListMetadata): Generator<string> {
-  const { tag, snapshot, lastUpdate: last_update } = metadata;
+function* ndjsonRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
   for (const [family, texts] of addressTexts(list)) {
-    const rest = JSON.stringify({ family, tag, snapshot, last_update }).slice(1);
+    const rest = JSON.stringify({ family, tag }).slice(1);
     for (const ip of texts) yield `{"ip":"${ip}",${rest}\n`;
   }
 }

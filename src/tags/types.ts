@@ -1,7 +1,7 @@
 import type { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
 import type { Withheld } from "../lookup/withheld.js";
-import type { ExportedTag } from "./folder/export-index.js";
+import type { ExportedTag, ExportIndex } from "./folder/export-index.js";
 import type { TagFormat } from "./options.js";
 
 /** The part of the client that an export uses. Its `send` obeys pace and retries. */
@@ -96,6 +96,13 @@ export interface ExportReport {
    * or requested. The folder is then unchanged.
    */
   readonly generation: string | null;
+  /** The list of all tags together; null without `combine` or a new generation. */
+  readonly combined:
+    | (Pick<NonNullable<ExportIndex["combined"]>, "name" | "total"> & {
+        /** Names of its files in the folder. */
+        readonly files: readonly string[];
+      })
+    | null;
   /** In the order of the names. */
   readonly tags: readonly TagResult[];
   readonly exported: number;
@@ -105,12 +112,9 @@ export interface ExportReport {
   readonly kept: number;
 }
 
-/** Metadata of a list that a file may include. */
+/** Metadata of a list that a file may include. Nothing in it changes as long as the list does not. */
 export interface ListMetadata {
   readonly tag: string;
-  readonly snapshot: string;
-  /** As received from the service. */
-  readonly lastUpdate: string;
   /** Names of its sets in a firewall. */
   readonly sets: ExportedTag["sets"];
   /** True neutralises CSV cells that a spreadsheet would run as a formula. */

@@ -29,7 +29,7 @@ export async function writeCombined(
   }
   const list = pages.list();
   const sets = setNames(name, name);
-  const metadata = { tag: name, snapshot: "", lastUpdate: "", sets, formulaGuard };
+  const metadata = { tag: name, sets, formulaGuard };
   const files = await writeFormats(join(into, name), list, metadata, formats);
   return { name, total: sizeOf(list), sets, files };
 }

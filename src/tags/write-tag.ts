@@ -48,7 +48,7 @@ export async function writeTag(
   if (sizeOf(list) === 0 && sizeOf(whole) > 0) options.onWarning?.(emptyText(name, leftOut));
   const { formats = ["txt"], formulaGuard = true } = options;
   const sets = setNames(name, stem);
-  const metadata = { tag: name, snapshot, lastUpdate, sets, formulaGuard };
+  const metadata = { tag: name, sets, formulaGuard };
   const { txt } = tagFormatWriters;
   const write = (file: string, pieces: Pieces) => writeNew(join(state.nextFolder, file), pieces);
   const files = await writeFormats(join(state.nextFolder, stem), list, metadata, formats);

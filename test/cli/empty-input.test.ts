@@ -109,19 +109,38 @@ test("rows that were counted first are not asked for until they are accepted", a
   expect(await runRepute([...retry, "--min-rows", "0"], { cwd })).toMatchObject({ code: 0 });
 });
 
-test("an input without rows is a run of zero rows, with a warning, if there is nothing to keep", async () => {
-  const { cwd, enrich } = await prepared("out.csv");
-  const warned = { code: 0, stderr: "repute: warning: the input has no rows\n" };
-  expect(await enrich("ip\n")).toEqual(expect.objectContaining(warned));
+test.each([
+  ["a file", "out.csv", []],
+  ["a bundle", "out.json", ["--to", "stix"]],
+  ["Parquet", "out.parquet", []],
+  ["a table", table, []],
+  ["a night", "{date}.csv", []],
+] as const)("nor is it a first night of %s, unless it is accepted", async (_, output, more) => {
+  const { enrich } = await prepared(output, more);
+  for (const text of ["ip\n", ""]) {
+    const { code, stderr } = await enrich(text, ["--restart", "--item-column", "ip"]);
+    expect(stderr).toContain("repute: the input has no rows (--min-rows 50%)");
+    expect(code).toBe(1);
+  }
+  const accepted = await enrich("ip\n", ["--restart", "--min-rows", "0"]);
+  expect(accepted).toMatchObject({ code: 0, stderr: "repute: warning: the input has no rows\n" });
   // Its output has no rows either.
-  expect(await enrich("ip\n")).toEqual(expect.objectContaining(warned));
-  const manifest = JSON.parse(await readFile(join(cwd, "out.csv.manifest.json"), "utf8")) as object;
-  expect(manifest).toMatchObject({ exit_reason: "done", exit_code: 0, output: { rows: 0 } });
+  expect(await enrich("ip\n")).toMatchObject({ code: 1 });
+});
+
+test("an input without rows to stdout is refused below its header", async () => {
+  const args = ["enrich", "--local", "--quiet", "--from", "csv", "--columns", "status"];
+  const stdin = "ip\n";
+  const refused = await runRepute(args, { stdin });
+  expect(refused).toMatchObject({ code: 1, stdout: "ip,rep_status\n" });
+  expect(refused.stderr).toContain("repute: the input has no rows (--min-rows 50%)\n");
+  const accepted = await runRepute([...args, "--min-rows", "0"], { stdin });
+  expect(accepted).toMatchObject({ code: 0, stdout: "ip,rep_status\n" });
 });
 
 test("a table without rows of its run matches its manifest", async () => {
   const { cwd, enrich } = await prepared(table);
-  expect(await enrich("ip\n")).toMatchObject({ code: 0 });
+  expect(await enrich("ip\n", ["--min-rows", "0"])).toMatchObject({ code: 0 });
   expect(await runRepute(["verify", table], { cwd })).toMatchObject({
     code: 0,
     stdout: `${table}: 0 rows, matches its manifest\n`,

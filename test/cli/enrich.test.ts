@@ -95,7 +95,7 @@ describe("an interrupted run", () => {
       stdout: "",
       stderr: expect.stringMatching(
         new RegExp(
-          `^repute: stopped by ${name}\n  \\d+ rows? \\(\\d+%\\) written; progress is saved; to continue, repeat the command with --resume\n$`,
+          `^repute: stopped by ${name}\n  \\d+ rows? written, \\d+% asked; progress is saved; to continue, repeat the command with --resume\n$`,
         ),
       ) as string,
     });
@@ -111,7 +111,7 @@ describe("an interrupted run", () => {
     );
     await Promise.race([tenthRequest, result]);
     child.kill("SIGUSR1");
-    await waitFor("stderr", /^repute: \d+%  \d+ rows? .*requests\/s.*\n/);
+    await waitFor("stderr", /^repute: \d+% asked  \d+ rows? .*requests\/s.*\n/);
     expect(child.exitCode).toBeNull();
     child.kill("SIGTERM");
     expect((await result).stderr).not.toContain("Debugger");

@@ -16,7 +16,22 @@ describe("tags export", () => {
       tags: { name: string; total: number }[];
     };
     expect(index.tags.find(({ name }) => name === "spam:snowshoe")?.total).toBe(list.length);
-    expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag,/);
+    expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag\n/);
+  });
+
+  it("says in its summary and its record where the lists are together", async () => {
+    const cwd = await temporaryFolder();
+    const args = ["tags", "export", "--all", "-o", "lists", "--local", "--combine", "all"];
+    const run = (...flags: readonly string[]) => runRepute([...args, ...flags], { cwd });
+    const { code, stderr } = await run("--formats", "txt,nft");
+    expect(code).toBe(0);
+    const list = await readFile(join(cwd, "lists/all.txt"), "utf8");
+    const total = list.trimEnd().split("\n").length;
+    expect(stderr.replaceAll(",", "")).toContain(
+      `  ${total} addresses together in all.txt all.nft\n`,
+    );
+    const { combined } = JSON.parse((await run("--json")).stdout) as { combined: unknown };
+    expect(combined).toEqual({ name: "all", total, files: ["all.txt"] });
   });
 
   it("fails for a list that shrank by more than --max-change, which may allow it", async () => {

@@ -62,7 +62,7 @@ describe("an invalid list fails its tag at once", () => {
       (page, { offset }) =>
         offset === 10_000 ? { ...page, entries: [many[0]!, ...page.entries.slice(1)] } : page,
       "count_mismatch",
-      /24999 distinct addresses, but its reported total is 25000; 1 entries are duplicates/,
+      /24,999 distinct addresses, but its reported total is 25,000; 1 entries are duplicates/,
     ],
     [
       "an entry twice, spelt in two ways",
@@ -71,7 +71,7 @@ describe("an invalid list fails its tag at once", () => {
           ? { ...page, entries: ["2001:db8::1", "2001:DB8:0::1", ...page.entries.slice(2)] }
           : page,
       "count_mismatch",
-      /24999 distinct/,
+      /24,999 distinct/,
     ],
     [
       "a page that is empty before the end",
@@ -83,7 +83,7 @@ describe("an invalid list fails its tag at once", () => {
       "more entries than its total",
       (page) => ({ ...page, total: 9_999 }),
       "count_mismatch",
-      /10000 distinct addresses, but its reported total is 9999/,
+      /10,000 distinct addresses, but its reported total is 9,999/,
     ],
     [
       "an entry that is no address",

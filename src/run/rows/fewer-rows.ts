@@ -16,7 +16,8 @@ export async function hasFewerRows(
   { input, settings, signal }: Pick<EnrichJob, "input" | "settings" | "signal">,
   handling: Pick<RowHandling, "open">,
 ): Promise<boolean> {
-  if (least === 0 || !(await isReadTwice(input))) return false;
+  // An input without rows asks for nothing anyway.
+  if (least <= 1 || !(await isReadTwice(input))) return false;
   const source = await handling.open(null);
   let rows = 0;
   try {

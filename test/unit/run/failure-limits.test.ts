@@ -70,7 +70,6 @@ it.each<[Rows, string | null]>([
   [{ unsupported: { empty: 1 } }, "nothing_to_look_up"],
   [{ unsupported: { sha256: 3, md5: 2 } }, "nothing_to_look_up"],
   [{ broken: 3, unsupported: { prose: 4 } }, "nothing_to_look_up"],
-  [{}, null],
   [{ asked: 1, unsupported: { empty: 119 } }, null],
   [{ asked: 1, failed: 1 }, null],
   [{ unsupported: { excluded: 3 } }, null],
@@ -84,8 +83,11 @@ it.each<[Rows, string | null]>([
 });
 
 it.each([
-  ["50%", null, 0],
-  ["50%", 0, 0],
+  ["50%", null, 1],
+  ["50%", 0, 1],
+  ["1%", null, 1],
+  ["0%", null, 0],
+  ["0", null, 0],
   ["50%", 1, 1],
   ["50%", 99, 1],
   ["50%", 100, 50],

@@ -114,7 +114,8 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
 }
 
 function emptyReport(folder: string | null) {
-  return { folder, generation: null, tags: [], exported: 0, unchanged: 0, failed: 0, kept: 0 };
+  const none = { exported: 0, unchanged: 0, failed: 0, kept: 0 };
+  return { folder, generation: null, combined: null, tags: [], ...none };
 }
 
 type Names = (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
@@ -238,5 +239,8 @@ export function exportSummary(report: ExportReport): string {
   );
   const kept = report.kept > 0 ? `, ${report.kept} kept from the previous export` : "";
   const head = `repute: ${report.exported + report.unchanged} of ${report.tags.length} lists exported to ${report.folder}${kept}`;
-  return [head, ...lines].join("\n");
+  const { combined } = report;
+  if (combined === null) return [head, ...lines].join("\n");
+  const all = `  ${counted(combined.total, "address")} together in ${combined.files.join(", ")}`;
+  return [head, ...lines, all].join("\n");
 }
