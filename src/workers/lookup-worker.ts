@@ -20,7 +20,7 @@ import {
   windowText,
   type RateWindow,
 } from "./lookup-queue.js";
-import { faultText, isRedisRefusal, redisRefused } from "./redis-connection.js";
+import { faultText, isRedisRefusal, redisRefused } from "../core/redis-connection.js";
 
 export interface LookupWorkerOptions extends QueueAddress, ClientOptions {
   readonly apiKey: string | null;
@@ -44,8 +44,6 @@ const silence = { lockDuration: 12_000, stalledInterval: 6_000 };
 
 /** How often a lookup may lose its worker before it fails. */
 const maxStalledCount = 20;
-
-const minuteMs = 60_000;
 
 /** Pause after a fault of the connection, in milliseconds; BullMQ waits 15 s otherwise. */
 const runRetryDelay = 1_000;
@@ -201,7 +199,7 @@ export class LookupWorker {
   async #repeat(signal: AbortSignal): Promise<void> {
     const { clock, onNotice, onMinute } = this.#options;
     for (;;) {
-      await clock.sleep(minuteMs, signal);
+      await clock.sleep(60_000, signal);
       onMinute(windowText(this.#rate));
       const { max, duration } = this.#rate;
       const rate = await this.#queue.getGlobalRateLimit();

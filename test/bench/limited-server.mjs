@@ -17,6 +17,7 @@ const { values } = parseArgs({
     later: { type: "string" },
     after: { type: "string", default: "Infinity" },
     status: { type: "string", default: "429" },
+    header: { type: "string" },
   },
 });
 const latency = Number(values.latency);
@@ -25,7 +26,8 @@ const burst = Number(values.burst);
 const tail =
   '","serviceMailBlocklist":"NOT_LISTED","type":"IP","bogon":false,"intent":"suspicious","activity":false}}';
 const head = '{"status":"success","statusCode":200,"result":{"item":"';
-const refused = `HTTP/1.1 ${values.status} Slow down\r\ncontent-length: 0\r\n\r\n`;
+const asked = values.header === undefined ? "" : `${values.header}\r\n`;
+const refused = `HTTP/1.1 ${values.status} Slow down\r\n${asked}content-length: 0\r\n\r\n`;
 
 /** Milliseconds since the first request, and whether it was admitted. */
 const arrivals = [];

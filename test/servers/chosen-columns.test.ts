@@ -115,7 +115,7 @@ test("a second run with other columns adds no column to the table and says so", 
 });
 
 /** Starts processes that answer lookups. */
-function startWorkers(count: number): void {
+async function startWorkers(count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     const worker = startRepute([
       "worker",
@@ -124,8 +124,8 @@ function startWorkers(count: number): void {
       service.url,
       "--rate",
       "1000/s",
-      "--quiet",
     ]);
+    await worker.waitFor("stderr", /answering/);
     onTestFinished(async () => {
       worker.child.kill("SIGTERM");
       await worker.result;
@@ -137,7 +137,7 @@ test.each(["out.csv", "worked"])(
   "workers write the chosen columns and rows of a single run to %s",
   async (out) => {
     const numbers = await expected();
-    startWorkers(2);
+    await startWorkers(2);
     const path = out === "worked" ? tableOf(out) : out;
     const spread = ["--workers", redis.url()];
     expect(await enrich("-o", path, ...chosen, ...spread)).toMatchObject({ code: 0, stderr: "" });
