@@ -23,8 +23,8 @@ interface Trial {
   readonly service: AnsweringServer;
   readonly workers: RunningRepute[];
   run: RunningRepute;
-  start(): Promise<void>;
-  resume(): void;
+  readonly start: () => Promise<void>;
+  readonly resume: () => void;
 }
 
 const blows: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
@@ -86,7 +86,7 @@ test.each(Array.from({ length: trials }, (_, n) => n))("trial %i", async (n) => 
   await blows[name]!(trial);
   const ended = await trial.run.result;
   const repeated = service.total - items;
-  console.log(`trial ${n}: ${name} after request ${moment}; ${repeated} requests repeated`);
+  process.stderr.write(`trial ${n}: ${name} after ${moment}; ${repeated} requests repeated\n`);
   expect(ended.code, `${name} after request ${moment}: ${ended.stderr}`).toBe(0);
   const lines = (await readFile(join(cwd, "out.csv"), "utf8")).trimEnd().split("\n").slice(1);
   expect(lines.map((line) => line.split(",", 1)[0])).toEqual(rows);
