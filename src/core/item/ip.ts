@@ -2,7 +2,8 @@ import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Reads an IPv4 or IPv6 address. Drops a port (`192.0.2.1:80`, `[2001:db8::1]:80`).
+ * Reads an IPv4 or IPv6 address. Drops a port (`192.0.2.1:80`, `[2001:db8::1]:80`, `192.0.2.1:53/udp`),
+ * also one as BIND (`192.0.2.1#53`) or Cisco (`192.0.2.1/50000`) writes it.
  *
  * IPv4 is a dotted quad without leading zeros. IPv6 is written as in RFC 5952; an IPv4-mapped address
  * (`::ffff:192.0.2.1`, `::ffff:c000:201`) is the IPv4 address. Rejects addresses with a zone
@@ -12,6 +13,8 @@ import ipaddr from "ipaddr.js";
  */
 export function readIp(text: string): string | null {
   if (isIPv4(text)) return text;
+  const [, addressBeforePort = ""] = otherPort.exec(text) ?? [];
+  if (addressBeforePort !== "") return readIp(addressBeforePort);
   const colon = text.indexOf(":");
   if (colon < 0) return null;
   if (text.startsWith("[")) {
@@ -59,6 +62,9 @@ export function v6Number(ip: string): bigint {
   return parts.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n);
 }
 
+/** A shorter number behind a slash is more likely a prefix length. */
+const otherPort = /^([\d.]{7,15}(?=[/#])|[\da-f:.]{2,45}(?=#))(?:#\d{1,5}|\/\d{3,5})$/i;
+
 /** True if `text` ends at `from` or continues with a port there, optionally after a space. */
 export function isPortOrNothing(text: string, from: number): boolean {
   return from === text.length || (text.length - from <= longestPort && port.test(text.slice(from)));
@@ -66,9 +72,9 @@ export function isPortOrNothing(text: string, from: number): boolean {
 
 /** Eight groups of four digits, the last two as a dotted quad. */
 const longestIpv6 = 45;
-const longestPort = 8;
+const longestPort = 12;
 /** RFC 3986 section 3.2.3 allows an empty port; the number is not validated. */
-const port = /^: ?\d{0,5}$/;
+const port = /^: ?\d{0,5}(?:(?<=\d)\/(?:tcp|udp))?$/i;
 const mapped = /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/;
 
 /**

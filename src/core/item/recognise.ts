@@ -18,7 +18,7 @@ import { checksum, hasOtherItem, splitNote } from "./note.js";
 import { refang, strip } from "./refang.js";
 import { patternValues } from "./stix-pattern.js";
 import { hostOf, isInternalHost } from "./url.js";
-import { readWord } from "./word.js";
+import { readInside, readWord } from "./word.js";
 
 /**
  * Recognises the item in a text and normalises it: strips what surrounds the value, undoes
@@ -144,9 +144,9 @@ function noted(plain: string, kind: ItemKind | null): Recognition | null {
   return hasOtherItem(parts, word.item) ? unsupported("several") : word;
 }
 
-/** Recognises the item of a word with the marks of a sentence around it. */
+/** Recognises the item of a word with the marks of a sentence, a log or a list around it. */
 function marked(word: string): Recognition | null {
-  const item = space.test(word) ? null : readWord(word);
+  const item = space.test(word) ? null : (readWord(word) ?? readInside(word));
   return item === null ? null : sendable(item);
 }
 

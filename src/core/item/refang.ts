@@ -33,7 +33,7 @@ function fangedScheme(defanged: string): string {
 }
 
 /** A URL whose slashes are JSON's. */
-const jsonUrl = /:\\+\/\\+\/[^\s"'<>]*/g;
+const jsonUrl = /:\]?\\+\/\\+\/[^\s"'<>]*/g;
 
 function withoutBackslashes(url: string): string {
   return url.replaceAll(/\\+\//g, "/");
@@ -41,8 +41,8 @@ function withoutBackslashes(url: string): string {
 
 /** A quick look at a text; most have none of these. */
 const exotic =
-  /[\u00ad\u180e\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\u3002\ufe58\ufe63\ufeff\uff0d-\uff1a\uff20\uff61]/;
-const invisible = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+  /[\u00ad\u061c\u180e\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\u3002\ufe58\ufe63\ufeff\uff0d-\uff1a\uff20\uff61]/;
+const invisible = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 /** Joiners are letters to some scripts, and part of their domains. */
 const joiners = /[\u200c\u200d](?:(?<![^\0-\x7f].)|(?![^\0-\x7f]))/g;
 const dashes = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
@@ -84,7 +84,8 @@ const tokens = new RegExp(
     /\[(?<=[\da-f\]]\[)(::)\](?!:)|\[(::)\](?=[\da-f])/,
     /\[(?<=\w\[)(?=\.(?:[\w-]+\.\]?)*[\w-]+\.*(?![\w.\]-]))/,
     /\](?<=\w\.\])(?=\w)/,
-    /\\{1,2}(?=[._=@:~*#&+-][\w-])/,
+    // Browsers read it as a slash in `http://192.0.2.1\@example.com/`, which leads to 192.0.2.1.
+    /\\{1,2}(?=[._=@:~*#&+-][\w-])(?!(?<=\b(?:h(?:tt|xx)ps?|ftp|wss?)\[?:[\\/[\]]*[^\s/?#]{1,256})[^\s/?#]*@)/,
   ]
     .map(({ source }) => source)
     .join("|"),
@@ -147,6 +148,7 @@ function isSpace(code: number): boolean {
   if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
   return (
     code === 0xa0 ||
+    code === 0x061c ||
     code === 0x1680 ||
     (code >= 0x2000 && code <= 0x200f) ||
     (code >= 0x2028 && code <= 0x202f) ||
@@ -163,7 +165,9 @@ function ends(code: number): boolean {
   return surrounds(code) || stops.has(code);
 }
 
-const quotesAndAngles = new Set(Array.from("\"'`<>“”„‟‘’‚‛«»‹›", (char) => char.charCodeAt(0)));
+const quotesAndAngles = new Set(
+  Array.from("\"'`<>“”„‟‘’‚‛«»‹›《》〈〉「」『』", (char) => char.charCodeAt(0)),
+);
 
 function surrounds(code: number): boolean {
   // Letters and digits are by far the most frequent ends, so test them first.

@@ -39,6 +39,8 @@ const severalUrls = /[\s,;|](?:https?|ftp|wss?|hxxps?):\/\//i;
 /** The WHATWG parser would leave them out. */
 const divided = /[\t\n\r]/;
 const afterAuthority = /[/?#]/;
+const nothingBehind = /^[^/?#]+[?#]+$/;
+const portAndProtocol = /^[^/?#]+:\d{1,5}\/(?:tcp|udp)$/i;
 const space = /\s/;
 const separator = /[,;|]/;
 const longestAddress = 48;
@@ -48,6 +50,8 @@ const rounds = 4;
 function isUrlWithoutScheme(text: string, labelled: boolean): boolean {
   const end = text.search(afterAuthority);
   if (end === 0 || (end < 0 && !labelled) || space.test(text)) return false;
+  // The end of a question, or a port as tools write it (`example.com:53/udp`).
+  if (nothingBehind.test(text) || portAndProtocol.test(text)) return false;
   if (!labelled && isNetwork(text.split(separator, 1)[0] ?? "")) return false;
   return isHostAndPort(end < 0 ? text : text.slice(0, end));
 }

@@ -1,4 +1,4 @@
-import { detectItem } from "./detect.js";
+import { detectItem, hasNameOfFile } from "./detect.js";
 import type { Item } from "./item.js";
 
 /** Reads the item in a word of a cell or a text, without the marks of the sentence around it. */
@@ -10,10 +10,37 @@ export function readWord(word: string): Item | null {
   return null;
 }
 
+/**
+ * Reads the item that a word holds together with what a log or a list has beside it: the name of a field
+ * (`dst=192.0.2.1`), a user (`root@192.0.2.1`), a password (`ann@example.com:…`), the marks of a rule
+ * (`||example.com^`), a scheme that the service does not know (`sftp://example.com/`) or that of a page
+ * (`//example.com/a`).
+ */
+export function readInside(word: string): Item | null {
+  for (const spelling of wordSpellings(word)) {
+    for (const [, value = ""] of forms.map((form) => form.exec(spelling) ?? [])) {
+      const item = value === "" ? null : readWord(value);
+      if (item !== null && !(item.kind === "domain" && hasNameOfFile(item.value))) return item;
+    }
+  }
+  return null;
+}
+
+const forms = [
+  /^(?!(?:mailto|h(?:tt|xx)ps?|ftp|wss?):)[a-z][\w+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]+)/i,
+  /^\/\/(.+)$/,
+  /^[^/@]+@([\d.]+(?::\d+)?)$/,
+  /^((?!git@)[^:@]+@[^:@]+):[^/]+$/,
+  /^(?!cid:|[\da-f]{1,4}:)[a-z][\w-]*:(?!\/\/)(.+)$/i,
+  /^[\w.-]*=(.+)$/,
+  /^[A-Z_]{4,}\/([\d.]+)$/,
+  /^\|\|([^/^|$]+)\^(?:\$.*)?$/,
+];
+
 /** A word without punctuation behind it, without emphasis around it, and without any mark. */
 export function wordSpellings(word: string): Iterable<string> {
   if (unmarked.test(word)) return [word];
-  const bare = withoutTail(word);
+  const bare = withoutTail(word.replace(wideBrackets, ""));
   const [marks = ""] = head.exec(bare) ?? [];
   const inner = bare.slice(marks.length);
   const run = marks.replace(/^[^*_~]+/, "");
@@ -25,8 +52,9 @@ export function wordSpellings(word: string): Iterable<string> {
 const unmarked = /^[a-z\d].*[a-z\d/]$/is;
 /** Bullets, emphasis, quotes and opening brackets; the dot of `*.example.com` stays. */
 const head = /^[*_~:•·‣#!?>(){[-]+(?!\.)/;
+const wideBrackets = /^[（［｛【]+/;
 const emphasis = /[*_~-]+$/;
-const tail = /[.,:;!?'…。、]+$/;
+const tail = /[.,:;!?'…。、）］｝】]+$/;
 const openers: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
 /** Removes the punctuation of the sentence, and closing brackets that no bracket of the word opens. */

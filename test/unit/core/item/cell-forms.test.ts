@@ -66,6 +66,30 @@ describe("a cell is the item as it is written", () => {
     ["192.0.2.1.", "ip 192.0.2.1"],
     ["https://cdn.example.net/a.bin。", "url https://cdn.example.net/a.bin"],
     ["• 192.0.2.1", "ip 192.0.2.1"],
+    ["192.0.2.1?", "ip 192.0.2.1"],
+    ["example.com?", "domain example.com"],
+    ["（192.0.2.1）", "ip 192.0.2.1"],
+    ["《example.com》", "domain example.com"],
+    ["【example.com】", "domain example.com"],
+    ["「http://example.com/a」", "url http://example.com/a"],
+    ["\u061c192.0.2.1\u061c", "ip 192.0.2.1"],
+    // Ports, as tools write them.
+    ["192.0.2.1:443/tcp", "ip 192.0.2.1"],
+    ["[2001:db8::1]:53/UDP", "ip 2001:db8::1"],
+    ["example.com:53/udp", "domain example.com"],
+    ["192.0.2.1#53", "ip 192.0.2.1"],
+    ["2001:db8::1#50000", "ip 2001:db8::1"],
+    ["192.0.2.1/50000", "ip 192.0.2.1"],
+    ["192.0.2.0/24", "cidr"],
+    ["example.com:8080/tcp/a", "url http://example.com:8080/tcp/a"],
+    // What browsers open: a backslash ends the host.
+    ["http://9.9.9.9\\@example.com/", "url http://9.9.9.9/@example.com/"],
+    ["http://9.9.9.9\\:80@example.com/", "url http://9.9.9.9/:80@example.com/"],
+    ["hxxp[:]//9[.]9[.]9[.]9\\.a@example.com/", "url http://9.9.9.9/.a@example.com/"],
+    ["http:\\\\9.9.9.9\\_a@example.com/", "url http://9.9.9.9/_a@example.com/"],
+    ["http://10.0.0.1\\@example.com/", "internal_host"],
+    ["http://example\\.com\\:8443/a\\_b@c", "url http://example.com:8443/a_b@c"],
+    ["hxxp[:]\\/\\/example[.]com\\/a", "url http://example.com/a"],
   ])("%j", (text, expected) => {
     expect(read(text)).toBe(expected);
   });
@@ -78,7 +102,6 @@ describe("a cell is the item as it is written", () => {
     ["http://a.example.com/|hxxp://b.example.com/", "several"],
     ["http://a.example.com/ 192.0.2.1", "several"],
     ["http://exa mple.com/", "url_syntax"],
-    ["192.0.2.1:443/tcp", "internal_host"],
   ])("or is not sent: %j", (text, expected) => {
     expect(read(text)).toBe(expected);
   });
@@ -135,6 +158,30 @@ describe("a cell with an item and a note is the item", () => {
   });
 
   it.each([
+    ["dst=192.0.2.1", "ip 192.0.2.1"],
+    ["src:192.0.2.1", "ip 192.0.2.1"],
+    ["user=ann@example.com", "email ann@example.com"],
+    ["HIER_DIRECT/192.0.2.1", "ip 192.0.2.1"],
+    ["root@192.0.2.1", "ip 192.0.2.1"],
+    ["root@192.0.2.1:22 (brute force)", "ip 192.0.2.1"],
+    ["ann@example.com:secret", "email ann@example.com"],
+    ["sftp://example.com/a", "domain example.com"],
+    ["tcp://192.0.2.1:4444", "ip 192.0.2.1"],
+    ["ssh://ann:p@ss@example.com:22/", "domain example.com"],
+    ["ldap://[2001:db8::1]/a", "ip 2001:db8::1"],
+    ["//example.com/a", "url http://example.com/a"],
+    ["||example.com^", "domain example.com"],
+    ["||example.com^$third-party", "domain example.com"],
+  ])("in a log or a list: %j", (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  it.each([
+    ["git@example.com:a/b.git", "email_syntax"],
+    ["build:install.sh", "text"],
+    ["//server/share", "path"],
+    ["http://example.com:99999/", "url_syntax"],
+    ["C:\\Users\\example.com", "path"],
     ["[ipv4-addr:value = '192.0.2.1' OR ipv4-addr:value = '192.0.2.2']", "several"],
     ["[ipv4-addr:value = '192.0.2.1'] OR [domain-name:value = 'example.com']", "several"],
     ["[ipv4-addr:value IN ('192.0.2.1', '192.0.2.2')]", "several"],
