@@ -8,7 +8,7 @@ import { RowCounter } from "../core/row.js";
 import { formats } from "../formats/registry.js";
 import type { Counted, CountOptions, SinkFormat } from "../formats/types.js";
 import { outputFault } from "../outputs/output-fault.js";
-import type { PartFormat } from "../outputs/types.js";
+import type { FileFormat } from "../outputs/types.js";
 
 /** What an output holds of a run. */
 export interface CountedOutput extends Counted {
@@ -19,7 +19,7 @@ export interface CountedOutput extends Counted {
 }
 
 interface ReadingOptions extends CountOptions {
-  readonly format: PartFormat;
+  readonly format: FileFormat;
   readonly gzip: boolean;
 }
 

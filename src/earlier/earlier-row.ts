@@ -19,7 +19,6 @@ import type { InputType } from "../formats/typed-column.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import type { EarlierRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
 import type { SinkSettings } from "../outputs/options.js";
-import type { OutputFile } from "./output-files.js";
 
 export interface EarlierRow extends Row {
   /** The record of a text verbatim, including its line ending; "" for typed values. */
@@ -43,15 +42,14 @@ export interface EarlierForm {
   readonly runId?: string;
   readonly settings: Partial<SinkSettings>;
   readonly encoder?: (encoder: Encoder) => Encoder;
-  open(file: OutputFile, from: FileStart): Promise<FileRows>;
-}
-
-interface FileStart {
-  /** Counts the rows; it goes on from file to file. */
-  readonly place: Place;
-  readonly skip: number;
-  /** Checksum of what was read before, which must be the same; null for nothing. @default unchecked */
-  readonly before?: ChecksumState | null;
+  /**
+   * Opens the rows from a place on.
+   *
+   * @param place counts the rows
+   * @param before checksum of what was read before, which must be the same; null for nothing.
+   *   @default unchecked
+   */
+  open(place: Place, before?: ChecksumState | null): Promise<FileRows>;
 }
 
 export interface Place {
@@ -60,7 +58,7 @@ export interface Place {
   end: number;
 }
 
-export interface FileRows {
+interface FileRows {
   readonly rows: AsyncIterable<readonly EarlierRow[]>;
   bytesRead(): number;
   checksum(): ChecksumState | undefined;

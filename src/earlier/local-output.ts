@@ -3,17 +3,13 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { manifestPath } from "../core/files/output-names.js";
 import { downloadObject } from "../outputs/download-object.js";
-import { findManifest } from "../run/finish/manifest.js";
 import { isObjectAddress } from "../s3/address.js";
 import { isMissing } from "../s3/read-object.js";
 
 /** An output on this machine: of one in object storage, a temporary copy, which is disposed of. */
 export interface LocalOutput extends AsyncDisposable {
   readonly path: string;
-  /**
-   * Of a copy: ETag of the object, of a data set that of its manifest; empty if the store does not
-   * tell it.
-   */
+  /** Of a copy: ETag of the object; empty if the store does not tell it. */
   readonly version?: string;
 }
 
@@ -22,7 +18,7 @@ export async function localOutput(name: string): Promise<LocalOutput> {
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    const path = name.endsWith("/") ? `${folder}/` : join(folder, basename(name));
+    const path = join(folder, basename(name));
     const version = await download(name, path);
     return { path, version, [Symbol.asyncDispose]: remove };
   } catch (error) {
@@ -31,19 +27,10 @@ export async function localOutput(name: string): Promise<LocalOutput> {
   }
 }
 
-/** @returns the version of the object, of a data set that of its manifest */
+/** @returns the version of the object */
 async function download(address: string, path: string): Promise<string> {
-  const isSet = address.endsWith("/");
-  const note = await downloadObject(manifestPath(address), manifestPath(path)).catch(
-    (error: unknown) => {
-      if (isSet || !isMissing(error)) throw error;
-      return null;
-    },
-  );
-  if (!isSet) return (await downloadObject(address, path)).etag;
-  const manifest = await findManifest(path);
-  for (const { name } of manifest?.output?.parts ?? []) {
-    await downloadObject(address + basename(name), path + basename(name));
-  }
-  return note?.etag ?? "";
+  await downloadObject(manifestPath(address), manifestPath(path)).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  return (await downloadObject(address, path)).etag;
 }

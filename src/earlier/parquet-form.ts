@@ -1,5 +1,4 @@
 import { open } from "node:fs/promises";
-import { FatalError } from "../core/errors.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 import type { CellValue } from "../formats/typed-column.js";
 import { verifyInput } from "../inputs/verify-input.js";
@@ -16,37 +15,24 @@ import {
   outputReading,
   type Place,
 } from "./earlier-row.js";
-import type { OutputFiles } from "./output-files.js";
 import { recordReader } from "./typed-record.js";
 
-export async function formOfParquet(
-  { files }: OutputFiles,
-  options: OutputColumns,
-): Promise<EarlierForm> {
-  const { path = "" } = files[0] ?? {};
-  const first = await openParquetOutput(path, options);
-  const namesOf = ({ columns }: ParquetOutput): string => columns.map((c) => c.name).join("\n");
+export async function formOfParquet(path: string, options: OutputColumns): Promise<EarlierForm> {
+  const output = await openParquetOutput(path, options);
   return {
-    columns: first.own,
-    types: first.types,
+    columns: output.own,
+    types: output.types,
     kind: "parquet",
     reading: outputReading(options.prefix),
-    optional: first.optional,
-    ...(first.runId !== null && { runId: first.runId }),
+    optional: output.optional,
+    ...(output.runId !== null && { runId: output.runId }),
     settings: {},
-    async open(file, { place, skip, before }) {
-      const output = await openParquetOutput(file.path, options);
-      if (namesOf(output) !== namesOf(first)) {
-        throw new FatalError("output_corrupt", `${file.path} has other columns than ${path}`, {
-          hint: "restore the data set from a copy",
-        });
-      }
-      const checksum = before === undefined ? undefined : await verifyFile(file.path, before);
+    async open(place, before) {
+      const checksum = before === undefined ? undefined : await verifyFile(path, before);
       const { rows, bytes } = output;
-      const start = place.row - skip;
       return {
-        rows: rowsIn(file.path, output, { place, skip, prefix: options.prefix }),
-        bytesRead: () => (rows === 0 ? bytes : Math.round((bytes * (place.row - start)) / rows)),
+        rows: rowsIn(path, output, { place, prefix: options.prefix }),
+        bytesRead: () => (rows === 0 ? bytes : Math.round((bytes * place.row) / rows)),
         checksum: () => checksum,
         close: () => Promise.resolve(),
       };
@@ -68,16 +54,12 @@ async function verifyFile(path: string, before: ChecksumState | null): Promise<C
 async function* rowsIn(
   path: string,
   output: ParquetOutput,
-  {
-    place,
-    skip,
-    prefix,
-  }: { readonly place: Place; readonly skip: number; readonly prefix: string },
+  { place, prefix }: { readonly place: Place; readonly prefix: string },
 ): AsyncGenerator<readonly EarlierRow[]> {
   const { columns } = output;
   const recordOf = recordReader(columns, prefix);
   const cellsOf = outputCells(path, columns);
-  for await (const batch of output.values(skip)) {
+  for await (const batch of output.values(place.row)) {
     yield batch.map((values) => {
       const number = ++place.row;
       const saved = cellsOf(values);

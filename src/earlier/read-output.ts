@@ -9,14 +9,14 @@ import { readStage } from "../outputs/stage.js";
 import { findWarehouse, type TableRows } from "../outputs/registry.js";
 import type { TableInput, TableReceiver } from "../outputs/tables/types.js";
 import type { InputValue } from "../outputs/tables/values.js";
-import type { PartFormat } from "../outputs/types.js";
+import type { FileFormat } from "../outputs/types.js";
 import type { FoundManifest } from "../core/manifest/found-manifest.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import type { PublishedRun, StagedCells } from "../run/types.js";
-import { openForm, rowsOf } from "./earlier-files.js";
+import { openForm, rowsOf } from "./earlier-file.js";
 import { localOutput } from "./local-output.js";
-import { asOutputName, outputFiles } from "./output-files.js";
+import { outputFile } from "./output-file.js";
 import { mustHaveColumns, reportedColumns } from "../core/needed-columns.js";
 import { cellsReader, typedRecord } from "./typed-record.js";
 
@@ -68,7 +68,7 @@ async function readLocal(
   only: readonly string[] | undefined,
   stateDir: string | undefined,
 ): Promise<OutputReading> {
-  const { address, run } = takeRun(asOutputName(path));
+  const { address, run } = takeRun(path);
   const warehouse = findWarehouse(address);
   const needed = only ?? reportedColumns;
   const base = warehouse === null ? address : recordBase(warehouse.target, stateDir);
@@ -81,14 +81,12 @@ async function readLocal(
     mustHaveColumns(path, needed, rows.optional);
     return { ...rows, manifest };
   }
-  const set = outputFiles(base, found);
-  refuseUnreadable(path, set.format);
-  const form = await openForm(set, prefix, only);
+  const file = outputFile(base, found);
+  refuseUnreadable(path, file.format);
+  const form = await openForm(file, prefix, only);
   mustHaveColumns(path, needed, form.optional);
   const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
-    for (const file of set.files) {
-      for await (const rows of rowsOf(file, form)) yield rows.map(({ record }) => record);
-    }
+    for await (const rows of rowsOf(form)) yield rows.map(({ record }) => record);
   };
   return { columns: form.columns, records: records(), manifest: found };
 }
@@ -156,7 +154,7 @@ function takeRun(output: string): { readonly address: string; readonly run: stri
   return { address: (before + after).replace(/[?&]$/, ""), run: decodeURIComponent(run) };
 }
 
-export function refuseUnreadable(path: string, format: PartFormat): void {
+export function refuseUnreadable(path: string, format: FileFormat): void {
   if (format === "parquet" || formats[format].earlier !== undefined) return;
   throw new UsageError("report_cannot_read_shape", `the rows of ${path} cannot be read back`, {
     hint: "write CSV, NDJSON, Parquet or a table, and report on that",

@@ -11,7 +11,7 @@ import {
   outputReading,
   type Place,
 } from "./earlier-row.js";
-import type { OutputFile, OutputFiles } from "./output-files.js";
+import type { OutputFile } from "./output-file.js";
 
 const noRows: EarlierLayout = {
   inputColumns: [],
@@ -22,12 +22,12 @@ const noRows: EarlierLayout = {
 };
 
 export async function formOfText(
-  { files }: OutputFiles,
+  file: OutputFile,
   format: SinkFormat,
   prefix: string,
 ): Promise<EarlierForm> {
-  const [first] = files;
-  const { layout, header } = await textLayout(first, format, prefix);
+  const { path, gzip } = file;
+  const { layout, header } = await textLayout(file, format, prefix);
   // Every format that can be read back is also an input format.
   const source = format as SourceFormat;
   const reading = outputReading(
@@ -42,9 +42,9 @@ export async function formOfText(
     optional: layout.optional,
     settings: { shape: layout.shape },
     encoder: (encoder) => copyingEncoder(encoder, layout, { prefix, header: header ?? "" }),
-    async open({ path, gzip }, { place, skip, before }) {
+    async open(place, before) {
       const input = await openInput({ path }, { gzip, offset: 0, before: before ?? undefined });
-      const how = { path, format, layout, skip };
+      const how = { path, format, layout };
       return {
         rows: rowsIn(input.chunks, how, place),
         bytesRead: () => input.bytesRead(),
@@ -61,14 +61,14 @@ export async function formOfText(
  * @returns also its header line, verbatim; null for NDJSON
  */
 export async function textLayout(
-  file: OutputFile | undefined,
+  file: OutputFile,
   format: SinkFormat,
   prefix: string,
 ): Promise<{ readonly layout: EarlierLayout; readonly header: string | null }> {
   const { earlier } = formats[format];
   if (earlier === undefined) throw shapeRefused(`--to ${format}`);
-  const first = file === undefined ? "" : await firstRecord(file, format);
-  const path = file?.path ?? "";
+  const first = await firstRecord(file, format);
+  const { path } = file;
   if (first === "" && earlier.header) throw notAnOutput(path, prefix);
   const layout = earlier.layout(first, prefix);
   if (layout === null && first !== "") throw notAnOutput(path, prefix);
@@ -94,16 +94,15 @@ interface HowToRead {
   readonly path: string;
   readonly format: SinkFormat;
   readonly layout: EarlierLayout;
-  readonly skip: number;
 }
 
 async function* rowsIn(
   chunks: AsyncIterable<Buffer>,
-  { path, format, layout, skip }: HowToRead,
+  { path, format, layout }: HowToRead,
   place: Place,
 ): AsyncGenerator<readonly EarlierRow[]> {
   const splitter = formats[format].split();
-  let unread = skip + (formats[format].earlier?.header === true ? 1 : 0);
+  let unread = place.row + (formats[format].earlier?.header === true ? 1 : 0);
   let lines = 0;
   const rowOf = (record: Buffer): EarlierRow => {
     const text = decodeBytes(record);

@@ -5,14 +5,13 @@ import { RowCounter } from "../core/row.js";
 import { formats } from "../formats/registry.js";
 import { unfinishedHint } from "../inputs/verify-input.js";
 import { findWarehouse, type TableRows } from "../outputs/registry.js";
-import type { PartFormat } from "../outputs/types.js";
 import { manifestPath } from "../core/files/output-names.js";
 import { recordBase } from "../run/destination/check-paths.js";
 import { prefixOfOutput, readManifest } from "../run/finish/manifest.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import { type CountedOutput, countOutput } from "./count-output.js";
 import { localOutput } from "./local-output.js";
-import { asOutputName, type OutputFile, outputFiles } from "./output-files.js";
+import { type OutputFile, outputFile } from "./output-file.js";
 import { tableRecords } from "./read-output.js";
 import { textLayout } from "./text-form.js";
 import { writtenOf, wrongCounts } from "./wrong-counts.js";
@@ -36,7 +35,7 @@ export async function verifyOutput(
   stateDir?: string,
 ): Promise<Verification> {
   await using local = await localOutput(path);
-  const name = asOutputName(local.path);
+  const name = local.path;
   const warehouse = findWarehouse(name);
   const base = warehouse === null ? realPath(name) : recordBase(warehouse.target, stateDir);
   const manifest = await manifestOfOutput(base);
@@ -45,34 +44,13 @@ export async function verifyOutput(
     const audit = await countTable(warehouse.rows, manifest.run_id, prefix);
     return { audit, differences: differencesOf(manifest, audit, "table") };
   }
-  const { format, files } = outputFiles(base, manifest);
-  const counter = new RowCounter();
-  const differences: string[] = [];
-  let bytes = 0;
-  for (const file of files) {
-    const audit = await countFile(file, format, prefix);
-    if (file.part === null) return { audit, differences: differencesOf(manifest, audit) };
-    for (const what of ["bytes", "sha256", "rows"] as const) {
-      const [recorded, found] = [file.part[what], audit[what]];
-      if (found === recorded) continue;
-      differences.push(
-        `${file.part.name}: ${what}: the manifest says ${recorded}, the file has ${found}`,
-      );
-    }
-    bytes += audit.bytes ?? 0;
-    counter.add(audit);
-  }
-  const audit = { ...counter.found(), bytes, sha256: null };
-  return { audit, differences: [...differences, ...differencesOf(manifest, audit, "data set")] };
+  const audit = await countFile(outputFile(base, manifest), prefix);
+  return { audit, differences: differencesOf(manifest, audit, "file") };
 }
 
 /** Counts the rows of a file. Formats that cannot be read back have just one layout. */
-async function countFile(
-  file: OutputFile,
-  format: PartFormat,
-  prefix: string,
-): Promise<CountedOutput> {
-  const { path, gzip } = file;
+async function countFile(file: OutputFile, prefix: string): Promise<CountedOutput> {
+  const { path, format, gzip } = file;
   const isRead = format !== "parquet" && formats[format].earlier !== undefined;
   const { shape, inputColumns } = isRead
     ? (await textLayout(file, format, prefix)).layout
@@ -100,11 +78,7 @@ async function countTable(table: TableRows, runId: string, prefix: string): Prom
   return { ...counter.found(), bytes: null, sha256: null };
 }
 
-function differencesOf(
-  manifest: Manifest,
-  audit: CountedOutput,
-  place = "file",
-): readonly string[] {
+function differencesOf(manifest: Manifest, audit: CountedOutput, place: string): readonly string[] {
   const { output, statuses, verdicts } = manifest;
   const { rows, indicators, without_key } = output;
   // Rows of the same key, or with an older answer than another run's, are not in a merged table.
@@ -126,7 +100,7 @@ function differencesOf(
 
 async function manifestOfOutput(base: string): Promise<Manifest> {
   const hint =
-    (await unfinishedHint(base.replace(/\/$/, ""))) ??
+    (await unfinishedHint(base)) ??
     "every finished run writes a manifest beside its output; name such an output";
   const manifest = await readManifest(base, hint);
   const { schema_version: version, output, statuses, verdicts } = manifest;

@@ -93,7 +93,6 @@ export interface InputFolder {
   /** What an entry without `/` is; a link is what it leads to. */
   kindOf(entry: string): Promise<"file" | "folder" | "other">;
   open(entry: string): Promise<InputFolder>;
-  readonly read: (path: string) => Promise<unknown>;
 }
 
 export interface SeveralInputs {

@@ -17,7 +17,7 @@ export function objectFile(address: string, pattern = address): ObjectFile | nul
   if (!isObjectAddress(address)) return null;
   const { key } = parseObjectAddress(address);
   const folder = objectFolder(pattern);
-  return { address, folder, path: join(folder, basename(key)) + (key.endsWith("/") ? "/" : "") };
+  return { address, folder, path: join(folder, basename(key)) };
 }
 
 /** The path that an output is written to: its own, or that of the file that is uploaded. */

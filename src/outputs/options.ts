@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { columns } from "../core/columns.js";
 import { countedVerdicts, findingStatuses } from "../core/finding.js";
-import { namesAmong, option, wholeNumber } from "../core/options.js";
+import { namesAmong, option } from "../core/options.js";
 import { esActions, esIds, sinkFormats } from "../formats/types.js";
 
 /**
@@ -42,7 +42,7 @@ export const sinkOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
     common: true,
     description:
-      "Output: a file, DIR/ for a data set, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout. In the name of a file or folder, {date} is the day on which the run starts (UTC), {run_id} its identifier",
+      "Output: a file, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout. In the name of a file or folder, {date} is the day on which the run starts (UTC), {run_id} its identifier; such folders are created",
     value: "OUT",
     alias: "o",
   }),
@@ -51,16 +51,6 @@ export const sinkOptions = z.strictObject({
     description:
       "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. ecs, stix and es-bulk are shapes for security platforms and are written only when named here",
     value: "FORMAT",
-  }),
-  rowsPerFile: option(wholeNumber(1).optional(), {
-    rare: true,
-    description: "Rows per file of a data set (an output that ends in /) [default 1000000]",
-    value: "N",
-  }),
-  gzip: option(z.boolean().default(false), {
-    rare: true,
-    description:
-      "Compress the text files of a data set. A single file is compressed if its name ends in .gz",
   }),
   rejects: option(z.string().min(1).optional(), {
     common: true,

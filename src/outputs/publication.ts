@@ -3,8 +3,8 @@ import type { Clock } from "../core/clock.js";
 import type { ColumnType } from "../core/column.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
-import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
-import type { PartOptions, WrittenOutput } from "./types.js";
+import type { Manifest } from "../core/manifest/manifest.js";
+import type { WrittenOutput } from "./types.js";
 import type { TableSchemaOptions } from "./sql/table-schema.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */
@@ -52,8 +52,4 @@ export interface PublicationOptions extends TableSchemaOptions {
   readonly clock?: Clock;
   /** Set if the answers of the run are known to be made up. */
   readonly madeUp?: MadeUp | undefined;
-  /** Of a data set: how its files are written. */
-  readonly parts?: PartOptions | undefined;
-  /** Of a finished run that is published again: the files of its data set. */
-  readonly finished?: readonly PartRecord[] | undefined;
 }

@@ -1,5 +1,4 @@
 import { UsageError } from "../core/errors.js";
-import { parseDataSetTarget } from "./data-set/data-set.js";
 import { localPath } from "./object-files.js";
 import type { TableInput } from "./tables/types.js";
 import type { FoundRows } from "./warehouse/saved-rows.js";
@@ -16,7 +15,7 @@ import {
   type WarehouseTarget,
 } from "./warehouse/target.js";
 
-/** An output other than a text file: Parquet, a data set or a table. */
+/** An output other than a text file: Parquet or a table. */
 export interface Warehouse {
   readonly target: WarehouseTarget;
   /** Checks that a run's rows can be published here. */
@@ -48,17 +47,6 @@ const warehouses: readonly FindWarehouse[] = [
         target,
         open: async (options) =>
           (await import("./publish/parquet.js")).publishParquet(target, options),
-        rows: null,
-      }
-    );
-  },
-  (output) => {
-    const target = parseDataSetTarget(output);
-    return (
-      target && {
-        target,
-        open: async (options) =>
-          (await import("./publish/data-set.js")).publishDataSet(target, options),
         rows: null,
       }
     );

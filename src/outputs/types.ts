@@ -1,7 +1,7 @@
-import type { Manifest, PartRecord } from "../core/manifest/manifest.js";
+import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
-import type { Encoder, EncoderOptions, SinkFormat } from "../formats/types.js";
+import type { SinkFormat } from "../formats/types.js";
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
 export interface SinkPosition {
@@ -14,7 +14,7 @@ export interface SinkPosition {
   readonly seen?: Pick<SinkPosition, "length" | "checksum">;
 }
 
-export type PartFormat = SinkFormat | "parquet";
+export type FileFormat = SinkFormat | "parquet";
 
 /** A file on disk that holds what was written to it. */
 export interface WrittenFile {
@@ -35,19 +35,6 @@ export interface WrittenOutput {
   readonly indicators?: number;
   /** Of a merged table: rows that lack a value of its key, and are not stored. */
   readonly withoutKey?: number;
-  /** Of a data set: its files, whose names are decided. */
-  readonly parts?: readonly PartRecord[];
-}
-
-export interface PartOptions {
-  readonly format: PartFormat;
-  readonly gzip: boolean;
-  /** Rows per file; the last one may have fewer. */
-  readonly rows: number;
-  readonly encoder: EncoderOptions;
-  /** Tells the names of the files from those of other runs. @default the identifier of the run */
-  readonly id?: string | undefined;
-  readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
 }
 
 export interface Sink {

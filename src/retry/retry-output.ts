@@ -1,10 +1,9 @@
 import { madeUpOf } from "../core/manifest/manifest.js";
-import { createHash } from "node:crypto";
 import { UsageError } from "../core/errors.js";
 import { failedSuffix, withoutFailed } from "../core/files/output-names.js";
 import { realPath } from "../core/files/real-path.js";
-import { openFiles, openForm } from "../earlier/earlier-files.js";
-import { asOutputName, type OutputFiles, outputFiles } from "../earlier/output-files.js";
+import { openForm, openRows } from "../earlier/earlier-file.js";
+import { type OutputFile, outputFile } from "../earlier/output-file.js";
 import { mustHaveColumns, retriedColumns } from "../core/needed-columns.js";
 import { detectSinkFormat, formats } from "../formats/registry.js";
 import type { SinkSettings } from "../outputs/options.js";
@@ -28,7 +27,7 @@ export async function retryOutput(job: EnrichJob, which: RowsToRetry = {}): Prom
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
-  const path = asOutputName(job.input.path);
+  const { path } = job.input;
   const warehouse = findWarehouse(path);
   if (warehouse !== null && warehouse.rows !== null) {
     const { retryTable } = await import("./retry-table.js");
@@ -52,28 +51,20 @@ async function retryFiles(
 ): Promise<Manifest> {
   const { output, to } = job.settings.output;
   const found = local.path;
-  const isSet = path.endsWith("/");
-  const manifest = await findManifest(found).catch((error: unknown) => {
-    // A file is an output without it.
-    if (isSet) throw error;
-    return null;
-  });
+  // A file is an output without it.
+  const manifest = await findManifest(found).catch(() => null);
   const prefix = prefixOfOutput(asked, manifest);
-  const set = outputFiles(found, manifest, to);
+  const file = outputFile(found, manifest, to);
   const inPlace = placeOf(output) === placeOf(path);
   if (inPlace && path.endsWith(failedSuffix)) throw keepsFailed(path);
-  if (to === undefined && !isSet && !inPlace) await checkOutputName(output);
-  const form = await openForm(set, prefix);
-  checkFormat(path, set, { output, to });
+  if (to === undefined && !inPlace) await checkOutputName(output);
+  const form = await openForm(file, prefix);
+  checkFormat(path, file, { output, to });
   mustHaveColumns(path, retriedColumns, form.optional);
   const own: Partial<SinkSettings> = {
     ...form.settings,
     prefix,
-    to: set.format,
-    ...(isSet && {
-      gzip: set.files.some(({ gzip }) => gzip),
-      rowsPerFile: set.files.reduce((most, { part }) => Math.max(most, part?.rows ?? 0), 1),
-    }),
+    to: file.format,
   };
   // A limit protects an output from losing rows that have answers; these stay.
   const limits = inPlace ? { maxFailed: { percent: 100 } } : {};
@@ -87,7 +78,7 @@ async function retryFiles(
     { ...job, settings },
     {
       inputFormat: () => Promise.resolve(form.reading.format),
-      options: { retry: true, run: runId ?? null, ...(inPlace ? {} : pinned(set)) },
+      options: { retry: true, run: runId ?? null },
       madeUp: madeUpOf(manifest ?? {}),
       optional: form.optional,
       inPlace,
@@ -95,7 +86,7 @@ async function retryFiles(
       ...(runId === undefined ? {} : { runId }),
       // Retry exists to complete partial answers.
       partialsFromCache: false,
-      open: (resume) => openFiles(set, form, resume),
+      open: (resume) => openRows(file, form, resume),
       start: retryStart,
       encoder: form.encoder,
     },
@@ -112,40 +103,24 @@ function keepsFailed(path: string): UsageError {
 
 /** Where an output is, in its only spelling. */
 function placeOf(output: string): string {
-  const name = asOutputName(output);
-  return isObjectAddress(name) ? name : (findWarehouse(name)?.target.base ?? realPath(name));
-}
-
-/**
- * What a resumed retry of a data set must find again. One that is replaced is locked meanwhile, and has
- * other parts once it is.
- */
-function pinned({ files }: OutputFiles): { readonly parts?: string } {
-  const hash = createHash("sha256");
-  for (const { part } of files) {
-    if (part === null) return {};
-    hash.update(`${part.name} ${part.sha256}\n`);
-  }
-  return { parts: hash.digest("hex") };
+  return isObjectAddress(output)
+    ? output
+    : (findWarehouse(output)?.target.base ?? realPath(output));
 }
 
 function checkFormat(
   path: string,
-  { format }: OutputFiles,
+  { format }: OutputFile,
   { output, to }: Pick<SinkSettings, "output" | "to">,
 ): void {
   if (to !== undefined && to !== "parquet" && formats[to].earlier === undefined) {
     throw shapeRefused(`--to ${to}`);
   }
-  const isSet = path.endsWith("/");
-  const kind = isSet ? "data set" : format === "parquet" ? "parquet" : undefined;
+  const kind = format === "parquet" ? "parquet" : undefined;
   const target = output === "-" ? undefined : findWarehouse(output)?.target.kind;
   const named = output === "-" || target !== undefined ? null : detectSinkFormat(output).format;
   if (kind === target && (to ?? format) === format && (named ?? format) === format) return;
-  const what = isSet ? `a data set of ${format}` : format;
-  throw new UsageError("retry_keeps_format", `${path} is ${what}, and so is its retry`, {
-    hint: isSet
-      ? "leave out -o and --to to replace the data set, or name another folder: -o DIR/"
-      : "leave out -o and --to to replace it, or name a file of the same format",
+  throw new UsageError("retry_keeps_format", `${path} is ${format}, and so is its retry`, {
+    hint: "leave out -o and --to to replace it, or name a file of the same format",
   });
 }

@@ -2,9 +2,9 @@ import { madeUpOf } from "../core/manifest/manifest.js";
 import { asObject } from "../core/json-members.js";
 import { retrySuffix } from "../core/files/output-names.js";
 import { UsageError } from "../core/errors.js";
-import { openFiles, openForm } from "../earlier/earlier-files.js";
+import { openRows, openForm } from "../earlier/earlier-file.js";
 import { type EarlierRow, outputReading } from "../earlier/earlier-row.js";
-import type { OutputFiles } from "../earlier/output-files.js";
+import type { OutputFile } from "../earlier/output-file.js";
 import { mustHaveColumns, retriedColumns } from "../core/needed-columns.js";
 import { mapLists } from "../formats/reading/lines.js";
 import type { OpenedSource, SourcePosition } from "../inputs/types.js";
@@ -104,8 +104,8 @@ async function openCopy(
   prefix: string,
   resume: SourcePosition | null,
 ): Promise<OpenedSource> {
-  const set: OutputFiles = { format: "ndjson", files: [{ path, gzip: false, part: null }] };
-  const source = await openFiles(set, await openForm(set, prefix), resume);
+  const file: OutputFile = { path, format: "ndjson", gzip: false };
+  const source = await openRows(file, await openForm(file, prefix), resume);
   const reading = outputReading(prefix);
   const fill = (row: EarlierRow): EarlierRow => ({
     ...row,

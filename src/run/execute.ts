@@ -11,7 +11,6 @@ import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destinatio
 import { inputReading } from "./copy/find-table-input.js";
 import type { FinishedRun } from "./state/checkpoint.js";
 import { optionalColumnsOf } from "./rows/reading.js";
-import { withSuffix } from "../outputs/data-set/data-set.js";
 import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import { isRefusal, type Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob, PublishedRun } from "./types.js";
@@ -214,7 +213,7 @@ function publishedRun(
   manifest: Manifest,
 ): PublishedRun {
   const { suffix = "", checkpoint } = finished ?? {};
-  const local = withSuffix(job.settings.output.output, suffix);
+  const local = job.settings.output.output + suffix;
   const kind = warehouse?.target.kind;
   // A retry in a table stages only the rows that change.
   const isWhole = kind === "parquet" || handling.runId === undefined;

@@ -62,13 +62,6 @@ const forms = [
           },
         },
       ]),
-  {
-    name: "data set of CSV",
-    at: (name) => `${name}-csv/`,
-    flags: ["--to", "csv", "--rows-per-file", String(Math.ceil(rows / 8))],
-    inputs: { "eight files": (at) => at },
-  },
-  { name: "data set of Parquet", at: (name) => `${name}-parquet/`, flags: ["--to", "parquet"] },
   { name: "S3, CSV", at: (name) => `s3://bench/${name}.csv`, inputs: { "S3, CSV": (at) => at } },
 ];
 

@@ -1,8 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -75,41 +73,4 @@ test("rows of Parquet and tables are numbered as written", async () => {
   expect(rows.map(shown)).toEqual(expected);
   expect((await readParquet(join(cwd, "out.parquet"))).map(shown)).toEqual(expected);
   expect(await run("verify", "out.parquet")).toMatchObject({ code: 0 });
-});
-
-/** The rows of a part, and its columns besides those of every table. */
-async function partOf(path: string) {
-  const rows: readonly Readonly<Record<string, unknown>>[] = path.endsWith(".csv")
-    ? parse(await readFile(path), { columns: true })
-    : await readParquet(path);
-  const names = Object.keys(rows[0] ?? {});
-  const columns = names.filter((name) => !/^rep_(?:run_id|row|loaded_at)$/.test(name));
-  return { columns, ids: rows.map((row) => String(row["id"])) };
-}
-
-test.each(["parquet", "csv"])("a data set of %s has the chosen columns and rows", async (to) => {
-  const { cwd, enrich, run } = await prepared();
-  const lines = Array.from({ length: 40 }, (_, n) => `${n},192.0.2.${n % 25}\n`);
-  await writeFile(join(cwd, "in.csv"), `id,ip\n${lines.join("")}`);
-  const manifestOf = async (path: string) =>
-    JSON.parse(await readFile(join(cwd, path), "utf8")) as Manifest;
-  const chosen = ["--columns", "item,verdict,kind", "--only", "none", "--distinct"];
-  expect(await enrich("-o", "one.csv", ...chosen)).toMatchObject({ code: 0 });
-  const whole = await partOf(join(cwd, "one.csv"));
-  expect(whole.columns).toEqual(["id", "ip", "rep_status", "rep_item", "rep_verdict", "rep_kind"]);
-  const set = ["-o", "set/", "--to", to, "--rows-per-file", "5", ...chosen];
-  expect(await enrich(...set, "--max-requests", "20")).toMatchObject({ code: 75 });
-  expect(await enrich(...set, "--resume")).toMatchObject({ code: 0, stderr: "" });
-  const { output, left_out } = await manifestOf("set/_manifest.json");
-  const paths = (output.parts ?? []).map(({ name }) => join(cwd, "set", name));
-  const parts = await Promise.all(paths.map(partOf));
-  expect(parts.map(({ columns }) => columns)).toEqual(paths.map(() => whole.columns));
-  expect(parts.flatMap(({ ids }) => ids)).toEqual(whole.ids);
-  expect(parts.map(({ ids }) => ids.length)).toEqual([5, 5, 5, 5, 3]);
-  expect(left_out).toEqual((await manifestOf("one.csv.manifest.json")).left_out);
-  expect(left_out).toMatchObject({ distinct: 14, only: 3 });
-  expect(await run("verify", "set")).toMatchObject({ code: 0 });
-  expect((await run("report", "set")).stderr).toBe("");
-  const again = await run("retry", "set", "--local");
-  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("lacks 10 columns")]);
 });

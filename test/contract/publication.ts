@@ -5,7 +5,6 @@ import { columns as addedColumns } from "../../src/core/columns.js";
 import { stageUpTo } from "../../src/outputs/publish/staged-sink.js";
 import type { PublicationOptions } from "../../src/outputs/publication.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
-import type { PartOptions } from "../../src/outputs/types.js";
 import { leadingNames } from "../../src/outputs/sql/table-schema.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -13,7 +12,6 @@ import {
   openRun,
   publishedAt,
   publishRows,
-  recordParts,
   someCells,
   someOptions,
   someRows,
@@ -29,24 +27,21 @@ export interface PublicationPlace {
   readonly read: (folder: string) => Promise<readonly ReadRow[]>;
   /** Whether a run is added to earlier ones. */
   readonly appends: boolean;
-  /** Of a data set. */
-  readonly parts?: PartOptions;
   /** Longest name of an input column in bytes; longer ones are rejected. @default no limit */
   readonly maxNameLength?: number;
 }
 
 /** The contract of every publication. */
 export function describePublication(place: PublicationPlace): void {
-  const { name, output, read, appends, parts } = place;
-  const members: Partial<PublicationOptions> = parts === undefined ? {} : { parts };
+  const { name, output, read, appends } = place;
   const publish = (folder: string, rows: Parameters<typeof publishRows>[2], runId = "run 1") =>
-    publishRows(output(folder), folder, rows, { ...members, runId });
+    publishRows(output(folder), folder, rows, { runId });
   const cellsIn = async (folder: string) => (await read(folder)).map((row) => row["ip"]);
 
   describe(`every publication keeps the contract: ${name}`, () => {
     it("shows nothing before it is committed, and then all rows in their order", async () => {
       const folder = await temporaryFolder();
-      const { sink } = await openRun(output(folder), folder, members);
+      const { sink } = await openRun(output(folder), folder);
       expect(await read(folder)).toEqual([]);
       for (let first = 1; first <= 2_500; first += 500) {
         await sink.write(someRows(first, first + 499));
@@ -57,7 +52,6 @@ export function describePublication(place: PublicationPlace): void {
       expect(audit).toMatchObject({ rows: 2_500 });
       expect(await read(folder)).toEqual([]);
       await sink.finish();
-      await recordParts(output(folder), audit);
       expect(await cellsIn(folder)).toEqual(someCells(1, 2_500));
     });
 
@@ -84,27 +78,24 @@ export function describePublication(place: PublicationPlace): void {
 
     it("is the same whichever step is repeated", async () => {
       const folder = await temporaryFolder();
-      const { publication, sink } = await openRun(output(folder), folder, members);
+      const { publication, sink } = await openRun(output(folder), folder);
       await sink.write(someRows(1, 1_500));
       const staged = await sink.checkpoint();
       const audit = await sink.prepare("");
       expect(await sink.prepare("")).toEqual(audit);
       await sink.finish();
-      await recordParts(output(folder), audit);
       const first = await read(folder);
       expect(first).toHaveLength(1_500);
       await publication.commit(stageUpTo(publication, join(folder, "state"), staged), "");
       expect(await read(folder)).toEqual(first);
 
       // A process that finds the run finished, and one that does not know it yet.
-      const finished = audit?.parts === undefined ? members : { ...members, finished: audit.parts };
-      const again = await findWarehouse(output(folder))!.open(await someOptions(folder, finished));
+      const again = await findWarehouse(output(folder))!.open(await someOptions(folder));
       const stage = stageUpTo(publication, join(folder, "state"), staged);
       await again.commit(stage, "");
       expect(await read(folder)).toEqual(first);
       const repeated = await again.prepare(stage, "");
       await again.commit(stage, "");
-      await recordParts(output(folder), repeated);
       expect([repeated?.rows, await cellsIn(folder)]).toEqual([1_500, someCells(1, 1_500)]);
     });
 
@@ -117,26 +108,25 @@ export function describePublication(place: PublicationPlace): void {
 
     it("continues after its checkpoint without losing or doubling a row", async () => {
       const folder = await temporaryFolder();
-      const first = await openRun(output(folder), folder, members);
+      const first = await openRun(output(folder), folder);
       await first.sink.write(someRows(1, 7));
       const position = await first.sink.checkpoint();
       await first.sink.publishSoFar();
       expect(await cellsIn(folder)).toEqual(appends ? someCells(1, 7) : []);
       await first.sink.write(someRows(8, 9));
       await first.sink.abandon();
-      const second = await openRun(output(folder), folder, members, position);
+      const second = await openRun(output(folder), folder, {}, position);
       await second.sink.write(someRows(8, 20));
       const audit = await second.sink.prepare("");
       expect(audit).toMatchObject({ rows: 20 });
       await second.sink.finish();
-      await recordParts(output(folder), audit);
       expect(await cellsIn(folder)).toEqual(someCells(1, 20));
     });
 
     it("publishes no row if one of them was changed meanwhile", async () => {
       const folder = await temporaryFolder();
       await publish(folder, someRows(1, 3));
-      const { sink } = await openRun(output(folder), folder, { ...members, runId: "run 2" });
+      const { sink } = await openRun(output(folder), folder, { runId: "run 2" });
       await sink.write(someRows(4, 1_500));
       await sink.prepare("");
       const staged = join(folder, "state", "rows.part");

@@ -1,18 +1,11 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/core/clock.js";
-import { addedColumns } from "../../src/core/columns.js";
-import { dataSetManifest } from "../../src/core/files/output-names.js";
 import type { EnrichedRow } from "../../src/core/row.js";
 import { openStage, type StagedSink } from "../../src/outputs/publish/staged-sink.js";
 import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
-import type {
-  PartFormat,
-  PartOptions,
-  SinkPosition,
-  WrittenOutput,
-} from "../../src/outputs/types.js";
+import type { SinkPosition, WrittenOutput } from "../../src/outputs/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 
 /** When rows are published. */
@@ -38,12 +31,6 @@ export async function someOptions(
   };
 }
 
-/** How the files of a data set are written. */
-export function someParts(format: PartFormat, rows: number): PartOptions {
-  const encoder = { columns: ["ip"], added: addedColumns({}), prefix: "rep_" } as const;
-  return { format, gzip: false, rows, encoder: { ...encoder, shape: "flat", formulaGuard: false } };
-}
-
 /** Checks where a run's rows will be published, and opens their stage. */
 export async function openRun(
   output: string,
@@ -67,15 +54,7 @@ export async function publishRows(
   await sink.write(rows);
   const audit = await sink.prepare("");
   await sink.finish();
-  await recordParts(output, audit);
   return audit;
-}
-
-/** Writes what the manifest of a data set says of its files. */
-export async function recordParts(output: string, audit: WrittenOutput | null): Promise<void> {
-  if (audit?.parts === undefined) return;
-  const record = { output: { parts: audit.parts } };
-  await writeFile(join(output, dataSetManifest), JSON.stringify(record));
 }
 
 /** Rows by number; their only input cell is `cell N`. */

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, it } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { withoutId } from "../helpers/part-name.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
@@ -92,33 +91,4 @@ it("resumes in any of them, after the tables are gone", async () => {
   expect(stops).toBeGreaterThan(4);
   const plain = (rows: Rows) => rows.map((row) => ({ ...row, rep_looked_up_at: "" }));
   expect(plain(await rowsOf(cwd, "out.csv"))).toEqual(plain(await rowsOf(cwd, "whole.csv")));
-});
-
-it("reads the parts of a data set that its manifest names", async () => {
-  const cwd = await prepared();
-  const lines = Array.from({ length: 25 }, (_, n) => `192.0.2.${n},${n}\n`).join("");
-  await writeFile(join(cwd, "in.csv"), `ip,n\n${lines}`);
-  for (const to of ["parquet", "csv", "ndjson"]) {
-    const set = `${to}-set/`;
-    const made = await enrich(cwd, "in.csv", "-o", set, "--to", to, "--rows-per-file", "10");
-    expect(made.code, made.stderr).toBe(0);
-    await writeFile(join(cwd, set, "part-00009.csv"), "not,a,part\n");
-    const args = [set, "-o", `${to}.csv`, "--prefix", "again_", "--item-column", "ip"];
-    const { code, stderr } = await enrich(cwd, ...args);
-    expect(code, stderr).toBe(0);
-    const rows = await rowsOf(cwd, `${to}.csv`);
-    expect(rows.map(({ n }) => Number(n))).toEqual(Array.from({ length: 25 }, (_, n) => n));
-    const last = rows.at(-1)?.["again_file"] ?? "";
-    expect(withoutId(last)).toBe(`${to}-set/part-00002-ID.${to}`);
-    await rm(join(cwd, last));
-    expect(await enrich(cwd, ...args)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(`${last.slice(set.length)} is missing`),
-    });
-  }
-  await enrich(cwd, "in.csv", "-o", "bulk/", "--to", "es-bulk");
-  expect(await enrich(cwd, "bulk", "-o", "x.csv")).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("are es-bulk, which repute cannot read"),
-  });
 });

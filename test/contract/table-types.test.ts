@@ -51,11 +51,7 @@ async function expectKept(cwd: string, from: string): Promise<void> {
 describe("types of input columns", () => {
   it.each([
     ["duckdb:in.duckdb?table=original", ["-o", "out.parquet"], "'CWD/out.parquet'"],
-    [
-      "in.parquet",
-      ["-o", "set/", "--to", "parquet", "--rows-per-file", "50"],
-      "'CWD/set/*.parquet'",
-    ],
+    ["in.parquet", ["-o", "out.parquet"], "'CWD/out.parquet'"],
   ])("stay, from %s to %j", async (input, args, from) => {
     const cwd = await typedInputs();
     const { stderr } = await enrich(cwd, input, ...args);
@@ -63,14 +59,13 @@ describe("types of input columns", () => {
     await expectKept(cwd, from.replace("CWD", cwd));
   });
 
-  it("stay in a data set after a retry, byte for byte", async () => {
+  it("stay in a Parquet file after a retry, byte for byte", async () => {
     const cwd = await typedInputs();
     const server = await startAnsweringServer();
     onTestFinished(() => server.close());
     for (let n = 0; n < 200; n += 3) server.absent.add(`host-${n}.example.com`);
-    const from = `'${cwd}/set/*.parquet'`;
-    const to = ["--to", "parquet", "--rows-per-file", "50"];
-    const args = ["in.parquet", "-o", "set/", "--item-column", "item", ...to];
+    const from = `'${cwd}/out.parquet'`;
+    const args = ["in.parquet", "-o", "out.parquet", "--item-column", "item"];
     const max = ["--max-failed", "100%"];
     const made = await enrichKilled({ server, cwd, args: [...args, ...max], kill: null });
     expect(made.code, made.stderr).toBe(3);
@@ -81,7 +76,7 @@ describe("types of input columns", () => {
       server,
       cwd,
       command: "retry",
-      args: ["set/"],
+      args: ["out.parquet"],
       kill: null,
     });
     expect(retried.code, retried.stderr).toBe(0);

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
@@ -71,19 +71,6 @@ export const duckdb: CrashCase = {
   },
 };
 
-/** Data sets: folders of files with a manifest. */
-export const dataSets = {
-  "a data set of NDJSON.gz": {
-    args: ["-o", "set/", "--to", "ndjson", "--gzip", "--rows-per-file", "20"],
-    read: (folder) => partsOf(join(folder, "set"), readText),
-  },
-  "a data set of Parquet": {
-    publishing: true,
-    args: ["-o", "set/", "--to", "parquet", "--rows-per-file", "20"],
-    read: (folder) => partsOf(join(folder, "set"), parquetRows),
-  },
-} satisfies Readonly<Record<string, CrashCase>>;
-
 /** Retries of outputs: into a new file, in place, and in a table. */
 export const retries = {
   CSV: {
@@ -104,11 +91,6 @@ export const retries = {
     retry: ["out.parquet"],
     read: (folder) => parquetRows(join(folder, "out.parquet")),
   },
-  "a data set": {
-    args: ["-o", "set/", "--to", "csv", "--rows-per-file", "10"],
-    retry: ["set/"],
-    read: (folder) => partsOf(join(folder, "set"), readText),
-  },
   "a DuckDB table": { ...duckdb, retry: ["duckdb:out.duckdb?table=t"] },
 } satisfies Readonly<Record<string, CrashCase>>;
 
@@ -124,17 +106,6 @@ export async function faultsOf(name: string, crashCase: CrashCase): Promise<read
   expect(points).toBeGreaterThan(isShort ? 20 : 50);
   expect(resumed).toBeGreaterThan(crashCase.publishing === true ? 5 : 15);
   return faults;
-}
-
-/** Reads the parts that the manifest of a data set names. */
-async function partsOf(
-  folder: string,
-  read: (path: string) => Promise<unknown>,
-): Promise<readonly unknown[]> {
-  const manifest = JSON.parse(await readFile(join(folder, "_manifest.json"), "utf8")) as {
-    readonly output: { readonly parts: readonly { readonly name: string }[] };
-  };
-  return Promise.all(manifest.output.parts.map(({ name }) => read(join(folder, name))));
 }
 
 /** A row without the values that differ from run to run. */

@@ -10,7 +10,6 @@ import { startService } from "../../src/service/service.js";
 import type { Service } from "../../src/service/service.js";
 import type { StatsSnapshot } from "../../src/service/stats.js";
 import { HurriedClock } from "./hurried-clock.js";
-import { withoutId } from "./part-name.js";
 import { runRepute, type RunReputeResult } from "./run-repute.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
@@ -250,7 +249,7 @@ class Bench {
       manifest: await readManifest(join(this.#folder, manifest ?? "")),
       files: files
         .filter((name) => !isGeneration(name))
-        .map((name) => withoutRun(withoutId(withoutTable(name)))),
+        .map((name) => withoutRun(withoutTable(name))),
     };
   }
 
@@ -379,14 +378,7 @@ async function readManifest(path: string): Promise<unknown> {
   // The size of an earlier output depends on its times; the name of a table, on the run.
   const { bytes: _read, path: _from, ...facing } = read as Record<string, unknown>;
   const { bytes: _bytes, sha256: _hash, path: _path, ...facts } = output as Record<string, unknown>;
-  const parts = facts["parts"] as
-    | readonly { readonly name: string; readonly rows: number }[]
-    | undefined;
-  return {
-    ...rest,
-    input: facing,
-    output: { ...facts, parts: parts?.map(({ name, rows }) => [withoutId(name), rows]) },
-  };
+  return { ...rest, input: facing, output: facts };
 }
 
 /** The files of a run into PostgreSQL are named after its table. */

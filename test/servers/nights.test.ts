@@ -213,30 +213,26 @@ function runScript(
   );
 }
 
-async function dataSet(
-  shape: string,
-): Promise<{ readonly folder: string; readonly lines: number }> {
+/** Bulk requests of a night, and their number of lines. */
+async function bulkFile(): Promise<{ readonly path: string; readonly lines: number }> {
   const machine = await machineWithDump(service.intelUrl);
-  const line = `repute enrich dump.csv -o ${shape}/ --to ${shape} --rows-per-file 20 --quiet`;
+  const line = "repute enrich dump.csv -o bulk.ndjson --to es-bulk --quiet";
   const { code } = await runLine(line, machine, { REPUTE_INTEL_URL: service.intelUrl });
-  const folder = join(machine.folder, "var/lib/repute", shape);
-  const manifest = JSON.parse(await readFile(join(folder, "_manifest.json"), "utf8")) as {
-    readonly output: { readonly rows: number };
-  };
+  const path = join(machine.folder, "var/lib/repute/bulk.ndjson");
   expect(code).toBe(0);
-  return { folder, lines: manifest.output.rows * (shape === "es-bulk" ? 2 : 1) };
+  return { path, lines: linesIn([await readFile(path, "utf8")]) };
 }
 
 function linesIn(bodies: readonly string[]): number {
   return bodies.join("").split("\n").length - 1;
 }
 
-test("the Elasticsearch script loads every part, and fails if a document is refused", async () => {
-  const { folder, lines } = await dataSet("es-bulk");
+test("the Elasticsearch script loads every request, and fails if a document is refused", async () => {
+  const { path, lines } = await bulkFile();
   const loader = await startLoader();
-  const env = { ES_API_KEY: "secret-of-the-test" };
+  const env = { ES_API_KEY: "secret-of-the-test", LINES_PER_REQUEST: "40" };
   loader.answer.body = { errors: false, items: [] };
-  expect((await runScript("load-elasticsearch.sh", [folder, loader.url], env)).code).toBe(0);
+  expect((await runScript("load-elasticsearch.sh", [path, loader.url], env)).code).toBe(0);
   expect(loader.bodies.length).toBeGreaterThan(1);
   expect(linesIn(loader.bodies)).toBe(lines);
   expect([...loader.keys]).toEqual(["ApiKey secret-of-the-test"]);
@@ -244,10 +240,10 @@ test("the Elasticsearch script loads every part, and fails if a document is refu
     errors: true,
     items: [{ index: { _id: "1", error: { type: "mapper" } } }],
   };
-  const refused = await runScript("load-elasticsearch.sh", [folder, loader.url], env);
+  const refused = await runScript("load-elasticsearch.sh", [path, loader.url], env);
   const conflict = { create: { _id: "1", status: 409, error: { type: "conflict" } } };
   loader.answer.body = { errors: true, items: [conflict, { create: { _id: "2", status: 201 } }] };
-  expect((await runScript("load-elasticsearch.sh", [folder, loader.url], env)).code).toBe(0);
+  expect((await runScript("load-elasticsearch.sh", [path, loader.url], env)).code).toBe(0);
   expect([refused.code, refused.stderr.includes("mapper")]).toEqual([1, true]);
   const none = await runScript("load-elasticsearch.sh", [nights, loader.url], env);
   expect(none.code).not.toBe(0);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dataSets, dated, faultsOf, retries } from "../helpers/crash-outputs.js";
+import { dated, faultsOf, retries } from "../helpers/crash-outputs.js";
 import type { CrashCase } from "../helpers/crash-points.js";
 import { type ObjectTests, useObjectStore } from "./object-tests.js";
 
@@ -50,7 +50,7 @@ function stored({ args, retry, read, ...output }: CrashCase): CrashCase {
   const { key } = tests;
   const { port } = keeper.address() as AddressInfo;
   const named = (name: string): string =>
-    /^(out|again|left)[.-]|^set\//.test(name) ? `s3://lake/${key}/${name}` : name;
+    /^(out|again|left)[.-]/.test(name) ? `s3://lake/${key}/${name}` : name;
   return {
     ...output,
     args: args.map(named),
@@ -71,9 +71,7 @@ function stored({ args, retry, read, ...output }: CrashCase): CrashCase {
 // Rows are staged like those of a file. A single object that is replaced is the same in every format.
 test.each([
   ["a run into dated CSV", dated("CSV")],
-  ["a run into a data set of Parquet", dataSets["a data set of Parquet"]],
   ["a retry of Parquet in place", retries["Parquet of typed rows in place"]],
-  ["a retry of a data set", retries["a data set"]],
 ] as const)(
   "%s in object storage resumes after a kill at any point",
   { timeout: 600_000 },

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import type { RunReputeResult } from "../helpers/run-repute.js";
-import { withoutId } from "../helpers/part-name.js";
 import { type ObjectTests, useObjectStore } from "./object-tests.js";
 
 let tests: ObjectTests;
@@ -31,6 +30,11 @@ async function at(
 const itemsOf = (from: number): string[] =>
   Array.from({ length: 20 }, (_, n) => `d${n + from}.example.com`);
 
+/** A key without the identifier of its run. */
+function withoutId(name: string): string {
+  return name.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID");
+}
+
 /** The objects of this test. */
 async function keys(): Promise<readonly string[]> {
   const { store, key } = tests;
@@ -44,12 +48,12 @@ test.each([
     (day: string) => [`dt=${day}/rows.csv`, `dt=${day}/rows.csv.manifest.json`],
   ],
   [
-    "a data set",
-    "dt={date}/",
-    (day: string) => [`dt=${day}/_manifest.json`, `dt=${day}/part-00000-ID.csv`],
+    "an object with the identifier of its run",
+    "enriched/dt={date}/{run_id}.parquet",
+    (day: string) => ["", ".manifest.json"].map((end) => `enriched/dt=${day}/ID.parquet${end}`),
   ],
 ])("%s is named after the day on which its run began", async (_, name, objects) => {
-  const output = ["-o", `s3://lake/${tests.key}/${name}`, "--to", "csv"];
+  const output = ["-o", `s3://lake/${tests.key}/${name}`];
   const rejects = ["--rejects", `s3://lake/${tests.key}/left-{date}.csv`];
   const early = ["--max-requests", "10"];
   expect(await at(monday, itemsOf(0), ...output, ...rejects, ...early)).toMatchObject({ code: 75 });
@@ -76,12 +80,12 @@ test.each([
   expect(await readdir(tests.cwd)).toEqual(["dump.csv"]);
 });
 
-test.each(["dt={date}/rows.csv", "dt={date}/"])(
+test.each(["dt={date}/rows.csv", "enriched/dt={date}/{run_id}.parquet"])(
   "--against previous compares %s with the newest earlier one",
   async (name) => {
     const folder = `s3://lake/${tests.key}`;
     const report = ["--report", `${folder}/{date}.html`, "--against", "previous"];
-    const output = ["-o", `${folder}/${name}`, "--to", "csv", ...report];
+    const output = ["-o", `${folder}/${name}`, ...report];
     const first = await at(monday, itemsOf(0), ...output);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stderr).toContain(`there is no earlier output of ${folder}/${name}`);
@@ -89,6 +93,8 @@ test.each(["dt={date}/rows.csv", "dt={date}/"])(
     expect(await at(thursday, itemsOf(4), ...output)).toMatchObject({ code: 0 });
     const page = (await tests.store.get(`${tests.key}/2026-11-26.html`)).toString();
     expect(page).toMatch(/3 new.*3 gone/s);
-    expect(page).toContain(`${folder}/${name.replace("{date}", "2026-11-24")}`);
+    expect(withoutId(page)).toContain(
+      `${folder}/${name.replace("{date}", "2026-11-24").replace("{run_id}", "ID")}`,
+    );
   },
 );

@@ -1,18 +1,12 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
-import { withoutId } from "../helpers/part-name.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
 import { done, type ObjectTests, useObjectStore } from "./object-tests.js";
 
 let tests: ObjectTests;
 
 useObjectStore((given) => (tests = given));
-
-async function manifestOf(key: string): Promise<Manifest> {
-  return JSON.parse((await tests.store.get(key)).toString()) as Manifest;
-}
 
 /** Rows as text without the times of the run. */
 async function rowsIn(name: string): Promise<readonly string[]> {
@@ -55,7 +49,7 @@ test("reads the objects under a prefix in order, page by page", async () => {
   const own = `s3://lake/${key}/`;
   expect(await enrich(own, own, "--to", "csv")).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("would replace the input"),
+    stderr: expect.stringContaining(`the output ${own} is a folder`),
   });
   expect((await readdir(cwd)).sort()).toEqual(["all.csv", "all.csv.manifest.json"]);
 
@@ -78,10 +72,9 @@ test("reads the objects under deeper keys with --recursive, in the order of thei
   for (const [name, n] of Object.entries(rows)) {
     await store.put(`${key}/${name}`, `ip\n192.0.2.${n}\n`);
   }
-  const others = ["", "a/", ".git/x.csv", "a/.hidden/x.csv", "a/notes.md", "a/set/part-0.csv"];
+  const others = ["", "a/", ".git/x.csv", "a/.hidden/x.csv", "a/notes.md", "a/out.csv"];
   for (const name of others) await store.put(`${key}/${name}`, "ip\n192.0.2.9\n");
-  const record = { output: { format: "csv", parts: [{ name: "part-0.csv" }] } };
-  await store.put(`${key}/a/set/_manifest.json`, JSON.stringify(record));
+  await store.put(`${key}/a/out.csv.manifest.json`, "{}");
   store.requests.length = 0;
   const args = ["enrich", `s3://lake/${key}/`, "--recursive", "-o", "all.csv", "--local"];
   const run = await tests.repute([...args, "--fail-on", "never"]);
@@ -93,7 +86,7 @@ test("reads the objects under deeper keys with --recursive, in the order of thei
     inOrder.map((name) => `s3://lake/${key}/${name}`),
   );
   expect(run.stderr).toContain("skipping .git, a/.hidden in ");
-  expect(run.stderr).toContain("skipping a/set in ");
+  expect(run.stderr).toContain("skipping a/out.csv in ");
   // Pages of two of its twelve objects, not a listing for each folder.
   const listings = store.requests.filter((request) => request.includes("list-type=2"));
   expect(listings).toHaveLength(6);
@@ -132,77 +125,3 @@ test("continues in the object where it stopped, and takes over the answers for o
     stderr: expect.stringContaining("has no file of a known format"),
   });
 });
-
-/** A data set of 30 rows in files of 10, of which row 12 failed. */
-async function failedOnce(to: string): Promise<{
-  readonly set: string;
-  readonly service: AnsweringServer;
-  readonly flags: readonly string[];
-}> {
-  const service = await startAnsweringServer();
-  onTestFinished(() => service.close());
-  const rows = Array.from({ length: 30 }, (_, n) => `h-${n + 1}.example.com\n`);
-  await writeFile(join(tests.cwd, "in.csv"), `domain\n${rows.join("")}`);
-  const set = `s3://lake/${tests.key}/set/`;
-  const flags = ["--intel-url", service.url, "--rate", "1000000/s", "--lookups", "query"];
-  service.absent.add("h-12.example.com");
-  const write = ["enrich", "in.csv", "-o", set, "--to", to, "--rows-per-file", "10", "--quiet"];
-  expect(await tests.repute([...write, ...flags, "--retries", "0"])).toMatchObject({ code: 3 });
-  service.absent.clear();
-  return { set, service, flags };
-}
-
-test("a data set is an input under its prefix", async () => {
-  const { set } = await failedOnce("parquet");
-  const flags = ["--prefix", "again_", "--item-column", "domain"];
-  expect(await tests.enrich(set, "all.csv", ...flags)).toMatchObject(done);
-  expect(await rowsIn("all.csv")).toHaveLength(31);
-  const { store, key } = tests;
-  const second = (await manifestOf(`${key}/set/_manifest.json`)).output.parts?.[1]?.name ?? "";
-  await store.remove(`${key}/set/${second}`);
-  expect(await tests.enrich(set, "left.csv", ...flags)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(`${second} is missing`),
-  });
-});
-
-test.each(["csv", "parquet"])(
-  "retries a data set of %s, also after a failed upload",
-  async (to) => {
-    const { set, service, flags } = await failedOnce(to);
-    const { store, key, cwd, repute } = tests;
-    const before = await manifestOf(`${key}/set/_manifest.json`);
-    const asked = service.total;
-    const retry = ["retry", set, "--quiet", ...flags];
-    const written = store.requests.filter((request) => request.startsWith("PUT")).length;
-    store.fault = ({ method, path }) =>
-      method === "PUT" && path.includes("_manifest.json") ? "denied" : null;
-    expect(await repute(retry)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("AccessDenied"),
-    });
-    // The second part is the only one that changed.
-    const sent = store.requests.filter((request) => request.startsWith("PUT"));
-    const names = sent.map((request) => /[^/]*\.\w+(?=[?]|$)/.exec(request)?.[0] ?? "");
-    expect(names.slice(written).map(withoutId)).toEqual([`part-00001-ID.${to}`, "_manifest.json"]);
-    expect(await manifestOf(`${key}/set/_manifest.json`)).toEqual(before);
-    store.fault = () => null;
-    const kept = await store.etag(`${key}/set/${before.output.parts?.[0]?.name}`);
-    store.requests.length = 0;
-    expect(await repute([...retry, "--resume"])).toMatchObject(done);
-    expect(store.requests.filter((request) => /^PUT.*part-0000[02]/.test(request))).toEqual([]);
-    expect(await store.etag(`${key}/set/${before.output.parts?.[0]?.name}`)).toBe(kept);
-    expect(service.total - asked).toBe(1);
-    expect(await manifestOf(`${key}/set/_manifest.json`)).toMatchObject({
-      run_id: before.run_id,
-      output: { path: set, rows: 30 },
-      statuses: { complete: 30 },
-    });
-    const own = ["_manifest.json", ...[0, 1, 2].map((n) => `part-0000${n}-ID.${to}`)];
-    expect((await store.keys(`${key}/set/`)).map(withoutId)).toEqual(
-      own.map((name) => `${key}/set/${name}`),
-    );
-    expect(await repute(["verify", set])).toMatchObject({ code: 0 });
-    expect(await readdir(cwd)).toEqual(["in.csv"]);
-  },
-);

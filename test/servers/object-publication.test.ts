@@ -41,7 +41,7 @@ afterEach(() => {
   process.chdir(folder);
 });
 
-/** What a run uploads, by name: `rows.csv`, or the parts of `set/`. */
+/** What a run uploads, by name. */
 interface Kind {
   readonly output: string;
   readonly rejects?: string;
@@ -52,7 +52,6 @@ const kinds: readonly (readonly [name: string, kind: Kind])[] = [
   ["rows and rejects", { output: "rows.csv", rejects: "left.csv" }],
   ["rejects of local rows", { output: "", rejects: "left.csv" }],
   ["rows in parts", { output: "rows.csv", bytes: 9 * 1024 * 1024 }],
-  ["a data set and rejects", { output: "set/", rejects: "left.csv" }],
 ];
 
 const place = (name: string): string => `s3://lake/${tests.key}/${name}`;
@@ -64,7 +63,7 @@ const opened = ({ output, rejects }: Kind): Promise<ObjectUpload> =>
     rejects: rejects === undefined ? undefined : place(rejects),
   });
 
-/** A run, whose letter is the content of its files. The second part is the same in all runs. */
+/** A run, whose letter is the content of its files. */
 class Run {
   readonly kind: Kind;
   readonly #letter: string;
@@ -81,28 +80,17 @@ class Run {
     this.kind = kind;
     this.#letter = String.fromCodePoint(64 + number);
     const own = this.#letter;
-    const rows = output === "" ? {} : output === "set/" ? this.#parts() : { [output]: own };
+    const rows = output === "" ? {} : { [output]: own };
     this.objects = { ...rows, ...(rejects === undefined ? {} : { [rejects]: own }) };
   }
 
-  #parts(): Readonly<Record<string, string>> {
-    const { output } = this.kind;
-    return { [`${output}part-${this.#letter}`]: this.#letter, [`${output}part-kept`]: "same" };
-  }
-
   manifest() {
-    const parts = Object.keys(this.#parts()).map((name) => name.replace("set/", ""));
     return {
       run_id: this.#letter,
       ended_at: "now",
       exit_reason: "done",
       resumed: this.resumed,
-      output: {
-        rows: 1,
-        ...(this.kind.output === "set/"
-          ? { parts: parts.map((name) => ({ name, bytes: 0, rows: 1, sha256: "" })) }
-          : {}),
-      },
+      output: { rows: 1 },
     };
   }
 
@@ -112,8 +100,7 @@ class Run {
     await upload.begin();
     for (const [name, text] of Object.entries(this.objects)) {
       const isRejects = name === this.kind.rejects;
-      const file = (isRejects ? upload.settings.rejects : upload.settings.output) ?? "";
-      const path = file.endsWith("/") ? file + name.replace("set/", "") : file;
+      const path = (isRejects ? upload.settings.rejects : upload.settings.output) ?? "";
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, text.padEnd(this.kind.bytes ?? 0, text));
     }
@@ -129,7 +116,7 @@ class Run {
       await writeFile(manifestPath(output), JSON.stringify(manifest));
     }
     left = operations;
-    const isDone = await upload.publish(manifest, options).then(
+    const isDone = await upload.publish(options).then(
       () => left > 0,
       (error: unknown) => {
         if (left > 0) throw error;
@@ -184,10 +171,9 @@ test.each(kinds)("%s: published twice, is the same", async (_, kind) => {
 async function putFailed({ output, rejects }: Kind): Promise<void> {
   if (output === "") return;
   const { store, key } = tests;
-  const failed = output.endsWith("/") ? `set${failedSuffix}/` : output + failedSuffix;
-  const parts = failed.endsWith("/") ? [{ name: "part-0" }] : undefined;
-  const manifest = { exit_reason: "too_many_failed", output: { parts } };
-  const names = [parts === undefined ? failed : `${failed}part-0`];
+  const failed = output + failedSuffix;
+  const manifest = { exit_reason: "too_many_failed" };
+  const names = [failed];
   if (rejects !== undefined) names.push(rejects + failedSuffix);
   for (const name of names) await store.put(`${key}/${name}`, "failed");
   await store.put(`${key}/${manifestPath(failed)}`, JSON.stringify(manifest));
@@ -208,27 +194,3 @@ test.each(kinds)("%s: killed at any operation and published again, is whole", as
   }
   expect(operations).toBeGreaterThan(5);
 });
-
-test("a data set: killed at any operation and withdrawn, is whole or not there", async () => {
-  const kind = { output: "set/" };
-  let before = new Run(kind, 0);
-  await before.write();
-  await before.publish();
-  const ends: boolean[] = [];
-  for (let isDone = false; !isDone;) {
-    const run = new Run(kind, ends.length + 1);
-    await run.write();
-    isDone = await run.publish(ends.length + 1);
-    const named = JSON.parse((await contents(kind))[manifestPath(kind.output)] ?? "") as Named;
-    const isThere = named.run_id !== before.id;
-    await run.withdraw();
-    if (isThere) before = run;
-    await expectThere(before);
-    ends.push(isThere);
-  }
-  expect(new Set(ends)).toEqual(new Set([false, true]));
-});
-
-interface Named {
-  readonly run_id: string;
-}

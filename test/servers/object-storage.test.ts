@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { uploadObject } from "../../src/s3/upload-object.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
-import { withoutId } from "../helpers/part-name.js";
 import { type Fault, secret } from "./object-store.js";
 import { indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
 
@@ -233,27 +232,3 @@ test.each(["with a checksum", "without checksums"])(
     await store.remove("lost.bin");
   },
 );
-
-test("a data set under a prefix is replaced by parts of other names", async () => {
-  const set = "s3://lake/set/";
-  const inSet = async () => (await store.keys("set/")).map(withoutId);
-  const flags = ["--rows-per-file", "10"];
-  expect(await enrich(indicators, set, "--to", "csv", ...flags)).toMatchObject({ code: 0 });
-  expect(await inSet()).toEqual([
-    "set/_manifest.json",
-    ...[0, 1, 2].map((n) => `set/part-0000${n}-ID.csv`),
-  ]);
-  store.fault = fails("PUT", /part-00001/, ...Array<"denied">(1).fill("denied"));
-  expect(await enrich(indicators, set, "--to", "parquet", ...flags)).toMatchObject({ code: 1 });
-  expect(await repute("verify", set)).toMatchObject({ code: 0 });
-  store.requests.length = 0;
-  const resumed = await enrich(indicators, set, "--to", "parquet", ...flags, "--resume");
-  expect(resumed).toMatchObject({ code: 0 });
-  expect(store.requests.filter((line) => /PUT .*part-00000/.test(line))).toEqual([]);
-  expect(await inSet()).toEqual([
-    "set/_manifest.json",
-    ...[0, 1, 2].map((n) => `set/part-0000${n}-ID.parquet`),
-  ]);
-  expect(await repute("verify", set)).toMatchObject({ code: 0 });
-  expect(await readdir(cwd)).toEqual([]);
-});

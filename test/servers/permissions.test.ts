@@ -62,7 +62,6 @@ test("an unreadable subfolder under --recursive ends the run before the first re
 
 test.each([
   ["an output", ["-o", "closed/out.csv"]],
-  ["a data set", ["-o", "closed/", "--to", "csv"]],
   ["rejects", ["-o", "out.csv", "--rejects", "closed/left.csv"]],
 ])("%s in a read-only folder", async (_, args) => {
   const folder = await prepared();
@@ -75,8 +74,6 @@ test.each([
 
 test.each([
   ["Parquet", "closed/out.parquet"],
-  ["a data set", "closed/"],
-  ["a new data set", "closed/set/"],
   ["a new DuckDB file", "duckdb:closed/out.duckdb?table=t"],
   ["a DuckDB file", "duckdb:t.duckdb?table=t"],
 ])("%s that cannot be written is refused before the first row", async (_, output) => {
@@ -86,8 +83,7 @@ test.each([
   const first = isThere ? await repute(folder, [...enrich, "-o", output]) : null;
   expect(first?.code ?? 0).toBe(0);
   if (isThere) await chmod(join(folder, "t.duckdb"), 0o400);
-  const to = output.endsWith("/") ? ["--to", "csv"] : [];
-  const { code, stderr } = await repute(folder, [...enrich, ...to, "-o", output]);
+  const { code, stderr } = await repute(folder, [...enrich, "-o", output]);
   expect([code, stderr]).toEqual([1, expect.stringContaining("permission denied")]);
   const left = await readdir(folder, { recursive: true });
   expect(left.filter((name) => name.endsWith("rows.part"))).toEqual([]);

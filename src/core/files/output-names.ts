@@ -1,9 +1,7 @@
 import { UsageError } from "../errors.js";
 
-export const dataSetManifest = "_manifest.json";
-
 export function manifestPath(base: string): string {
-  return base.endsWith("/") ? base + dataSetManifest : `${base}.manifest.json`;
+  return `${base}.manifest.json`;
 }
 
 /** Appended to the names of a retry in a table, which must not be those of a run into it. */

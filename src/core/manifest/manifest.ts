@@ -54,12 +54,6 @@ const requests = z
 
 export type RequestCounts = z.infer<typeof requests>;
 
-const part = z
-  .object({ name: z.string(), bytes: count, rows: count, sha256: z.string() })
-  .readonly();
-
-export type PartRecord = z.infer<typeof part>;
-
 const tagExport = z
   .object({
     tag: z.string(),
@@ -136,7 +130,6 @@ export const outputSchema = z.object({
   without_key: count
     .optional()
     .describe("With --mode merge: rows that lack a value of the key, and are not stored"),
-  parts: z.array(part).readonly().optional().describe("Files of a data set, in order"),
 });
 
 /**

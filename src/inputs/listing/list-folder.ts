@@ -1,7 +1,5 @@
-import { basename } from "node:path";
-import { FatalError, UsageError } from "../../core/errors.js";
-import { jsonFileFault } from "../../core/files/json-file.js";
-import { dataSetManifest, manifestPath } from "../../core/files/output-names.js";
+import { UsageError } from "../../core/errors.js";
+import { manifestPath } from "../../core/files/output-names.js";
 import { realPath } from "../../core/files/real-path.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { isObjectAddress } from "../../s3/address.js";
@@ -18,17 +16,13 @@ export interface FileChoice {
  * Lists the files of a folder, sorted by path whatever the order of its entries.
  *
  * @param given name of the folder, as given
- * @throws UsageError `input_folder_empty`; as `listDataSet`, and as opening a subfolder
+ * @throws UsageError `input_folder_empty`; as opening a subfolder
  */
 export async function listFolder(
   given: string,
   folder: InputFolder,
   choice: FileChoice,
 ): Promise<Required<SeveralInputs>> {
-  const parts = await listDataSet(folder.name, folder.entries, folder.read);
-  if (parts !== null) {
-    return { inputs: parts.map((part) => inputOf(folder, part)), skipped: [] };
-  }
   const inputs: NamedInput[] = [];
   const skipped: SkippedFile[] = [];
   for await (const { reason, ...input } of filesIn(folder, choice)) {
@@ -91,7 +85,6 @@ async function* filesOfSubfolder(
   if (!choice.recursive) return yield skip(subfolder);
   const opened = await folder.open(entry);
   if (isState(opened)) return yield skip("the state of a run");
-  if (opened.entries.includes(dataSetManifest)) return yield skip(earlierOutput);
   yield* filesIn(opened, choice);
 }
 
@@ -102,7 +95,7 @@ function isReadable(name: string): boolean {
   return detectSourceFormat(name).format !== null || lists.test(name) || /\.parquet$/i.test(name);
 }
 
-const ownFiles = /(?:[._]manifest\.json|\.failed)$/;
+const ownFiles = /(?:\.manifest\.json|\.failed)$/;
 
 /** Entries of which the state folder of any run has one. */
 const stateEntries = ["lock", "checkpoint.json", "finished.json", "journal/", "earlier/"];
@@ -138,54 +131,4 @@ function emptyError(
 
 function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-interface DataSetRecord {
-  readonly output?: { readonly format?: unknown; readonly parts?: unknown };
-}
-
-/** Formats whose parts can be read as input: one record per row. */
-const readable: ReadonlySet<unknown> = new Set(["csv", "tsv", "ndjson", "parquet"]);
-
-/**
- * The files of the data set in a folder, in order, as its manifest names them; null if the folder
- * holds none.
- *
- * @param folder with a trailing slash
- * @param names what is in the folder
- * @param read reads the JSON of a file
- * @throws UsageError `manifest_unreadable`, `data_set_format`; FatalError `output_corrupt` if a file is missing
- */
-async function listDataSet(
-  folder: string,
-  names: readonly string[],
-  read: (path: string) => Promise<unknown>,
-): Promise<readonly string[] | null> {
-  if (!names.includes(dataSetManifest)) return null;
-  const path = folder + dataSetManifest;
-  const record = (await read(path).catch((error: unknown) => {
-    if (error instanceof FatalError) throw error;
-    throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
-      cause: error,
-      hint: "restore it from a copy",
-    });
-  })) as DataSetRecord | null;
-  const { format, parts } = record?.output ?? {};
-  if (!Array.isArray(parts)) return null;
-  if (!readable.has(format)) {
-    throw new UsageError(
-      "data_set_format",
-      `the files of ${folder} are ${String(format)}, which repute cannot read`,
-      {
-        hint: "name the input that they were made from",
-      },
-    );
-  }
-  return (parts as readonly { readonly name?: unknown }[]).map(({ name }) => {
-    const file = basename(String(name));
-    if (names.includes(file)) return file;
-    throw new FatalError("output_corrupt", `${folder}${file} is missing: ${path} names it`, {
-      hint: "restore it from a copy",
-    });
-  });
 }

@@ -6,7 +6,6 @@ import type { NamedInput, SeveralInputs, SkippedFile, SourceInput, InputFolder }
 import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { FatalError, type ReputeError } from "../../core/errors.js";
-import { readJsonFile } from "../../core/files/json-file.js";
 import { openError } from "../verify-input.js";
 
 export interface FolderSettings {
@@ -22,8 +21,7 @@ interface ListOptions extends FolderSettings {
 }
 
 /**
- * Lists files, tables, and the files in folders, sorted by path. Of a data set, the files are those
- * that its manifest names.
+ * Lists files, tables, and the files in folders, sorted by path.
  *
  * @param names `-` is the stream
  * @throws FatalError `input_unreadable`; as `openPrefix` and `listFolder`
@@ -121,7 +119,6 @@ async function openLocal(path: string): Promise<InputFolder> {
     kindOf: async (entry) =>
       others.has(entry) ? kindOf(await stat(pathOf(entry)).catch(() => null)) : "file",
     open: (entry) => openLocal(withSlash(path) + entry.slice(0, -1)),
-    read: readJsonFile,
   };
 }
 

@@ -1,6 +1,5 @@
 import { withBucketSlash } from "../../s3/address.js";
 import { listObjects } from "../../s3/list-objects.js";
-import { readText } from "../../s3/read-object.js";
 import type { InputFolder } from "../types.js";
 
 /**
@@ -34,6 +33,5 @@ function folderOf(address: string, keys: readonly string[]): InputFolder {
     pathOf,
     kindOf: () => Promise.resolve("file"),
     open: (entry) => Promise.resolve(folderOf(pathOf(entry), within.get(entry) ?? [])),
-    read: async (path) => JSON.parse((await readText(path)) ?? "null"),
   };
 }

@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 import { isRefusal } from "../../core/manifest/manifest.js";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
@@ -14,26 +13,19 @@ export interface FailedPlace {
  *
  * @param failed path of the rows, with the suffix
  * @param rejects path of this run's rejected rows
- * @returns whether there is nothing left of it
  */
 export async function removeFailed(
   { readManifest, remove }: FailedPlace,
   failed: string,
   rejects: string | undefined,
   inputs: readonly string[],
-): Promise<boolean> {
+): Promise<void> {
   const manifest = manifestPath(failed);
   const found = await readManifest(manifest);
-  if (!isRefusal(found?.exit_reason)) return false;
-  const isSet = failed.endsWith("/");
-  // A data set that was retried into this one.
-  if (isSet && inputs.includes(failed)) return false;
-  const parts = found.output?.parts ?? [];
-  const rows = isSet ? parts.map(({ name }) => failed + basename(name)) : [failed];
-  const left = rejects === undefined ? rows : [...rows, rejects + failedSuffix];
+  if (!isRefusal(found?.exit_reason)) return;
+  const left = rejects === undefined ? [failed] : [failed, rejects + failedSuffix];
   for (const path of left) if (!inputs.includes(path)) await remove(path);
   // Remove the manifest last: the other files can be recognised only by it.
-  if (inputs.includes(failed)) return false;
+  if (inputs.includes(failed)) return;
   await remove(manifest);
-  return true;
 }

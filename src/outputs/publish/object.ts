@@ -7,17 +7,10 @@ import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 import { checkObjectWritable } from "../../s3/check-store.js";
 import { etagAt, removeObject } from "../../s3/stored-object.js";
 import { abortUpload } from "../../s3/upload-object.js";
-import { withSuffix } from "../data-set/data-set.js";
 import { type ObjectFile, objectFile } from "../object-files.js";
 import type { SinkSettings } from "../options.js";
 import { removeFailed } from "./failed-output.js";
-import {
-  manifestAt,
-  noteReplaced,
-  sendObjects,
-  type UploadedRun,
-  withdrawObjects,
-} from "./send-objects.js";
+import { manifestAt, noteReplaced, removeRecord, sendObjects } from "./send-objects.js";
 
 type UploadSettings = Pick<SinkSettings, "output" | "rejects">;
 
@@ -81,21 +74,19 @@ export class ObjectUpload {
    * Uploads what the run wrote, and removes what it supersedes, `KEY.failed` of an earlier run among
    * them. May be repeated.
    */
-  async publish(run: UploadedRun, options: PublishOptions): Promise<void> {
+  async publish(options: PublishOptions): Promise<void> {
     const { suffix, signal, inputs, onWarning } = options;
     const [rows, rejects, { folder }] = [this.#rows, this.#rejects, this.#main];
     try {
-      await sendObjects(run, { rows, rejects, folder, journal: this.#journal, suffix, signal });
+      await sendObjects({ rows, rejects, folder, journal: this.#journal, suffix, signal });
     } catch (error) {
       if (error instanceof FatalError && error.code === "output_replaced") {
-        await this.withdraw().catch((failed: Error) => {
-          onWarning?.(`cannot remove the parts of this run: ${failed.message}`);
-        });
+        await this.withdraw();
       }
       throw resumable(error);
     }
     if (suffix !== "" || rows === null) return;
-    const failed = withSuffix(rows.address, failedSuffix);
+    const failed = rows.address + failedSuffix;
     const readManifest = async (path: string) => (await manifestAt(path)).manifest;
     const place = { readManifest, remove: removeObject };
     await removeFailed(place, failed, rejects?.address, inputs).catch((error: Error) => {
@@ -103,11 +94,11 @@ export class ObjectUpload {
     });
   }
 
-  /** Removes what a run that is given up has uploaded, unless readers use it. */
+  /** Gives up the upload of a run. */
   async withdraw(): Promise<void> {
     const { folder } = this.#main;
     await abortUpload(this.#journal);
-    await withdrawObjects(folder);
+    await removeRecord(folder);
   }
 
   /** Manifest of the object that will be replaced; null if there is none or the rows stay local. */
@@ -115,8 +106,7 @@ export class ObjectUpload {
     if (this.#rows === null) return null;
     const { address } = this.#rows;
     const { manifest } = await manifestAt(manifestPath(address));
-    const isGone = !address.endsWith("/") && (await etagAt(address)) === null;
-    return isGone ? null : manifest;
+    return (await etagAt(address)) === null ? null : manifest;
   }
 
   /** Removes the local files, and their folders unless a state folder is still in them. */

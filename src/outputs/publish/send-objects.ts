@@ -1,20 +1,13 @@
-import { mkdir, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { type FoundManifest, parseManifest } from "../../core/manifest/found-manifest.js";
 import { readVersion } from "../../s3/read-object.js";
-import { etagAt, removeObject } from "../../s3/stored-object.js";
+import { etagAt } from "../../s3/stored-object.js";
 import { type UploadOptions, uploadObject } from "../../s3/upload-object.js";
-import { withSuffix } from "../data-set/data-set.js";
 import type { ObjectFile } from "../object-files.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
-
-/** What an upload needs to know of the run's manifest. */
-export type UploadedRun = Pick<Manifest, "run_id" | "ended_at"> & {
-  readonly output: Pick<Manifest["output"], "parts">;
-};
 
 interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {
   readonly rows: ObjectFile | null;
@@ -30,86 +23,48 @@ interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {
  * @param version ETag of what the run has read to replace it; empty for any
  */
 export async function noteReplaced(
-  { address, path, folder }: ObjectFile,
+  { address, folder }: ObjectFile,
   version: string,
 ): Promise<void> {
   await removeRecord(folder);
-  if (!address.endsWith("/")) {
-    // As in the check of the store, a fault may have passed when the output is complete.
-    const found = await currentRecord(address).catch(() => null);
-    if (version !== "" && found?.etag !== version) throw outputReplaced(address);
-    if (found !== null) await keepRecord(folder, found);
-    return;
-  }
-  const note = manifestPath(address);
-  const found = await manifestAt(note);
-  if (version !== "" && found.etag !== version) throw outputReplaced(note);
-  // Parts whose content stays the same keep their names.
-  await mkdir(path, { recursive: true });
-  await writeJsonFile(manifestPath(path), found.manifest);
-  await keepRecord(folder, setRecord(note, found));
+  // As in the check of the store, a fault may have passed when the output is complete.
+  const found = await currentRecord(address).catch(() => null);
+  if (version !== "" && found?.etag !== version) throw outputReplaced(address);
+  if (found !== null) await keepRecord(folder, found);
 }
 
 /**
- * Uploads the files of a run and removes the parts that it replaces. One object tells readers which
- * run is there: the rows, or the manifest of a data set. The others follow, or precede it, only while
- * it is the version that is expected.
+ * Uploads the files of a run. The first object, the rows, tells readers which run is there; the others
+ * follow only while it is the version that is expected.
  */
-export async function sendObjects(
-  run: UploadedRun,
-  { rows, rejects, folder, suffix, ...options }: SentFiles,
-): Promise<void> {
+export async function sendObjects({
+  rows,
+  rejects,
+  folder,
+  suffix,
+  ...options
+}: SentFiles): Promise<void> {
   const named = ({ path, address }: ObjectFile): UploadOptions => ({
-    path: withSuffix(path, suffix),
-    address: withSuffix(address, suffix),
+    path: path + suffix,
+    address: address + suffix,
     ...options,
   });
-  const files = [rows, rejects].filter((file) => file !== null).map(named);
-  const [first] = files;
-  if (first === undefined) return;
-  const { path, address } = first;
-  const note = { ...first, path: manifestPath(path), address: manifestPath(address) };
-  if (rows !== null) files.push(note);
-  const isSet = rows !== null && address.endsWith("/");
-  if (isSet) files.shift();
-  const main = isSet ? note : first;
-  const record = await findRecord(folder, main.address);
-  let expected = isSet ? await replaceable(record, run) : record.etag;
+  const [main, ...files] = [rows, rejects].filter((file) => file !== null).map(named);
+  if (main === undefined) return;
+  const { path, address } = main;
+  if (rows !== null) {
+    files.push({ ...main, path: manifestPath(path), address: manifestPath(address) });
+  }
+  const { etag } = await findRecord(folder, address);
+  const expected = await mustReplace({ ...main, replaces: etag });
   const mustBeExpected = async (): Promise<void> => {
-    const there = await etagAt(main.address);
+    const there = await etagAt(address);
     // The store may refuse to tell.
     if (![there, expected].includes(undefined) && there !== expected) {
-      throw outputReplaced(main.address);
+      throw outputReplaced(address);
     }
   };
-  const parts = isSet ? (run.output.parts ?? []).map(({ name }) => address + name) : [];
-  if (isSet) {
-    await mustBeExpected();
-    const isKept = (part: string): boolean => record.replaced.includes(part);
-    await keepRecord(folder, { ...record, own: parts.filter((part) => !isKept(part)) });
-    for (const part of parts) {
-      // It keeps its name because its content is the same.
-      if (isKept(part) && (await etagAt(part)) !== null) continue;
-      const file = path + basename(part);
-      await mustReplace({ ...options, path: file, address: part, replaces: null });
-    }
-  }
-  for (const file of files) {
-    if (file === main) expected = await mustReplace({ ...main, replaces: expected });
-    else await sendWhile(mustBeExpected, file);
-  }
-  for (const part of record.replaced) if (!parts.includes(part)) await removeObject(part);
-}
-
-/** Removes the parts of a run that is given up, unless readers use them. */
-export async function withdrawObjects(folder: string): Promise<void> {
-  const { address = "", own = [], replaced = [] } = (await readRecord(folder)) ?? {};
-  if (own.length > 0) {
-    const named = partsOf(address, (await manifestAt(address)).manifest);
-    const unused = own.every((part) => named.includes(part)) ? replaced : own;
-    for (const part of unused) if (!named.includes(part)) await removeObject(part);
-  }
-  await removeRecord(folder);
+  for (const file of files) await sendWhile(mustBeExpected, file);
 }
 
 /** The record of an object: of the run's start, else of now. */
@@ -119,16 +74,6 @@ async function findRecord(folder: string, address: string): Promise<UploadRecord
   const record = await currentRecord(address);
   await keepRecord(folder, record);
   return record;
-}
-
-/** The version of a manifest that may be replaced: that found at the start, or this run's. */
-async function replaceable(
-  { address, etag }: UploadRecord,
-  { run_id, ended_at }: UploadedRun,
-): Promise<string | null | undefined> {
-  const now = await manifestAt(address);
-  const isOwn = now.manifest?.run_id === run_id && now.manifest.ended_at === ended_at;
-  return isOwn ? now.etag : etag;
 }
 
 async function mustReplace(options: UploadOptions): Promise<string | undefined> {
@@ -153,26 +98,22 @@ function outputReplaced(address: string): FatalError {
   });
 }
 
-/** What a run replaces in object storage, and which parts of a data set it adds. */
+/** What a run replaces in object storage. */
 interface UploadRecord {
-  /** The object by which readers find the others: the rows, or the manifest of a data set. */
   readonly address: string;
   /** Its version when the run began; null if there was none, undefined if the store told none. */
   readonly etag?: string | null | undefined;
-  readonly replaced: readonly string[];
-  readonly own: readonly string[];
 }
 
 async function readRecord(folder: string): Promise<UploadRecord | null> {
-  const found = (await readJsonFile(pathIn(folder)).catch(() => null)) as UploadRecord | null;
-  return Array.isArray(found?.own) && Array.isArray(found.replaced) ? found : null;
+  return (await readJsonFile(pathIn(folder)).catch(() => null)) as UploadRecord | null;
 }
 
 async function keepRecord(folder: string, record: UploadRecord): Promise<void> {
   await writeJsonFile(pathIn(folder), record, 0o600);
 }
 
-async function removeRecord(folder: string): Promise<void> {
+export async function removeRecord(folder: string): Promise<void> {
   await rm(pathIn(folder), { force: true });
 }
 
@@ -181,17 +122,7 @@ function pathIn(folder: string): string {
 }
 
 async function currentRecord(address: string): Promise<UploadRecord> {
-  if (address.endsWith(manifestPath("/"))) return setRecord(address, await manifestAt(address));
-  return { address, etag: await etagAt(address), replaced: [], own: [] };
-}
-
-function setRecord(address: string, { etag, manifest }: StoredManifest): UploadRecord {
-  return { address, etag, replaced: partsOf(address, manifest), own: [] };
-}
-
-function partsOf(address: string, manifest: FoundManifest | null): readonly string[] {
-  const parts = manifest?.output?.parts;
-  return parts?.map(({ name }) => `${dirname(address)}/${basename(name)}`) ?? [];
+  return { address, etag: await etagAt(address) };
 }
 
 interface StoredManifest extends Pick<UploadRecord, "etag"> {

@@ -92,6 +92,14 @@ export async function checkRejects(
   keepInputs(`--rejects ${rejects}`, [...filesOf(file), file + failedSuffix], inputPaths);
 }
 
+/** Refuses the name of a folder as an output. @throws UsageError `output_is_directory` */
+export function refuseFolder(output: string): void {
+  if (!output.endsWith("/")) return;
+  throw new UsageError("output_is_directory", `the output ${output} is a folder`, {
+    hint: `name a file in it, such as ${output}{date}.csv`,
+  });
+}
+
 /**
  * Refuses an output whose extension names a format that repute cannot write. Names without an
  * extension, devices and named pipes accept any format. Not needed if `--to` names the format.
@@ -101,12 +109,6 @@ export async function checkRejects(
 export async function checkOutputName(output: string): Promise<void> {
   if (output === "-") return;
   refuseFailedName(output);
-  if (output.endsWith("/")) {
-    const message = `cannot write ${output}: it names a folder, not a file`;
-    throw new UsageError("unknown_output", message, {
-      hint: "name a file, such as out.csv; for a data set of several files, give their format with --to",
-    });
-  }
   const isKnown = findWarehouse(output) !== null || detectSinkFormat(output).format !== null;
   const extension = extensionOf(output);
   if (isKnown || extension === null || (await isDevice(output))) return;

@@ -16,8 +16,8 @@ import {
   checkRejects,
   makeStateFolder,
   recordBase,
+  refuseFolder,
 } from "./check-paths.js";
-import { chooseDataSet } from "./choose-data-set.js";
 import {
   localSettings,
   type OutputTarget,
@@ -42,6 +42,7 @@ export async function chooseOutput(
   pattern: Pick<OutputChoice, "output" | "rejects"> = settings,
 ): Promise<OutputTarget> {
   const { output, rejects = "" } = settings;
+  refuseFolder(output);
   if (![output, rejects].some(isObjectAddress)) {
     return chooseFile(settings, inputFormat, inputPaths);
   }
@@ -67,9 +68,7 @@ function refuseInput(given: string, inputs: readonly string[]): void {
   const address = plainAddress(given);
   const input = inputs.find((each) => {
     if (!isObjectAddress(each)) return false;
-    const plain = plainAddress(each);
-    const folder = plain.slice(0, plain.lastIndexOf("/") + 1);
-    return [address, manifestPath(address)].includes(plain) || folder === address;
+    return [address, manifestPath(address)].includes(plainAddress(each));
   });
   if (input === undefined) return;
   throw new UsageError("output_is_input", `writing ${given} would replace the input ${input}`, {
@@ -97,13 +96,11 @@ async function chooseFile(
   const { output } = settings;
   if (settings.to === undefined) await checkOutputName(output);
   const warehouse = output === "-" ? null : findWarehouse(output);
-  refuseIdleOptions(settings, warehouse);
+  refuseIdleOptions(settings);
   const target =
     warehouse === null
       ? await chooseTarget(output, settings, inputFormat, inputPaths)
-      : warehouse.target.kind === "data set"
-        ? await chooseDataSet(warehouse, settings, inputPaths)
-        : await chooseWarehouse(warehouse, settings, inputPaths);
+      : await chooseWarehouse(warehouse, settings, inputPaths);
   refuseWithoutColumns(settings, target.format);
   refuseTableOptions(settings, target);
   const { rejects } = settings;
@@ -123,7 +120,7 @@ async function chooseTarget(
   const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
   if (settings.to === "parquet") {
     throw new UsageError("unknown_output", `--to parquet needs a file name that says so`, {
-      hint: "name it OUT.parquet, or DIR/ for a data set",
+      hint: "name it OUT.parquet",
     });
   }
   const named = settings.to ?? detected.format;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { v7 as timeOrderedId } from "uuid";
 import { raceAbort } from "../../core/abort.js";
 import { systemClock } from "../../core/clock.js";
@@ -88,12 +87,11 @@ export async function chooseRun(
   const { settings, signal } = given;
   const { output, run } = settings;
   const inputFormat = () => raceAbort(handling.inputFormat(), signal);
-  const chosen = await raceAbort(
+  const target = await raceAbort(
     chooseOutput({ ...output, ...run }, inputFormat, inputFiles(given, handling), pattern),
     signal,
     (late) => late.upload?.cleanEmpty(),
   );
-  const target = handling.runId === undefined ? chosen : { ...chosen, partsId: randomUUID() };
   const job = { ...given, settings: { ...settings, output: localSettings(output, target) } };
   return { job, target };
 }

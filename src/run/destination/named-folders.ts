@@ -52,7 +52,5 @@ export function withoutNamedFolders(pattern: string): string {
     : [pattern];
   const place = /^[^{]*\//.exec(file)?.[0] ?? "";
   const name = file.slice(place.length);
-  const isSet = name.endsWith("/");
-  const joined = (isSet ? name.slice(0, -1) : name).replaceAll("/", "%2F");
-  return place + joined + (isSet ? "/" : "") + table;
+  return place + name.replaceAll("/", "%2F") + table;
 }

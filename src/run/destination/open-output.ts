@@ -4,18 +4,15 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { raceAbort } from "../../core/abort.js";
 import { systemClock } from "../../core/clock.js";
-import { addedColumns } from "../../core/columns.js";
-import type { PartRecord } from "../../core/manifest/manifest.js";
 import { detectSourceFormat, formats } from "../../formats/registry.js";
 import type { Encoder, EncoderOptions } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
-import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
 import { openFileDestination, streamDestination } from "../../outputs/file-destination.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { Publication } from "../../outputs/publication.js";
 import { textSink } from "../../outputs/text-sink.js";
-import type { Destination, PartFormat, Sink, SinkPosition } from "../../outputs/types.js";
+import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
@@ -56,22 +53,19 @@ interface PublishedRows {
   readonly runId: string;
   /** Folder of the staged rows. */
   readonly stateFolder: string;
-  /** The files of a data set whose run is finished. */
-  readonly finished?: readonly PartRecord[] | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /** Checks where a run will be published. @throws ReputeError */
 export function openPublication(
   job: EnrichJob,
-  handling: Pick<RowHandling, "optional" | "encoder">,
-  { base, format, gzip, partsId, warehouse }: WarehouseOutputTarget,
+  handling: Pick<RowHandling, "optional">,
+  { base, warehouse }: WarehouseOutputTarget,
   { source: { columns, types }, onWarning, ...run }: PublishedRows,
 ): Promise<Publication> {
   const { signal, clock = systemClock } = job;
   const { output } = job.settings;
   const optional = optionalColumnsOf(job, handling);
-  const rest = { columns, added: addedColumns(optional), clock };
   const opening = warehouse.open({
     ...run,
     columns,
@@ -85,16 +79,6 @@ export function openPublication(
     key: output.key,
     madeUp: job.session.service.madeUp,
     ...(onWarning && { onWarning }),
-    parts: base.endsWith("/")
-      ? {
-          format: format as PartFormat,
-          gzip,
-          rows: output.rowsPerFile ?? defaultRowsPerFile,
-          encoder: encoderOptions(output, format, rest),
-          id: partsId,
-          wrapEncoder: handling.encoder,
-        }
-      : undefined,
   });
   return raceAbort(opening, signal, () => undefined);
 }

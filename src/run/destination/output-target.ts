@@ -2,7 +2,6 @@ import type { SinkFormat } from "../../formats/types.js";
 import type { Warehouse } from "../../outputs/registry.js";
 import type { ObjectUpload } from "../../outputs/publish/object.js";
 import type { SinkSettings } from "../../outputs/options.js";
-import { withSuffix } from "../../outputs/data-set/data-set.js";
 
 export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
 
@@ -17,8 +16,6 @@ interface AnyOutputTarget {
   readonly pattern?: string | undefined;
   /** Of objects, which are uploaded from files. */
   readonly upload?: ObjectUpload;
-  /** Of a retry, which has the identifier of the run before: names the files of its data set. */
-  readonly partsId?: string | undefined;
 }
 
 /** Settings that name the local files of objects. */
@@ -31,7 +28,7 @@ export function localSettings<T extends Pick<SinkSettings, "output" | "rejects">
 
 /** Whether the output is a table, which has no files of its own. */
 export function isTable({ file, base }: Pick<OutputTarget, "file" | "base">): boolean {
-  return file === null && base !== null && !base.endsWith("/");
+  return file === null && base !== null;
 }
 
 /**
@@ -43,7 +40,7 @@ export function resultBase(
   target: Pick<OutputTarget, "file"> & { readonly base: string },
   suffix: string,
 ): string {
-  const base = withSuffix(target.base, suffix);
+  const base = target.base + suffix;
   return suffix !== "" && isTable(target) ? `${base}.ndjson` : base;
 }
 

@@ -2,31 +2,19 @@ import { UsageError } from "../../core/errors.js";
 import { formats } from "../../formats/registry.js";
 import { sinkFormats } from "../../formats/types.js";
 import type { SinkSettings } from "../../outputs/options.js";
-import type { Warehouse } from "../../outputs/registry.js";
 import type { OutputTarget } from "./output-target.js";
 
 /**
  * Refuses options that would have no effect.
  *
- * @throws UsageError `data_set_option`, `es_option_unused`
+ * @throws UsageError `es_option_unused`
  */
-export function refuseIdleOptions(
-  { to, esIndex, esAction, esId, rowsPerFile, gzip }: SinkSettings,
-  warehouse: Warehouse | null,
-): void {
+export function refuseIdleOptions({ to, esIndex, esAction, esId }: SinkSettings): void {
   const bulk = Object.entries({ "--es-index": esIndex, "--es-action": esAction, "--es-id": esId });
   const [idle] = to === "es-bulk" ? [] : bulk.filter(([, value]) => value !== undefined);
-  if (idle !== undefined) {
-    throw new UsageError("es_option_unused", `${idle[0]} applies only to --to es-bulk`, {
-      hint: `add --to es-bulk, or leave out ${idle[0]}`,
-    });
-  }
-  if (warehouse?.target.kind === "data set") return;
-  const given = rowsPerFile !== undefined ? "--rows-per-file" : gzip ? "--gzip" : null;
-  if (given === null) return;
-  const name = gzip ? "; to compress a single file, end its name in .gz" : "";
-  throw new UsageError("data_set_option", `${given} applies only to data sets`, {
-    hint: `end the output in / to write a data set, or leave out ${given}${name}`,
+  if (idle === undefined) return;
+  throw new UsageError("es_option_unused", `${idle[0]} applies only to --to es-bulk`, {
+    hint: `add --to es-bulk, or leave out ${idle[0]}`,
   });
 }
 

@@ -30,10 +30,11 @@ export async function earlierRows(
   return null;
 }
 
-/** Rows of the file or data set that will be replaced, by its manifest. */
+/** Rows of the file that will be replaced, by its manifest. */
 async function replacedRows({ base, file }: Target): Promise<number | null> {
-  const isThere = file === null ? base?.endsWith("/") === true : existsSync(file);
-  return base !== null && isThere ? rowsIn(await findManifest(base).catch(() => null)) : null;
+  return base !== null && file !== null && existsSync(file)
+    ? rowsIn(await findManifest(base).catch(() => null))
+    : null;
 }
 
 /** Rows that a run read: with `--only`, its output has fewer. */

@@ -1,13 +1,11 @@
 import { existsSync } from "node:fs";
-import { rm, rmdir } from "node:fs/promises";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/remedies.js";
 import { hashFile } from "../../core/files/file-hash.js";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { earlierParts } from "../../outputs/data-set/data-set.js";
 import { parseManifest } from "../../core/manifest/found-manifest.js";
-import { type PartRecord, type Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import { partPath, renamePart } from "../../outputs/part-file.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
@@ -89,29 +87,14 @@ export async function saveRecord(
   if (target.base === null) return;
   const base = resultBase({ ...target, base: target.base }, suffix);
   await writeManifest(base, manifest);
-  const { parts } = manifest.output;
-  if (parts !== undefined) await removeEarlierParts(job, base, parts);
   if (suffix === "") await removeFailedOutput(job, target, target.base);
   const { signal, onWarning } = job;
-  await target.upload?.publish(manifest, {
+  await target.upload?.publish({
     suffix,
     signal,
     inputs: inputPaths(job.input),
     onWarning,
   });
-}
-
-/** Removes the parts of the data set that this one replaces: no manifest names them any more. */
-async function removeEarlierParts(
-  job: RecordedJob,
-  folder: string,
-  parts: readonly PartRecord[],
-): Promise<void> {
-  try {
-    for (const name of await earlierParts(folder, parts)) await rm(join(folder, name));
-  } catch (error) {
-    job.onWarning?.(`cannot remove files of an earlier data set: ${(error as Error).message}`);
-  }
 }
 
 interface RecordedJob {
@@ -129,9 +112,7 @@ async function removeFailedOutput(
 ): Promise<void> {
   const failed = resultBase({ file, base }, failedSuffix);
   const { rejects } = job.settings.output;
-  const inputs = inputPaths(job.input)
-    .map(realPath)
-    .flatMap((path) => [path, `${path}/`]);
+  const inputs = inputPaths(job.input).map(realPath);
   const place: FailedPlace = {
     readManifest: (path) =>
       readJsonFile(path)
@@ -140,8 +121,7 @@ async function removeFailedOutput(
     remove: (path) => rm(path, { force: true }),
   };
   try {
-    const isRemoved = await removeFailed(place, failed, rejects && realPath(rejects), inputs);
-    if (isRemoved && failed.endsWith("/")) await rmdir(failed).catch(() => undefined);
+    await removeFailed(place, failed, rejects && realPath(rejects), inputs);
   } catch (error) {
     job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
   }
@@ -171,7 +151,7 @@ async function commitStaged(
 ): Promise<void> {
   const { source, runId, sink } = checkpoint;
   const { onWarning } = job;
-  const rows = { source, runId, stateFolder, finished: manifest.output.parts, onWarning };
+  const rows = { source, runId, stateFolder, onWarning };
   const publication = await openPublication(job, handling, target, rows);
   await publication.commit(stageUpTo(publication, stateFolder, sink), suffix, manifest);
 }

@@ -10,7 +10,6 @@ import { isObjectAddress } from "../../s3/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { WrittenOutput } from "../../outputs/types.js";
 import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
-import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { defaultPrefix, type SinkSettings } from "../../outputs/options.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { Tally } from "../tally.js";
@@ -96,7 +95,6 @@ export function manifestOf(
       ...notedPrefix(output.prefix),
       ...(written?.indicators === undefined ? {} : { indicators: written.indicators }),
       ...(written?.withoutKey === undefined ? {} : { without_key: written.withoutKey }),
-      ...(written?.parts === undefined ? {} : { parts: written.parts }),
     },
     ...(output.distinct || output.only ? { left_out } : {}),
     ...(how.limit === undefined ? {} : { sampled: how.limit }),
@@ -126,7 +124,7 @@ function outputPlace(
 ): Pick<Manifest["output"], "path" | "format"> {
   if (base === null) return { path: null, format };
   const place = { base, ...target };
-  if (suffix === "" || !isTable(place)) return { path: withSuffix(name, suffix), format };
+  if (suffix === "" || !isTable(place)) return { path: name + suffix, format };
   return { path: resultBase(place, suffix), format: "ndjson" };
 }
 

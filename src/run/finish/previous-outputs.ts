@@ -1,11 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import {
-  dataSetManifest,
-  manifestPath,
-  hasRunWords,
-  wordForms,
-} from "../../core/files/output-names.js";
+import { join } from "node:path";
+import { manifestPath, hasRunWords, wordForms } from "../../core/files/output-names.js";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
 import { manifestAt } from "../../outputs/publish/send-objects.js";
 import { outputBase } from "../destination/check-paths.js";
@@ -16,7 +11,7 @@ import { listObjects } from "../../s3/list-objects.js";
 interface NameParts {
   /** Its folder or bucket. */
   readonly before: string;
-  /** The file, data set or key, in which `{date}` and `{run_id}` may be. */
+  /** The file or key, in which `{date}` and `{run_id}` may be. */
   readonly name: string;
   readonly after: string;
 }
@@ -73,45 +68,35 @@ export async function faultOf(output: string, stateDir?: string): Promise<string
   // Objects appear as a whole.
   if (isObjectAddress(output)) return null;
   const base = outputBase(output, stateDir);
-  for (const [file, bytes] of filesOf(base, manifest)) {
-    const facts = await stat(file).catch(() => null);
-    if (facts === null) return `${file} is missing`;
-    if (facts.size !== bytes) return `${file} has ${facts.size} bytes instead of ${bytes}`;
-  }
-  return null;
+  const bytes = manifest.output?.bytes;
+  // A table has no file.
+  if (typeof bytes !== "number") return null;
+  const facts = await stat(base).catch(() => null);
+  if (facts === null) return `${base} is missing`;
+  return facts.size === bytes ? null : `${base} has ${facts.size} bytes instead of ${bytes}`;
 }
 
 const noManifest = "it has no manifest that can be read";
-
-/** The files of an output and their sizes. A table has none. */
-function filesOf(base: string, { output }: FoundManifest): readonly [string, number][] {
-  const { parts, bytes } = output ?? {};
-  if (parts !== undefined) return parts.map((part) => [join(base, part.name), part.bytes]);
-  return typeof bytes === "number" ? [[base, bytes]] : [];
-}
 
 function partsOf(output: string): NameParts {
   const [file = "", after = ""] = /^duckdb:/i.test(output) ? output.split(/(?=\?)/, 2) : [output];
   const [before = ""] = isObjectAddress(file)
     ? (/^s3:\/\/[^/]*\//i.exec(file) ?? [])
-    : (/^(?:duckdb:)?(?:[^{]*\/(?!$))?/i.exec(file) ?? []);
+    : (/^(?:duckdb:)?(?:[^{]*\/)?/i.exec(file) ?? []);
   return { before, name: file.slice(before.length), after };
 }
 
-/** Names that may be of the pattern: files, data sets with their `/`, keys. */
+/** Names that may be of the pattern: files or keys. */
 async function namesLike({ before, name }: NameParts): Promise<readonly string[]> {
-  const isSet = name.endsWith("/");
   if (isObjectAddress(before)) {
     const [prefix = ""] = name.split("{", 1);
-    const keys = (await listObjects(before + prefix)).map((key) => prefix + key);
-    if (!isSet) return keys;
-    return keys.filter((key) => basename(key) === dataSetManifest).map((key) => `${dirname(key)}/`);
+    return (await listObjects(before + prefix)).map((key) => prefix + key);
   }
   const folder = before.replace(/^duckdb:/i, "") || ".";
-  const steps = (isSet ? name.slice(0, -1) : name).split("/");
+  const steps = name.split("/");
   let found = [""];
   for (const [depth, step] of steps.entries()) {
-    const isFolder = isSet || depth < steps.length - 1;
+    const isFolder = depth < steps.length - 1;
     const fits = keysOf(step);
     const next: string[] = [];
     for (const path of found) {

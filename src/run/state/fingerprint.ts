@@ -5,7 +5,6 @@ import { schemaVersion } from "../../core/columns.js";
 import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import type { RunInput, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../s3/address.js";
-import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
@@ -62,8 +61,6 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   // The copy stays the same whatever becomes of the table.
   if (copyOf !== undefined) return { path: copyOf.name, ...unread };
   if (isObjectAddress(path)) {
-    // A data set has no object of its own.
-    if (path.endsWith("/")) return { path, file: path, ...unread };
     const { pinnedObject } = await import("../../inputs/stored-object.js");
     const { etag, size } = await pinnedObject(input);
     return { path, file: path, bytes: size, head: etag, tail: null };
@@ -125,8 +122,6 @@ export async function takeFingerprint(
     bogons,
     exclude: lists.length === 0 ? null : lists.map(listIdentity),
     "url-query": lookup.urlQuery === "strip" ? "strip" : null,
-    "rows-per-file":
-      target.base?.endsWith("/") === true ? (output.rowsPerFile ?? defaultRowsPerFile) : null,
     rejects: output.rejects ?? null,
     "intel-url": session.service.name,
   };

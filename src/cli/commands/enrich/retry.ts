@@ -3,7 +3,6 @@ import { option } from "../../../core/options.js";
 import { UsageError } from "../../../core/errors.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { findWarehouse } from "../../../outputs/registry.js";
-import { asOutputName } from "../../../earlier/output-files.js";
 import { statePath } from "../../../run/state/state-files.js";
 import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../outputs/options.js";
 import { sourceOptions } from "../../../inputs/source-options.js";
@@ -33,8 +32,7 @@ const groups = {
   Output: {
     output: option(z.string().min(1).optional(), {
       common: true,
-      description:
-        "Output: a file or DIR/ of the same format, or - for stdout [default: OUT is replaced]",
+      description: "Output: a file of the same format, or - for stdout [default: OUT is replaced]",
       value: "OUT2",
       alias: "o",
     }),
@@ -57,13 +55,13 @@ export const retryCommand = defineCommand({
   summary: "repeat the failed and partial lookups of an earlier output",
   description: [
     "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged. So are the identifier of the run and the numbers of rows.",
-    "The output is replaced when the retry ends, unless -o names another one. Of a data set (a folder with _manifest.json), the files with improved rows are written again, and the others stay.",
+    "The output is replaced when the retry ends, unless -o names another one.",
     "The rows of a table are filled in where they are, always without -o: those of the newest run, or of the one that --run names. What is filled in stays, whatever interrupts the retry.",
   ],
   operands: [
     [
       "OUT",
-      "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected; a data set: DIR/; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
+      "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
     ],
   ],
   operandCount: "one",
@@ -72,7 +70,6 @@ export const retryCommand = defineCommand({
     "repute retry enriched.csv": "retry in the morning what failed at night",
     "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
       "retry only the query, and write what still fails to a separate file",
-    "repute retry enriched/": "retry a data set",
     "repute retry 'duckdb:intel.duckdb?table=enriched'":
       "fill in the rows of a table where they are",
   },
@@ -88,16 +85,14 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
       hint: "save the rows to a file, and name that",
     });
   }
-  const replaced = asOutputName(path);
-  const isTable = (findWarehouse(replaced)?.rows ?? null) !== null;
+  const isTable = (findWarehouse(path)?.rows ?? null) !== null;
   const named = {
-    output: await namedAfterRun(replaced, "-o", own.output ?? replaced),
-    rejects: await namedAfterRun(replaced, "--rejects", own.rejects),
-    report: await namedAfterRun(replaced, "--report", own.report),
+    output: await namedAfterRun(path, "-o", own.output ?? path),
+    rejects: await namedAfterRun(path, "--rejects", own.rejects),
+    report: await namedAfterRun(path, "--report", own.report),
   };
   const settings = {
     ...sourceOptions.parse({}),
-    gzip: false,
     raw: false,
     distinct: false,
     ...own,

@@ -17,7 +17,6 @@ import {
   type Manifest,
   type RequestCounts,
 } from "../../../core/manifest/manifest.js";
-import { withSuffix } from "../../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../../outputs/registry.js";
 import {
   counted,
@@ -116,8 +115,8 @@ function shownBase({ exit_reason }: Manifest, output: string, stateDir?: string)
   const target = findWarehouse(output)?.target;
   if (target === undefined || target.base === target.file) return output;
   const plain = recordBase(target, stateDir);
-  const base = isRefusal(exit_reason) ? withSuffix(plain, failedSuffix) : plain;
-  const near = relative(".", base) + (base.endsWith("/") ? "/" : "");
+  const base = isRefusal(exit_reason) ? plain + failedSuffix : plain;
+  const near = relative(".", base);
   return near.startsWith("..") ? base : near;
 }
 

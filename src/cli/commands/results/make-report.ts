@@ -17,7 +17,7 @@ import { findWarehouse } from "../../../outputs/registry.js";
 import { checkFolder } from "../../../run/destination/check-paths.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { readingFlags } from "./failed-rows.js";
-import { outputFiles } from "../../../earlier/output-files.js";
+import { outputFile } from "../../../earlier/output-file.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
 import {
   type OutputReading,
@@ -131,16 +131,14 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
       },
     );
   }
-  // The run creates the folder of a data set.
-  const isInSet = output.endsWith("/") && realPath(report).startsWith(`${realPath(output)}/`);
-  if (!isObjectAddress(report) && !hasRunWords(dirname(report)) && !isInSet) {
+  if (!isObjectAddress(report) && !hasRunWords(dirname(report))) {
     await checkFolder(realPath(report));
   }
   if (isObjectAddress(report)) {
     await (await import("../../../s3/check-store.js")).checkObjectWritable(report);
   }
   if (findWarehouse(output) !== null) return;
-  refuseUnreadable(output, to ?? outputFiles(output, null).format);
+  refuseUnreadable(output, to ?? outputFile(output, null).format);
 }
 
 /** Checks that an output can be compared with an earlier one. */

@@ -16,7 +16,6 @@ function folderOf(name: string, paths: readonly string[]): InputFolder {
       const rest = within.map((path) => path.slice(entry.length));
       return Promise.resolve(folderOf(name + entry, rest));
     },
-    read: () => Promise.reject(new Error("no file is read")),
   };
 }
 
@@ -59,20 +58,6 @@ test("leaves out hidden files and what repute wrote, at any depth", async () => 
     ["in/x/out.csv.manifest.json", "a run wrote it beside its output"],
     ["in/x/out.ndjson.state", "the state of a run"],
   ]);
-});
-
-test("of a data set, lists the parts that its manifest names", async () => {
-  const folder = folderOf("in/", [
-    "_manifest.json",
-    "part-0-a.csv",
-    "part-0-b.csv",
-    "part-1-a.csv",
-  ]);
-  const parts = [{ name: "part-1-a.csv" }, { name: "part-0-a.csv" }];
-  const read = () => Promise.resolve({ output: { format: "csv", parts } });
-  const { inputs, skipped } = await listFolder("in", { ...folder, read }, choice);
-  expect(inputs.map(({ name }) => name)).toEqual(["in/part-1-a.csv", "in/part-0-a.csv"]);
-  expect(skipped).toEqual([]);
 });
 
 test("says that only outputs of repute are in a folder", async () => {

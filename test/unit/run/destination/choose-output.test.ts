@@ -14,6 +14,8 @@ describe("chooseOutput", () => {
     ["a link to the input", "link.csv", "output_is_input"],
     ["an output that grows under the input's name", "grows.csv", "output_is_input"],
     ["a directory", "folder", "output_is_directory"],
+    ["a directory that is not there", "new/", "output_is_directory"],
+    ["a folder of objects", "s3://lake/new/", "output_is_directory"],
     ["a folder that is not there", "none/out.csv", "output_folder_missing"],
   ])("refuses %s", async (_, output, code) => {
     const folder = await prepared();
