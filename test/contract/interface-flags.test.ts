@@ -43,7 +43,6 @@ const flags: Readonly<Record<string, readonly string[]>> = {
     "profile",
   ],
   plan: [...reading, "recursive", "limit", "prefix", ...asking, "cache", "rate"],
-  split: [...reading, "to", ...rows, ...asking],
   extract: ["recursive", "to", "quiet"],
   schema: ["from", "item-column", "recursive", "columns", "prefix"],
   doctor: [...reading, "recursive", "limit", ...rows, ...asking],
@@ -52,9 +51,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
 /** Flags of the main job that other commands must not have, as they could do nothing there. */
 const without: Readonly<Record<string, readonly string[]>> = {
   plan: ["columns", "only", "distinct"],
-  split: ["recursive", "limit"],
   retry: [...reading, "recursive", "columns", "only", "distinct", "limit"],
-  merge: [...reading, "recursive", "columns", "only", "distinct", "limit"],
   extract: ["sheet", "columns", "limit"],
   query: [...reading, "recursive", "columns", "limit"],
 };

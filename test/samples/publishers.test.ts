@@ -21,7 +21,7 @@ const chosen = {
   "misp-export.csv": ["value", "7 of 7", '; "type" holds the kinds'],
   "commented-header.csv": ["ioc_value", "4 of 4", '; "ioc_type" holds the kinds'],
   "semicolons.csv": ["Peer", "3 of 3", ""],
-  "counted-list.txt": ["column_1", "4 of 4", ""],
+  "counted-list.txt": ["IP", "4 of 4", ""],
   "report.csv": ["Data", "7 of 8", '; "Indicator" holds the kinds'],
 };
 
@@ -31,7 +31,9 @@ async function enriched(input: string, args: readonly string[] = []) {
   const out = join(await temporaryFolder(), "out.csv");
   const flags = ["-o", out, "--local", "--lookups", "quick-check", ...args];
   const { code, stderr } = await runRepute(["enrich", input, ...flags]);
-  const rows: Record<string, string>[] = parse(await readFile(out, "utf8"), { columns: true });
+  const text = await readFile(out, "utf8");
+  const delimiter = text.includes(";rep_item;") ? ";" : ",";
+  const rows: Record<string, string>[] = parse(text, { columns: true, delimiter });
   const manifest = JSON.parse(await readFile(`${out}.manifest.json`, "utf8")) as Manifest;
   return { code, stderr, rows, input: manifest.input };
 }
@@ -60,13 +62,12 @@ test("rejected rows keep delimiter and header, and can be used as input", async 
   expect([again.code, again.rows[0]?.["note"]]).toEqual([0, "b;c"]);
 });
 
-test("a run with nothing to look up warns", async () => {
-  const folder = await temporaryFolder();
-  const input = join(folder, "in.csv");
-  await writeFile(input, "name,ip\nalpha,192.0.2.1\nbeta,192.0.2.2\n");
-  const { code, stderr } = await enriched(input, ["--item-column", "name", "--quiet"]);
-  expect(code).toBe(0);
-  expect(stderr).toContain(
-    'repute: warning: 2 of 2 rows have no indicator in column "name"; choose another with --item-column',
-  );
+test("a column without items is refused, and the other one named", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "name,ip\nalpha,192.0.2.1\nbeta,192.0.2.2\n");
+  const flags = ["--item-column", "name", "-o", "out.csv", "--local"];
+  const { code, stderr } = await runRepute(["enrich", "in.csv", ...flags], { cwd });
+  expect(code).toBe(1);
+  expect(stderr).toContain("repute: none of the 2 rows can be looked up");
+  expect(stderr).toMatch(/^ {2}elsewhere +ip 2$/m);
 });
