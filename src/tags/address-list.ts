@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { isIPv4, isIPv6 } from "node:net";
-import { readIpv6, v4Number, v6Number } from "../core/item/ip.js";
+import { readIpv6, v4Number, v6Number, v6Text } from "../core/item/ip.js";
 
 /**
  * IP addresses as numbers, 4 bytes each for IPv4. A sorted list has them ascending and distinct,
@@ -104,11 +104,6 @@ export function addressTexts({ v4, v6 }: AddressList): [family: 4 | 6, texts: It
 
 export function v4Text(address: number): string {
   return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
-}
-
-export function v6Text(address: bigint): string {
-  const digits = address.toString(16).padStart(32, "0");
-  return readIpv6(digits.replaceAll(/.{4}(?=.)/g, "$&:"))!;
 }
 
 /** Like `filter`, which would box every number. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type AddressList, addressTexts, v4Text, v6Text } from "./address-list.js";
+import { type AddressList, addressTexts, v4Text } from "./address-list.js";
+import { v6Text } from "../core/item/ip.js";
 import type { ListMetadata } from "./types.js";
 
 /**

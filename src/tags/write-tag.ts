@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { v6Text } from "../core/item/ip.js";
 import { counted, formatCount } from "../core/text/quantity.js";
 import { isReserved, type Withheld } from "../lookup/withheld.js";
 import {
@@ -10,7 +11,6 @@ import {
   selectV4,
   sizeOf,
   v4Text,
-  v6Text,
 } from "./address-list.js";
 import { exportFault, TagExportError } from "./faults.js";
 import { setNames } from "./firewalls.js";

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { ways } from "../helpers/connections.js";
+import { createDispatcher } from "../../src/api/http/dispatcher.js";
+import { type Connect, ways } from "../helpers/connections.js";
 import { ipResult, success } from "../unit/api/answers.js";
 import { queriesOf, tryQuery } from "./lookup.js";
 
@@ -18,21 +19,31 @@ async function writeApart(socket: Socket, pieces: readonly string[]): Promise<vo
   }
 }
 
-describe.each(ways)("%s", (_way, connect) => {
-  const query = queriesOf(connect);
+const throughProxy = (proxy: string) =>
+  createDispatcher("http://intel.example", { connections: 1, env: { http_proxy: proxy } });
 
-  test.each([
-    ["100 Continue", ["HTTP/1.1 100 Continue\r\n\r\n", answer]],
-    ["100 without a phrase, in one piece with the answer", [`HTTP/1.1 100\r\n\r\n${answer}`]],
-    ["100 with headers, twice", [`${"HTTP/1.1 100 Continue\r\nx: y\r\n\r\n".repeat(2)}${answer}`]],
-    ["103 and 100", [`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${note}`, answer]],
-    ["100, byte by byte", Array.from(`${note}${answer}`)],
-  ])("%s before the answer is skipped", async (_, pieces) => {
-    const { finding } = await query((socket) => void writeApart(socket, pieces));
-    expect(finding).toMatchObject({ status: "complete" });
-    expect(finding.answers.query?.result).toMatchObject({ note });
-  });
-});
+describe.each<readonly [string, Connect]>([...ways, ["through a proxy", throughProxy]])(
+  "%s",
+  (way, connect) => {
+    const query = queriesOf(connect);
+
+    test.each([
+      ["100 Continue", ["HTTP/1.1 100 Continue\r\n\r\n", answer]],
+      ["100 without a phrase, in one piece with the answer", [`HTTP/1.1 100\r\n\r\n${answer}`]],
+      [
+        "100 with headers, twice",
+        [`${"HTTP/1.1 100 Continue\r\nx: y\r\n\r\n".repeat(2)}${answer}`],
+      ],
+      ["103 and 100", [`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${note}`, answer]],
+      ["100, byte by byte", Array.from(`${note}${answer}`)],
+    ])("%s before the answer is skipped", async (_, pieces) => {
+      const { finding, requests } = await query((socket) => void writeApart(socket, pieces));
+      expect(requests[0]?.path.startsWith("http:")).toBe(way === "through a proxy");
+      expect(finding).toMatchObject({ status: "complete" });
+      expect(finding.answers.query?.result).toMatchObject({ note });
+    });
+  },
+);
 
 test("interim answers are skipped however they are cut", async () => {
   const interim = fc.constantFrom("100 Continue", "100", "102 Processing", "103 Early Hints");

@@ -4,7 +4,7 @@ import type { Item } from "../item/item.js";
 import { reverseEnds } from "../item/reverse-name.js";
 import { hostOf } from "../item/url.js";
 import { isIPv4 } from "node:net";
-import { embeddedIpv4, readIpv6, v4Number, v6Number } from "../item/ip.js";
+import { embeddedIpv4, readIpv6, v4Number, v6Number, v6Text } from "../item/ip.js";
 
 export function excludedMessage(path: string): string {
   return `${itemCodes.excluded[0]}: ${path}`;
@@ -83,7 +83,7 @@ function singleOf(value: string): string {
 
 /**
  * Address ranges of both families. An IPv6 address that embeds IPv4 addresses is also in the ranges of
- * these.
+ * these, and stands for them where it is an entry.
  */
 class AddressRanges {
   /** First and last addresses as numbers. Sorted when the first address is looked for. */
@@ -105,9 +105,24 @@ class AddressRanges {
     const quad = length >= width - 32 ? dottedQuad(ip) : null;
     const bits = BigInt(width - length);
     const first = ((quad === null ? v6Number(ip) : quadNumber(quad)) >> bits) << bits;
-    this.#ranges.push([first, first + (1n << bits) - 1n]);
-    this.#isSorted = false;
+    const last = first + (1n << bits) - 1n;
+    this.#addRange(first, last);
+    if (quad === null && width === 128) this.#addEmbedded(v6Text(first), v6Text(last));
     return true;
+  }
+
+  /** Adds the IPv4 addresses that a range stands for, unless these are all that there are. */
+  #addEmbedded(first: string, last: string): void {
+    const others = embeddedIpv4(last).map(quadNumber);
+    for (const [at, quad] of embeddedIpv4(first).map(quadNumber).entries()) {
+      const [low, high] = [quad, others[at] ?? quad].toSorted((a, b) => (a < b ? -1 : 1));
+      if (high! - low! < lastQuad) this.#addRange(low!, high!);
+    }
+  }
+
+  #addRange(first: bigint, last: bigint): void {
+    this.#ranges.push([first, last]);
+    this.#isSorted = false;
   }
 
   /** Adds what a reverse name stands for; any other name adds nothing. */
@@ -115,8 +130,7 @@ class AddressRanges {
     const ends = reverseEnds(name);
     if (ends === null) return;
     const [first, last] = ends.map((ip) => (isIPv4(ip) ? quadNumber(ip) : v6Number(ip)));
-    this.#ranges.push([first!, last!]);
-    this.#isSorted = false;
+    this.#addRange(first!, last!);
   }
 
   has(ip: string): boolean {
@@ -160,6 +174,9 @@ function dottedQuad(ip: string): string | null {
 
 /** Numbers of IPv4 addresses follow those of IPv6. */
 const firstV4 = 1n << 128n;
+
+/** From the first IPv4 address to the last. */
+const lastQuad = (1n << 32n) - 1n;
 
 function quadNumber(quad: string): bigint {
   return firstV4 + BigInt(v4Number(quad));

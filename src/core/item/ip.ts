@@ -62,6 +62,11 @@ export function v6Number(ip: string): bigint {
   return parts.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n);
 }
 
+export function v6Text(address: bigint): string {
+  const digits = address.toString(16).padStart(32, "0");
+  return readIpv6(digits.replaceAll(/.{4}(?=.)/g, "$&:"))!;
+}
+
 /** A shorter number behind a slash is more likely a prefix length. */
 const otherPort = /^([\d.]{7,15}(?=[/#])|[\da-f:.]{2,45}(?=#))(?:#\d{1,5}|\/\d{3,5})$/i;
 
