@@ -29,8 +29,6 @@ export interface Row {
   readonly kindText: string;
   /** Set if the line is not a record (broken JSON): the row becomes `failed` with this error. */
   readonly fault: FindingError | null;
-  /** Its number in the run that wrote it, for a retry in a table. */
-  readonly savedNumber?: number;
   /** Its cells in the Parquet file that a retry copies, in the order of the columns. */
   readonly saved?: readonly (string | bigint | number | boolean | readonly string[] | null)[];
   readonly earlier?: Finding;

@@ -31,7 +31,6 @@ export interface TableRows {
     readonly runId: string | null;
   }): Promise<FoundRows>;
   input(query: string): Promise<TableInput>;
-  fill(options: PublicationOptions): Promise<Publication>;
 }
 
 /** Parses `-o`: a warehouse of one kind, or null. */
@@ -92,8 +91,6 @@ function tableOf(target: DuckdbTarget | PostgresTarget, connect: Connect): Wareh
     rows: {
       find: async (options) => (await saved()).findSavedRun(connect, target, options),
       input: async (query) => (await import("./find-table.js")).databaseInput(target, { query }),
-      fill: async (options) =>
-        (await import("./publish/fill-table.js")).fillTable(connect, target, options),
     },
   };
 }

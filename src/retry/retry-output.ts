@@ -16,29 +16,20 @@ import type { EnrichJob } from "../run/types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { type LocalOutput, localOutput } from "../earlier/local-output.js";
 import { shapeRefused } from "../earlier/text-form.js";
-import { type RowsToRetry, retryStart } from "./retry-row.js";
+import { retryStart } from "./retry-row.js";
 
 /**
  * Looks up the failed and partial rows of an earlier output again. The result is a new output, or
  * replaces the earlier one; it keeps the run and its numbers of rows. Every other row, and every row
- * that does not improve, keeps all it has. In a table, only the rows that improve are changed.
+ * that does not improve, keeps all it has.
+ *
+ * @param prefix of the added columns. @default the one that the manifest notes
  */
-export async function retryOutput(job: EnrichJob, which: RowsToRetry = {}): Promise<Manifest> {
+export async function retryOutput(job: EnrichJob, prefix?: string): Promise<Manifest> {
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
   const { path } = job.input;
-  const warehouse = findWarehouse(path);
-  if (warehouse !== null && warehouse.rows !== null) {
-    const { retryTable } = await import("./retry-table.js");
-    return retryTable(job, { ...warehouse, rows: warehouse.rows }, which);
-  }
-  const { run = null, prefix } = which;
-  if (run !== null) {
-    throw new UsageError("run_of_table", `--run names a run in a table, and ${path} is a file`, {
-      hint: "leave out --run",
-    });
-  }
   await using local = await localOutput(path);
   return await retryFiles(job, path, local, prefix);
 }

@@ -17,13 +17,6 @@ import { type EarlierRow, earlierResult } from "../earlier/earlier-row.js";
 import type { Lookup } from "../lookup/types.js";
 import type { StartRow } from "../run/rows/row-handling.js";
 
-export interface RowsToRetry {
-  /** Of a table: `rep_run_id` of the rows. @default the newest run */
-  readonly run?: string | null;
-  /** Prefix of the added columns. @default the one that the manifest notes */
-  readonly prefix?: string | undefined;
-}
-
 /** Looks up the failed and partial rows of an earlier output; a worse answer changes nothing. */
 export function retryStart(lookup: Lookup): StartRow {
   return (row, signal) => {

@@ -124,12 +124,12 @@ function runToStream(
  * @param base path from which the name of the state folder derives
  * @param names null if the files of all runs have the same names
  */
-export async function runResumably(
+async function runResumably(
   job: EnrichJob,
   handling: RowHandling,
   target: OutputTarget,
   base: string,
-  names: RunNames | null = null,
+  names: RunNames | null,
 ): Promise<Manifest> {
   const { settings, onFinished = (lastStep) => lastStep() } = job;
   const { output: name = target.name } = names ?? {};

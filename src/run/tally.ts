@@ -194,9 +194,9 @@ export class Tally extends RequestTally {
     return this.rows - distinct - only;
   }
 
-  #warn(message: string, { number, savedNumber = number }: Row): void {
+  #warn(message: string, { number }: Row): void {
     this.warning(message);
-    this.#warnedAt(message, savedNumber);
+    this.#warnedAt(message, number);
   }
 
   #warnedAt(message: string, row: number): void {

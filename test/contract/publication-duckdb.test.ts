@@ -1,7 +1,6 @@
-import { copyFile, readdir, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openStage } from "../../src/outputs/publish/staged-sink.js";
 import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
 import { findWarehouse } from "../../src/outputs/registry.js";
 import { holdDuckdb } from "../helpers/held-duckdb.js";
@@ -45,46 +44,6 @@ it("commits the rows of a run again without changing those that are there", asyn
   await sink.finish();
   const stored = await query(place, "SELECT ip FROM enriched ORDER BY rep_row");
   expect(stored.map((row) => row["ip"])).toEqual(["cell 1", "mine", "cell 3"]);
-});
-
-describe("a retry", () => {
-  it("fills rows in where they are, however often", async () => {
-    const place = await aPlace();
-    await load(place, { runId: "night" }, 4_500);
-    const own = `SELECT md5(string_agg(concat_ws('|', rep_row, ip, rep_status), '|' ORDER BY rep_row)) AS sum FROM enriched`;
-    const before = await query(place, own);
-    await query(place, "UPDATE enriched SET rep_status = 'failed' WHERE rep_row > 3");
-    const options = await someOptions(place.folder, { runId: "night" });
-    const publication = await findWarehouse(place.output)!.rows!.fill(options);
-    const sink = await openStage(publication, options.stateFolder, null);
-    for (let number = 4; number <= 4_500; number++) {
-      await sink.write([anEnrichedRow({ number: number - 3, savedNumber: number })]);
-    }
-    for (let times = 0; times < 2; times++) await sink.publishSoFar();
-    // What a crash at this moment would leave.
-    const crashed = { ...place, file: `${place.file}.copy` };
-    await copyFile(place.file, crashed.file);
-    await sink.finish();
-    for (const end of [place, crashed]) expect(await query(end, own)).toEqual(before);
-  });
-
-  it("is refused if a row is gone, and changes no other", async () => {
-    const place = await aPlace();
-    await load(place, { runId: "night" }, 3);
-    const options = await someOptions(place.folder, { runId: "night" });
-    const publication = await findWarehouse(place.output)!.rows!.fill(options);
-    const sink = await openStage(publication, options.stateFolder, null);
-    await sink.write(
-      [2, 4].map((savedNumber) => anEnrichedRow({ savedNumber }, { status: "failed" })),
-    );
-    await expect(sink.finish()).rejects.toMatchObject({
-      code: "output_table_differs",
-      message: expect.stringContaining("has lost 1 of 2 rows"),
-    });
-    await sink.abandon();
-    const failed = "SELECT count(*) AS n FROM enriched WHERE rep_status = 'failed'";
-    expect(await query(place, failed)).toEqual([{ n: 0n }]);
-  });
 });
 
 describe("the check before the first row", () => {

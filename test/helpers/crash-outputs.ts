@@ -71,7 +71,7 @@ export const duckdb: CrashCase = {
   },
 };
 
-/** Retries of outputs: into a new file, in place, and in a table. */
+/** Retries of outputs: into a new file and in place. */
 export const retries = {
   CSV: {
     ...csv,
@@ -91,7 +91,6 @@ export const retries = {
     retry: ["out.parquet"],
     read: (folder) => parquetRows(join(folder, "out.parquet")),
   },
-  "a DuckDB table": { ...duckdb, retry: ["duckdb:out.duckdb?table=t"] },
 } satisfies Readonly<Record<string, CrashCase>>;
 
 /**

@@ -93,14 +93,6 @@ test("a table has the chosen columns and rows, also after a run that stopped and
   const timed = ["--columns", "looked_up_at,item,kind", "--distinct"];
   expect(await enrich("-o", tableOf("timed"), ...timed)).toMatchObject({ code: 0 });
   expect(await view("timed")).toEqual([{ view: "timed_newest" }]);
-  const retry = (table: string) => repute("retry", tableOf(table), "--intel-url", service.url);
-  for (const [table, lack] of [
-    ["chosen", "lacks 10 columns that this needs: missing, type, intent"],
-    ["timed", "lacks 11 columns that this needs: verdict, missing, type"],
-  ] as const) {
-    const { code, stderr } = await retry(table);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(lack)]);
-  }
 });
 
 test("a second run with other columns adds no column to the table and says so", async () => {

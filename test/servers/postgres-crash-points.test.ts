@@ -72,8 +72,3 @@ test.each(["append", "merge"])(
     expect(await faultsOf(`PostgreSQL, ${mode}`, { ...place, args })).toEqual([]);
   },
 );
-
-test("a retry in PostgreSQL resumes after a kill at any point", { timeout: 600_000 }, async () => {
-  const retry = [addressOf("retried"), "--state-dir", "."];
-  expect(await faultsOf("retry in PostgreSQL", { ...postgres("retried"), retry })).toEqual([]);
-});

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { Clock } from "../../src/core/clock.js";
 import { systemClock } from "../../src/core/clock.js";
 import { maxAttempts } from "../../src/outputs/postgres/postgres-database.js";
-import { findWarehouse } from "../../src/outputs/registry.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { openStage, type StagedSink } from "../../src/outputs/publish/staged-sink.js";
+import type { StagedSink } from "../../src/outputs/publish/staged-sink.js";
 import type { PublicationOptions } from "../../src/outputs/publication.js";
-import { openRun, publishRows, someOptions } from "../contract/publishing.js";
+import { openRun, publishRows } from "../contract/publishing.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -107,29 +106,6 @@ describe("a lost connection", () => {
     await expect(sink.finish()).rejects.toThrow("stopped by SIGINT");
     await sink.abandon();
     await cluster.startServer();
-  });
-
-  it("is replaced while a retry fills rows in, all of them", async () => {
-    await publish("filled", rows(1, 5_000));
-    await cluster.query("UPDATE filled SET rep_status = 'failed'");
-    const url = cluster.url({ parameters: { table: "filled" } });
-    const clock = hurried();
-    const options = await someOptions(await temporaryFolder(), { runId: "run of filled", clock });
-    const publication = await findWarehouse(url)!.rows!.fill(options);
-    const sink = await openStage(publication, options.stateFolder, null);
-    await sink.write(rows(1, 5_000));
-    const client = cluster.client();
-    await client.connect();
-    // The second group waits for this row.
-    await client.query("BEGIN; SELECT 1 FROM filled WHERE rep_row = 4900 FOR UPDATE");
-    const finishing = sink.finish();
-    await until(waiting("UPDATE%"));
-    await terminate("query LIKE 'UPDATE%'");
-    await client.end();
-    await finishing;
-    expect(clock.sleeps).toBe(1);
-    const left = "SELECT count(*) AS n FROM filled WHERE rep_status <> 'complete'";
-    expect(await cluster.query(left)).toEqual([{ n: "0" }]);
   });
 });
 

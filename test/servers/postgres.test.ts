@@ -177,20 +177,6 @@ describe("the check before the first row", () => {
     await openAt(url, { mode });
   });
 
-  it("finds that a retry may not fill rows in", async () => {
-    await publish("unfilled");
-    await cluster.query(`CREATE ROLE adder LOGIN PASSWORD 'only adds';
-      GRANT SELECT, INSERT ON unfilled TO adder; GRANT SELECT, INSERT, UPDATE ON unfilled_runs TO adder`);
-    const login = { user: "adder", password: "only adds", parameters: { table: "unfilled" } };
-    const fill = async () => {
-      const options = await someOptions(await temporaryFolder(), { runId: "run of unfilled" });
-      return findWarehouse(cluster.url(login))!.rows!.fill(options);
-    };
-    expect(await faultOf(fill())).toMatchObject({ code: "database_denied" });
-    await cluster.query("GRANT UPDATE ON unfilled TO adder");
-    expect(await fill()).toMatchObject({ takesParts: true });
-  });
-
   it("does not wait for a run that is being published to another table", async () => {
     await publish("idle");
     const client = cluster.client();

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
-import { mostRepeated } from "../helpers/killed-run.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -154,46 +153,6 @@ describe("a PostgreSQL table as input", () => {
       rows: 1_500,
     });
     expect(text).not.toContain(encodeURIComponent(cluster.password));
-  });
-});
-
-describe("retry in a PostgreSQL table", () => {
-  it("fills in 300 failed rows, killed on the way, and changes nothing else", async () => {
-    const { cwd, server } = await prepared();
-    const lines = Array.from({ length: 1_200 }, (_, n) => `${n},host-${n}.example.com\n`);
-    await writeFile(join(cwd, "in.csv"), `n,item\n${lines.join("")}`);
-    for (let n = 0; n < 1_200; n += 4) server.absent.add(`host-${n}.example.com`);
-    const output = cluster.url({ parameters: { table: "gaps" } });
-    const enriched = await enrichKilled({
-      server,
-      cwd,
-      args: ["in.csv", "-o", output],
-      kill: null,
-    });
-    expect(enriched.code).toBe(3);
-    server.absent.clear();
-    const sums = `SELECT
-      (SELECT md5(string_agg(t::text, '|' ORDER BY rep_row)) FROM gaps t WHERE n::int % 4 <> 0) AS others,
-      md5(string_agg(concat_ws('|', rep_run_id, rep_row, n, item, rep_item, rep_kind, rep_extra), '|' ORDER BY rep_row)) AS own,
-      count(DISTINCT rep_run_id) AS runs, count(*) AS rows FROM gaps`;
-    const before = await cluster.query(sums);
-    expect(before).toMatchObject([{ runs: "1", rows: "1200" }]);
-    const failed = "SELECT count(*) AS n FROM gaps WHERE rep_status = 'failed'";
-    expect(await cluster.query(failed)).toEqual([{ n: "300" }]);
-    const asked = server.total;
-
-    const command = "retry";
-    const kill = { requests: 150, ms: 0 };
-    const killed = await enrichKilled({ server, cwd, command, args: [output], kill });
-    expect(killed.signal).toBe("SIGKILL");
-    const args = [output, "--resume"];
-    expect(await enrichKilled({ server, cwd, command, args, kill: null })).toMatchObject({
-      code: 0,
-    });
-    expect(server.total - asked).toBeLessThanOrEqual(300 + mostRepeated);
-    expect(await cluster.query(failed)).toEqual([{ n: "0" }]);
-    expect(await cluster.query(sums)).toEqual(before);
-    expect(await runRepute(["verify", output], { cwd })).toMatchObject({ code: 0 });
   });
 });
 

@@ -4,9 +4,6 @@ export function manifestPath(base: string): string {
   return `${base}.manifest.json`;
 }
 
-/** Appended to the names of a retry in a table, which must not be those of a run into it. */
-export const retrySuffix = ".retry";
-
 /**
  * Suffix for the rows of a run with too many failed lookups. The output of an earlier run stays as
  * it is.

@@ -107,23 +107,22 @@ const batchBounds: BatchBounds = { rows: 2_048, characters: 8 * 1024 * 1024 };
 interface BatchOptions {
   readonly columns: readonly TableColumn[];
   readonly clock?: Clock | undefined;
-  readonly bounds?: BatchBounds;
   readonly takes?: (row: StagedRow) => boolean;
 }
 
-export async function* stagedBatches(
+async function* stagedBatches(
   stage: Stage,
-  { columns, clock, bounds = batchBounds, takes }: BatchOptions,
+  { columns, clock, takes }: BatchOptions,
 ): AsyncGenerator<ColumnBatch> {
   const width = columns.length;
-  let batch = new ColumnBatch(width, bounds);
+  let batch = new ColumnBatch(width, batchBounds);
   for await (const rows of loadedRows(stage, columns, clock)) {
     for (const row of rows) {
       if (takes?.(row) === false) continue;
       batch.add(row);
       if (!batch.full) continue;
       yield batch;
-      batch = new ColumnBatch(width, bounds);
+      batch = new ColumnBatch(width, batchBounds);
     }
   }
   if (batch.rows > 0) yield batch;

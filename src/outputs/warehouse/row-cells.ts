@@ -12,7 +12,7 @@ import { leadingNames, type TableColumn, type TableSchema } from "../sql/table-s
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
 const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);
 
-export function isFilledIn({ from }: TableColumn): boolean {
+function isFilledIn({ from }: TableColumn): boolean {
   return from.kind === "loaded_at" || (from.kind === "added" && !kept.has(from.column.name));
 }
 
@@ -79,7 +79,7 @@ function cellReaders(
       case "run_id":
         return () => runId;
       case "row":
-        return ({ row, written }) => BigInt(row.savedNumber ?? written ?? row.number);
+        return ({ row, written }) => BigInt(written ?? row.number);
       case "loaded_at":
         // Filled in when the row is published.
         return () => null;

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { addedColumns, type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
+import { type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { retriedColumns } from "../../core/needed-columns.js";
 import { quoteIdentifier, quoteTable, type TableName } from "../sql/dialect.js";
 import { checkTable } from "./prepare-table.js";
 import {
@@ -18,8 +17,6 @@ export interface FoundRows {
   readonly runId: string;
   readonly optional: OptionalColumns;
   readonly own: readonly string[];
-  /** Returns what selects all that a retry needs of them. */
-  toRetry(): string;
   /** What selects these added columns, without their prefix, and these others. */
   select(added: readonly string[], own: readonly string[]): string;
 }
@@ -57,7 +54,6 @@ export async function findSavedRun(
       runId: id,
       optional,
       own: names.filter((name) => !ours.has(name)),
-      toRetry: () => `SELECT ${columnsToRetry(prefix, optional, quoted)} ${rows}`,
       select: (added: readonly string[], own: readonly string[]) =>
         `SELECT ${[...added.map((name) => prefix + name), ...own].map(quoted).join(", ")} ${rows}`,
     };
@@ -100,14 +96,6 @@ async function readTable<R>(
   );
 }
 
-const filledStatuses = ["failed", "partial"] as const;
-
-export async function placeOf(session: TableSession, target: TableTarget): Promise<TableName> {
-  const found = await session.find(target.table);
-  if (found !== null) return found;
-  throw outputMissing(target);
-}
-
 function outputMissing({ display }: TableTarget): FatalError {
   return new FatalError("output_missing", `there is no table ${display}`, {
     hint: "check the name",
@@ -125,23 +113,6 @@ async function newestRun(
   const runId = newest?.[0] ?? null;
   if (runId !== null) return String(runId);
   throw new FatalError("no_such_run", `${display} has no rows`, { hint: "check the name" });
-}
-
-/** Columns that a retry reads of every row, without the prefix: enough to tell and to count it. */
-const readColumns: ReadonlySet<string> = new Set([...retriedColumns, "tags"]);
-
-function columnsToRetry(
-  prefix: string,
-  optional: OptionalColumns,
-  quoted: (name: string) => string,
-): string {
-  const isFilled = `${quoted(`${prefix}status`)} IN ('${filledStatuses.join("', '")}')`;
-  // A row that is filled in keeps the answer of a lookup that is not retried.
-  const added = addedColumns(optional).map(({ name }) => {
-    const column = quoted(prefix + name);
-    return readColumns.has(name) ? column : `CASE WHEN ${isFilled} THEN ${column} END AS ${column}`;
-  });
-  return [quoted(`${prefix}row`), ...added].join(", ");
 }
 
 function notAnOutput(display: string, column: string): UsageError {

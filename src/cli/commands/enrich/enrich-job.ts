@@ -27,9 +27,7 @@ type EnrichJobSettings = SettingsOf<typeof runGroups & { Input: typeof sourceOpt
 type EnrichJobCall = Pick<
   CommandCall<EnrichJobSettings>,
   "settings" | "context" | "shownCommand" | "watch"
-> & {
-  readonly stateFolder?: string | undefined;
-};
+>;
 
 export type Perform = (job: EnrichJob) => Promise<Manifest>;
 
@@ -49,7 +47,7 @@ async function runWith(
   perform: Perform,
 ): Promise<number> {
   const { context, settings, watch } = call;
-  const stateFolder = call.stateFolder ?? stateFolderOf(settings);
+  const stateFolder = stateFolderOf(settings);
   watch?.follow({ stateFolder, toStdout: settings.output !== "-" });
   if (settings.tagIps !== undefined) {
     // A bad folder is reported before the first request.

@@ -1,21 +1,14 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { UsageError } from "../../../core/errors.js";
-import { outputBase } from "../../../run/destination/check-paths.js";
 import { findWarehouse } from "../../../outputs/registry.js";
-import { statePath } from "../../../run/state/state-files.js";
 import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../outputs/options.js";
 import { sourceOptions } from "../../../inputs/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { runEnrichJob } from "./enrich-job.js";
 import { jobExitCodes, runGroups } from "./job-options.js";
 import { withServices } from "../../services/services.js";
-import {
-  retrySuffix,
-  checkRunWords,
-  hasRunWords,
-  namedAfter,
-} from "../../../core/files/output-names.js";
+import { checkRunWords, hasRunWords, namedAfter } from "../../../core/files/output-names.js";
 
 const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;
@@ -23,12 +16,6 @@ const { against: _against, ...reports } = runGroups["Reports and monitoring"];
 const { to, rejects, formulaGuard } = sinkOptions.shape;
 
 const groups = {
-  Input: {
-    run: option(z.string().min(1).optional(), {
-      description: "Run in a table whose rows are filled in: its rep_run_id [default: the newest]",
-      value: "ID",
-    }),
-  },
   Output: {
     output: option(z.string().min(1).optional(), {
       common: true,
@@ -56,36 +43,30 @@ export const retryCommand = defineCommand({
   description: [
     "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged. So are the identifier of the run and the numbers of rows.",
     "The output is replaced when the retry ends, unless -o names another one.",
-    "The rows of a table are filled in where they are, always without -o: those of the newest run, or of the one that --run names. What is filled in stays, whatever interrupts the retry.",
+    "In a table, the next night fills them in, with --mode merge; or a query for them is the input of repute enrich.",
   ],
-  operands: [
-    [
-      "OUT",
-      "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
-    ],
-  ],
+  operands: [["OUT", "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected"]],
   operandCount: "one",
   groups,
   examples: {
     "repute retry enriched.csv": "retry in the morning what failed at night",
     "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
       "retry only the query, and write what still fails to a separate file",
-    "repute retry 'duckdb:intel.duckdb?table=enriched'":
-      "fill in the rows of a table where they are",
   },
   exitCodes: jobExitCodes(),
   run: retry,
 });
 
 async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const { run = null, ...own } = call.settings;
+  const own = call.settings;
   const path = call.operand;
   if (path === "-") {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not stdin", {
       hint: "save the rows to a file, and name that",
     });
   }
-  const isTable = (findWarehouse(path)?.rows ?? null) !== null;
+  const table = findWarehouse(path);
+  if (table !== null && table.rows !== null) throw retriedInTable(table.target.display);
   const named = {
     output: await namedAfterRun(path, "-o", own.output ?? path),
     rejects: await namedAfterRun(path, "--rejects", own.rejects),
@@ -100,13 +81,18 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     prefix: own.prefix ?? defaultPrefix,
     mode: "append" as const,
   };
-  const stateFolder = isTable ? statePath(outputBase(path, own.stateDir) + retrySuffix) : undefined;
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob({ ...call, settings, stateFolder }, intel, { path }, async (job) => {
+    runEnrichJob({ ...call, settings }, intel, { path }, async (job) => {
       const { retryOutput } = await import("../../../retry/retry-output.js");
-      return retryOutput(job, { run, prefix: own.prefix });
+      return retryOutput(job, own.prefix);
     }),
   );
+}
+
+function retriedInTable(name: string): UsageError {
+  return new UsageError("retry_needs_file", `retry reads an earlier output file, not ${name}`, {
+    hint: "repeat the run with --mode merge, or enrich a query for the rows: ?query=SELECT … WHERE rep_status = 'failed'",
+  });
 }
 
 /**

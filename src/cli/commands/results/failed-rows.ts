@@ -127,12 +127,10 @@ interface RetrySettings {
 }
 
 /** How to retry the failed rows of a finished run; null if that mends none or `retry` can't read them. */
-export function retryFailedRows(manifest: Manifest, settings: RetrySettings): string | null {
-  const { run_id, output, exit_code } = manifest;
+export function retryFailedRows(manifest: Manifest, { prefix }: RetrySettings): string | null {
+  const { output, exit_code } = manifest;
   if (mendableRows(manifest) <= 0 || exit_code !== exitCodes.rowsFailed) return null;
-  // By the time somebody reads this, a later run may be in the table.
-  const run = isTable(output.path ?? "") ? ["--run", run_id] : [];
-  return retryAdvice(output, [...run, ...readingFlags(output.path, settings)]);
+  return retryAdvice(output, prefixFlag(prefix));
 }
 
 /** Number of failed rows in the output that another request can mend. */
@@ -155,7 +153,7 @@ function retryAdvice(
   flags: readonly string[],
 ): string | null {
   if (path === null) return null;
-  if (![...earlierFormats, "parquet"].includes(format) && !isTable(path)) return null;
+  if (![...earlierFormats, "parquet"].includes(format)) return null;
   return `to retry the failed rows: repute retry ${[path, ...flags].map(shellWord).join(" ")}`;
 }
 

@@ -101,11 +101,6 @@ test.each([
   ["out.csv", "rep_", "repute retry out.csv"],
   ["set/", "rep_", "repute retry set/"],
   ["s3://bucket/out.csv", "rep_", "repute retry s3://bucket/out.csv"],
-  [
-    "duckdb:x.duckdb?table=t",
-    "rep_",
-    `repute retry 'duckdb:x.duckdb?table=t' --run ${manifest.run_id} --state-dir state`,
-  ],
   ["my out.ndjson.gz", "x_", "repute retry 'my out.ndjson.gz' --prefix x_"],
 ])("ends with the command that retries failed rows of %s", (path, prefix, command) => {
   const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
@@ -118,6 +113,7 @@ test.each([
 test.each([
   ["rows failed but do not count", { path: "out.csv" }, 0],
   ["the output is stdout", { path: null }, 3],
+  ["the output is a table", { path: "duckdb:x.duckdb?table=t", format: "duckdb" }, 3],
   ["retry cannot read the format", { path: "out.ecs.ndjson", format: "ecs" }, 3],
 ])("proposes no retry if %s", (_, output, exit_code) => {
   const given = { ...manifest, output: { ...manifest.output, ...output }, exit_code };
