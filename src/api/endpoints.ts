@@ -24,7 +24,7 @@ export function madeUpIn(headers: ResponseHeaders): MadeUp | undefined {
 }
 
 /** A lookup endpoint, at `/<name>/{item}`. Its columns are in `core/columns.ts`. */
-export interface EndpointSpec {
+interface EndpointSpec {
   /** Schema of a full answer (200). */
   readonly result: z.ZodType;
   /** Schema of a partial answer (503), if the endpoint has one. */

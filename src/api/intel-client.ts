@@ -32,7 +32,7 @@ export interface TagIpsPage extends CallOptions {
   readonly snapshot?: string | undefined;
 }
 
-export interface LookupCallOptions extends RequestOptions {
+interface LookupCallOptions extends RequestOptions {
   /** Aborting it rejects the lookup with the signal's reason. */
   readonly signal: AbortSignal;
 }

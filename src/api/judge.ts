@@ -25,7 +25,7 @@ export interface JudgeContext extends ReadContext {
   readonly asReceived?: boolean | undefined;
 }
 
-export interface LookupRequest {
+interface LookupRequest {
   readonly endpoint: LookupEndpoint;
   /** Null if not known yet; the caller then checks the finding with `mismatch`. */
   readonly item: Item | null;

@@ -18,7 +18,7 @@ export interface ReadContext {
 }
 
 /** The data in an answer of the intelligence interface. */
-export interface AnswerData {
+interface AnswerData {
   readonly result: unknown;
   /** The whole envelope; `resultText` extracts the result. */
   readonly text: string;

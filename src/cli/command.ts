@@ -22,7 +22,7 @@ export interface CommandCall<Settings> extends LoadedSettings<Settings> {
 export const completionFlag = "--get-yargs-completions";
 
 /** Options by their section in the help, then by name. */
-export type OptionGroups = Readonly<Record<string, z.ZodRawShape>>;
+type OptionGroups = Readonly<Record<string, z.ZodRawShape>>;
 
 export interface Command {
   /** One word, or two: group and command. */

@@ -139,7 +139,7 @@ const maxDepth = 1000;
 /** Matches any spelling of `__proto__` in JSON text, escaped or not, and little else. */
 const protoMember = /(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)/;
 
-export type JsonReading =
+type JsonReading =
   | { readonly value: unknown; readonly text: string; readonly fault: null }
   | { readonly value: null; readonly fault: string };
 

@@ -45,7 +45,7 @@ function packagesWith(name: string): string {
 }
 
 /** The optional packages that are installed and those that are not, and where they belong. */
-export interface OptionalPackages {
+interface OptionalPackages {
   /** The folder that the install command fills. Node.js looks in those above it, too. */
   readonly folder: string;
   readonly found: readonly string[];

@@ -5,7 +5,7 @@ import { didYouMean } from "./text/did-you-mean.js";
  * Metadata of an option; help, documentation and config derive from it. For an option `retryMax` the
  * flag is `--retry-max`, the environment variable `REPUTE_RETRY_MAX` and the config key `retry-max`.
  */
-export interface OptionMeta {
+interface OptionMeta {
   readonly description: string;
   /** Placeholder for the value in help, e.g. `N`, `PATH`, `URL`; none for a switch. */
   readonly value?: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-export interface ProgramInfo {
+interface ProgramInfo {
   readonly name: string;
   readonly version: string;
 }

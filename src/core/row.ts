@@ -149,13 +149,6 @@ export class RowCounter {
     return null;
   }
 
-  add({ rows, statuses, verdicts: found }: CountedRows): void {
-    this.#rows += rows ?? 0;
-    if ((rows ?? 0) > 0) this.#hasVerdicts ??= found !== null;
-    for (const status of findingStatuses) this.#statuses[status] += statuses?.[status] ?? 0;
-    for (const verdict of countedVerdicts) this.#verdicts[verdict] += found?.[verdict] ?? 0;
-  }
-
   found(): RowCounts {
     const verdicts = this.#hasVerdicts === false ? null : this.#verdicts;
     return { rows: this.#rows, statuses: this.#statuses, verdicts };

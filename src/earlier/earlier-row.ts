@@ -66,7 +66,7 @@ interface FileRows {
 }
 
 /** Where a record is, and what a retry that keeps it writes. */
-export type EarlierPlace = Pick<EarlierRow, "number" | "line" | "end" | "endLine" | "saved"> & {
+type EarlierPlace = Pick<EarlierRow, "number" | "line" | "end" | "endLine" | "saved"> & {
   readonly text?: string;
 };
 

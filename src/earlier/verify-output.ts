@@ -16,7 +16,7 @@ import { tableRecords } from "./read-output.js";
 import { textLayout } from "./text-form.js";
 import { writtenOf, wrongCounts } from "./wrong-counts.js";
 
-export interface Verification {
+interface Verification {
   readonly audit: CountedOutput;
   readonly differences: readonly string[];
 }

@@ -3,7 +3,7 @@ import { RowCounter } from "../core/row.js";
 import type { RecordCounter } from "./types.js";
 
 /** Status and verdict of an output row, not yet validated. */
-export interface RowOutcome {
+interface RowOutcome {
   readonly status: unknown;
   readonly verdict: unknown;
 }

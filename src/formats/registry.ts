@@ -31,7 +31,7 @@ export const earlierFormats: readonly string[] = sinkFormats.filter(
   (name) => "earlier" in formats[name],
 );
 
-export interface DetectedFormat<Name> {
+interface DetectedFormat<Name> {
   /** Null if the name doesn't tell, as for `.txt`; the first lines then decide. */
   readonly format: Name | null;
   readonly gzip: boolean;

@@ -5,9 +5,9 @@ import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { programInfo } from "../core/program.js";
 import { storedType } from "./stored-types.js";
 
-export type ParquetDriver = typeof parquetWriter;
+type ParquetDriver = typeof parquetWriter;
 
-export interface RowGroupEncoderOptions {
+interface RowGroupEncoderOptions {
   readonly columns: readonly TypedColumn[];
   readonly metadata: readonly KeyValue[];
 }

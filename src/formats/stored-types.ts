@@ -2,7 +2,7 @@ import { parseTimestamp } from "../core/clock.js";
 import { columnTypes, in64Bits, type ParquetLeaf, type StoredTypeFacts } from "./column-types.js";
 import type { DecimalType, StoredType } from "./typed-column.js";
 
-export type StoringName = "parquet" | keyof StoredTypeFacts["sql"];
+type StoringName = "parquet" | keyof StoredTypeFacts["sql"];
 
 export function storedType(type: StoredType): StoredTypeFacts {
   return isDecimal(type) ? decimal(type) : storedTypes[type];

@@ -10,7 +10,7 @@ import {
   RunningChecksum,
 } from "../core/files/running-checksum.js";
 
-export interface CheckedFile {
+interface CheckedFile {
   readonly name: string;
   readonly handle: FileHandle;
 }

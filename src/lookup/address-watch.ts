@@ -10,7 +10,7 @@ import type { OutageOptions } from "./attempt/outage.js";
 /** Number of answers after which an endpoint counts as missing. */
 const enough = 20;
 
-export interface AddressWatchOptions {
+interface AddressWatchOptions {
   /** Base address of the service, as shown in messages. */
   readonly address: string;
   /** Counts of the same run before it was resumed, by endpoint, then by HTTP status or error code. */

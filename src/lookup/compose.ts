@@ -19,7 +19,7 @@ export interface LookupClient {
   attempt(endpoint: LookupEndpoint, ...args: Parameters<AttemptLookup>): ReturnType<AttemptLookup>;
 }
 
-export interface BudgetOptions {
+interface BudgetOptions {
   /** Maximum number of attempts, over all endpoints. */
   readonly maxRequests: number;
   /** Called once, when the first attempt is refused. */

@@ -7,7 +7,7 @@ import { recordOf, attemptKey, itemKey } from "./attempt/journalled.js";
 import type { LookupStore } from "../store/store.js";
 import type { LookupHistory, Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
-export interface DedupeOptions {
+interface DedupeOptions {
   readonly endpoint: LookupEndpoint;
   /** Stores findings. Memory is bounded by lookups in flight and by the store. */
   readonly store: LookupStore;

@@ -7,7 +7,7 @@ import type { LookupSettings } from "./options.js";
 import type { LookupWrapper } from "./types.js";
 
 /** The settings that say what must not be sent. */
-export type WithheldSettings = Pick<LookupSettings, "bogons" | "exclude" | "urlQuery">;
+type WithheldSettings = Pick<LookupSettings, "bogons" | "exclude" | "urlQuery">;
 
 /** The same, each with its default. */
 export type WithheldChoice = {

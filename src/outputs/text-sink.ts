@@ -13,7 +13,7 @@ const compress = promisify(gzip);
  */
 const flushAt = { plain: 256 * 1024, gzip: 1024 * 1024 };
 
-export interface TextSinkOptions {
+interface TextSinkOptions {
   readonly gzip: boolean;
   /** Rows already in the destination when resuming; null for a new output. */
   readonly resumeRows: number | null;

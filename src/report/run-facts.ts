@@ -1,7 +1,7 @@
 import { formatCount, formatPercent, formatSeconds, shellWord } from "../core/text/quantity.js";
 import type { Report, RunFacts } from "./types.js";
 
-export interface RunFact {
+interface RunFact {
   readonly name: string;
   readonly value: string;
   readonly isCode: boolean;

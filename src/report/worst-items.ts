@@ -48,7 +48,7 @@ export class WorstItems {
 }
 
 /** What decides on an item's place; the same in each of its rows. */
-export type Rank = Pick<Offender, "kind" | "item" | "verdict" | "observations" | "lastSeen">;
+type Rank = Pick<Offender, "kind" | "item" | "verdict" | "observations" | "lastSeen">;
 
 /** Gravest verdict first, then most observations, then last seen most recently. */
 function worseFirst(a: Rank, b: Rank): number {

@@ -5,7 +5,7 @@ import type { Refusal } from "../core/manifest/manifest.js";
 import type { TallySnapshot } from "./tally.js";
 
 /** A number of rows, or a share of them. */
-export type RowLimit = { readonly rows: number } | { readonly percent: number };
+type RowLimit = { readonly rows: number } | { readonly percent: number };
 
 /** Parses `500` or `50%`. */
 export function rowLimit(): z.ZodType<RowLimit, number | string> {

@@ -14,7 +14,7 @@ import type { EnrichJob } from "./types.js";
 import type { OpenedLookup } from "../session/types.js";
 import { endpointOf } from "../lookup/attempt/journalled.js";
 
-export interface RunLookupOptions extends Pick<
+interface RunLookupOptions extends Pick<
   OpenRun,
   "clock" | "tally" | "folder" | "before" | "state" | "fingerprint" | "staged" | "target"
 > {

@@ -1,6 +1,6 @@
 import { UsageError } from "../core/errors.js";
 
-export interface ObjectAddress {
+interface ObjectAddress {
   readonly bucket: string;
   readonly key: string;
 }

@@ -4,7 +4,7 @@ import { objectAt } from "./address.js";
 import { type ObjectStore, statusOf, withStore } from "./client.js";
 import { encoded } from "./file-bytes.js";
 
-export interface PutOptions {
+interface PutOptions {
   readonly contentType?: string;
   readonly onlyNew?: boolean;
 }

@@ -26,7 +26,7 @@ export function pinObject(address: string): Promise<PinnedObject> {
   });
 }
 
-export interface ReadObjectOptions {
+interface ReadObjectOptions {
   /** Offset of the first byte. @default 0 */
   readonly start?: number;
   /** Offset after the last one. @default the object's size */

@@ -4,14 +4,14 @@ import type { DatasetRecord } from "./dataset/records.js";
 
 type CaseState = DatasetRecord<"cases">["state"];
 
-export interface FiredCall {
+interface FiredCall {
   /** HTTP status of the answer; null if there was none. */
   readonly status: number | null;
   readonly error?: string | undefined;
 }
 
 /** The state change that fires a webhook. */
-export interface CaseTransition {
+interface CaseTransition {
   readonly caseId: string;
   readonly from: CaseState;
   readonly to: CaseState;

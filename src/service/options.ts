@@ -2,7 +2,7 @@ import { z } from "zod";
 import { duration, option, rate, wholeNumber } from "../core/options.js";
 
 /** Delay of an answer, uniformly distributed between both ends. */
-export interface Latency {
+interface Latency {
   readonly minMs: number;
   readonly maxMs: number;
 }

@@ -21,7 +21,7 @@ export function isKeyed(endpoint: EndpointName): boolean {
 }
 
 /** Injected faults, and requests over the rate limit. */
-export type FaultName = "partial" | "unavailable" | "reset" | "malformed" | "rate-limit";
+type FaultName = "partial" | "unavailable" | "reset" | "malformed" | "rate-limit";
 
 interface EndpointCounts {
   readonly path: string;

@@ -3,7 +3,7 @@ import type { QuotaLocation, ScopedQuota } from "../store/quota/quota-file.js";
 import { quotaOfAll } from "./paces.js";
 
 /** Where the quotas of a service are counted. */
-export interface QuotaCounter extends Pick<QuotaLocation, "service" | "onWarning"> {
+interface QuotaCounter extends Pick<QuotaLocation, "service" | "onWarning"> {
   readonly stateFolder: string | null;
 }
 

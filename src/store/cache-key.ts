@@ -1,5 +1,5 @@
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
-import { type Item, itemKinds } from "../core/item/item.js";
+import type { Item } from "../core/item/item.js";
 
 /**
  * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. The
@@ -9,15 +9,6 @@ export function cacheKeys(address: string, endpoint: LookupEndpoint): (item: Ite
   const service = serviceAddress(address);
   return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
 }
-
-/** Returns `service endpoint` of a key. Service names and items may contain spaces. */
-export function lookupOfKey(key: string): string {
-  const [, endpoint, service] = keyParts.exec(key) ?? [];
-  return service === undefined ? key : `${service} ${endpoint}`;
-}
-
-/** Matches the shortest service name that is followed by an item kind. */
-const keyParts = new RegExp(`^(\\S+) (.*?) (?:${itemKinds.join("|")}) `, "s");
 
 /**
  * The address of a service without user name, password and query, which may be secrets. Spellings of the

@@ -8,7 +8,7 @@ import { noProgress, type TagProgress } from "./types.js";
 import { writeTag } from "./write-tag.js";
 
 /** What the export of one tag needs. */
-export interface TagContext extends TagReading {
+interface TagContext extends TagReading {
   readonly folder: ExportFolder;
   readonly stems: FileStems;
   /** Runs one at a time, so that only one list is sorted and written however many are read. */

@@ -2,7 +2,7 @@ import { TransportError, type TransportFault } from "../http/transport-error.js"
 import type { Answer, Requests, ResponseHeaders } from "../types.js";
 import type { TransportOptions } from "../http/transport.js";
 
-export interface ThreadServiceOptions {
+interface ThreadServiceOptions {
   readonly requests: Requests;
   /** Maximum number of open requests; further ones queue. */
   readonly connections: number;
@@ -90,7 +90,7 @@ export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
 }
 
 /** A request to make. `path` is below the base address and encoded. */
-export type Order = readonly [id: number, path: string];
+type Order = readonly [id: number, path: string];
 
 /** To the thread: requests to make, and the numbers of those that it need not begin any more. */
 export type Orders = (Order | number)[];

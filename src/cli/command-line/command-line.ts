@@ -10,7 +10,7 @@ import { printError, runToEnd } from "./run-to-end.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
 
 /** How the process exits. */
-export interface Ending {
+interface Ending {
   readonly code: number;
   /** Steps to run right before the process exits, in this order. */
   readonly lastSteps: readonly (() => void)[];
@@ -80,7 +80,7 @@ export function written(stream: Writable): Promise<void> {
 }
 
 /** The part of `process` that handles signals. */
-export interface SignalledProcess {
+interface SignalledProcess {
   on(event: StopSignal, listener: () => void): unknown;
   exit(code: number): void;
 }

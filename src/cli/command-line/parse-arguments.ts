@@ -22,7 +22,7 @@ export interface TypedLine {
 }
 
 /** What the command line asks for. */
-export type ParsedArguments =
+type ParsedArguments =
   | ({ readonly action: "help" } & HelpRequest)
   | { readonly action: "version" }
   | {

@@ -13,7 +13,7 @@ import { readSettings } from "./setting-levels.js";
 
 const widestHelp = 100;
 
-export interface EndOptions {
+interface EndOptions {
   /** Include stack traces in errors. */
   readonly debug: boolean;
   /** The fault of stdout, which may show only after the command has returned. */

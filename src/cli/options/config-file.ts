@@ -9,7 +9,7 @@ import type { OptionSpec } from "./option-spec.js";
 import { secretHint, secretNamed } from "./secrets.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
-export interface FileSettings {
+interface FileSettings {
   /** Those of the selected profile; empty without one. */
   readonly profile: GivenSettings;
   /** Those outside `profiles`. */

@@ -14,7 +14,7 @@ import type { ServiceAccess, SessionOptions, SessionSettings } from "../../sessi
 import { userStateFolder } from "../../core/files/user-folders.js";
 
 /** The part of a call that selects services and credentials. */
-export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
+type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
 
 /**
  * Calls `use` with the named services. With `--local`, the embedded service runs meanwhile on a free
@@ -85,7 +85,7 @@ function syntheticElsewhere(): UsageError {
 }
 
 /** The part of a call that says how to ask a service. */
-export type SessionCall = Pick<CommandCall<SessionSettings>, "settings" | "context">;
+type SessionCall = Pick<CommandCall<SessionSettings>, "settings" | "context">;
 
 /** Calls `use` with the session of a service, and closes it afterwards. */
 export async function withSession<T>(

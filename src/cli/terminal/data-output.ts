@@ -5,7 +5,7 @@ import type { CliContext } from "./cli-context.js";
 import { type ColorChoice, paintFor } from "./colors.js";
 import { type CardField, printCard, printTable } from "./terminal-table.js";
 
-export type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
+type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
 
 /** Whether to print JSON lines: with `--json`, or if stdout is not a terminal. */
 export function wantsLines({ settings, context }: OutputCall): boolean {

@@ -8,7 +8,7 @@ import type { LogFields, Reporter } from "./reporter.js";
 const everyMs = { terminal: 250, log: 60_000 };
 
 /** Where to show progress, besides answering `SIGUSR1`. */
-export interface ProgressPlaces {
+interface ProgressPlaces {
   /** Keep a line up to date if stderr is a terminal. */
   readonly terminal: boolean;
   /** Print a line per minute if it is not. */

@@ -17,7 +17,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 type Level = "info" | "warning" | "error";
 
 /** Status of what is running: as a line, and as members of a log line. */
-export interface Status {
+interface Status {
   readonly text: () => string;
   readonly fields?: () => LogFields;
 }
@@ -114,7 +114,7 @@ export class Reporter {
   }
 }
 
-export interface ErrorTextOptions {
+interface ErrorTextOptions {
   /** Command whose help to point to; null if unknown. */
   readonly command: string | null;
   readonly debug: boolean;

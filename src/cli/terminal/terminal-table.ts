@@ -11,7 +11,7 @@ const narrowestFirst = 15;
 /** Room that a card's value needs beside its label, else it goes below: a time in RFC 3339. */
 const narrowestValue = 24;
 
-export interface Table {
+interface Table {
   readonly titles: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Whether the last column is text to be read in full: it wraps between words. */

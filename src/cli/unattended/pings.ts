@@ -6,7 +6,7 @@ const pingMs = 4_000;
 /** Answers are not read further than this, in bytes. */
 const keptBytes = 4096;
 
-export interface PingOptions {
+interface PingOptions {
   /** The address is a secret of its own, so warnings name only its host. */
   readonly onWarning: (message: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;

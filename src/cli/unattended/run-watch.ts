@@ -26,7 +26,7 @@ export interface WatchSettings {
 }
 
 /** What a command tells of itself while it runs. */
-export interface WatchedRun {
+interface WatchedRun {
   /** The record so far; without one, nothing has been counted yet. */
   readonly record?: () => AnyRecord;
   /** Folder of the state that a resume needs; null if there is none. */

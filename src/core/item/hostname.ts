@@ -3,7 +3,7 @@ import { parse } from "tldts";
 import { isPortOrNothing } from "./ip.js";
 import { strip } from "./refang.js";
 
-export interface Hostname {
+interface Hostname {
   /** Lower case, A-labels, no trailing dot. */
   readonly name: string;
   /** The registered name: one label and the public suffix. */

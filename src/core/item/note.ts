@@ -2,7 +2,7 @@ import type { Item } from "./item.js";
 import { readWord } from "./word.js";
 
 /** A cell taken apart: what may be the item, and the words beside it. */
-export interface Noted {
+interface Noted {
   readonly value: string;
   readonly note: string;
   /** False if both may be one name or sentence (`Example.com Incorporated`). */

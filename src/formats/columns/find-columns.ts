@@ -18,7 +18,7 @@ import { type ColumnFlag, noItemColumn } from "./name-columns.js";
 import type { SampledColumn } from "./rate-columns.js";
 
 /** The start of an input, from which its columns are found. */
-export interface ColumnSource {
+interface ColumnSource {
   readonly input: string;
   columns(): readonly SampledColumn[];
   placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;

@@ -9,7 +9,7 @@ import type { InputReading, ItemColumn, ReadOptions } from "../types.js";
 import type { CsvRecord } from "./csv-records.js";
 import { type CommentNames, isRuleRecord } from "./header-lines.js";
 
-export interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind" | "others"> {
+interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind" | "others"> {
   readonly columns: readonly string[];
 }
 

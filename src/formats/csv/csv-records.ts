@@ -7,7 +7,7 @@ import { type LineEnd, limits, type TextBytes } from "../reading/lines.js";
 import { type Delimiter, latin1, scanCells } from "../reading/scan-cells.js";
 import type { InputReading } from "../types.js";
 
-export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
+interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
   readonly delimiter: Delimiter;
   readonly lineEnd: LineEnd;
 }

@@ -8,7 +8,7 @@ import { matchColumn, minShare } from "../columns/name-columns.js";
 import type { ReadOptions } from "../types.js";
 import { columnShare } from "../columns/rate-columns.js";
 
-export interface Preamble {
+interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
   readonly skippedLines: number;
   /** Their text, cut, and that of the rule below the header. */

@@ -8,7 +8,7 @@ export function latin1(text: string): string {
 }
 
 /** The cells of a record, and the position of a quote that is never closed; null for none. */
-export interface ScannedCells {
+interface ScannedCells {
   readonly cells: readonly string[];
   readonly openQuote: number | null;
 }

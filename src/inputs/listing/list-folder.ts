@@ -5,7 +5,7 @@ import { detectSourceFormat } from "../../formats/registry.js";
 import { isObjectAddress } from "../../s3/address.js";
 import type { InputFolder, NamedInput, SeveralInputs, SkippedFile } from "../types.js";
 
-export interface FileChoice {
+interface FileChoice {
   readonly own: readonly string[];
   /** Any but hidden ones, not only those of known formats. */
   readonly anyFile: boolean;

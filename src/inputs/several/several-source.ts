@@ -19,7 +19,7 @@ export interface KnownFile extends SourceFile {
   readonly opened: OpenedSource | null;
 }
 
-export interface SeveralOptions {
+interface SeveralOptions {
   readonly at: number;
   readonly resume: SourcePosition | null;
   readonly notices: readonly string[];

@@ -4,7 +4,7 @@ import type { Item, ItemKind } from "../../core/item/item.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AttemptWrapper, LookupOptions } from "../types.js";
 
-export interface JournalledOptions {
+interface JournalledOptions {
   readonly endpoint: LookupEndpoint;
   readonly store: LookupStore;
 }

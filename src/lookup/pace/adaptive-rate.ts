@@ -40,7 +40,7 @@ const searchFrom = 10;
 const lowest = 1;
 
 /** What was learned, as JSON. Times are milliseconds of the time in which the rate was used up. */
-export interface LearnedRate {
+interface LearnedRate {
   /** Last good rate in requests per second; null while nothing is limited. */
   readonly known: number | null;
   readonly cutAt: number;

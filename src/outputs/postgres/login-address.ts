@@ -26,7 +26,7 @@ export async function loginAddress(
   return address.href;
 }
 
-export interface PasswordFor {
+interface PasswordFor {
   readonly host: string;
   readonly port: number;
   readonly database: string;

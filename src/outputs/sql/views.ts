@@ -8,7 +8,7 @@ import {
 } from "./dialect.js";
 import type { TableSchema } from "./table-schema.js";
 
-export interface TableView {
+interface TableView {
   readonly view: TableName;
   readonly about: readonly string[];
   readonly create: string;

@@ -11,7 +11,7 @@ import { html, type Html, noTitle, numberTitle, tableOf, title } from "./html.js
 import { offenderTable } from "./offender-table.js";
 
 /** A part of the page with a heading; null when there is nothing to show in it. */
-export interface Section {
+interface Section {
   readonly id: string;
   readonly title: string;
   readonly body: (report: Report) => Html | null;

@@ -19,7 +19,7 @@ import { unknownEnding } from "../exit-reason.js";
 import { isTable, type OutputTarget, resultBase } from "../destination/output-target.js";
 
 /** What a manifest tells of the input, the progress and the counts of a run. */
-export interface StartedRun {
+interface StartedRun {
   readonly source: Pick<OpenedSource, "reading" | "kind" | "files" | "bytesTotal"> &
     Partial<Pick<OpenedSource, "bytesRead">>;
   readonly inputGrew: boolean;
@@ -29,7 +29,7 @@ export interface StartedRun {
 }
 
 /** What a manifest tells of the command. */
-export interface ManifestJob {
+interface ManifestJob {
   readonly command: readonly string[];
   readonly clock?: Clock | undefined;
   readonly input: RunInput | { readonly stream: null };

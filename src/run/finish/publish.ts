@@ -18,7 +18,7 @@ import type { CountedWarning } from "../counted-warning.js";
 import type { OutputTarget } from "../destination/output-target.js";
 
 /** A run whose last row is written. */
-export interface WrittenRun extends OpenRun {
+interface WrittenRun extends OpenRun {
   readonly checkpointer: Checkpointer;
   /** Rows read from the source, including those before an interruption. */
   readonly rowsRead: number;

@@ -11,7 +11,7 @@ import type { EnrichJob } from "../types.js";
 import { writeManifest } from "./manifest.js";
 
 /** A job, and the manifest of its run so far: null until rows flow. */
-export interface NotedJob {
+interface NotedJob {
   readonly job: EnrichJob;
   readonly soFar: () => Manifest | null;
 }

@@ -20,7 +20,7 @@ const due = { ms: 1_000, rows: 5_000 };
 /** Time between two records of an unfinished run, in milliseconds. A kill loses no more of it. */
 const recordMs = 5_000;
 
-export interface CheckpointerOptions {
+interface CheckpointerOptions {
   readonly clock: Clock;
   readonly sink: Sink;
   /** Synced before each checkpoint, which relies on it. */

@@ -13,7 +13,7 @@ import type { EnrichJob } from "../types.js";
 const sampleBytes = 64 * 1024;
 
 /** Identifies an input. */
-export interface InputIdentity {
+interface InputIdentity {
   /** Path as given; null for a stream that cannot be recognised. */
   readonly path: string | null;
   /** The resolved path, independent of spelling and links. */

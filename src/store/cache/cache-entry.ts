@@ -12,10 +12,10 @@ import {
 /** Kinds of cached answers, which differ in lifetime. */
 export const answerKinds = ["full", "partial", "invalid", "bogon"] as const;
 
-export type AnswerKind = (typeof answerKinds)[number];
+type AnswerKind = (typeof answerKinds)[number];
 
 /** The part of an entry that is read before its finding. */
-export interface EntryHead {
+interface EntryHead {
   readonly kind: AnswerKind;
   /** When it was stored, in milliseconds since 1970. */
   readonly storedAt: number;

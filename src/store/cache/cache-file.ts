@@ -15,7 +15,7 @@ import { makeFolder } from "../../core/files/make-folder.js";
 import { type Database, openDatabase } from "../sqlite.js";
 import { isCorrupt, storeFault } from "../store-fault.js";
 
-export interface CacheFileOptions {
+interface CacheFileOptions {
   /** Never create files. @default false */
   readonly readOnly?: boolean | undefined;
 }

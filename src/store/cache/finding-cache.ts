@@ -10,7 +10,7 @@ import { cacheFault, hasSpace, openCacheFile, slotNames, warnDisabled } from "./
 import { pruneCache } from "./prune-cache.js";
 import { keyHash, splitKey } from "../cache-key.js";
 
-export interface CacheOptions {
+interface CacheOptions {
   /** Folder of the cache. Created with owner-only permissions if missing. */
   readonly folder: string;
   /** Lifetime of full answers in milliseconds; other kinds expire in proportion. */

@@ -90,7 +90,7 @@ export function recordsIn(bytes: Buffer, base: number, size: number): FoundRecor
   return { records, next: base + at, needed: 0 };
 }
 
-export interface FoundRecords {
+interface FoundRecords {
   readonly records: readonly LocatedRecord[];
   /** File position to continue from. */
   readonly next: number;

@@ -36,7 +36,7 @@ const block = { share: 0.01, most: 2_000, ms: 10_000 };
 /** Polling interval while a reservation is being stored, in milliseconds. */
 const pollMs = 2;
 
-export interface QuotaOptions {
+interface QuotaOptions {
   readonly rate: Rate;
   readonly store: QuotaStore;
   /** Name under which it is counted; equal names share one count. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cacheKeys, lookupOfKey } from "../../../src/store/cache-key.js";
+import { cacheKeys } from "../../../src/store/cache-key.js";
 import { item, otherItem } from "../lookup/findings.js";
 
 test("keys differ by address, endpoint, kind and item", () => {
@@ -21,13 +21,4 @@ test("spellings of one address share a key", () => {
   ];
   const keys = written.map((address) => cacheKeys(address, "query")(item));
   expect(new Set(keys).size).toBe(1);
-});
-
-test.each([
-  ["the embedded service", item],
-  ["https://a.example/beta", { kind: "email", value: '"a query ip b"@example.com' }],
-] as const)("a key says whom it asks: %s", (address, asked) => {
-  for (const endpoint of ["query", "quick-check"] as const) {
-    expect(lookupOfKey(cacheKeys(address, endpoint)(asked))).toBe(`${address} ${endpoint}`);
-  }
 });

@@ -29,7 +29,7 @@ type EnrichJobCall = Pick<
   "settings" | "context" | "shownCommand" | "watch"
 >;
 
-export type Perform = (job: EnrichJob) => Promise<Manifest>;
+type Perform = (job: EnrichJob) => Promise<Manifest>;
 
 export function runEnrichJob(
   call: EnrichJobCall,

@@ -24,7 +24,7 @@ type SeenTagsCall = Pick<
   "settings" | "context"
 >;
 
-export interface SeenTagsExport {
+interface SeenTagsExport {
   /** The run's manifest with the result of each tag. */
   readonly manifest: Manifest;
   readonly failed: number;
