@@ -169,7 +169,7 @@ test.each(Object.entries(outputs))(
     const page = await readFile(join(home, report), "utf8");
     expect(page).toContain(compared);
   },
-  60_000,
+  180_000,
 );
 
 interface Contents {

@@ -110,7 +110,8 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     const found = await withClient("ops", ops, call, (client) =>
       readCase(client, call.operand, call.context),
     );
-    if ((found.event_ips ?? []).length === 0) {
+    const isEmpty = (found.event_ips ?? []).length === 0;
+    if (isEmpty) {
       const events = found.event_count ?? 0;
       call.context.reporter.warning(
         `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${events} events` : ""}`,
@@ -120,7 +121,13 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     const input = caseRows(found, format);
     const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
     const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
-    return runEnrichJob({ ...call, settings: { ...settings, ...reading } }, intel, input);
+    // A case may have no addresses; that says nothing against it.
+    const limits = isEmpty ? { minRows: { rows: 0 } } : {};
+    return runEnrichJob(
+      { ...call, settings: { ...settings, ...reading, ...limits } },
+      intel,
+      input,
+    );
   });
 }
 
