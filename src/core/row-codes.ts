@@ -44,7 +44,10 @@ export const itemCodes = {
     "write it without leading zeros",
   ],
   ip_octet: ["four numbers with dots, one of them above 255", "correct the address"],
-  url_scheme: ["a URL whose scheme is not http, https, ftp, ws or wss", "look up its host instead"],
+  url_scheme: [
+    "a URL whose scheme is not http, https, ftp, ws or wss, without a host to look up",
+    "write the item alone",
+  ],
   url_syntax: ["starts like a URL but is not a valid one", "correct the URL"],
   email_syntax: [
     "contains an @ but is not an e-mail address under a known public suffix",

@@ -1,5 +1,6 @@
 import { itemRow, type Row } from "../core/row.js";
 import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/name-columns.js";
+import { textOfLines } from "./csv/skipped-lines.js";
 import { linesEncoder } from "./lines-encoder.js";
 import { contentLines, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
@@ -25,17 +26,26 @@ async function read(
   checkColumns(bytes.name, options);
   const comment = settled?.reading.comment ?? options.comment;
   let leading = before === null;
+  const skipped: string[] = [];
   const isSkipped = (text: string): boolean => {
-    if (startsWithHash(text) || (comment !== null && text.startsWith(comment))) return true;
-    leading &&= text.startsWith(";");
-    return leading;
+    const isComment = startsWithHash(text) || (comment !== null && text.startsWith(comment));
+    leading &&= isComment || text.startsWith(";");
+    if (leading) skipped.push(text);
+    return isComment || leading;
   };
   const lines = contentLines(bytes, before?.line ?? 0, isSkipped);
+  const first = await lines.next();
+  const found = { commentLines: skipped.length, skippedText: textOfLines(skipped) };
   return {
     columns,
-    reading: { ...reading, comment },
-    rows: mapLists(lines, rowMaker(before?.row ?? 0)),
+    reading: settled?.reading ?? { ...reading, comment, ...(skipped.length > 0 && found) },
+    rows: mapLists(continued(first, lines), rowMaker(before?.row ?? 0)),
   };
+}
+
+async function* continued<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
 }
 
 const columns: readonly string[] = ["item"];

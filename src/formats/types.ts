@@ -52,6 +52,8 @@ export interface InputReading {
   readonly spaced: boolean;
   /** Lines before the header: a title, a date, a rule. @default 0 */
   readonly skippedLines?: number;
+  /** Comments before the first record, unless `skippedLines` counts them. @default 0 */
+  readonly commentLines?: number;
   /** The rule below the header, which is skipped as well; absent for none. */
   readonly rule?: string;
   /** The text of these lines, cut, for a notice. */

@@ -4,6 +4,15 @@ import { expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
+test("counts items in columns that are not looked up", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip,note\n192.0.2.1,\n192.0.2.2,192.0.2.9\n192.0.2.3,\n");
+  const { stdout } = await runRepute(["plan", "in.csv", "--json"], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({ kinds: { ip: 3 }, elsewhere: { note: 1 } });
+  const text = await runRepute(["plan", "in.csv"], { cwd });
+  expect(text.stdout).toMatch(/^elsewhere +note 1$/m);
+});
+
 async function inputFolder(): Promise<string> {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n192.0.2.1\nexample.com\nsetup.exe\n");

@@ -29,6 +29,7 @@ export function formatPlan(
     ["kinds", formatCounts(plan.kinds, mostReasons)],
     ["unsupported", formatCounts(plan.unsupported, mostReasons)],
     ["not sent", formatCounts(plan.excluded, mostReasons)],
+    ["elsewhere", formatCounts(plan.elsewhere ?? {}, mostReasons)],
     ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
     [
       "items",

@@ -13,7 +13,9 @@ const readingFacts = z.object({
     .describe("What names the columns: the first record, a comment line before it, or nothing"),
   skipped_lines: count
     .optional()
-    .describe("Lines before the header that belong to no row, such as a title; absent for none"),
+    .describe(
+      "Lines before the first record that belong to no row, such as titles and comments; absent for none",
+    ),
   item_column: z.string().describe("Several are joined with commas"),
   item_column_by: z
     .enum(["flag", "name", "share", "format"])

@@ -83,7 +83,8 @@ export function chooseKindColumn(
 
 function holdsKinds(cells: SampledCells): boolean {
   const words = cells.filter((cell) => cell !== null && !isEmptyCell(cell)) as string[];
-  return words.filter((word) => isPublishedKind(word)).length * 2 >= words.length;
+  const kinds = words.filter((word) => isPublishedKind(word)).length;
+  return kinds > 0 && kinds * 2 >= words.length;
 }
 
 export function isKindName(name: string): boolean {

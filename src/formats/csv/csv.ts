@@ -18,6 +18,7 @@ import { type CommentNames, namesIn } from "./header-lines.js";
 import { csvOutput } from "./csv-writer.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
 import type { Delimiter } from "../reading/scan-cells.js";
+import { textOfLines } from "./skipped-lines.js";
 
 /** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
 export const csv = delimited(",", ["csv"], ({ guessed }) =>
@@ -86,7 +87,7 @@ async function settle(
   const { comments } = lines;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
   const table = findPreamble(lines, candidates, options);
-  const { content, skippedLines, skippedText, rule } = table;
+  const { content, skippedLines, rule } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
@@ -94,12 +95,16 @@ async function settle(
   const sample = new Sample(readRecords(text, dialect, skippedLines), pauses);
   const named = (width: number): CommentNames | null => namesIn(comments, delimiter, width);
   const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);
+  const naming = layout.header === "comment" ? named(columns.length)?.comment : undefined;
+  const told = comments.filter((line) => line !== naming);
+  const skippedText = textOfLines([...told, ...table.skipped]);
   const reading: InputReading = {
     format: options.format,
     delimiter,
     comment,
     spaced,
     ...(skippedLines > 0 && { skippedLines }),
+    ...(skippedLines === 0 && told.length > 0 && { commentLines: told.length }),
     ...(rule !== null && layout.header === "record" && { rule }),
     ...(skippedText !== "" && { skippedText }),
     ...layout,

@@ -11,8 +11,8 @@ import { columnShare } from "../columns/rate-columns.js";
 interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
   readonly skippedLines: number;
-  /** Their text, cut, and that of the rule below the header. */
-  readonly skippedText: string;
+  /** Their text, and that of the rule below the header. */
+  readonly skipped: readonly string[];
   readonly rule: string | null;
   readonly content: readonly string[];
   readonly delimiter: Delimiter | null;
@@ -24,7 +24,7 @@ export function findPreamble(
   candidates: readonly Delimiter[],
   options: Pick<ReadOptions, "header" | "itemColumn">,
 ): Preamble {
-  const { content, before, skipped } = lines;
+  const { content, before } = lines;
   const fields = fieldsIn(lines.comments);
   const separated = [...candidates, " "].find(
     (delimiter) => fields?.length === cellsOf(content[0] ?? "", delimiter).length,
@@ -36,11 +36,10 @@ export function findPreamble(
   const rest = content.slice(table.first);
   const [, second = ""] = rest;
   const below = options.header !== false && isRule(second) ? second.trim() : null;
-  const isSkipped = skipped.length > 0 || table.first > 0;
-  const texts = [...skipped, ...content.slice(0, table.first), ...(below === null ? [] : [below])];
+  const skipped = [...lines.skipped, ...content.slice(0, table.first)];
   return {
-    skippedLines: isSkipped ? (before[table.first] ?? 0) : 0,
-    skippedText: textOf(texts),
+    skippedLines: skipped.length > 0 ? (before[table.first] ?? 0) : 0,
+    skipped: below === null ? skipped : [...skipped, below],
     rule: below,
     content: below === null ? rest : rest.toSpliced(1, 1),
     delimiter: table.delimiter,
@@ -125,13 +124,6 @@ function mostFrequent(numbers: readonly number[]): number {
   );
 }
 
-const longestText = 120;
-
-function textOf(lines: readonly string[]): string {
-  const text = lines.map((line) => line.trim()).join(" / ");
-  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
-}
-
 /**
  * Detects the delimiter of these lines: the first of `candidates` that separates all of them. If
  * several do (`a;b` in every line's cells), the first that yields a column of indicators.
@@ -141,12 +133,15 @@ function sniffDelimiter(
   lines: readonly string[],
   candidates: readonly Delimiter[],
 ): Delimiter | null {
-  const records = joinQuoted(lines.filter((line) => !isRule(line)));
+  const records = joinQuoted(lines.filter((line) => !isRule(line) && !footer.test(line)));
   const throughout = candidates.filter((delimiter) => separates(records, delimiter));
   const [first = null, second] = throughout;
   if (second === undefined) return first;
   return throughout.find((delimiter) => hasIndicators(records, delimiter)) ?? first;
 }
+
+/** What psql and mysql write below a table. */
+const footer = /^\(?\d+ rows?(?: in set.*)?\)?\s*$/;
 
 /** Joins lines that share a quoted cell. An unclosed quote is text. */
 function joinQuoted(lines: readonly string[]): readonly string[] {

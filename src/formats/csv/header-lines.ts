@@ -18,13 +18,19 @@ export function isRuleRecord(cells: readonly string[]): boolean {
  * its mark; undefined without such a line.
  */
 export function fieldsIn(comments: readonly string[]): readonly string[] | undefined {
-  const [, names] =
-    comments.map((line) => /^(?:fields\t|Fields:\s*)(.+)$/.exec(line)).find(Boolean) ?? [];
-  return names?.trim().split(/\s+/);
+  return comments
+    .find((line) => fieldsLine.test(line))
+    ?.replace(fieldsLine, "")
+    .trim()
+    .split(/\s+/);
 }
+
+const fieldsLine = /^(?:fields\t|Fields:\s*)(?=.)/;
 
 export interface CommentNames {
   readonly names: readonly string[];
+  /** The comment, without its mark. */
+  readonly comment: string;
   /** Whether a `#Fields` line says so, so that the first record is no header. */
   readonly isDeclared: boolean;
 }
@@ -41,11 +47,16 @@ export function namesIn(
   width: number,
 ): CommentNames | null {
   const fields = fieldsIn(comments);
-  if (fields?.length === width) return { names: fields, isDeclared: true };
+  if (fields?.length === width) {
+    const comment = comments.find((line) => fieldsLine.test(line))!;
+    return { names: fields, comment, isDeclared: true };
+  }
   if (width < 2) return null;
-  const names = comments
-    .toReversed()
-    .map((line) => scanCells(line, { delimiter, spaced: true }).cells.map((name) => name.trim()))
-    .find((cells) => cells.length === width && !cells.some((cell) => indicatorWeight(cell) === 1));
-  return names === undefined ? null : { names, isDeclared: false };
+  for (const comment of comments.toReversed()) {
+    const { cells } = scanCells(comment, { delimiter, spaced: true });
+    const names = cells.map((name) => name.trim());
+    const isHeader = names.length === width && !names.some((name) => indicatorWeight(name) === 1);
+    if (isHeader) return { names, comment, isDeclared: false };
+  }
+  return null;
 }

@@ -12,7 +12,7 @@ import { inputReading } from "../copy/find-table-input.js";
 import type { FlatSettings } from "../options.js";
 import type { Row } from "../../core/row.js";
 import { announceReading, firstRows } from "../rows/reading.js";
-import { insideWarning } from "../elsewhere.js";
+import { type ElsewhereCounts, insideWarning } from "../elsewhere.js";
 import { Tally, type TallySnapshot } from "../tally.js";
 import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
 import {
@@ -39,8 +39,8 @@ interface PlanJob {
   readonly onNotice?: (message: string) => void;
 }
 
-/** Estimate for a run over an input. */
-export interface Plan {
+/** Estimate for a run over an input, and what it would not look up. */
+export interface Plan extends ElsewhereCounts {
   readonly rows: number;
   /** Rows by kind of item. */
   readonly kinds: Readonly<Record<ItemKind, number>>;
@@ -76,9 +76,11 @@ export async function plan(job: PlanJob): Promise<Plan> {
   const { cache = null, withheld } = job;
   const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
   const items = new PlannedItems({ withheld, find: cache && findCached(cache), chosen });
-  const { rows, kinds, unsupported, statuses, exclusions, warnings } = await withResources(
-    async (stack) => countRows(job, await readingFor(job, stack), items),
+  const counts = await withResources(async (stack) =>
+    countRows(job, await readingFor(job, stack), items),
   );
+  const { rows, kinds, unsupported, statuses, exclusions, warnings } = counts;
+  const { elsewhere, inside_cells } = counts;
   return {
     rows,
     kinds,
@@ -94,6 +96,8 @@ export async function plan(job: PlanJob): Promise<Plan> {
     requests: items.requests(),
     chosen: costOf(job, items, chosen.length > 0 ? chosen.join(",") : "triage"),
     warnings,
+    ...(elsewhere !== undefined && { elsewhere }),
+    ...(inside_cells !== undefined && { inside_cells }),
   };
 }
 

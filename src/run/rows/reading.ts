@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import type { OptionalColumns } from "../../core/columns.js";
+import { UsageError } from "../../core/errors.js";
 import { type FindingError, unasked } from "../../core/finding.js";
 import { parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/row-codes.js";
@@ -57,6 +58,7 @@ export function readingOf(
     open: async (resume) => {
       const sniffed = await sniff(resume);
       const format = resume?.reading.format ?? sniffed.format;
+      refuseDelimiter(input, settings, format);
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
       const options = { format, guessed, ...stored, ...flags, comment, resume, clock };
@@ -79,6 +81,20 @@ function storedAs(
   if (format === "json") return { ...stored, format: "ndjson", json: "named" };
   const mayBeJson = format === null || format === "ndjson";
   return { ...stored, format, json: mayBeJson ? "possible" : undefined };
+}
+
+/** @throws UsageError `text_option` for a delimiter of an input without cells */
+function refuseDelimiter(
+  input: SourceInput,
+  { delimiter }: ReadingSettings,
+  format: SourceFormat,
+): void {
+  if (delimiter === undefined || !["ndjson", "text"].includes(format)) return;
+  const name = "path" in input ? input.path : input.name;
+  const read = format === "text" ? "text, one item a line" : "JSON";
+  throw new UsageError("text_option", `--delimiter is for cells, but ${name} is read as ${read}`, {
+    hint: "leave out --delimiter, or add --from csv",
+  });
 }
 
 function readingOfSeveral(

@@ -17,6 +17,15 @@ describe("text source", () => {
     ]);
   });
 
+  it.each([
+    ["# a\n ; b\n", 1, "# a"],
+    ["; list\n\n  # of names\nexample.com\n# not this\n", 2, "; list / # of names"],
+    ["example.com\n# x\n", undefined, undefined],
+  ])("says which lines it skips before the first: %j", async (content, lines, text) => {
+    const { reading } = await readSource("text", piped(content)).then(({ source }) => source);
+    expect([reading.commentLines, reading.skippedText]).toEqual([lines, text]);
+  });
+
   it("reads lines that end with CR only", async () => {
     const { rows } = await readSource("text", piped("a\rb\r", 1));
     expect(rows.map((row) => [row.itemText, row.line, row.end])).toEqual([

@@ -74,6 +74,8 @@ describe("chooseItemColumn", () => {
       { address: tenths(10), Indicator: ["x", ...tenths(0, "", "")] },
       "can't read Indicator",
     ],
+    // Numbers and lists of NDJSON.
+    ["data", { data: Array.from({ length: 10 }, () => null), host: tenths(10) }, "can't read data"],
   ])("lets no column replace a usual name that can't be read: %s", (_, cells, result) => {
     expect(chosen(cells)).toBe(result);
   });

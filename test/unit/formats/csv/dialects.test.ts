@@ -17,13 +17,13 @@ const two = ["192.0.2.1", "192.0.2.2"];
 /** Content, names of the columns, lines that are skipped. All have the items `two`. */
 const dialects: readonly (readonly [string, string, string, number])[] = [
   ["|", "ip|note\n192.0.2.1|x\n192.0.2.2|y\n", "ip,note", 0],
-  ["| and names in a comment", "# a\n# n | ip\n1 | 192.0.2.1\n2 | 192.0.2.2\n", "n,ip", 0],
-  ["names above other comments", "# n,ip\n#\n# end\n1,192.0.2.1\n2,192.0.2.2\n", "n,ip", 0],
+  ["| and names in a comment", "# a\n# n | ip\n1 | 192.0.2.1\n2 | 192.0.2.2\n", "n,ip", 1],
+  ["names above other comments", "# n,ip\n#\n# end\n1,192.0.2.1\n2,192.0.2.2\n", "n,ip", 2],
   [
     "Zeek",
     "#path\tx\n#fields\tn\tip\n#types\tint\taddr\n1\t192.0.2.1\n2\t192.0.2.2\n#close\tx\n",
     "n,ip",
-    0,
+    2,
   ],
   [
     "Zeek without an item in the first row",
@@ -31,7 +31,7 @@ const dialects: readonly (readonly [string, string, string, number])[] = [
     "n,ip",
     0,
   ],
-  ["W3C with tabs", "#Version: 1.0\n#Fields: n c-ip\n1\t192.0.2.1\n2\t192.0.2.2\n", "n,c-ip", 0],
+  ["W3C with tabs", "#Version: 1.0\n#Fields: n c-ip\n1\t192.0.2.1\n2\t192.0.2.2\n", "n,c-ip", 1],
   [
     "W3C with blanks",
     "#Fields: n c-ip ua\n1 192.0.2.1 a;+b,+c\n2 192.0.2.2 a;+b,+c\n",
@@ -47,6 +47,7 @@ const dialects: readonly (readonly [string, string, string, number])[] = [
   ["a rule with cells", "ip\tn\n-----\t---\n192.0.2.1\t1\n192.0.2.2\t2\n", "ip,n", 1],
   ["Markdown", "| ip | n |\n|----|:-:|\n| 192.0.2.1 | 1 |\n| 192.0.2.2 | 2 |\n", ",ip,n,", 1],
   ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n 192.0.2.2 | 2\n", "ip,n", 1],
+  ["comments above a header", "# feed\n#\nip,n\n192.0.2.1,1\n192.0.2.2,2\n", "ip,n", 2],
   ["all at once", "; x\nReport\n======\n\nip;n\n=====\n192.0.2.1;1\n192.0.2.2;2\n", "ip,n", 5],
 ];
 
@@ -70,6 +71,18 @@ describe("a table", () => {
     const resume = { offset: 0, row: 0, line: 0, columns, reading };
     const again = await read(content, { resume });
     expect(again.rows.map(plainRow)).toEqual(rows.map(plainRow));
+  });
+});
+
+describe("a table with lines below it", () => {
+  it.each([
+    ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n(1 row)\n"],
+    ["mysql", "+----+\n| ip | n |\n+----+\n| 192.0.2.1 | 1 |\n+----+\n1 row in set (0.00 sec)\n"],
+  ])("is still one: %s", async (_, content) => {
+    const { items, reading, columns } = await read(content);
+    expect(reading.delimiter).toBe("|");
+    expect(columns.map((name) => name.trim())).toContain("ip");
+    expect(items[0]).toBe("192.0.2.1");
   });
 });
 
