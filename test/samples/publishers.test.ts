@@ -58,7 +58,7 @@ test("rejected rows keep delimiter and header, and can be used as input", async 
   expect(await readFile(rejects, "utf8")).toMatch(
     /^peer;note;reject_code;reject_reason\nsetup\.exe;"b;c";file_name;looks like a file name/,
   );
-  const again = await enriched(rejects);
+  const again = await enriched(rejects, ["--max-failed", "100%"]);
   expect([again.code, again.rows[0]?.["note"]]).toEqual([0, "b;c"]);
 });
 
