@@ -1,7 +1,6 @@
-import { detectItem } from "../core/item/detect.js";
 import { readHostname } from "../core/item/hostname.js";
 import type { Item } from "../core/item/item.js";
-import { recogniseItem } from "../core/item/recognise.js";
+import { readSendable } from "../core/item/recognise.js";
 import { wordSpellings } from "../core/item/word.js";
 import { isMeant } from "./is-meant.js";
 import { isAlone } from "./surroundings.js";
@@ -61,10 +60,10 @@ const ruleEnd = /\^(?:\$.*)?$/;
 
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
 export function findInWord<T>(search: Search<T>, found: Word): number {
-  const { start, end, isMarked } = found;
+  const { start, end, isMarked, isDivided } = found;
   const word = search.text.slice(start, end);
   if (!isMarked && !unmarked.test(word)) return end;
-  if (!unspaced.test(word)) return findInPiece(search, found, word);
+  if (!isDivided || !unspaced.test(word)) return findInPiece(search, found, word);
   const isWhole = isAlone({ text: search.text, at: start, end });
   if (isWhole && itemIn(word, start, search) !== null) return findInPiece(search, found, word);
   let read = start;
@@ -77,7 +76,8 @@ export function findInWord<T>(search: Search<T>, found: Word): number {
   return Math.max(read, end);
 }
 
-function findInPiece<T>(search: Search<T>, { start, end, line }: Word, word: string): number {
+function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
+  const { start, end, line, isDivided } = found;
   const { text, known, onItem } = search;
   const scheme = word.includes("://") ? word.search(url) : -1;
   if (scheme >= 0) {
@@ -86,36 +86,39 @@ function findInPiece<T>(search: Search<T>, { start, end, line }: Word, word: str
     const before = text.slice(Math.max(0, at - 256), at);
     const written = withoutSentence(text.slice(at, urlEnd), before);
     const address = written.replace(ruleEnd, "").replaceAll("&amp;", "&");
-    let found = known.get(address);
-    if (found === undefined) {
-      found = readItem(address.replaceAll(defangMark, ""));
-      known.set(address, found);
+    let read = known.get(address);
+    if (read === undefined) {
+      read = readItem(address.replaceAll(defangMark, ""));
+      known.set(address, read);
     }
-    if (found?.item.kind === "url" && !namespace.test(before)) onItem(found, line);
+    if (read?.item.kind === "url" && !namespace.test(before)) onItem(read, line);
     return urlEnd;
   }
-  const whole = isWhole(word) ? itemIn(word, start, search) : null;
-  if (whole !== null) {
-    onItem(whole, line);
-    return end;
-  }
+  const whole = !isDivided || isWhole(word) ? itemIn(word, start, search) : null;
+  if (whole !== null) onItem(whole, line);
+  if (whole === null && isDivided) findInParts(search, found, word);
+  return end;
+}
+
+function findInParts<T>(search: Search<T>, { start, line }: Word, word: string): void {
   const shown = word.includes("#") ? word.replace(hidden, "") : word;
   const pieces = namesBetweenSlashes.test(shown) ? names : parts;
   // matchAll would copy the expression for every word.
   pieces.lastIndex = 0;
   for (let part = pieces.exec(shown); part !== null; part = pieces.exec(shown)) {
     const found = itemIn(part[0], start + part.index, search);
-    if (found !== null) onItem(found, line);
+    if (found !== null) search.onItem(found, line);
     // Even without a URL before it, a query may name items.
     else if (part[0].includes("=")) pieces.lastIndex = part.index + part[0].indexOf("=") + 1;
   }
-  return end;
 }
 
 interface Word {
   readonly start: number;
   readonly end: number;
   readonly isMarked: boolean;
+  /** Whether a character in it may divide items. */
+  readonly isDivided: boolean;
   readonly line: number;
 }
 
@@ -181,10 +184,9 @@ function readPart<T>(part: string): FoundItem<T> | null {
   return null;
 }
 
-/** Few words are items, so the reason of the others is not asked. */
 function readItem<T>(value: string): FoundItem<T> | null {
   const plain = value.replace(/^hxxp/i, "http");
-  const item = detectItem(plain) === null ? null : recogniseItem(plain).item;
+  const item = readSendable(plain);
   return item === null ? null : { item, value, entry: null };
 }
 

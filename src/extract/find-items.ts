@@ -37,6 +37,7 @@ const mostKnown = 100_000;
 /** The kinds of UTF-16 units; all others are those of letters. */
 const separator = 1;
 const mark = 2;
+const divider = 3;
 const kindOf = new Uint8Array(0x1_0000);
 /**
  * Characters that end a word: JavaScript's white space, quotes, punctuation of Chinese and Japanese,
@@ -49,6 +50,10 @@ const separators =
 for (const char of separators) kindOf[char.charCodeAt(0)] = separator;
 /** Items but hashes and wallets have one of these within. */
 for (const char of ".:@") kindOf[char.charCodeAt(0)] = mark;
+/** What may divide a word: it holds several items, or one with words beside it. */
+for (const char of ";()[]=^$#") kindOf[char.charCodeAt(0)] = divider;
+kindOf.fill(divider, 0x3005, 0x3008).fill(divider, 0x3040, 0x3100);
+kindOf.fill(divider, 0x3400, 0xa000).fill(divider, 0xac00, 0xd7b0);
 const lineEnd = 0x0a;
 /** Calls `onItem` with each item of a prepared text. Returns the number of line ends. */
 function findItems<T>(search: Search<T>): number {
@@ -56,6 +61,7 @@ function findItems<T>(search: Search<T>): number {
   let line = 0;
   let start = 0;
   let firstMark = -1;
+  let isDivided = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     const kind = kindOf[code];
@@ -64,13 +70,18 @@ function findItems<T>(search: Search<T>): number {
       if (firstMark < 0) firstMark = at;
       continue;
     }
+    if (kind === divider) {
+      isDivided = true;
+      continue;
+    }
     const isMarked = firstMark >= 0 && firstMark < at - 1;
     if (isMarked || at - start >= shortestUnmarked) {
-      at = findInWord(search, { start, end: at, isMarked, line });
+      at = findInWord(search, { start, end: at, isMarked, isDivided, line });
     }
     if (text.charCodeAt(at) === lineEnd) line += 1;
     start = at + 1;
     firstMark = -1;
+    isDivided = false;
   }
   return line;
 }

@@ -17,7 +17,7 @@ export function isMeant(mention: Mention): boolean {
     case "ip":
       return item.value.includes(":") ? isAddress(item.value) : isDefanged || !isVersion(mention);
     case "sha1":
-      return !commit.test(textBefore(mention));
+      return !standsBefore(mention, commit);
     case "domain":
       return isDefanged ? !isPartOfPath(mention) : isHostMeant(value, mention);
     case "url":
@@ -28,31 +28,32 @@ export function isMeant(mention: Mention): boolean {
   }
 }
 
-const commit = /\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+$/i;
+const commit = /(?<=\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+)/iy;
 /** The word "version" or the like, and other versions between it and this one. */
 const version =
-  /(?:\b(?:\w*versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch(?:ed to)?|section|chapter|fixed in|affected)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+(?:\d[\d.]*(?:\s*[,;/]|\s+(?:and|or|to))+\s+)*$/i;
+  /(?<=(?:\b(?:\w*versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch(?:ed to)?|section|chapter|fixed in|affected)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+(?:\d[\d.]*(?:\s*[,;/]|\s+(?:and|or|to))+\s+)*)/iy;
 /** A word with a capital letter before four numbers: a product (`Reader 11.0.0.23`). */
 const product =
-  /(?:^|\s)(?!(?:IPs?|IPv4|C2|DNS|Address|Host|Server|Client|Source|From|To|At|On|And|Or|The|Peer|Remote|Target|Blocked?)\s)[A-Z][\w.]*[a-z]\w* $/;
+  /(?<=(?:^|\s)(?!(?:IPs?|IPv4|C2|DNS|Address|Host|Server|Client|Source|From|To|At|On|And|Or|The|Peer|Remote|Target|Blocked?)\s)[A-Z][\w.]*[a-z]\w* )/y;
 /** Numbers of a release: a small one first, and a zero. */
 const release = /^[12]?\d\.(?:\d+\.)*0(?:\.|$)/;
-const reach = 64;
 
-function textBefore({ text, at }: Mention): string {
-  return text.slice(Math.max(0, at - reach), at);
+/** Whether what stands before the mention matches. Looked for backwards, since it seldom does. */
+function standsBefore({ text, at }: Mention, pattern: RegExp): boolean {
+  const before = text.slice(Math.max(0, at - reach), at);
+  pattern.lastIndex = before.length;
+  return pattern.test(before);
 }
+
+const reach = 64;
 
 /** Four numbers after the word "version", a mask, or a number that ends like a release's. */
 function isVersion(mention: Mention): boolean {
   const { value } = mention.item;
   if (/\.0\.0$|^255\./.test(value)) return true;
-  const before = textBefore(mention);
-  // In a list of addresses, as most are.
-  if (!/[a-z]/i.test(before)) return false;
   return (
-    version.test(before) ||
-    (release.test(value) && !value.startsWith("10.") && product.test(before))
+    standsBefore(mention, version) ||
+    (release.test(value) && !value.startsWith("10.") && standsBefore(mention, product))
   );
 }
 

@@ -23,8 +23,11 @@ interface Part {
 /** A field of a header that says how a part is encoded. Cheaper than looking at each line. */
 const mayBeMail = /ontent-type:|ontent-transfer-encoding:|=\?[\w-]+\?[bq]\?/i;
 const field = /^[\w-]+:(?:\s|$)/;
+const ofPart = /^content-/i;
 const continuation = /^[ \t]+\S/;
 const envelope = /^From \S+ .*\d{4}\s*$/;
+/** How boundaries and the first lines of mails in a mailbox begin. */
+const divider = /^(?:--|From )/;
 const mostNested = 8;
 
 /**
@@ -38,7 +41,10 @@ export class MailReader {
   readonly #boundaries = new Set<string>();
   /** Line ends read so far. */
   #line = 0;
+  /** Its fields that say how a part is encoded, whole lines. */
   #header: string[] | null = null;
+  /** Whether the last field is one of these; null before the first field. */
+  #isOfPart: boolean | null = null;
   #mayBegin = true;
   #body: Body | null = null;
 
@@ -56,6 +62,9 @@ export class MailReader {
     }
     let text = "";
     for (let at = 0; at < piece.length;) {
+      const start = this.#skipText(piece, at);
+      text += piece.slice(at, start);
+      at = start;
       const end = piece.indexOf("\n", at) + 1 || piece.length;
       text += this.#readLine(piece.slice(at, end));
       this.#line += 1;
@@ -70,25 +79,37 @@ export class MailReader {
     return text;
   }
 
+  /** Where, behind text that is neither of a header nor encoded, a line may begin either. */
+  #skipText(piece: string, from: number): number {
+    let at = from;
+    if (this.#header !== null || this.#body !== null) return at;
+    while (at < piece.length && !this.#mayBegin && !divider.test(piece.slice(at, at + 5))) {
+      const end = piece.indexOf("\n", at) + 1 || piece.length;
+      this.#mayBegin = isBlank(piece, at, end);
+      this.#line += 1;
+      at = end;
+    }
+    return at;
+  }
+
   #readLine(line: string): string {
-    const bare = line.trimEnd();
-    if (this.#isBoundary(bare) || envelope.test(line)) return this.#beginHeader(line);
-    if (this.#header !== null) return this.#readHeader(line, bare);
+    if (this.#isBoundary(line) || envelope.test(line)) return this.#beginHeader(line);
+    if (this.#header !== null) return this.#readHeader(line, this.#header);
     if (this.#body !== null) {
       const text = this.#body.read(line);
       if (text !== null) return text;
       return this.end() + this.#readLine(line);
     }
     if (this.#mayBegin && field.test(line)) {
-      this.#header = [];
-      return this.#readHeader(line, bare);
+      return this.#readHeader(line, (this.#header = []));
     }
-    this.#mayBegin = bare === "";
+    this.#mayBegin = isBlank(line, 0, line.length);
     return line;
   }
 
-  #isBoundary(bare: string): boolean {
-    if (!bare.startsWith("--")) return false;
+  #isBoundary(line: string): boolean {
+    if (!line.startsWith("--")) return false;
+    const bare = line.trimEnd();
     return this.#boundaries.has(bare.slice(2)) || this.#boundaries.has(bare.slice(2, -2));
   }
 
@@ -98,15 +119,17 @@ export class MailReader {
     return text + line;
   }
 
-  #readHeader(line: string, bare: string): string {
-    const header = this.#header!;
-    if (field.test(line) || (continuation.test(line) && header.length > 0)) {
-      if (header.length < mostFields) header.push(bare);
+  #readHeader(line: string, header: string[]): string {
+    const isField = field.test(line);
+    if (isField || (continuation.test(line) && this.#isOfPart !== null)) {
+      if (isField) this.#isOfPart = ofPart.test(line);
+      if (this.#isOfPart === true && header.length < mostFields) header.push(line.trimEnd());
       return withoutEncodedWords(line);
     }
     this.#header = null;
-    this.#mayBegin = bare === "";
-    if (bare === "") this.#beginBody(partOf(header, this.#line + 2));
+    this.#isOfPart = null;
+    this.#mayBegin = isBlank(line, 0, line.length);
+    if (this.#mayBegin && header.length > 0) this.#beginBody(partOf(header, this.#line + 2));
     return line;
   }
 
@@ -149,6 +172,14 @@ export class MailReader {
     if (this.#depth >= mostNested) return plainText;
     return new MailReader((part) => this.#onUnread(part, this.#line + 1), this.#depth + 1);
   }
+}
+
+function isBlank(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && (code < 0x09 || code > 0x0d)) return false;
+  }
+  return true;
 }
 
 const plainText: TextReader = { read: (text) => text, end: () => "" };

@@ -6,15 +6,19 @@ export function plainText(text: string): string {
   let read = text;
   if (text.includes("\\")) {
     if (isJson(text)) read = read.replace(escapes, unescaped);
-    read = read.replace(codes, (_, code?: string) =>
-      code === undefined ? "" : String.fromCharCode(Number.parseInt(code, 16)),
-    );
+    if (coded.some((start) => read.includes(start))) read = read.replace(codes, decoded);
   }
   return read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
 }
 
 /** Printable characters and quotes, as JSON and JavaScript write them, also within another JSON text. */
 const codes = /\\+(?:(?:u00|x)([2-7][\da-f])|(?="))/gi;
+
+const coded = ['\\"', "\\u00", "\\U00", "\\x", "\\X"];
+
+function decoded(_: string, code?: string): string {
+  return code === undefined ? "" : String.fromCharCode(Number.parseInt(code, 16));
+}
 
 /** Whether quotes within it are those of JSON: Windows paths have no such names and colons. */
 function isJson(text: string): boolean {
@@ -41,5 +45,5 @@ const headers =
   /^(?=[racmidx])(?:(?:x-)?received:[ \t]+(?:from|by)\b|(?:message-id|in-reply-to|references|content-id):[ \t]*(?:\r?\n[ \t]+)?<|(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+|x-mailer):).*(?:\n[ \t]+.*)*/gim;
 
 function onlyLineEnds(lines: string): string {
-  return lines.replaceAll(/[^\n]+/g, "");
+  return "\n".repeat(lines.split("\n").length - 1);
 }

@@ -150,6 +150,13 @@ function marked(word: string): Recognition | null {
   return item === null ? null : sendable(item);
 }
 
+/** Reads a word of a text, refanged and without marks around it, as a cell with it alone is read. */
+export function readSendable(word: string): Item | null {
+  const item = detectItem(word);
+  if (item === null || word.length > longestText || control.test(word)) return null;
+  return loneSurrogate.test(word) ? null : sendable(item).item;
+}
+
 /** A URL that the end of a line divides is none that can be sent: which part is missing? */
 function explain(plain: string): UnsupportedCode {
   const code = explainUnsupported(plain);

@@ -42,30 +42,25 @@ function withoutBackslashes(url: string): string {
 /** A quick look at a text; most have none of these. */
 const exotic =
   /[\u00ad\u061c\u180e\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\u3002\ufe58\ufe63\ufeff\uff0d-\uff1a\uff20\uff61]/;
-const invisible = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const dashesAndInvisible =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\ufe58\ufe63\ufeff\uff0d]/g;
+const dashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d";
 /** Joiners are letters to some scripts, and part of their domains. */
 const joiners = /[\u200c\u200d](?:(?<![^\0-\x7f].)|(?![^\0-\x7f]))/g;
-const dashes = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
-/** Not those of a Chinese or Japanese sentence or name. */
-const dots = /[\u3002\uff0e\uff61](?<=[!-~].)(?=[!-~])/g;
-const colons = /\uff1a(?<=[\w\]].)(?=[\w/[\uff0f\uff10-\uff19])/g;
-const slashes = /\uff0f(?<=:\/?.)/g;
-const ats = /\uff20(?<=[!-~].)(?=[!-~])/g;
+const wide = /[\u200c\u200d\u3002\uff0e-\uff1a\uff20\uff61]/;
+/** Dots, colons, slashes and at signs, but not those of a Chinese or Japanese sentence or name. */
+const wideMarks =
+  /[\u3002\uff0e\uff61](?<=[!-~].)(?=[!-~])|\uff1a(?<=[\w\]].)(?=[\w/[\uff0f\uff10-\uff19])|\uff0f(?<=[:\uff1a][/\uff0f]?.)|\uff20(?<=[!-~].)(?=[!-~])/g;
+const meanings: Readonly<Record<string, string>> = { "\uff1a": ":", "\uff0f": "/", "\uff20": "@" };
 const wideDigit = /[\uff10-\uff19]/;
 const quads =
   /(?<![\w.])(?=[\d.]*[\uff10-\uff19])(?:[\d\uff10-\uff19]{1,3}[.\u3002\uff0e\uff61]){3}[\d\uff10-\uff19]{1,3}/g;
 
 function foldMarks(text: string): string {
-  const narrow = wideDigit.test(text) ? text.replaceAll(quads, narrowQuad) : text;
-  return narrow
-    .replaceAll(invisible, "")
-    .replaceAll(joiners, "")
-    .replaceAll(dashes, "-")
-    .replaceAll(dots, ".")
-    .replaceAll(colons, ":")
-    .replaceAll(slashes, "/")
-    .replaceAll(slashes, "/")
-    .replaceAll(ats, "@");
+  const visible = text.replaceAll(dashesAndInvisible, (char) => (dashes.includes(char) ? "-" : ""));
+  if (!wide.test(visible)) return visible;
+  const narrow = wideDigit.test(visible) ? visible.replaceAll(quads, narrowQuad) : visible;
+  return narrow.replaceAll(joiners, "").replaceAll(wideMarks, (mark) => meanings[mark] ?? ".");
 }
 
 function narrowQuad(quad: string): string {
