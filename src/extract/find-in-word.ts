@@ -1,6 +1,6 @@
 import { readHostname } from "../core/item/hostname.js";
 import type { Item } from "../core/item/item.js";
-import { readSendable } from "../core/item/recognise.js";
+import { readSendable } from "../core/item/sendable.js";
 import { wordSpellings } from "../core/item/word.js";
 import { isMeant } from "./is-meant.js";
 import { isAlone } from "./surroundings.js";

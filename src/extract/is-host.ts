@@ -175,8 +175,10 @@ function kindInLine(place: TextPlace): "host" | "other" | null {
   if (behind !== null) return behind.groups?.["host"] === undefined ? "other" : "host";
   const before = lineBefore(place).slice(-wordReach).replace(otherName, "");
   let nearest: "host" | "other" | null = null;
-  for (const { groups } of before.matchAll(told)) {
-    nearest = groups?.["host"] === undefined ? "other" : "host";
+  // matchAll would copy the expression for every name.
+  told.lastIndex = 0;
+  for (let word = told.exec(before); word !== null; word = told.exec(before)) {
+    nearest = word.groups?.["host"] === undefined ? "other" : "host";
   }
   return nearest;
 }

@@ -38,11 +38,11 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Headers that name servers and messages, with their continuation lines. The first letter is looked
- * at first, since few lines are headers.
+ * Headers that name servers and messages, from the colon on, with their continuation lines. The colon
+ * is looked for first, since few characters are colons.
  */
 const headers =
-  /^(?=[racmidx])(?:(?:x-)?received:[ \t]+(?:from|by)\b|(?:message-id|in-reply-to|references|content-id):[ \t]*(?:\r?\n[ \t]+)?<|(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+|x-mailer):).*(?:\n[ \t]+.*)*/gim;
+  /:(?:(?<=^(?:x-)?received:)(?=[ \t]+(?:from|by)\b)|(?<=^(?:message-id|in-reply-to|references|content-id):)(?=[ \t]*(?:\r?\n[ \t]+)?<)|(?<=^(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+|x-mailer):)).*(?:\n[ \t]+.*)*/gim;
 
 function onlyLineEnds(lines: string): string {
   return "\n".repeat(lines.split("\n").length - 1);

@@ -80,9 +80,10 @@ export function nameOfValue({ text, at, end }: TextPlace): string {
 
 /** Lines of code, names of sources, and the words of who maintains them. */
 const technical = new RegExp(
-  "[;{(]$|\\w\\)?[:,]$|^\\s*(?:[}#@)\\]]|//|/?\\*|>>> |\\.(?:[A-Z]{2}|[BIP]) |def |class |import |from \\S+ import|return |if |elif |for |use |let |const |var |my |fn |pub |[\\w.]+ [+-]?= )" +
-    "|\\w\\([^()\\n]*\\)?[:,]?$|\\\\f[\\[A-Z\\d]" +
-    "|[\\w-]\\.(?:c|h|cpp|hpp|rst|m4|patch|diff|toml|css|deb)\\b" +
+  "\\n(?<=(?:[;{(]|\\w\\)?[:,]|\\w\\([^()\\n]*\\)?[:,]?)\\r?\\n)" +
+    "|^\\s*(?:[}#@)\\]]|//|/?\\*|>>> |\\.(?:[A-Z]{2}|[BIP]) |def |class |import |from \\S+ import|return |if |elif |for |use |let |const |var |my |fn |pub |[\\w.]+ [+-]?= )" +
+    "|\\\\f[\\[A-Z\\d]" +
+    "|\\.(?<=[\\w-]\\.)(?:c|h|cpp|hpp|rst|m4|patch|diff|toml|css|deb)\\b" +
     "|\\b(?:copyright|licen[cs]ed?|debian|upstream|changelog|refactor\\w*|commit|merged?|compil\\w+|deprecated|argument|functions?|closes:|regression|makefile|compiler|parser|stdin|stdout|subclass|tests?|bug)\\b",
   "gim",
 );

@@ -17,7 +17,7 @@ import {
 import { checksum, hasOtherItem, splitNote } from "./note.js";
 import { refang, strip } from "./refang.js";
 import { patternValues } from "./stix-pattern.js";
-import { hostOf, isInternalHost } from "./url.js";
+import { longestText, sendable, whyUnreadable } from "./sendable.js";
 import { readInside, readWord } from "./word.js";
 
 /**
@@ -39,9 +39,8 @@ import { readInside, readWord } from "./word.js";
 export function recogniseItem(text: string, kind: ItemKind | null = null): Recognition {
   const bare = stripCell(text);
   if (bare.length === 0 || isPlaceholder(bare)) return unsupported("empty");
-  if (bare.length > longestText) return unsupported("too_long");
-  if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
-  if (control.test(bare)) return unsupported("control_character");
+  const unreadable = whyUnreadable(bare);
+  if (unreadable !== null) return unsupported(unreadable);
   return recognisePlain(stripCell(refang(bare)), kind);
 }
 
@@ -150,13 +149,6 @@ function marked(word: string): Recognition | null {
   return item === null ? null : sendable(item);
 }
 
-/** Reads a word of a text, refanged and without marks around it, as a cell with it alone is read. */
-export function readSendable(word: string): Item | null {
-  const item = detectItem(word);
-  if (item === null || word.length > longestText || control.test(word)) return null;
-  return loneSurrogate.test(word) ? null : sendable(item).item;
-}
-
 /** A URL that the end of a line divides is none that can be sent: which part is missing? */
 function explain(plain: string): UnsupportedCode {
   const code = explainUnsupported(plain);
@@ -175,31 +167,6 @@ const mostPieces = 64;
 
 function readItem(plain: string, kind: ItemKind | null): Item | null {
   return (kind === null ? null : readItemAs(kind, plain)) ?? detectItem(plain);
-}
-
-/** Longer texts are not examined. Defanging lengthens an item, but never this much. */
-const longestText = 65_536;
-/** Maximum length once percent-encoded: servers commonly limit the request line to 8 KiB. */
-const longestSegment = 8192;
-/** A Basic Multilingual Plane character is at most three bytes, each encoded as `%xx`. */
-const longestEscape = 9;
-
-/** Those but white space. */
-const control = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/;
-const loneSurrogate = /\p{Cs}/u;
-
-function sendable(item: Item): Recognition {
-  if (isTooLong(item.value)) return unsupported("too_long");
-  const host = item.kind === "ip" ? null : hostOf(item);
-  if (host !== null && isInternalHost(host)) return unsupported("internal_host");
-  return { item, reason: null };
-}
-
-function isTooLong(value: string): boolean {
-  return (
-    value.length * longestEscape > longestSegment &&
-    encodeURIComponent(value).length > longestSegment
-  );
 }
 
 export function indicatorWeight(text: string): number {

@@ -47,7 +47,7 @@ const dashesAndInvisible =
 const dashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d";
 /** Joiners are letters to some scripts, and part of their domains. */
 const joiners = /[\u200c\u200d](?:(?<![^\0-\x7f].)|(?![^\0-\x7f]))/g;
-const wide = /[\u200c\u200d\u3002\uff0e-\uff1a\uff20\uff61]/;
+const wide = /[\u200c-\u200d\u3002\uff0e-\uff1a\uff20\uff61]/;
 /** Dots, colons, slashes and at signs, but not those of a Chinese or Japanese sentence or name. */
 const wideMarks =
   /[\u3002\uff0e\uff61](?<=[!-~].)(?=[!-~])|\uff1a(?<=[\w\]].)(?=[\w/[\uff0f\uff10-\uff19])|\uff0f(?<=[:\uff1a][/\uff0f]?.)|\uff20(?<=[!-~].)(?=[!-~])/g;
