@@ -35,6 +35,8 @@ const version =
 /** A word with a capital letter before four numbers: a product (`Reader 11.0.0.23`). */
 const product =
   /(?<=(?:^|\s)(?!(?:IPs?|IPv4|C2|DNS|Address|Host|Server|Client|Source|From|To|At|On|And|Or|The|Peer|Remote|Target|Blocked?)\s)[A-Z][\w.]*[a-z]\w* )/y;
+/** Releases in a heading have their day beside them. */
+const dated = /(?<=(?:^|[^\d-])\d{4}-\d\d-\d\d[ ,:]*\()/y;
 /** Numbers of a release: a small one first, and a zero. */
 const release = /^[12]?\d\.(?:\d+\.)*0(?:\.|$)/;
 
@@ -53,6 +55,7 @@ function isVersion(mention: Mention): boolean {
   if (/\.0\.0$|^255\./.test(value)) return true;
   return (
     standsBefore(mention, version) ||
+    (/^\d\./.test(value) && standsBefore(mention, dated)) ||
     (release.test(value) && !value.startsWith("10.") && standsBefore(mention, product))
   );
 }

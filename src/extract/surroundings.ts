@@ -89,12 +89,16 @@ const technical = new RegExp(
 );
 const pageLength = 4096;
 
-/** Says whether the part of a text around a place is code, or about code. */
+/** Says whether a page around a place, or one next to it, is code or about code. */
 export function technicalPages(text: string): (at: number) => boolean {
   const pages: (boolean | undefined)[] = [];
+  const isPage = (index: number): boolean =>
+    (pages[index] ??= isTechnical(
+      text.slice(Math.max(0, index * pageLength), (index + 1) * pageLength),
+    ));
   return (at) => {
     const index = Math.floor(at / pageLength);
-    return (pages[index] ??= isTechnical(text.slice(index * pageLength, (index + 1) * pageLength)));
+    return isPage(index) || isPage(index + 1) || (index > 0 && isPage(index - 1));
   };
 }
 
