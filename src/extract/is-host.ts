@@ -101,13 +101,18 @@ function isHostNotMember({ labels, ending }: Names, place: TextPlace, isTechnica
   if (fileBehind.test(labels.at(-2)!)) return false;
   if (objects.has(first) || (sharedNames.has(first) && members.has(ending))) return false;
   if (isAlone(place)) return !isTechnical();
-  if (isInCode(place)) return false;
+  if (isInCode(place) || isMemberBesideOthers(place, first)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
   if (isQuoted(place)) return true;
   if (members.has(ending) && !labels.some((label) => /[-\d]/.test(label))) return false;
   if (labels.length === 2 && (first.length === 1 || sharedNames.has(first))) return false;
   return !isTechnical();
+}
+
+/** `data.id, data.url`, `lookup[token.name, token.id]` */
+function isMemberBesideOthers(place: TextPlace, object: string): boolean {
+  return `${lineBefore(place)}\n${lineAfter(place)}`.includes(`${object}.`);
 }
 
 export function isPartOfPath({ text, at }: TextPlace): boolean {
@@ -138,8 +143,8 @@ function isNamedAsFile(value: string, { name, labels }: Names): boolean {
   return value.includes(":") && !port.test(value);
 }
 
-const operator = /^["'`]?\s*(?:[=!<>]=|[+*%|&]=?\s|=\s|=>|\?\s|\[|;\s*$|\)\s*[{;])/;
-const prefix = /(?:[!&$@+*]|=\s?|=>\s|\breturn\s|\bnew\s|\bdel\s|\bif\s\(?|\w\()$/;
+const operator = /^["'`]?\s*(?:[=!<>]=|[+*%|&]=?\s|=\s|=>|\?\s|\[|;\s*$|\)\s*[{;)\]])/;
+const prefix = /(?:[!&$@+*]|%\s|=\s?|=>\s|\breturn\s|\bnew\s|\bdel\s|\bif\s\(?|\w\()$/;
 
 function isInCode(place: TextPlace): boolean {
   return operator.test(lineAfter(place)) || prefix.test(lineBefore(place));

@@ -82,7 +82,7 @@ export function nameOfValue({ text, at, end }: TextPlace): string {
 const technical = new RegExp(
   "\\n(?<=(?:[;{(]|\\w\\)?[:,]|\\w\\([^()\\n]*\\)?[:,]?)\\r?\\n)" +
     "|^\\s*(?:[}#@)\\]]|//|/?\\*|>>> |\\.(?:[A-Z]{2}|[BIP]) |def |class |import |from \\S+ import|return |if |elif |for |use |let |const |var |my |fn |pub |[\\w.]+ [+-]?= )" +
-    "|\\\\f[\\[A-Z\\d]" +
+    "|\\\\f[\\[A-Z\\d]|:(?:issue|ref|func|class|mod|meth|doc):|``\\w|\\bself\\.|\\b__\\w+__\\b" +
     "|\\.(?<=[\\w-]\\.)(?:c|h|cpp|hpp|rst|m4|patch|diff|toml|css|deb)\\b" +
     "|\\b(?:copyright|licen[cs]ed?|debian|upstream|changelog|refactor\\w*|commit|merged?|compil\\w+|deprecated|argument|functions?|closes:|regression|makefile|compiler|parser|stdin|stdout|subclass|tests?|bug)\\b",
   "gim",

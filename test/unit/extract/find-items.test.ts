@@ -53,6 +53,8 @@ it.each([
 
 it.each([
   ["sftp://root@host.example.net:22/in", "host.example.net"],
+  ["x=${jndi:ldap://203.0.113.9:1389/a}", "203.0.113.9"],
+  ["root@203.0.113.9", "203.0.113.9"],
   ["client @0x1 203.0.113.9#4242", "203.0.113.9"],
   ["dst outside:203.0.113.9/60001", "203.0.113.9"],
   ["Host:203.0.113.9", "203.0.113.9"],
@@ -110,6 +112,13 @@ it.each([
   "format.read",
   '<svg xmlns="http://www.w3.org/2000/svg">',
   "cid:logo@a.example.com",
+  // Members and releases.
+  "2015-01-30 (3.8.8.2)",
+  "* 2026-03-01 (2.4.1.7): fixes",
+  "Redirected(data.raw, data.id, data.url)",
+  'join(dir, "prebuilds", tuple.name))',
+  'raise Error("found %r" % token.id, token.start_mark)',
+  "lookup[(cookie.domain, cookie.path, cookie.name)] = None",
 ])("finds no item in %s", (text) => {
   const found: string[] = [];
   itemFinder()(text, ({ item }) => found.push(item.value));
