@@ -30,16 +30,6 @@ export function addedMemberName(prefix: string, inputColumns: readonly string[])
   return name;
 }
 
-/** Makes names unique among `taken` by appending a number. */
-export function freshNames(names: readonly string[], taken: readonly string[]): readonly string[] {
-  const known = new Set(taken.map((name) => name.trim()));
-  return names.map((name) => {
-    let fresh = name;
-    for (let n = 2; known.has(fresh); n++) fresh = `${name}_${n}`;
-    return fresh;
-  });
-}
-
 export function columnClash(names: readonly string[]): UsageError {
   const several = names.length > 1;
   return new UsageError(

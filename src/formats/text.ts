@@ -1,7 +1,6 @@
 import { itemRow, type Row } from "../core/row.js";
 import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/name-columns.js";
 import { textOfLines } from "./csv/skipped-lines.js";
-import { linesEncoder } from "./lines-encoder.js";
 import { contentLines, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
 
@@ -12,11 +11,6 @@ import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./type
 export const text: ReadableFormat = {
   extensions: [],
   read,
-  rejects: () =>
-    linesEncoder(({ row, finding }) => {
-      const why = `${finding.error?.code ?? finding.status}: ${finding.error?.message ?? ""}`;
-      return `# ${why.replaceAll(/[\r\n]+/g, " ")}\n${row.cells[0] ?? ""}\n`;
-    }),
 };
 
 async function read(

@@ -20,8 +20,6 @@ export interface ReadableFormat {
   /** File extensions of the format; empty if only its first lines identify it. */
   readonly extensions: readonly string[];
   read(reading: Reading, options: ReadOptions): Promise<FormatReading>;
-  /** Encodes rejected rows in the input's format, plus two columns with the reason. */
-  rejects(options: RejectsOptions): Encoder;
 }
 
 /** A writable text format. To add one, name it above and add its file to `registry.ts`. */
@@ -175,13 +173,6 @@ export interface EncoderOptions {
   readonly esId?: (typeof esIds)[number] | undefined;
   /** Time for rows without one, in formats that require it. @default the system clock */
   readonly clock?: Clock;
-}
-
-export interface RejectsOptions extends Pick<EncoderOptions, "columns" | "formulaGuard"> {
-  /** With several files or item columns, rows also tell theirs, and the item. */
-  readonly optional: OptionalColumns;
-  /** How the input was read; rejected rows keep its format, delimiter and header. */
-  readonly reading: Pick<InputReading, "format" | "delimiter" | "header">;
 }
 
 export interface Encoder {

@@ -140,8 +140,6 @@ class FileShape {
   readonly shape = ofSink.shape;
   /** What the names of added columns begin with. @default "rep_" */
   readonly prefix = ofSink.prefix;
-  /** Also write rows without an answer to this file, with the reason, to be run again. */
-  readonly rejects = ofSink.rejects;
   /** Neutralise added CSV cells that a spreadsheet would run as a formula. @default true */
   readonly formulaGuard = ofSink.formulaGuard;
   /** Add only these columns, in this order, named without the prefix. Default: all. */

@@ -52,12 +52,6 @@ export const sinkOptions = z.strictObject({
       "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. ecs, stix and es-bulk are shapes for security platforms and are written only when named here",
     value: "FORMAT",
   }),
-  rejects: option(z.string().min(1).optional(), {
-    common: true,
-    description:
-      "Also write rows that are neither complete nor partial to this file. They keep the format of the input, plus the reason, so the file can be run again",
-    value: "PATH",
-  }),
   mode: option(z.enum(tableModes).default("append"), {
     description:
       "What a table does with the rows. append adds them. merge keeps one row per item, the newest; rows without an item are counted, not stored. replace puts them in the place of all rows, once the run is complete",

@@ -4,7 +4,6 @@ import { encodeText } from "../core/bytes.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { Destination, Sink, SinkPosition } from "./types.js";
 import type { Encoder } from "../formats/types.js";
-import type { FindingStatus } from "../core/finding.js";
 
 const compress = promisify(gzip);
 
@@ -80,34 +79,5 @@ export function textSink(
       await destination.finish(suffix);
     },
     abandon: () => destination.abandon(),
-  };
-}
-
-const rejected: ReadonlySet<FindingStatus> = new Set(["invalid", "unsupported", "failed"]);
-
-/** Excluded rows are as they should be. */
-function isRejected({ finding }: EnrichedRow): boolean {
-  return rejected.has(finding.status) && finding.error?.code !== "excluded";
-}
-
-export function withRejects(sink: Sink, rejects: Sink): Sink {
-  return {
-    async write(rows) {
-      await sink.write(rows);
-      const refused = rows.filter(isRejected);
-      if (refused.length > 0) await rejects.write(refused);
-    },
-    async checkpoint() {
-      const apart = await rejects.checkpoint();
-      return { ...(await sink.checkpoint()), rejects: apart };
-    },
-    async finish(suffix, manifest) {
-      await rejects.finish(suffix);
-      await sink.finish(suffix, manifest);
-    },
-    async abandon() {
-      await rejects.abandon();
-      await sink.abandon();
-    },
   };
 }

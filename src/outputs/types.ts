@@ -9,7 +9,6 @@ export interface SinkPosition {
   readonly rows: number;
   /** Files: checksum of that length, verified on resume. */
   readonly checksum?: ChecksumState;
-  readonly rejects?: SinkPosition;
   /** With `--distinct`: the list of items seen so far. */
   readonly seen?: Pick<SinkPosition, "length" | "checksum">;
 }
@@ -44,7 +43,7 @@ export interface Sink {
   checkpoint(): Promise<SinkPosition>;
   /**
    * Completes the output and moves it to its final name.
-   * @param suffix appended to the final names of the output and its rejects. @default none
+   * @param suffix appended to the final name of the output. @default none
    * @param manifest of the run, which tables keep. @default none
    */
   finish(suffix?: string, manifest?: Manifest | null): Promise<void>;

@@ -1,10 +1,7 @@
 import { FatalError } from "../core/errors.js";
-import { realPath } from "../core/files/real-path.js";
 import { inputPaths } from "../inputs/types.js";
 import { isObjectAddress } from "../s3/address.js";
-import { removePart } from "../outputs/part-file.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
-import type { AnyCheckpoint } from "./state/checkpoint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";
 import type { RowHandling } from "./rows/row-handling.js";
@@ -15,10 +12,8 @@ import type { OutputTarget } from "./destination/output-target.js";
  *
  * @throws ReputeError
  */
-export async function discardRun(target: OutputTarget, found: AnyCheckpoint | null): Promise<void> {
-  await target.upload?.withdraw();
-  const rejects = found?.fingerprint?.options["rejects"];
-  if (typeof rejects === "string") await removePart(realPath(rejects));
+export async function discardRun({ upload }: OutputTarget): Promise<void> {
+  await upload?.withdraw();
 }
 
 /**
@@ -82,6 +77,6 @@ async function discardForNewRun(
   state: StateFolder,
 ): Promise<void> {
   job.onNotice?.(`${why}; a new run starts`);
-  await discardRun(target, state.checkpoint);
+  await discardRun(target);
   await state.startOver();
 }

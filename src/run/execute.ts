@@ -3,10 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { withResources } from "../core/resource-stack.js";
-import { realPath } from "../core/files/real-path.js";
 import { noteRecord, recordEnding, recordStream } from "./finish/record-ending.js";
 import { finishEarlier } from "./finish/finished-run.js";
-import { removeParts } from "./finish/publish.js";
 import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { inputReading } from "./copy/find-table-input.js";
 import type { FinishedRun } from "./state/checkpoint.js";
@@ -15,7 +13,7 @@ import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import { isRefusal, type Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob, PublishedRun } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame, writeRowsAgain } from "./discard-run.js";
-import { isPartLost } from "../outputs/part-file.js";
+import { isPartLost, removePart } from "../outputs/part-file.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopyPlace } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
@@ -134,7 +132,7 @@ async function runResumably(
   const { settings, onFinished = (lastStep) => lastStep() } = job;
   const { output: name = target.name } = names ?? {};
   const opening = { ...settings.run, name, within: target.upload?.folder };
-  const state = await openStateFolder(base, opening, (found) => discardRun(target, found));
+  const state = await openStateFolder(base, opening, () => discardRun(target));
   const noted = noteRecord(job);
   const place = (chosen: ChosenRun): PlacedRun => placeRun(chosen, handling, state.path);
   const own = place({ job: noted.job, target });
@@ -144,7 +142,7 @@ async function runResumably(
     const isResumed = state.checkpoint !== null;
     if (!isResumed) {
       run = own;
-      if (names !== null) await state.noteFiles(partFiles(run));
+      if (names !== null && run.target.file !== null) await state.noteFiles([run.target.file]);
       await target.upload?.begin(handling.replacedVersion);
     }
     await handling.copied?.make(copyPlace(run.job, run), isResumed);
@@ -175,7 +173,7 @@ async function runResumably(
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
     if (state.resumable) await recordEnding(state.path, error, noted);
-    else await removeParts(run.target, run.job.settings.output.rejects);
+    else if (run.target.file !== null) await removePart(run.target.file);
     await (state.resumable ? state.release() : state.remove());
     if (!state.resumable) run.target.upload?.clean();
     throw error;
@@ -198,12 +196,6 @@ async function keepAnswers(
 function placeRun({ job, target }: ChosenRun, handling: RowHandling, folder: string): PlacedRun {
   const place = { target, folder };
   return { ...withCopies(job, handling, place), ...place };
-}
-
-/** The files that a run writes as `.part`. */
-function partFiles({ job, target: { file } }: PlacedRun): readonly string[] {
-  const { rejects } = job.settings.output;
-  return [file, rejects === undefined ? null : realPath(rejects)].filter((each) => each !== null);
 }
 
 /** What a reader of the rows needs to know, before the run removes its files. */

@@ -5,10 +5,7 @@ import { type ResourceStack } from "../core/resource-stack.js";
 import { raceAbort } from "../core/abort.js";
 import { formatCount } from "../core/text/quantity.js";
 import type { OpenedSource } from "../inputs/types.js";
-import { detectSinkFormat, formats } from "../formats/registry.js";
 import type { EncoderOptions } from "../formats/types.js";
-import { openFileDestination } from "../outputs/file-destination.js";
-import { textSink, withRejects } from "../outputs/text-sink.js";
 import type { Sink } from "../outputs/types.js";
 import {
   encoderOptions,
@@ -17,7 +14,6 @@ import {
   openPublication,
   openSink,
 } from "./destination/open-output.js";
-import { realPath } from "../core/files/real-path.js";
 import { openStage, type StagedSink } from "../outputs/publish/staged-sink.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
@@ -137,7 +133,7 @@ function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => 
 }
 
 async function openRunSink(
-  { settings, stdout, signal }: EnrichJob,
+  { stdout, signal }: EnrichJob,
   { encoder: wrapEncoder }: RowHandling,
   run: OpeningRun,
   staged: StagedSink | null,
@@ -148,29 +144,5 @@ async function openRunSink(
   if (staged !== null) sink = staged;
   else if (target.warehouse !== null) throw new TypeError("only text is not staged");
   else sink = await openSink(target, { encoder, wrapEncoder, stdout, signal, resume });
-  const written = (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
-  return addRejects(written, settings.output, run);
-}
-
-/**
- * Adds the file of rejected rows to a run's sink, truncated to the checkpoint when resuming.
- *
- * @throws FatalError `output_*`, after abandoning the sink
- */
-async function addRejects(
-  sink: Sink,
-  { rejects: path, formulaGuard }: EnrichJob["settings"]["output"],
-  { source: { columns, reading }, optional, before }: OpeningRun,
-): Promise<Sink> {
-  if (path === undefined) return sink;
-  try {
-    const apart = before?.sink?.rejects ?? null;
-    const file = await openFileDestination(realPath(path), apart);
-    const encoder = formats[reading.format].rejects({ columns, reading, formulaGuard, optional });
-    const { gzip } = detectSinkFormat(path);
-    return withRejects(sink, textSink(encoder, file, { gzip, resumeRows: apart?.rows ?? null }));
-  } catch (error) {
-    await sink.abandon();
-    throw error;
-  }
+  return (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
 }

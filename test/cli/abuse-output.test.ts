@@ -72,18 +72,6 @@ describe("reports an impossible output before it requests or overwrites anything
       2,
       /unknown parameter "tabel"\n {2}write duckdb:FILE\?table=NAME/,
     ],
-    [
-      "rejects in a format that is none",
-      ["-o", "out.csv", "--rejects", "left.xlsx"],
-      2,
-      /\.xlsx is not an output format/,
-    ],
-    [
-      "rejects over the input",
-      ["-o", "out.csv", "--rejects", "in.csv"],
-      2,
-      /would overwrite the input/,
-    ],
   ])("%s", async (_, args, code, message) => {
     const cwd = await folderWithInput();
     await symlink("in.csv", join(cwd, "link.csv"));
@@ -101,7 +89,6 @@ describe("every command that writes rows refuses an unknown format", () => {
   test.each([
     [["retry", "out.csv", "-o", "again.xlsx"]],
     [["case", "enrich", "case-2001", "-o", "case.xlsx"]],
-    [["case", "enrich", "case-2001", "-o", "case.csv", "--rejects", "left.xls"]],
     [["tags", "export", "credentials:brute-force", "-o", "lists", "--formats", "xlsx"]],
   ])("%j", async (args) => {
     const cwd = await withOutput();

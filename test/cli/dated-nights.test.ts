@@ -92,19 +92,14 @@ async function stopped(...args: readonly string[]): Promise<Nights> {
   return begun;
 }
 
-test("output, rejects and report are named after the day and the run", async () => {
+test("output and report are named after the day and the run", async () => {
   const { at, names, manifest } = await nights();
-  const files = ["--rejects", "nights/{run_id}.csv", "--report", "nights/{date}.html"];
+  const files = ["--report", "nights/{date}.html"];
   const { code, stdout } = await at(monday, ...line, ...files, "--json");
   const { run_id, started_at } = JSON.parse(stdout) as { run_id: string; started_at: string };
   expect([code, started_at.slice(0, 10)]).toEqual([0, "2026-11-23"]);
   expect(await names()).toEqual(
-    [
-      "2026-11-23.csv",
-      "2026-11-23.csv.manifest.json",
-      "2026-11-23.html",
-      `${run_id}.csv`,
-    ].toSorted(),
+    ["2026-11-23.csv", "2026-11-23.csv.manifest.json", "2026-11-23.html"].toSorted(),
   );
   expect(await manifest("2026-11-23.csv")).toMatchObject({
     run_id,
@@ -113,19 +108,14 @@ test("output, rejects and report are named after the day and the run", async () 
 });
 
 test("a run that goes on the next day keeps its day, and its rows", async () => {
-  const files = ["--rejects", "nights/left-{date}.csv", "--report", "nights/{date}.html"];
+  const files = ["--report", "nights/{date}.html"];
   const { at, asked, names, items, manifest } = await stopped(...line, ...files);
-  expect(await names()).toEqual([
-    "2026-11-23.csv.part",
-    "left-2026-11-23.csv.part",
-    "{date}.csv.state",
-  ]);
+  expect(await names()).toEqual(["2026-11-23.csv.part", "{date}.csv.state"]);
   expect(await at(tuesday, ...line, ...files, "-q")).toMatchObject({ code: 0, stderr: "" });
   expect(await names()).toEqual([
     "2026-11-23.csv",
     "2026-11-23.csv.manifest.json",
     "2026-11-23.html",
-    "left-2026-11-23.csv",
   ]);
   expect(await items("2026-11-23.csv")).toEqual(dumpOf(0));
   expect(await manifest("2026-11-23.csv")).toMatchObject({

@@ -14,7 +14,6 @@ const ndjson = Buffer.from('{"ip":"B\xfcro"}\nB\xfcro\n', "latin1");
 
 interface Written {
   readonly bytes: Buffer;
-  readonly rejects: Buffer;
   readonly manifest: Manifest;
 }
 
@@ -22,12 +21,11 @@ async function enriched(name: string, bytes: Buffer, args: readonly string[]): P
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, name), bytes);
   const accepting = ["--fail-on", "never", "--max-failed", "100%"];
-  const own = ["-o", "out", "--rejects", "rejects", "--local", "--quiet", ...accepting];
+  const own = ["-o", "out", "--local", "--quiet", ...accepting];
   const { code, stderr } = await runRepute(["enrich", name, ...own, ...args], { cwd });
   expect(code, stderr).toBe(0);
   return {
     bytes: await readFile(join(cwd, "out")),
-    rejects: await readFile(join(cwd, "rejects")),
     manifest: JSON.parse(await readFile(join(cwd, "out.manifest.json"), "utf8")) as Manifest,
   };
 }
@@ -51,14 +49,9 @@ test.each([
   expect(manifest).toMatchObject({ warnings: { [message]: 1 }, warned_rows: { [message]: 1 } });
 });
 
-test("records and lines that are none have U+FFFD, in the output and in rejects", async () => {
-  const { bytes, rejects } = await enriched("in.ndjson", ndjson, [
-    "--to",
-    "ndjson",
-    "--item-column",
-    "ip",
-  ]);
-  expect([isUtf8(bytes), isUtf8(rejects)]).toEqual([true, true]);
+test("records and lines that are none have U+FFFD", async () => {
+  const { bytes } = await enriched("in.ndjson", ndjson, ["--to", "ndjson", "--item-column", "ip"]);
+  expect(isUtf8(bytes)).toBe(true);
   expect(bytes.toString()).not.toMatch(/\\ud/);
   const [record, line] = bytes
     .toString()
@@ -67,14 +60,10 @@ test("records and lines that are none have U+FFFD, in the output and in rejects"
     .map((text) => JSON.parse(text) as Record<string, unknown>);
   expect(record).toMatchObject({ ip: "B\uFFFDro" });
   expect(line).toMatchObject({ rep: { status: "failed", extra: "B\uFFFDro" } });
-  expect(rejects.toString()).toMatch(/^\{"ip":"B\uFFFDro",.*\}\nB\uFFFDro\n$/);
 });
 
-test("CSV and its rejects keep the bytes", async () => {
-  const rejected = Buffer.from("ip,B\xfc\nB\xfc,B\xfcro,\xfc\n", "latin1");
+test("CSV keeps the bytes", async () => {
   const kept = await enriched("in.csv", csv, ["--to", "csv"]);
   expect(kept.bytes.toString("latin1")).toContain("\n192.0.2.1,B\xfcro \\udcfc,192.0.2.1,ip,");
   expect(kept.manifest.warnings).toMatchObject({ [message]: 1 });
-  const { rejects } = await enriched("in.csv", rejected, ["--item-column", "ip"]);
-  expect(rejects.toString("latin1")).toMatch(/\nB\xfc,B\xfcro,lone_surrogate,[^,]*,[^,]*,\xfc\n$/);
 });

@@ -53,14 +53,13 @@ test("a run that is killed and resumed leaves out the same rows", async () => {
   expect(await idsAndCounts(cwd, "out.csv")).toEqual(whole);
 });
 
-test("rows that are left out count for --fail-on, and --rejects lists them", async () => {
+test("rows that are left out count for --fail-on", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "item\nhost.example.com\n{}\n");
-  const local = ["--local", "--quiet", "--fail-on", "unsupported", "--rejects", "left.csv"];
+  const local = ["--local", "--quiet", "--fail-on", "unsupported"];
   const args = ["enrich", "in.csv", "-o", "out.csv", "--only", "malicious", ...local];
   expect(await runRepute(args, { cwd })).toMatchObject({ code: 3 });
   expect((await readFile(join(cwd, "out.csv"), "utf8")).split("\n")).toHaveLength(2);
-  expect(await readFile(join(cwd, "left.csv"), "utf8")).toContain("{}");
 });
 
 test.each([

@@ -111,16 +111,12 @@ describe("what a list names doesn't arrive, its neighbours do", () => {
     const { seen, intelUrl } = await watchedService();
     const output = join(folder, "out.csv");
     const flags = ["--intel-url", intelUrl, ...excluding(), "--quiet"];
-    const rejects = join(folder, "rejects.csv");
-    const run = await runRepute(["enrich", input(), "-o", output, "--rejects", rejects, ...flags]);
+    const run = await runRepute(["enrich", input(), "-o", output, ...flags]);
     expect([run.code, run.stderr]).toEqual([0, ""]);
     expectNeighboursOnly(seen);
     const text = await readFile(output, "utf8");
     expect(text.match(/,excluded,/g)).toHaveLength(held.length);
     expect(text.match(/,internal_host,/g)).toHaveLength(internal.length);
-    expect((await readFile(rejects, "utf8")).split("\n").slice(1, -1)).toHaveLength(
-      internal.length,
-    );
     const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8"));
     expect(manifest.exclusions).toMatchObject(
       [9, 2, 1, 1].map((rows, at) => ({ path: lists[at], rows })),

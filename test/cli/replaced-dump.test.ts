@@ -33,7 +33,7 @@ interface Output {
 
 const outputs: Readonly<Record<string, Output>> = {
   CSV: {
-    args: ["-o", "out.csv", "--rejects", "left.csv"],
+    args: ["-o", "out.csv"],
     items: async (cwd) => {
       const text = await readFile(join(cwd, "out.csv"), "utf8");
       return text.match(/198\.51\.100\.\d+(?=,ip,)/g) ?? [];

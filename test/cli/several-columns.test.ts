@@ -28,7 +28,7 @@ test("a row is written for each item column, and an item in two of them is asked
     "src,n,dst\n192.0.2.1,1,192.0.2.2\n192.0.2.2,2,\n192.0.2.3,3,192.0.2.1,surplus\n",
   );
   const args = ["enrich", "in.csv", "-o", "out.csv", ...both, "--intel-url", service.url];
-  const { code, stderr } = await runRepute([...args, "--rejects", "rejects.csv"], { cwd });
+  const { code, stderr } = await runRepute(args, { cwd });
   expect(code, stderr).toBe(0);
   const rows = await rowsOf(join(cwd, "out.csv"));
   expect(rows.map((row) => [row["n"], row["rep_column"], row["rep_item"]])).toEqual([
@@ -41,10 +41,6 @@ test("a row is written for each item column, and an item in two of them is asked
   ]);
   expect(rows.map((row) => row["rep_extra"]).slice(3)).toEqual(["", '["surplus"]', '["surplus"]']);
   expect([...service.asked.values()]).toEqual(Array.from({ length: 6 }, () => 1));
-  expect(await readFile(join(cwd, "rejects.csv"), "utf8")).toBe(
-    "src,n,dst,reject_code,reject_reason,reject_column,reject_item\n" +
-      "192.0.2.2,2,,empty,there is no item in the cell,dst,\n",
-  );
   const manifest = JSON.parse(await readFile(join(cwd, "out.csv.manifest.json"), "utf8"));
   expect(manifest).toMatchObject({
     input: { item_column: "src,dst", item_column_by: "flag", rows: 6 },

@@ -137,7 +137,7 @@ test("a table stays as it was, and the rows are in a file that retry reads", asy
   const output = "duckdb:w.db?table=t";
   expect(await run("enrich", "in.csv", "-o", output)).toMatchObject({ code: 0 });
   failing(100);
-  const beside = ["--rejects", "left.csv", "--report", "night.html"];
+  const beside = ["--report", "night.html"];
   const { code, stderr } = await run("enrich", "in.csv", "-o", output, ...beside);
   const failed = "w.db.t.failed.ndjson";
   expect(code).toBe(1);
@@ -154,7 +154,6 @@ test("a table stays as it was, and the rows are in a file that retry reads", asy
     expect(await runRepute(["verify", name], { cwd })).toMatchObject({ code: 0 });
   }
   expect(existsSync(join(cwd, "w.db.t.state"))).toBe(false);
-  expect(existsSync(join(cwd, "left.csv.failed"))).toBe(true);
   expect(await queryDuckdb("SELECT count(*) AS n FROM t", join(cwd, "w.db"))).toEqual([
     { n: BigInt(rows) },
   ]);
@@ -165,7 +164,6 @@ test("a table stays as it was, and the rows are in a file that retry reads", asy
     statuses: { complete: rows },
     retried: { failed: { complete: 100 } },
   });
-  const rejects = ["--rejects", "left.csv"];
-  expect(await run("enrich", "in.csv", "-o", output, ...rejects)).toMatchObject({ code: 0 });
+  expect(await run("enrich", "in.csv", "-o", output)).toMatchObject({ code: 0 });
   expect((await readdir(cwd)).filter((name) => name.includes("failed"))).toEqual([]);
 });

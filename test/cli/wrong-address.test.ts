@@ -45,7 +45,7 @@ test("stops the run on an address without /beta, keeps the output and leaves no 
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(300);
   await writeFile(join(cwd, "out.csv"), "of last night\n");
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--rejects", "left.csv", ...pace];
+  const args = ["enrich", "in.csv", "-o", "out.csv", ...pace];
   const wrong = await runRepute([...args, "--intel-url", server.url], { cwd });
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toMatch(/first 20 answers of (query|quick-check) at .* were all 404/);

@@ -30,7 +30,6 @@ const flags: Readonly<Record<string, readonly string[]>> = {
     "cache-ttl",
     "resume",
     "restart",
-    "rejects",
     "tag-ips",
     "max-requests",
     "deadline",

@@ -42,7 +42,6 @@ async function leftBy(step: Step, settings: Record<string, unknown> = {}): Promi
       rate: "100000/s",
       partialRetries: 0,
       cache: join(folder, "cache"),
-      rejects: join(folder, "rejects.csv"),
       ...settings,
     },
     input: { path: join(folder, "in.csv") },

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-import { readdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
-import { partPath } from "../../src/outputs/part-file.js";
 import { statePath } from "../../src/run/state/state-files.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { type EnrichHereOptions, enrichHere, type EnrichedHere } from "../helpers/enrich-here.js";
@@ -101,20 +100,6 @@ describe("a dump that was replaced after its run stopped early", () => {
     expect(manifest).toMatchObject({ took_over: 20, resumed: 1, statuses: { complete: 30 } });
     expect(manifest.sources).toEqual({ live: 10, cache: 20, duplicate: 0, local: 0 });
     expect(repeated()).toEqual([]);
-  });
-
-  test("leaves nothing behind, not even rejects under another name", async () => {
-    const begun = await night();
-    const left = join(begun.folder, "left.csv");
-    const options = { maxRequests: 20, rejects: left };
-    await expect(begun.run(first, options)).rejects.toMatchObject({ code: "requests_spent" });
-    expect(existsSync(partPath(left))).toBe(true);
-    await begun.run(second);
-    expect((await readdir(begun.folder)).sort()).toEqual([
-      "dump.csv",
-      "out.csv",
-      "out.csv.manifest.json",
-    ]);
   });
 });
 

@@ -36,7 +36,6 @@ test("a run stopped before its first row resumes without repeating answered requ
       lookups: "query",
       rate: "100000/s",
       concurrency: 2,
-      rejects: join(folder, "left.ndjson"),
     },
     clock: new HurriedClock(),
   } as const;

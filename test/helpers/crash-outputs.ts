@@ -18,10 +18,9 @@ const parquetRows = async (path: string): Promise<readonly ReadRow[]> =>
 /** Outputs that are a single file. */
 export const outputs = {
   "CSV with side files": {
-    args: [...csv.args, "--rejects", "left.csv", "--tag-ips", "lists"],
+    args: [...csv.args, "--tag-ips", "lists"],
     read: async (folder, run) => [
       await csv.read(folder, run),
-      await readText(join(folder, "left.csv")),
       await readText(join(folder, "lists/spam--snowshoe.txt")),
     ],
   },
@@ -41,17 +40,17 @@ export const outputs = {
   },
 } satisfies Readonly<Record<string, CrashCase>>;
 
-/** An output and rejects that are named after the run. */
+/** An output that is named after the run. */
 export function dated(format: "CSV" | "Parquet", members: Partial<CrashCase> = {}): CrashCase {
   const extension = format.toLowerCase();
   const read = format === "CSV" ? readText : parquetRows;
   return {
-    args: ["-o", `out-{date}-{run_id}.${extension}`, "--rejects", "left-{run_id}.csv"],
+    args: ["-o", `out-{date}-{run_id}.${extension}`],
     read: async (folder) => {
       const names = await readdir(folder);
       const find = (start: string, end: string): string =>
         join(folder, names.find((name) => name.startsWith(start) && name.endsWith(end)) ?? "none");
-      return [await read(find("out-", `.${extension}`)), await readText(find("left-", ".csv"))];
+      return read(find("out-", `.${extension}`));
     },
     ...members,
   };

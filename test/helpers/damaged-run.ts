@@ -24,7 +24,6 @@ export interface KilledFixture {
   readonly statuses: Manifest["statuses"];
   /** The rows of an undisturbed run, without values that may differ. */
   readonly rows: readonly string[];
-  readonly rejected: readonly string[];
 }
 
 /** The result of resuming a damaged run. */
@@ -53,8 +52,6 @@ export async function killedFixture(options: FixtureOptions): Promise<KilledFixt
   await writeFile(join(folder, "in.csv"), inputOf(options.rows));
   const calm = await enrichIn({ folder, output: `calm.${output}`, server, resume: false });
   const rows = await rowsOf(join(folder, `calm.${output}`));
-  const rejected = await rowsOf(join(folder, "left.csv"));
-  await rm(join(folder, "left.csv"));
 
   const last = server.total + distinct + behind / 2;
   server.onRequest = (total) => total < last;
@@ -71,7 +68,7 @@ export async function killedFixture(options: FixtureOptions): Promise<KilledFixt
   checkpoint = await checkpointOf(folder, output);
   await cp(folder, keptFolder(folder), { recursive: true });
   const { statuses } = calm;
-  return { folder, output, server, checkpoint: checkpoint!, statuses, rows, rejected };
+  return { folder, output, server, checkpoint: checkpoint!, statuses, rows };
 }
 
 /** Arguments of the program for a fixture's run. */
@@ -82,7 +79,7 @@ export function programArgs({
 }: Pick<KilledFixture, "folder" | "output" | "server">): readonly string[] {
   const paths = [join(folder, "in.csv"), "-o", join(folder, output)];
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
-  return ["enrich", ...paths, "--rejects", join(folder, "left.csv"), ...service, "--quiet"];
+  return ["enrich", ...paths, ...service, "--quiet"];
 }
 
 async function checkpointOf(folder: string, output: string): Promise<Checkpoint | null> {
@@ -96,12 +93,10 @@ function keptFolder(folder: string): string {
 
 /** Restores what the killed run left. */
 export async function restore({ folder, output }: KilledFixture): Promise<void> {
-  for (const name of [output, "left.csv"]) {
-    for (const end of ["", ".part", ".manifest.json", ".state"]) {
-      await rm(join(folder, name + end), { recursive: true, force: true });
-    }
+  for (const end of ["", ".part", ".manifest.json", ".state"]) {
+    await rm(join(folder, output + end), { recursive: true, force: true });
   }
-  for (const name of [`${output}.part`, "left.csv.part", `${output}.state`]) {
+  for (const name of [`${output}.part`, `${output}.state`]) {
     const kept = join(keptFolder(folder), name);
     if (existsSync(kept)) await cp(kept, join(folder, name), { recursive: true });
   }
@@ -121,7 +116,7 @@ export async function resumeHere({ folder, output, server }: KilledFixture): Pro
 
 /** Says what is wrong with the result of resuming a damaged run, or returns null. */
 export async function faultOf(
-  { folder, output, statuses, rows, rejected }: KilledFixture,
+  { folder, output, statuses, rows }: KilledFixture,
   { manifest, error }: Resumed,
 ): Promise<string | null> {
   if (manifest === null) {
@@ -134,7 +129,6 @@ export async function faultOf(
   const counted = JSON.stringify(manifest.statuses);
   if (counted !== JSON.stringify(statuses)) return `counts ${counted}`;
   if (!same(await rowsOf(join(folder, output)), rows)) return "has other rows";
-  if (!same(await rowsOf(join(folder, "left.csv")), rejected)) return "has other rejected rows";
   return null;
 }
 
@@ -193,7 +187,6 @@ function enrichIn({ folder, output, server, resume, onWarning }: EnrichIn): Prom
       settings: {
         intelUrl: server.url,
         output: join(folder, output),
-        rejects: join(folder, "left.csv"),
         lookups: "query",
         rate: "1000000/s",
         resume,

@@ -49,19 +49,6 @@ test.each(Object.keys(kinds) as Sample[])("%s needs no flag", async (name) => {
   expect(input.item_column).toBe(column);
 });
 
-test("rejected rows keep delimiter and header, and can be used as input", async () => {
-  const folder = await temporaryFolder();
-  const rejects = join(folder, "left.csv");
-  const input = join(folder, "in.csv");
-  await writeFile(input, 'peer;note\n192.0.2.1;a\nsetup.exe;"b;c"\nexample.com;d\n');
-  await enriched(input, ["--rejects", rejects]);
-  expect(await readFile(rejects, "utf8")).toMatch(
-    /^peer;note;reject_code;reject_reason\nsetup\.exe;"b;c";file_name;looks like a file name/,
-  );
-  const again = await enriched(rejects, ["--max-failed", "100%"]);
-  expect([again.code, again.rows[0]?.["note"]]).toEqual([0, "b;c"]);
-});
-
 test("a column without items is refused, and the other one named", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "name,ip\nalpha,192.0.2.1\nbeta,192.0.2.2\n");

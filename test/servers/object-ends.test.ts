@@ -12,7 +12,7 @@ let service: AnsweringServer;
 
 useObjectStore((given) => (tests = given));
 
-/** The arguments of a run into an output with rejects. Two of its 30 rows are rejected. */
+/** The arguments of a run of 30 rows into an object. */
 async function prepared(): Promise<readonly string[]> {
   service = await startAnsweringServer();
   onTestFinished(() => service.close());
@@ -21,7 +21,7 @@ async function prepared(): Promise<readonly string[]> {
   const place = `s3://lake/${tests.key}/`;
   const own = ["--lookups", "query", "--intel-url", service.url, "--rate", "1000000/s"];
   const input = join(tests.cwd, "in.csv");
-  const to = ["-o", `${place}rows.csv`, "--rejects", `${place}left.csv`];
+  const to = ["-o", `${place}rows.csv`];
   return [
     "enrich",
     input,
@@ -43,7 +43,7 @@ async function published(): Promise<Manifest> {
   const { store, key } = tests;
   const note = "rows.csv.manifest.json";
   const manifest = JSON.parse((await store.get(`${key}/${note}`)).toString()) as Manifest;
-  const keys = ["left.csv", "rows.csv", note].map((own) => `${key}/${own}`);
+  const keys = ["rows.csv", note].map((own) => `${key}/${own}`);
   expect(await store.keys(`${key}/`)).toEqual(keys);
   expect(await run(["verify", `s3://lake/${key}/rows.csv`])).toMatchObject({ code: 0 });
   return manifest;

@@ -43,9 +43,8 @@ test.each(["out/rows.parquet", "out/rows.csv"])(
     const dump = (from: number): string =>
       `ip\n${Array.from({ length: 30 }, (_, n) => `198.51.100.${from + n}\n`).join("")}`;
     await store.put(input, dump(0));
-    const args = ["--rejects", `s3://lake/${tests.key}/left.csv`, "--resume"];
     const run = (...flags: readonly string[]) =>
-      enrich(`s3://lake/${input}`, `s3://lake/${tests.key}/${out}`, ...args, ...flags);
+      enrich(`s3://lake/${input}`, `s3://lake/${tests.key}/${out}`, "--resume", ...flags);
     expect(await run("--max-requests", "20")).toMatchObject({ code: 75 });
     await store.put(input, dump(3));
     const { code, stdout } = await run("--json");
@@ -98,21 +97,15 @@ test("a wrong byte in a download ends the run, if the store tells the checksum",
 
 test("removes KEY.failed of an earlier run, which its manifest identifies", async () => {
   const out = "s3://lake/night/rows.csv";
-  const flags = ["--rejects", "s3://lake/night/left.csv"];
   const bad = join(cwd, "bad.csv");
   await writeFile(bad, "ip\n192.0.2.1\n");
-  for (const name of ["rows.csv.failed", "left.csv.failed"])
-    await store.put(`night/${name}`, "old");
+  await store.put("night/rows.csv.failed", "old");
   const record = { exit_reason: "too_many_failed", output: { path: `${out}.failed` } };
   await store.put("night/rows.csv.failed.manifest.json", JSON.stringify(record));
-  expect(await enrich(bad, out, ...flags)).toMatchObject(done);
-  expect(await store.keys("night/")).toEqual([
-    "night/left.csv",
-    "night/rows.csv",
-    "night/rows.csv.manifest.json",
-  ]);
+  expect(await enrich(bad, out)).toMatchObject(done);
+  expect(await store.keys("night/")).toEqual(["night/rows.csv", "night/rows.csv.manifest.json"]);
   await store.put("night/rows.csv.failed", "the user's own");
-  expect(await enrich(bad, out, ...flags)).toMatchObject(done);
+  expect(await enrich(bad, out)).toMatchObject(done);
   expect(await store.keys("night/")).toContain("night/rows.csv.failed");
 });
 
@@ -123,11 +116,6 @@ test("an input without rows does not replace an object that has rows", async () 
   const empty = await enrich("empty.csv", out, "--item-column", "ip");
   expect(empty).toMatchObject({ code: 1, stderr: expect.stringContaining("keeps the 24 rows") });
   expect((await store.get("kept/rows.csv")).toString().split("\n")).toHaveLength(26);
-  // Nor a file beside rejects that are an object.
-  const left = ["--rejects", "s3://lake/kept/left.csv"];
-  expect(await enrich(indicators, "rows.csv", ...left)).toMatchObject(done);
-  const kept = await enrich("empty.csv", "rows.csv", "--item-column", "ip", ...left);
-  expect(kept).toMatchObject({ code: 1, stderr: expect.stringContaining("keeps the 24 rows") });
   await store.remove("kept/rows.csv");
   expect(await enrich("empty.csv", out, "--item-column", "ip", "--restart")).toMatchObject({
     code: 0,
@@ -156,7 +144,6 @@ test("refuses to replace its input, which a retry does", async () => {
   await store.put("in/same.csv", await readFile(indicators));
   const refused = { code: 2, stderr: expect.stringContaining("would replace the input") };
   expect(await enrich(address, "S3://lake/in/same.csv")).toMatchObject(refused);
-  expect(await enrich(address, "out.csv", "--rejects", address)).toMatchObject(refused);
   const output = "s3://lake/same/rows.csv";
   expect(await enrich(indicators, output)).toMatchObject(done);
   expect(await repute("retry", output, "--local")).toMatchObject({ code: 0 });

@@ -1,7 +1,6 @@
 import { promises } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { dirname } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { failedSuffix, manifestPath } from "../../src/core/files/output-names.js";
 import { type ObjectUpload, openUpload } from "../../src/outputs/publish/object.js";
@@ -44,24 +43,18 @@ afterEach(() => {
 /** What a run uploads, by name. */
 interface Kind {
   readonly output: string;
-  readonly rejects?: string;
   readonly bytes?: number;
 }
 
 const kinds: readonly (readonly [name: string, kind: Kind])[] = [
-  ["rows and rejects", { output: "rows.csv", rejects: "left.csv" }],
-  ["rejects of local rows", { output: "", rejects: "left.csv" }],
+  ["rows", { output: "rows.csv" }],
   ["rows in parts", { output: "rows.csv", bytes: 9 * 1024 * 1024 }],
 ];
 
 const place = (name: string): string => `s3://lake/${tests.key}/${name}`;
 
 /** As a process does that knows nothing of the ones before. */
-const opened = ({ output, rejects }: Kind): Promise<ObjectUpload> =>
-  openUpload({
-    output: output === "" ? "rows.csv" : place(output),
-    rejects: rejects === undefined ? undefined : place(rejects),
-  });
+const opened = ({ output }: Kind): Promise<ObjectUpload> => openUpload(place(output));
 
 /** A run, whose letter is the content of its files. */
 class Run {
@@ -76,12 +69,9 @@ class Run {
   }
 
   constructor(kind: Kind, number: number) {
-    const { output, rejects } = kind;
     this.kind = kind;
     this.#letter = String.fromCodePoint(64 + number);
-    const own = this.#letter;
-    const rows = output === "" ? {} : { [output]: own };
-    this.objects = { ...rows, ...(rejects === undefined ? {} : { [rejects]: own }) };
+    this.objects = { [kind.output]: this.#letter };
   }
 
   manifest() {
@@ -98,12 +88,8 @@ class Run {
   async write(): Promise<void> {
     const upload = await opened(this.kind);
     await upload.begin();
-    for (const [name, text] of Object.entries(this.objects)) {
-      const isRejects = name === this.kind.rejects;
-      const path = (isRejects ? upload.settings.rejects : upload.settings.output) ?? "";
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text.padEnd(this.kind.bytes ?? 0, text));
-    }
+    await mkdir(upload.folder, { recursive: true });
+    await writeFile(upload.path, this.id.padEnd(this.kind.bytes ?? 0, this.id));
   }
 
   /** Publishes, in a new process; false if it is killed. */
@@ -111,10 +97,7 @@ class Run {
     const upload = await opened(this.kind);
     const manifest = this.manifest();
     const options = { suffix: "", signal: undefined, inputs: [], onWarning: undefined };
-    const { output } = upload.settings;
-    if (this.kind.output !== "") {
-      await writeFile(manifestPath(output), JSON.stringify(manifest));
-    }
+    await writeFile(manifestPath(upload.path), JSON.stringify(manifest));
     left = operations;
     const isDone = await upload.publish(options).then(
       () => left > 0,
@@ -140,7 +123,7 @@ async function expectThere(run: Run): Promise<void> {
   const { output } = run.kind;
   const { [manifestPath(output)]: manifest, ...others } = await contents(run.kind);
   expect(others).toEqual(run.objects);
-  expect(JSON.parse(manifest ?? "null")).toEqual(output === "" ? null : run.manifest());
+  expect(JSON.parse(manifest ?? "null")).toEqual(run.manifest());
   expect(await readdir(tests.cwd)).toEqual([]);
 }
 
@@ -168,14 +151,11 @@ test.each(kinds)("%s: published twice, is the same", async (_, kind) => {
 });
 
 /** Puts what an earlier run with too many failures has left. */
-async function putFailed({ output, rejects }: Kind): Promise<void> {
-  if (output === "") return;
+async function putFailed({ output }: Kind): Promise<void> {
   const { store, key } = tests;
   const failed = output + failedSuffix;
   const manifest = { exit_reason: "too_many_failed" };
-  const names = [failed];
-  if (rejects !== undefined) names.push(rejects + failedSuffix);
-  for (const name of names) await store.put(`${key}/${name}`, "failed");
+  await store.put(`${key}/${failed}`, "failed");
   await store.put(`${key}/${manifestPath(failed)}`, JSON.stringify(manifest));
 }
 

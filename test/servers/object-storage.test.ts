@@ -30,16 +30,14 @@ const fails = (method: string, pattern: RegExp, ...faults: readonly (Fault | nul
     is === method && pattern.test(path) ? (faults[index++] ?? null) : null;
 };
 
-test("reads an object and writes rows, rejects, manifest and report as objects", async () => {
+test("reads an object and writes rows, manifest and report as objects", async () => {
   await store.put("in/dump.csv", await readFile(indicators));
-  const left = "s3://lake/out/left.csv";
-  const flags = ["--rejects", left, "--report", "s3://lake/out/page.html"];
+  const flags = ["--report", "s3://lake/out/page.html"];
   const run = await enrich("s3://lake/in/dump.csv", "s3://lake/out/all.csv.gz", ...flags);
   expect([run.code, run.stderr]).toEqual([0, ""]);
   expect((await store.keys()).filter((key) => key.startsWith("out/"))).toEqual([
     "out/all.csv.gz",
     "out/all.csv.gz.manifest.json",
-    "out/left.csv",
     "out/page.html",
   ]);
   const manifest = (await store.get("out/all.csv.gz.manifest.json")).toString();
@@ -54,7 +52,6 @@ test("reads an object and writes rows, rejects, manifest and report as objects",
   const writes = store.requests.filter((line) => line.startsWith("PUT"));
   expect(writes.map((line) => line.replace(/\?.*/, ""))).toEqual([
     "PUT /lake/out/all.csv.gz",
-    "PUT /lake/out/left.csv",
     "PUT /lake/out/all.csv.gz.manifest.json",
     "PUT /lake/out/page.html",
   ]);
@@ -133,10 +130,10 @@ test("says what is missing or refused", async () => {
 });
 
 test("a missing bucket is noticed before anything is looked up", async () => {
-  const run = await enrich(indicators, "s3://lake/out/rows.csv", "--rejects", "s3://none/left.csv");
+  const run = await enrich(indicators, "s3://none/rows.csv");
   expect(run).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("cannot write s3://none/left.csv: there is no such bucket"),
+    stderr: expect.stringContaining("cannot write s3://none/rows.csv: there is no such bucket"),
   });
   expect(await readdir(cwd)).toEqual([]);
 });

@@ -60,17 +60,17 @@ test("an unreadable subfolder under --recursive ends the run before the first re
   await chmod(join(folder, "closed"), 0o700);
 });
 
-test.each([
-  ["an output", ["-o", "closed/out.csv"]],
-  ["rejects", ["-o", "out.csv", "--rejects", "closed/left.csv"]],
-])("%s in a read-only folder", async (_, args) => {
-  const folder = await prepared();
-  const { code, stderr } = await repute(folder, ["enrich", "in.csv", "--local", ...args]);
-  expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /^(repute: using column "ip" .*\n)?repute: cannot write .*closed\/.*: permission denied\n {2}check the owner and mode of the folder\n$/,
-  );
-});
+test.each([["an output", ["-o", "closed/out.csv"]]])(
+  "%s in a read-only folder",
+  async (_, args) => {
+    const folder = await prepared();
+    const { code, stderr } = await repute(folder, ["enrich", "in.csv", "--local", ...args]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^(repute: using column "ip" .*\n)?repute: cannot write .*closed\/.*: permission denied\n {2}check the owner and mode of the folder\n$/,
+    );
+  },
+);
 
 test.each([
   ["Parquet", "closed/out.parquet"],

@@ -1,6 +1,6 @@
 import type { ColumnValue } from "../../core/column.js";
 import { addedColumns, columns, optionalColumnsIn } from "../../core/columns.js";
-import { addedColumnNames, freshNames } from "../added-names.js";
+import { addedColumnNames } from "../added-names.js";
 import { countRows } from "../count-rows.js";
 import { joinedEntries } from "../column-types.js";
 import { linesEncoder } from "../lines-encoder.js";
@@ -11,19 +11,14 @@ import type {
   EarlierLayout,
   Encoder,
   EncoderOptions,
-  ReadableFormat,
   RecordCounter,
-  RejectsOptions,
   WritableFormat,
 } from "../types.js";
 import { type Delimiter, latin1, scanCells } from "../reading/scan-cells.js";
 
 /** How rows with this delimiter are written, counted and read back. */
-export function csvOutput(
-  delimiter: Delimiter,
-): Omit<WritableFormat, "extensions"> & Pick<ReadableFormat, "rejects"> {
+export function csvOutput(delimiter: Delimiter): Omit<WritableFormat, "extensions"> {
   return {
-    rejects: csvRejects,
     write: (options) => csvEncoder(delimiter, options),
     split: () => new RecordSplitter({ quoting: true }),
     count: (options) => countCsv(delimiter, options),
@@ -74,50 +69,10 @@ export function csvEncoder(own: Delimiter, options: EncoderOptions): Encoder {
   };
 }
 
-/** Encodes rejected rows: input cells, code and reason, then cells without a column. */
-function csvRejects({
-  columns,
-  reading,
-  formulaGuard,
-  optional: { file = false, column = false },
-}: RejectsOptions): Encoder {
-  const write = recordWriter(reading.delimiter ?? ",");
-  // The reason may contain text from the service.
-  const shown = formulaGuard ? withoutFormula : String;
-  const added = [
-    "reject_code",
-    "reject_reason",
-    ...(file ? ["reject_file"] : []),
-    ...(column ? ["reject_column"] : []),
-    ...(file || column ? ["reject_item"] : []),
-  ];
-  const names = freshNames(added, columns);
-  return {
-    ...linesEncoder(({ row, finding }) =>
-      write([
-        ...inputCells(row.cells, columns.length),
-        finding.error?.code ?? finding.status,
-        shown(finding.error?.message ?? ""),
-        ...(file ? [row.file ?? ""] : []),
-        ...(column ? [row.column ?? ""] : []),
-        ...(file || column ? [row.itemText] : []),
-        ...surplusCells(row.extra),
-      ]),
-    ),
-    header: reading.header === "none" ? "" : write([...columns, ...names]),
-  };
-}
-
 function inputCells(cells: readonly string[], width: number): string[] {
   const all = cells.slice(0, width);
   while (all.length < width) all.push("");
   return all;
-}
-
-function surplusCells(extra: string | null): readonly string[] {
-  if (extra === null) return [];
-  const value: unknown = JSON.parse(extra);
-  return Array.isArray(value) ? value.map(String) : [extra];
 }
 
 function cellOf(value: ColumnValue): string {

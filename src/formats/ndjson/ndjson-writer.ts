@@ -3,8 +3,8 @@ import type { Column } from "../../core/column.js";
 import { columns } from "../../core/columns.js";
 import { nestedFacts, nestedText } from "../../core/finding.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
-import { addedColumnNames, addedMemberName, freshNames } from "../added-names.js";
-import type { Encoder, EncoderOptions, RejectsOptions } from "../types.js";
+import { addedColumnNames, addedMemberName } from "../added-names.js";
+import type { Encoder, EncoderOptions } from "../types.js";
 import { jsonLinesEncoder } from "../lines-encoder.js";
 
 /**
@@ -29,30 +29,6 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
   };
 
   return jsonLinesEncoder(encodeRow);
-}
-
-export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
-  const [code = "", reason = "", file = "", column = "", item = ""] = freshNames(
-    ["reject_code", "reject_reason", "reject_file", "reject_column", "reject_item"],
-    columns,
-  );
-  return jsonLinesEncoder(({ row, finding }) => {
-    // A line that isn't a record has no members to add to.
-    if (row.json === null) return `${row.extra === null ? "" : String(JSON.parse(row.extra))}\n`;
-    const members = row.json.slice(1, -1).trim();
-    const why = JSON.stringify({
-      [code]: finding.error?.code ?? finding.status,
-      [reason]: finding.error?.message ?? "",
-      [file]: row.file,
-      [column]: row.column,
-      ...(ofSeveral(row) ? { [item]: row.itemText } : {}),
-    }).slice(1);
-    return `{${members}${members === "" ? "" : ","}${why}\n`;
-  });
-}
-
-function ofSeveral({ file, column }: Row): boolean {
-  return file !== undefined || column !== undefined;
 }
 
 /** Unique member names for columns whose names may be empty, repeat, or not be UTF-8. */

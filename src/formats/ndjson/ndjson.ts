@@ -23,7 +23,7 @@ import {
   parseLine,
   valuesAt,
 } from "./ndjson-row.js";
-import { ndjsonEncoder, ndjsonRejects } from "./ndjson-writer.js";
+import { ndjsonEncoder } from "./ndjson-writer.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
@@ -32,7 +32,6 @@ import { matchColumn, unknownColumn } from "../columns/name-columns.js";
 export const ndjson: ReadableFormat & WritableFormat = {
   extensions: ["ndjson", "jsonl", "json"],
   read,
-  rejects: ndjsonRejects,
   write: ndjsonEncoder,
   split: splitLines,
   count: countNdjson,

@@ -9,9 +9,8 @@ import { FatalError, type ReputeError } from "../../core/errors.js";
 import { openError } from "../verify-input.js";
 
 export interface FolderSettings {
-  /** Files that the run writes, which are left out. */
+  /** The file that the run writes, which is left out. */
   readonly output?: string | undefined;
-  readonly rejects?: string | undefined;
   readonly recursive?: boolean | undefined;
 }
 
@@ -29,11 +28,11 @@ interface ListOptions extends FolderSettings {
 export async function listInputs(
   names: readonly string[],
   stream: () => Extract<SourceInput, { readonly stream: unknown }>,
-  { output, rejects, recursive = false, anyFile = false }: ListOptions = {},
+  { output, recursive = false, anyFile = false }: ListOptions = {},
 ): Promise<Required<SeveralInputs>> {
   const inputs: (readonly NamedInput[])[] = [];
   const skipped: (readonly SkippedFile[])[] = [];
-  const own = [output, rejects].flatMap((path) => (path === undefined ? [] : [placeOfFile(path)]));
+  const own = output === undefined ? [] : [placeOfFile(output)];
   for (const name of names) {
     if (name === "-") {
       inputs.push([{ name, input: stream() }]);

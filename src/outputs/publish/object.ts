@@ -8,11 +8,8 @@ import { checkObjectWritable } from "../../s3/check-store.js";
 import { etagAt, removeObject } from "../../s3/stored-object.js";
 import { abortUpload } from "../../s3/upload-object.js";
 import { type ObjectFile, objectFile } from "../object-files.js";
-import type { SinkSettings } from "../options.js";
 import { removeFailed } from "./failed-output.js";
 import { manifestAt, noteReplaced, removeRecord, sendObjects } from "./send-objects.js";
-
-type UploadSettings = Pick<SinkSettings, "output" | "rejects">;
 
 interface PublishOptions {
   /** Appended to the names of the objects. */
@@ -24,18 +21,16 @@ interface PublishOptions {
 }
 
 /**
- * Prepares the local folders of a run that writes to object storage, once its objects can be written.
+ * Prepares the local folder of a run that writes to object storage, once its object can be written.
  *
- * @param pattern the names with the words that stand for a run: its local folders are those of all runs
+ * @param pattern the address with the words that stand for a run: its local folder is that of all runs
  */
-export async function openUpload(
-  settings: UploadSettings,
-  pattern = settings,
-): Promise<ObjectUpload> {
-  const upload = new ObjectUpload(settings, pattern);
-  for (const { address } of upload.files) await checkObjectWritable(address);
-  for (const { folder } of upload.files) await mkdir(folder, { recursive: true, mode: 0o700 });
-  return upload;
+export async function openUpload(address: string, pattern = address): Promise<ObjectUpload> {
+  const rows = objectFile(address, pattern);
+  if (rows === null) throw new TypeError(`${address} is no object`);
+  await checkObjectWritable(address);
+  await mkdir(rows.folder, { recursive: true, mode: 0o700 });
+  return new ObjectUpload(rows);
 }
 
 /**
@@ -43,22 +38,20 @@ export async function openUpload(
  * written since this one began stays.
  */
 export class ObjectUpload {
-  readonly files: readonly ObjectFile[];
-  readonly settings: UploadSettings;
-  /** The local folder that the state is in; undefined if only the rejects are uploaded. */
-  readonly folder: string | undefined;
-  readonly #rows: ObjectFile | null;
-  readonly #rejects: ObjectFile | null;
+  readonly #rows: ObjectFile;
 
-  constructor({ output, rejects }: UploadSettings, pattern: UploadSettings) {
-    this.#rows = objectFile(output, pattern.output);
-    this.#rejects = rejects === undefined ? null : objectFile(rejects, pattern.rejects);
-    this.files = [this.#rows, this.#rejects].filter((file) => file !== null);
-    this.settings = {
-      output: this.#rows?.path ?? output,
-      rejects: this.#rejects?.path ?? rejects,
-    };
-    this.folder = this.#rows?.folder;
+  constructor(rows: ObjectFile) {
+    this.#rows = rows;
+  }
+
+  /** Path of the local rows. */
+  get path(): string {
+    return this.#rows.path;
+  }
+
+  /** The local folder, which the state is in. */
+  get folder(): string {
+    return this.#rows.folder;
   }
 
   /**
@@ -67,7 +60,7 @@ export class ObjectUpload {
    * @param version ETag of what the run has read to replace it. @default any
    */
   async begin(version = ""): Promise<void> {
-    await noteReplaced(this.#main, version);
+    await noteReplaced(this.#rows, version);
   }
 
   /**
@@ -76,70 +69,58 @@ export class ObjectUpload {
    */
   async publish(options: PublishOptions): Promise<void> {
     const { suffix, signal, inputs, onWarning } = options;
-    const [rows, rejects, { folder }] = [this.#rows, this.#rejects, this.#main];
+    const rows = this.#rows;
     try {
-      await sendObjects({ rows, rejects, folder, journal: this.#journal, suffix, signal });
+      await sendObjects({ rows, journal: this.#journal, suffix, signal });
     } catch (error) {
       if (error instanceof FatalError && error.code === "output_replaced") {
         await this.withdraw();
       }
       throw resumable(error);
     }
-    if (suffix !== "" || rows === null) return;
+    if (suffix !== "") return;
     const failed = rows.address + failedSuffix;
     const readManifest = async (path: string) => (await manifestAt(path)).manifest;
     const place = { readManifest, remove: removeObject };
-    await removeFailed(place, failed, rejects?.address, inputs).catch((error: Error) => {
+    await removeFailed(place, failed, inputs).catch((error: Error) => {
       onWarning?.(`cannot remove KEY${failedSuffix} of an earlier run: ${error.message}`);
     });
   }
 
   /** Gives up the upload of a run. */
   async withdraw(): Promise<void> {
-    const { folder } = this.#main;
     await abortUpload(this.#journal);
-    await removeRecord(folder);
+    await removeRecord(this.folder);
   }
 
-  /** Manifest of the object that will be replaced; null if there is none or the rows stay local. */
+  /** Manifest of the object that will be replaced; null if there is none. */
   async earlier(): Promise<FoundManifest | null> {
-    if (this.#rows === null) return null;
     const { address } = this.#rows;
     const { manifest } = await manifestAt(manifestPath(address));
     return (await etagAt(address)) === null ? null : manifest;
   }
 
-  /** Removes the local files, and their folders unless a state folder is still in them. */
+  /** Removes the local files, and their folder unless a state folder is still in it. */
   clean(state?: string): void {
-    for (const { folder } of this.files) {
-      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-        const path = join(folder, name);
-        if (path !== state) rmSync(path, { recursive: true, force: true });
-      }
+    const { folder } = this;
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      const path = join(folder, name);
+      if (path !== state) rmSync(path, { recursive: true, force: true });
     }
     this.cleanEmpty();
   }
 
   cleanEmpty(): void {
-    for (const { folder } of this.files) {
-      try {
-        rmdirSync(folder);
-      } catch {
-        // Something is still in it, or it is gone.
-      }
+    try {
+      rmdirSync(this.folder);
+    } catch {
+      // Something is still in it, or it is gone.
     }
-  }
-
-  /** The file whose folder keeps what a resume needs. */
-  get #main(): ObjectFile {
-    const [main] = this.files;
-    if (main === undefined) throw new TypeError("an upload needs an object");
-    return main;
   }
 
   /** File that keeps the progress of a multipart upload. */
   get #journal(): string {
-    return join(this.#main.folder, "upload.json");
+    return join(this.folder, "upload.json");
   }
 }
 

@@ -10,9 +10,7 @@ import { type UploadOptions, uploadObject } from "../../s3/upload-object.js";
 import type { ObjectFile } from "../object-files.js";
 
 interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {
-  readonly rows: ObjectFile | null;
-  readonly rejects: ObjectFile | null;
-  readonly folder: string;
+  readonly rows: ObjectFile;
   /** Appended to the names of the objects. */
   readonly suffix: string;
 }
@@ -34,29 +32,13 @@ export async function noteReplaced(
 }
 
 /**
- * Uploads the files of a run. The first object, the rows, tells readers which run is there; the others
- * follow only while it is the version that is expected.
+ * Uploads the rows of a run, which tell readers which run is there, and its manifest, which follows only
+ * while they are the version that is expected.
  */
-export async function sendObjects({
-  rows,
-  rejects,
-  folder,
-  suffix,
-  ...options
-}: SentFiles): Promise<void> {
-  const named = ({ path, address }: ObjectFile): UploadOptions => ({
-    path: path + suffix,
-    address: address + suffix,
-    ...options,
-  });
-  const [main, ...files] = [rows, rejects].filter((file) => file !== null).map(named);
-  if (main === undefined) return;
-  const { path, address } = main;
-  if (rows !== null) {
-    files.push({ ...main, path: manifestPath(path), address: manifestPath(address) });
-  }
-  const { etag } = await findRecord(folder, address);
-  const expected = await mustReplace({ ...main, replaces: etag });
+export async function sendObjects({ rows, suffix, ...options }: SentFiles): Promise<void> {
+  const [path, address] = [rows.path + suffix, rows.address + suffix];
+  const { etag } = await findRecord(rows.folder, address);
+  const expected = await mustReplace({ path, address, ...options, replaces: etag });
   const mustBeExpected = async (): Promise<void> => {
     const there = await etagAt(address);
     // The store may refuse to tell.
@@ -64,7 +46,8 @@ export async function sendObjects({
       throw outputReplaced(address);
     }
   };
-  for (const file of files) await sendWhile(mustBeExpected, file);
+  const note = { path: manifestPath(path), address: manifestPath(address), ...options };
+  await sendWhile(mustBeExpected, note);
 }
 
 /** The record of an object: of the run's start, else of now. */

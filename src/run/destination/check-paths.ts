@@ -9,7 +9,7 @@ import { didYouMean } from "../../core/text/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { localPath } from "../../outputs/object-files.js";
 import { findWarehouse } from "../../outputs/registry.js";
-import { addressScheme, type WarehouseTarget } from "../../outputs/warehouse/target.js";
+import type { WarehouseTarget } from "../../outputs/warehouse/target.js";
 import { hash } from "node:crypto";
 import { userStateFolder } from "../../core/files/user-folders.js";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
@@ -55,43 +55,6 @@ export function filesOf(file: string): readonly string[] {
   return [file, partPath(file), manifestPath(file)];
 }
 
-/**
- * Checks that the file for rejected rows collides with no other file.
- *
- * @param output the run's output file and the path its own files derive from; null for a stream
- * @throws UsageError `unknown_output`, `rejects_is_no_file`, `rejects_is_output`,
- *   `output_folder_missing`, `output_is_input`
- */
-export async function checkRejects(
-  rejects: string,
-  output: { readonly file: string | null; readonly base: string | null },
-  inputPaths: readonly string[],
-): Promise<void> {
-  const file = realPath(rejects);
-  const facts = await stat(file).catch(() => null);
-  if (facts !== null && !facts.isFile()) {
-    throw new UsageError("rejects_is_no_file", `--rejects ${rejects} is not a regular file`, {
-      hint: "name a file",
-    });
-  }
-  await checkFolder(file);
-  const taken = new Set([
-    ...(output.file === null ? [] : [output.file, partPath(output.file)]),
-    ...(output.base === null ? [] : [manifestPath(output.base)]),
-  ]);
-  if ([file, partPath(file), file + failedSuffix].some((path) => taken.has(path))) {
-    throw new UsageError(
-      "rejects_is_output",
-      `--rejects ${rejects} names a file that the output needs for itself`,
-      {
-        hint: "name another file",
-      },
-    );
-  }
-  checkRejectsName(rejects);
-  keepInputs(`--rejects ${rejects}`, [...filesOf(file), file + failedSuffix], inputPaths);
-}
-
 /** Refuses the name of a folder as an output. @throws UsageError `output_is_directory` */
 export function refuseFolder(output: string): void {
   if (!output.endsWith("/")) return;
@@ -116,29 +79,6 @@ export async function checkOutputName(output: string): Promise<void> {
     "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and set the format with --to";
   throw unknown(output, extension, [".csv", ".tsv", ".ndjson", ".parquet"], hint);
 }
-
-/**
- * Refuses such a name for the file of rejected rows, which have the format of the input.
- *
- * @throws UsageError `unknown_output`
- */
-function checkRejectsName(rejects: string): void {
-  refuseFailedName(rejects);
-  const hint =
-    "rejected rows are text in the format of the input: name it .csv, .tsv, .ndjson or .txt";
-  const scheme = addressScheme(rejects);
-  if (scheme !== null) {
-    const message = `rejected rows cannot be written to ${scheme}: addresses`;
-    throw new UsageError("unknown_output", message, { hint });
-  }
-  const extension = extensionOf(rejects);
-  const isText = extension === null || listNames.test(extension);
-  if (isText || detectSinkFormat(rejects).format !== null) return;
-  throw unknown(rejects, extension, [".csv", ".tsv", ".ndjson", ".txt"], hint);
-}
-
-/** Extensions of lists with one item per line. */
-const listNames = /^\.(?:txt|text|list|lst|iocs?|ipset|netset)$/i;
 
 function unknown(
   path: string,

@@ -13,7 +13,6 @@ import {
   filesOf,
   keepInputs,
   checkOutputName,
-  checkRejects,
   makeStateFolder,
   recordBase,
   refuseFolder,
@@ -29,33 +28,28 @@ import { refuseIdleOptions, refuseTableOptions, refuseWithoutColumns } from "./r
 type OutputChoice = SinkSettings & { readonly stateDir?: string | undefined };
 
 /**
- * Resolves `-o` to a target. That of objects has their local files.
+ * Resolves `-o` to a target. That of an object has its local file.
  *
  * @param inputFormat called only if neither `--to` nor the output's name tells the format
- * @param pattern the names with the words that stand for a run
- * @throws UsageError `output_is_input`, `rejects_is_no_file`; as `chooseFile` and `openUpload`
+ * @param pattern the name with the words that stand for a run
+ * @throws UsageError `output_is_input`; as `chooseFile` and `openUpload`
  */
 export async function chooseOutput(
   settings: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],
-  pattern: Pick<OutputChoice, "output" | "rejects"> = settings,
+  pattern = settings.output,
 ): Promise<OutputTarget> {
-  const { output, rejects = "" } = settings;
+  const { output } = settings;
   refuseFolder(output);
-  if (![output, rejects].some(isObjectAddress)) {
-    return chooseFile(settings, inputFormat, inputPaths);
-  }
+  if (!isObjectAddress(output)) return chooseFile(settings, inputFormat, inputPaths);
   const { openUpload } = await import("../../outputs/publish/object.js");
-  for (const address of [output, rejects]) refuseInput(address, inputPaths);
-  const upload = await openUpload(settings, pattern);
+  refuseInput(output, inputPaths);
+  const upload = await openUpload(output, pattern);
   try {
     const local = localSettings(settings, { upload });
     const target = await chooseFile(local, inputFormat, inputPaths);
-    if (target.base !== null) return { ...target, name: output, upload };
-    throw new UsageError("rejects_is_no_file", `--rejects ${rejects} needs an output file`, {
-      hint: "write the rows to a file or an object with -o",
-    });
+    return { ...target, name: output, upload };
   } catch (error) {
     upload.cleanEmpty();
     throw error;
@@ -64,7 +58,6 @@ export async function chooseOutput(
 
 /** Refuses an object that is also read, or whose manifest is. @throws UsageError `output_is_input` */
 function refuseInput(given: string, inputs: readonly string[]): void {
-  if (!isObjectAddress(given)) return;
   const address = plainAddress(given);
   const input = inputs.find((each) => {
     if (!isObjectAddress(each)) return false;
@@ -82,11 +75,11 @@ function plainAddress(address: string): string {
 }
 
 /**
- * Resolves `-o` to a file, a table or a stream, and checks that `--rejects` does not collide with it.
+ * Resolves `-o` to a file, a table or a stream.
  *
  * @param inputFormat called only if neither `--to` nor the output's name tells the format
  * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
- *   `checkOutputName`, `chooseWarehouse` and `checkRejects`
+ *   `checkOutputName` and `chooseWarehouse`
  */
 async function chooseFile(
   settings: OutputChoice,
@@ -103,11 +96,6 @@ async function chooseFile(
       : await chooseWarehouse(warehouse, settings, inputPaths);
   refuseWithoutColumns(settings, target.format);
   refuseTableOptions(settings, target);
-  const { rejects } = settings;
-  if (rejects !== undefined) {
-    const file = target.file ?? warehouse?.target.file ?? null;
-    await checkRejects(rejects, { file, base: target.base }, inputPaths);
-  }
   return target;
 }
 

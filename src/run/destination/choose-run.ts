@@ -8,7 +8,6 @@ import {
   type RunStart,
 } from "../../core/files/output-names.js";
 import { inputPaths } from "../../inputs/types.js";
-import type { SinkSettings } from "../../outputs/options.js";
 import { isObjectAddress } from "../../s3/address.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
@@ -43,10 +42,9 @@ export interface RunNames {
 /** The names of a job's runs; null if all have the same. @throws UsageError `run_word` */
 export function runNames(given: EnrichJob, handling: RowHandling): RunNames | null {
   const { output: sink, run: how } = given.settings;
-  const { output, rejects } = sink;
+  const { output } = sink;
   checkRunWords("-o", output);
-  if (rejects !== undefined) checkRunWords("--rejects", rejects);
-  if (![output, rejects].some(hasRunWords)) return null;
+  if (!hasRunWords(output)) return null;
   const { runId = timeOrderedId(), clock = systemClock } = given;
   const now = { runId, startedAt: new Date(clock.now()).toISOString() };
   const folders = new NamedFolders();
@@ -57,32 +55,27 @@ export function runNames(given: EnrichJob, handling: RowHandling): RunNames | nu
     async choose(job, run) {
       const { runId, startedAt } = run ?? now;
       const start = { runId, startedAt };
-      for (const name of [output, rejects]) if (name !== undefined) await folders.make(name, start);
-      const settings = { ...given.settings, output: namedSink(sink, start) };
-      const chosen = await chooseRun({ ...job, ...start, settings }, handling, sink);
-      const pattern = hasRunWords(output) ? output : undefined;
-      return { ...chosen, target: { ...chosen.target, pattern } };
+      await folders.make(output, start);
+      const settings = {
+        ...given.settings,
+        output: { ...sink, output: namedAfter(output, start) },
+      };
+      const chosen = await chooseRun({ ...job, ...start, settings }, handling, output);
+      return { ...chosen, target: { ...chosen.target, pattern: output } };
     },
   };
-}
-
-/** The settings of an output with the names of a run's files. */
-function namedSink<T extends Pick<SinkSettings, "output" | "rejects">>(sink: T, run: RunStart): T {
-  const { output, rejects } = sink;
-  const named = rejects === undefined ? {} : { rejects: namedAfter(rejects, run) };
-  return { ...sink, output: namedAfter(output, run), ...named };
 }
 
 /**
  * Chooses the output of a job.
  *
- * @param pattern its names with their words, from which those of local folders derive
+ * @param pattern its name with its words, from which that of a local folder derives
  * @throws as `chooseOutput`
  */
 export async function chooseRun(
   given: EnrichJob,
   handling: RowHandling,
-  pattern: Pick<SinkSettings, "output" | "rejects"> = given.settings.output,
+  pattern: string = given.settings.output.output,
 ): Promise<ChosenRun> {
   const { settings, signal } = given;
   const { output, run } = settings;

@@ -14,16 +14,16 @@ interface AnyOutputTarget {
   readonly name: string;
   /** The name with `{date}` or `{run_id}`, if it was given so. */
   readonly pattern?: string | undefined;
-  /** Of objects, which are uploaded from files. */
+  /** Of an object, which is uploaded from a file. */
   readonly upload?: ObjectUpload;
 }
 
-/** Settings that name the local files of objects. */
-export function localSettings<T extends Pick<SinkSettings, "output" | "rejects">>(
+/** Settings that name the local file of an object. */
+export function localSettings<T extends Pick<SinkSettings, "output">>(
   settings: T,
   { upload }: Pick<OutputTarget, "upload">,
 ): T {
-  return { ...settings, ...upload?.settings };
+  return upload === undefined ? settings : { ...settings, output: upload.path };
 }
 
 /** Whether the output is a table, which has no files of its own. */

@@ -6,7 +6,6 @@ import { hashFile } from "../../core/files/file-hash.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { parseManifest } from "../../core/manifest/found-manifest.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
-import type { SinkSettings } from "../../outputs/options.js";
 import { partPath, renamePart } from "../../outputs/part-file.js";
 import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import { realPath } from "../../core/files/real-path.js";
@@ -53,10 +52,10 @@ export async function finishEarlier(
 }
 
 /**
- * Renames the files of a finished run, completes its table and writes its manifest. Each step may
+ * Renames the file of a finished run, completes its table and writes its manifest. Each step may
  * already have happened.
  *
- * @throws FatalError `output_gone` if a file has neither its final name nor its `.part` name
+ * @throws FatalError `output_gone` if the file has neither its final name nor its `.part` name
  */
 async function republish(
   job: EnrichJob,
@@ -65,12 +64,10 @@ async function republish(
   finished: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
-  const { checkpoint, manifest, suffix } = finished;
+  const { manifest, suffix } = finished;
   if (target.file !== null) await completeFile(target.file, suffix, manifest.output);
   else if (target.warehouse !== null)
     await commitStaged(job, handling, target, finished, stateFolder);
-  const { rejects } = checkpoint.fingerprint.options;
-  if (typeof rejects === "string") await renamePart(realPath(rejects), suffix);
   await saveRecord(job, target, manifest, suffix);
 }
 
@@ -100,7 +97,6 @@ export async function saveRecord(
 interface RecordedJob {
   readonly signal?: AbortSignal | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
-  readonly settings: { readonly output: Pick<SinkSettings, "rejects"> };
   readonly input: NamedFiles;
 }
 
@@ -111,7 +107,6 @@ async function removeFailedOutput(
   base: string,
 ): Promise<void> {
   const failed = resultBase({ file, base }, failedSuffix);
-  const { rejects } = job.settings.output;
   const inputs = inputPaths(job.input).map(realPath);
   const place: FailedPlace = {
     readManifest: (path) =>
@@ -121,7 +116,7 @@ async function removeFailedOutput(
     remove: (path) => rm(path, { force: true }),
   };
   try {
-    await removeFailed(place, failed, rejects && realPath(rejects), inputs);
+    await removeFailed(place, failed, inputs);
   } catch (error) {
     job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
   }

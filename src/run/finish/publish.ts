@@ -1,6 +1,6 @@
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/remedies.js";
-import { partPath, readWritten, removePart } from "../../outputs/part-file.js";
+import { partPath, readWritten } from "../../outputs/part-file.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { Manifest, Refusal } from "../../core/manifest/manifest.js";
 import { endingOfRows, exitCodes } from "../exit-reason.js";
@@ -12,10 +12,8 @@ import type { SinkPosition, WrittenOutput } from "../../outputs/types.js";
 import { findingStatuses } from "../../core/finding.js";
 import { type FailOn, refusalOf } from "../failure-limits.js";
 import type { EnrichJob } from "../types.js";
-import { realPath } from "../../core/files/real-path.js";
 import { failedSuffix } from "../../core/files/output-names.js";
 import type { CountedWarning } from "../counted-warning.js";
-import type { OutputTarget } from "../destination/output-target.js";
 
 /** A run whose last row is written. */
 interface WrittenRun extends OpenRun {
@@ -111,13 +109,4 @@ function countFaults(
     ...(counted === rows ? [] : [`${rows} rows looked up, ${counted} with a status`]),
     ...[...wrong].map((count) => `${tally.written} rows to write, ${count} in the output`),
   ];
-}
-
-/** Removes the `.part` files of a run that will not be resumed. */
-export async function removeParts(
-  { file }: OutputTarget,
-  rejects: string | undefined,
-): Promise<void> {
-  if (file !== null) await removePart(file);
-  if (rejects !== undefined) await removePart(realPath(rejects));
 }

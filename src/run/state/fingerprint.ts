@@ -122,7 +122,6 @@ export async function takeFingerprint(
     bogons,
     exclude: lists.length === 0 ? null : lists.map(listIdentity),
     "url-query": lookup.urlQuery === "strip" ? "strip" : null,
-    rejects: output.rejects ?? null,
     "intel-url": session.service.name,
   };
   return { schemaVersion, input: await identifyInputs(input, inPlace), options };

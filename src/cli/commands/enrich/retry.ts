@@ -13,7 +13,7 @@ import { checkRunWords, hasRunWords, namedAfter } from "../../../core/files/outp
 const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;
 const { against: _against, ...reports } = runGroups["Reports and monitoring"];
-const { to, rejects, formulaGuard } = sinkOptions.shape;
+const { to, formulaGuard } = sinkOptions.shape;
 
 const groups = {
   Output: {
@@ -24,7 +24,6 @@ const groups = {
       alias: "o",
     }),
     to,
-    rejects,
     prefix: earlierPrefix,
     formulaGuard,
   },
@@ -50,8 +49,8 @@ export const retryCommand = defineCommand({
   groups,
   examples: {
     "repute retry enriched.csv": "retry in the morning what failed at night",
-    "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
-      "retry only the query, and write what still fails to a separate file",
+    "repute retry enriched.csv -o enriched.2.csv --lookups query":
+      "retry only the query, into another file",
   },
   exitCodes: jobExitCodes(),
   run: retry,
@@ -69,7 +68,6 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   if (table !== null && table.rows !== null) throw retriedInTable(table.target.display);
   const named = {
     output: await namedAfterRun(path, "-o", own.output ?? path),
-    rejects: await namedAfterRun(path, "--rejects", own.rejects),
     report: await namedAfterRun(path, "--report", own.report),
   };
   const settings = {

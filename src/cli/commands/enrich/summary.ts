@@ -134,7 +134,7 @@ function leftOutLines({ left_out }: Manifest): readonly string[] {
     ...(distinct > 0 ? [`${formatCount(distinct)} repeated or without an item (--distinct)`] : []),
   ];
   const { failed } = statuses;
-  const lost = `${counted(failed, "failed row")} not in the output; --rejects FILE lists them`;
+  const lost = `${counted(failed, "failed row")} not in the output; add failed to --only to keep them`;
   return [parts.join(", ") || "none", ...(failed > 0 ? [lost] : [])];
 }
 

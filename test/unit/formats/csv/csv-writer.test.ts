@@ -4,10 +4,9 @@ import { describe, expect, it, test } from "vitest";
 import { addedColumns, columns } from "../../../../src/core/columns.js";
 import { UsageError } from "../../../../src/core/errors.js";
 import { csvEncoder, earlierCsv, countCsv } from "../../../../src/formats/csv/csv-writer.js";
-import type { EncoderOptions, RejectsOptions } from "../../../../src/formats/types.js";
+import type { EncoderOptions } from "../../../../src/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 import { anyText } from "../../../helpers/any-text.js";
-import { csv } from "../../../../src/formats/csv/csv.js";
 
 const base: EncoderOptions = {
   columns: ["ip", "note"],
@@ -121,29 +120,4 @@ test("counts statuses and verdicts wherever these columns are", () => {
   const last = count("ip,rep_tags,rep_verdict,rep_status\n192.0.2.1,,malicious,complete\n");
   expect(last).toMatchObject({ rows: 1, verdicts: { malicious: 1 }, statuses: { complete: 1 } });
   expect(count("ip,rep_status\n192.0.2.1,failed\n")).toMatchObject({ rows: 1, verdicts: null });
-});
-
-const options: RejectsOptions = {
-  columns: ["n", "ip"],
-  reading: { format: "csv", delimiter: ",", header: "record" },
-  formulaGuard: true,
-  optional: {},
-};
-
-function refusal(message: string, cells: readonly string[] = ["1", "192.0.2.1"]) {
-  return anEnrichedRow({ cells }, { status: "invalid", error: { code: "invalid_item", message } });
-}
-
-test("neutralises formulas in reasons, never in input cells", () => {
-  const encoder = csv.rejects(options);
-  expect(encoder.encode([refusal("=cmd", ["=1+1", "192.0.2.1"])])).toBe(
-    "=1+1,192.0.2.1,invalid_item,'=cmd\n",
-  );
-});
-
-test("numbers names that the input already has", () => {
-  const columns = ["n", "reject_code", "reject_reason"];
-  expect(csv.rejects({ ...options, columns }).header).toBe(
-    "n,reject_code,reject_reason,reject_code_2,reject_reason_2\n",
-  );
 });

@@ -31,20 +31,6 @@ describe("chooseOutput", () => {
       code: "output_is_input",
     });
   });
-
-  it.each([
-    ["the input", "in.csv", "output_is_input"],
-    ["a link to the input", "link.csv", "output_is_input"],
-    ["the output", "out.csv", "rejects_is_output"],
-    ["the growing output", "out.csv.part", "rejects_is_output"],
-    ["the manifest", "./out.csv.manifest.json", "rejects_is_output"],
-    ["a named pipe", "pipe", "rejects_is_no_file"],
-    ["a directory", "folder", "rejects_is_no_file"],
-    ["a folder that is not there", "none/left.csv", "output_folder_missing"],
-  ])("refuses rejects over %s", async (_, rejects, code) => {
-    const folder = await prepared();
-    await expect(chosen(folder, "in.csv", "out.csv", rejects)).rejects.toMatchObject({ code });
-  });
 });
 
 describe("the name of an output", () => {
@@ -91,48 +77,6 @@ describe("the name of an output", () => {
   });
 });
 
-describe("the name of rejected rows", () => {
-  it.each(["left.xlsx", "left.parquet", "left.duckdb", "left.csv.failed"])(
-    "%s is refused",
-    async (rejects) => {
-      const folder = await prepared();
-      await expect(chosen(folder, "in.csv", "out.csv", rejects)).rejects.toMatchObject({
-        code: "unknown_output",
-      });
-    },
-  );
-
-  it("is not an address", async () => {
-    const settings = sinkOptions.parse({ rejects: "duckdb:w.db?table=left" });
-    await expect(chooseOutput(settings, csv, [])).rejects.toMatchObject({
-      code: "unknown_output",
-      message: "rejected rows cannot be written to duckdb: addresses",
-    });
-  });
-
-  it.each(["left", "left.csv", "left.ndjson.gz", "left.txt", "left.iocs"])(
-    "%s is accepted",
-    async (rejects) => {
-      const folder = await prepared();
-      await expect(chosen(folder, "in.csv", "out.csv", rejects)).resolves.toBeDefined();
-    },
-  );
-
-  it("is not one that a run with too many failures needs", async () => {
-    const folder = await prepared();
-    const settings = sinkOptions.parse({ to: "csv", rejects: join(folder, "left.csv") });
-    const chosen = (output: string, input: string) =>
-      chooseOutput({ ...settings, output: join(folder, output) }, csv, [join(folder, input)]);
-    await expect(chosen("left.csv.failed", "in.csv")).rejects.toMatchObject({
-      code: "rejects_is_output",
-    });
-    await writeFile(join(folder, "left.csv.failed"), "ip\n");
-    await expect(chosen("out.csv", "left.csv.failed")).rejects.toMatchObject({
-      code: "output_is_input",
-    });
-  });
-});
-
 describe("chooseOutput of a warehouse", () => {
   it.each([
     ["--to", "out.parquet", { to: "csv" }, "text_option"],
@@ -142,12 +86,6 @@ describe("chooseOutput of a warehouse", () => {
     ["a directory", "duckdb:folder?table=t", {}, "output_is_directory"],
     ["a named pipe", "pipe.parquet", {}, "output_no_file"],
     ["a folder that is not there", "none/out.parquet", {}, "output_folder_missing"],
-    [
-      "rejects over the database",
-      "duckdb:out.duckdb?table=t",
-      { rejects: "out.duckdb" },
-      "rejects_is_output",
-    ],
     ["a database without a table's address", "out.duckdb", {}, "bad_output"],
     ["a database without a table", "duckdb:out.duckdb", {}, "bad_output"],
     ["a server without a table", "postgres://me:secret@db.example/x", {}, "bad_output"],
@@ -210,10 +148,8 @@ async function prepared(): Promise<string> {
   return folder;
 }
 
-function chosen(folder: string, input: string, output: string, rejects?: string) {
-  const settings = sinkOptions.parse(
-    rejects === undefined ? {} : { rejects: join(folder, rejects) },
-  );
+function chosen(folder: string, input: string, output: string) {
+  const settings = sinkOptions.parse({});
   return chooseOutput({ ...settings, output: join(folder, output) }, csv, [join(folder, input)]);
 }
 
