@@ -49,10 +49,12 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       const { startedAt } = job;
       const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, journal, record });
       saving = checkpointer;
+      const { before, source, tally } = run;
+      // A run that continues may have published already: it would take itself for the earlier one.
+      if (before === null) tally.earlierRows = await earlierRows(run.target, run.staged);
       // Save before the first lookup: a journal without a checkpoint counts as damage.
       await checkpointer.save();
-      const { before, source, tally } = run;
-      const isRefused = await hasTooFewRows(job, handling, run);
+      const isRefused = await hasTooFewRows(job, handling, tally);
       const start = handling.start(isRefused ? () => Promise.resolve(notAsked) : lookup.lookup);
       let rowsRead = before?.source.row ?? 0;
       let received = rowsRead;
@@ -91,10 +93,9 @@ const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_as
 async function hasTooFewRows(
   job: EnrichJob,
   handling: RowHandling,
-  { target, staged, tally }: OpenRun,
+  { earlierRows: before }: Tally,
 ): Promise<boolean> {
-  tally.earlierRows = await earlierRows(target, staged);
-  return hasFewerRows(leastRows(job.settings.run.minRows, tally.earlierRows), job, handling);
+  return hasFewerRows(leastRows(job.settings.run.minRows, before), job, handling);
 }
 
 /** Whether rows contain results as received. */

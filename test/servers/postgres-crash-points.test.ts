@@ -46,8 +46,9 @@ function postgres(prefix: string): CrashCase {
     // Each run has a folder of its own, which is checked for leftovers.
     args: ["-o", addressOf(prefix), "--state-dir", "."],
     database: {
-      keep: cluster.psql(`SELECT keep('${table}', POINT)`),
-      restore: (point) => cluster.query("SELECT restore($1, $2)", [table, point]),
+      keep: cluster.psql(`SELECT keep('${table}', POINT), keep('${table}_runs', POINT)`),
+      restore: (point) =>
+        cluster.query("SELECT restore($1, $3), restore($2, $3)", [table, `${table}_runs`, point]),
     },
     commits: "postgres",
     publishing: true,

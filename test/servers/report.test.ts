@@ -57,10 +57,10 @@ function enrich(input: string, output: string, seed: string, ...more: readonly s
 type MakePage = (at: (name: string) => string) => Promise<string>;
 
 const reportOn =
-  (input: string): MakePage =>
+  (input: string, ...flags: readonly string[]): MakePage =>
   async (at) => {
     await writeFile(at("in.csv"), input);
-    await enrich(at("in.csv"), at("out.csv"), "1", "--report", at("report.html"));
+    await enrich(at("in.csv"), at("out.csv"), "1", "--report", at("report.html"), ...flags);
     return at("report.html");
   };
 
@@ -85,7 +85,7 @@ const comparedReportOn =
   };
 
 const pages: Readonly<Record<string, MakePage>> = {
-  "the report on no rows": reportOn("item,note\n"),
+  "the report on no rows": reportOn("item,note\n", "--min-rows", "0"),
   "the report on hostile data": reportOn(hostile),
   "the report of the demo": reportOn(demo),
   "the report on a dump, compared": comparedReportOn(dump),
