@@ -39,12 +39,13 @@ const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
 /** A URL without a scheme that begins the word. */
 const bareUrl =
-  /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+(?::\d+)?\/./i;
+  /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+(?::\d+)?(?:\/.|\?[\w-]+=)/i;
 const divider = /[;()[\]=]/;
 /** The name of a field before an e-mail address. */
 const field = /^[a-z_-]{2,}=([^=@]+)@/i;
 /** A URL without a scheme, with its query; otherwise the text between brackets, `;`, `=`, `^`, `$`. */
-const parts = /(?:[\w-]+\u0001?\.)+[\w-]+(?::\d+)?\/[^;()[\]=?]*\?[^;()[\]]*|[^;()[\]=^$]+/g;
+const parts =
+  /(?:[\w-]+\u0001?\.)+[\w-]+(?::\d+)?(?:\/[^;()[\]=?]*)?\?[\w-]+=[^;()[\]]*|[^;()[\]=^$]+/g;
 /** An option of dnsmasq, whose value is a list of names between slashes. */
 const namesBetweenSlashes = /^(?:address|server|local|rev-server|ipset|nftset)=\//;
 const names = /[^/=]+/g;
@@ -139,7 +140,7 @@ const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
 const label =
   /^(?:(?!cid:)[A-Za-z][\w-]*:(?!\/\/)|[A-Z_]{4,}\/(?=[\d.]+$)|[\w.-]+@(?=[\d.]+$)|\/\/)/;
 /** Of a URL with a scheme that the service does not know, the host is looked up. */
-const otherScheme = /^[a-z][\w+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+).*$/i;
+const otherScheme = /^[a-z][\w+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]+).*$/i;
 /** An address with a port as Cisco (`192.0.2.1/50000`) and BIND (`192.0.2.1#50000`) write it. */
 const addressAndPort = /^(\d{1,3}(?:\.\d{1,3}){3})[/#]\d{3,5}$/;
 

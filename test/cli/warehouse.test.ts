@@ -52,7 +52,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     const retry = await runRepute(["retry", output, "-o", "again.csv", ...service], { cwd });
     expect(retry.code).toBe(2);
     expect(retry.stderr).toMatch(
-      /is parquet, and so is its retry[^]*leave out -o|filled in where they are/,
+      /is parquet, and so is its retry[^]*leave out -o|repeat the run with --mode merge/,
     );
     if (database === undefined) {
       const path = join(cwd, base);

@@ -53,6 +53,9 @@ it.each([
 
 it.each([
   ["sftp://root@host.example.net:22/in", "host.example.net"],
+  ["ssh://user:pa@ss@host.example.net/", "host.example.net"],
+  ["visit a.example.net?x=1 today", "http://a.example.net/?x=1"],
+  ["q=a.example.net?x=1&y=2", "http://a.example.net/?x=1&y=2"],
   ["x=${jndi:ldap://203.0.113.9:1389/a}", "203.0.113.9"],
   ["root@203.0.113.9", "203.0.113.9"],
   ["client @0x1 203.0.113.9#4242", "203.0.113.9"],
