@@ -17,7 +17,7 @@ interface FoundItem<T> {
 export type OnItem<T> = (found: FoundItem<T>, line: number) => void;
 export type KnownWords<T> = Map<string, FoundItem<T> | null>;
 
-/** A text with defanging undone, and what is done with the items in it. */
+/** A text with defanging undone, and what to do with the items in it. */
 export interface Search<T> {
   readonly text: string;
   readonly known: KnownWords<T>;

@@ -90,7 +90,11 @@ function queueName(serviceUrl: string): string {
   return `${host.replaceAll(":", "_")}-${digest(href.replace(/\/+$/, ""))}`;
 }
 
-/** The same for the same attempt at the same lookup, whoever asks. @param nth counted from 1 */
+/**
+ * Id of an attempt, the same for the same attempt at the same lookup in any run.
+ *
+ * @param nth counted from 1
+ */
 export function jobIdOf(path: string, nth: number): string {
   return `${nth}.${digest(path)}`;
 }
