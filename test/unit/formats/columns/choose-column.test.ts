@@ -173,6 +173,15 @@ describe("rateColumns", () => {
   });
 });
 
+it.each([
+  ["documentation", ["192.0.2.1", "198.51.100.7", "203.0.113.9", "2001:db8::1"], 1],
+  ["benchmarks", ["198.18.0.1", "198.19.255.254"], 1],
+  ["private networks", ["10.0.0.5", "192.168.1.1", "fd00::1", "127.0.0.1"], 0],
+])("addresses of ranges for %s are worth %3$d of a choice", (_, cells, queryable) => {
+  const [column] = rateColumns(table({ any: cells }));
+  expect(column?.sample).toMatchObject({ share: 1, queryable });
+});
+
 describe("chooseKindColumn", () => {
   const values = [ip, "example.com", "setup.exe", sha256];
 
