@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { duration, isQuota, option, type Rate, rate, wholeNumber } from "../core/options.js";
 import { UsageError } from "../core/errors.js";
-import { redisAddress } from "../core/redis-address.js";
+import { redisAddress } from "../core/redis/address.js";
 import { lookupEndpoints } from "../core/finding.js";
 
 /** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */

@@ -7,7 +7,7 @@ import { parseBase } from "../api/options.js";
 import type { Answer } from "../api/types.js";
 import { loadDriver } from "../core/load-driver.js";
 import type { Rate } from "../core/options.js";
-import { connectRedis, type RedisConnection } from "../core/redis-connection.js";
+import { connectRedis, type RedisConnection } from "../core/redis/connection.js";
 
 /** The braces keep all keys in one slot of a cluster. */
 const prefix = "{repute}";

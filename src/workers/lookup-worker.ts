@@ -20,7 +20,7 @@ import {
   windowText,
   type RateWindow,
 } from "./lookup-queue.js";
-import { faultText, isRedisRefusal, redisRefused } from "../core/redis-connection.js";
+import { faultText, isRedisRefusal, redisRefused } from "../core/redis/connection.js";
 
 export interface LookupWorkerOptions extends QueueAddress, ClientOptions {
   readonly apiKey: string | null;

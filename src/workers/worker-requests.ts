@@ -15,7 +15,7 @@ import {
   unpack,
 } from "./lookup-queue.js";
 import { QueueWatch, type QueueWatchOptions } from "./queue-watch.js";
-import { isRedisRefusal, type RedisConnection, redisRefused } from "../core/redis-connection.js";
+import { isRedisRefusal, type RedisConnection, redisRefused } from "../core/redis/connection.js";
 
 export type WorkerRequestsOptions = QueueAddress & QueueWatchOptions;
 

@@ -9,7 +9,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addressLines } from "./items.mjs";
-import { rounded } from "./statistics.mjs";
+import { mostWithin, rounded } from "./statistics.mjs";
 import { enrich, enrichedRows, serve, startServer } from "./programs.mjs";
 
 const rates = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [50, 500, 5000];
@@ -46,13 +46,4 @@ async function measure(rate, start) {
     waitedForCpu: rounded(usage.waitedForCpuSeconds / usage.seconds),
     longestTurnMs: Math.round(usage.longestTurnMs),
   };
-}
-
-function mostWithin(arrivals, windowMs) {
-  let most = 0;
-  for (let to = 0, from = 0; to < arrivals.length; to++) {
-    while (arrivals[to] - arrivals[from] >= windowMs) from++;
-    most = Math.max(most, to - from + 1);
-  }
-  return most;
 }

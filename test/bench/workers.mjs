@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { addressLines } from "./items.mjs";
 import { enrich, enrichedRows, startServer } from "./programs.mjs";
-import { rounded } from "./statistics.mjs";
+import { mostWithin, rounded } from "./statistics.mjs";
 
 const main = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const names = process.argv.length > 2 ? process.argv.slice(2) : ["speed", "rates", "limits"];
@@ -144,15 +144,6 @@ function watchMemory(client) {
 async function cpuSeconds(pid) {
   const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1].split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
-function mostWithin(arrivals, windowMs) {
-  let most = 0;
-  for (let to = 0, from = 0; to < arrivals.length; to++) {
-    while (arrivals[to] - arrivals[from] >= windowMs) from++;
-    most = Math.max(most, to - from + 1);
-  }
-  return most;
 }
 
 async function freePort() {

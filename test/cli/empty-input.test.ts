@@ -48,7 +48,7 @@ test.each([
     expect(stderr).toContain(
       "repute: the input has no rows, the run before had 2 (--min-rows 50%)",
     );
-    expect(stderr).toContain(`, none in ${output}`);
+    expect(stderr).toContain(`, not in ${output}`);
     expect(stderr).toContain("--min-rows 0");
     expect(code).toBe(1);
     expect(await contentOf(cwd)).toEqual(before);

@@ -186,7 +186,7 @@ async function checkRefused({ reason, rows, line }: Night, failed: string, stder
   const kept = failed.replace("TODAY", new Date().toISOString().slice(0, 10));
   const manifest: unknown = JSON.parse(await readFile(`${kept}.manifest.json`, "utf8"));
   expect(manifest).toMatchObject({ exit_reason: reason, output: { rows } });
-  expect(stderr).toContain(", none in ");
+  expect(stderr).toContain(", not in ");
   expect(stderr).toContain("check the export that makes the input");
   expect(stderr).toContain(line);
   expect(stderr).not.toContain("repute retry");

@@ -58,7 +58,7 @@ describe("a run with too many failed rows", () => {
       expect(code).toBe(1);
       expect(existsSync(join(cwd, "lists"))).toBe(false);
       expect(stderr).toContain(
-        `too many rows failed: 61 of the 120 that were looked up (--max-failed allows 50%), most often http_404; the rows are in ${out}.failed, none in ${out}`,
+        `too many rows failed: 61 of the 120 that were looked up (--max-failed allows 50%), most often http_404; the rows are in ${out}.failed, not in ${out}`,
       );
       expect([await read(out), await read(`${out}.manifest.json`)]).toEqual(before);
       expect(await manifest(`${out}.failed`)).toMatchObject({
@@ -141,7 +141,7 @@ test("a table stays as it was, and the rows are in a file that retry reads", asy
   const { code, stderr } = await run("enrich", "in.csv", "-o", output, ...beside);
   const failed = "w.db.t.failed.ndjson";
   expect(code).toBe(1);
-  expect(stderr).toContain(`the rows are in ${join(cwd, failed)}, none in ${output}`);
+  expect(stderr).toContain(`the rows are in ${join(cwd, failed)}, not in ${output}`);
   const advised = `repute retry ${join(cwd, failed)}`;
   expect(stderr).toContain(advised);
   expect(await manifest(failed)).toMatchObject({

@@ -4,7 +4,7 @@ import type { AttemptReport } from "../../api/types.js";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { isQuota, option, rate as oneRate } from "../../core/options.js";
-import { redisAddress } from "../../core/redis-address.js";
+import { redisAddress } from "../../core/redis/address.js";
 import { counted, formatCount } from "../../core/text/quantity.js";
 import { defaultRate, lookupOptions, openRequests } from "../../lookup/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";

@@ -1,7 +1,7 @@
 import { ReputeError } from "../../../core/errors.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
 import { openQueue, type QueueAddress, windowText } from "../../../workers/lookup-queue.js";
-import { faultText } from "../../../core/redis-connection.js";
+import { faultText } from "../../../core/redis/connection.js";
 import { type Checks, failed } from "./check-machine.js";
 
 /** How long Redis may take to answer, in milliseconds. */

@@ -104,7 +104,7 @@ const refusalText: Readonly<
 
 function kept({ output }: Manifest, settings: LimitSettings): string {
   if (output.path === null) return "";
-  return `; the rows are in ${output.path}, none in ${findWarehouse(settings.output)?.target.display ?? settings.output}`;
+  return `; the rows are in ${output.path}, not in ${findWarehouse(settings.output)?.target.display ?? settings.output}`;
 }
 
 function hintFor(manifest: Manifest, { output: target, prefix }: LimitSettings): string {

@@ -1,10 +1,10 @@
 import type { Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { isIP } from "node:net";
-import { isCertificateFault } from "./certificate-fault.js";
-import { FatalError, UsageError } from "./errors.js";
-import { loadDriver } from "./load-driver.js";
-import { type RedisAddress, readRedisAddress } from "./redis-address.js";
+import { isCertificateFault } from "../certificate-fault.js";
+import { FatalError, UsageError } from "../errors.js";
+import { loadDriver } from "../load-driver.js";
+import { type RedisAddress, readRedisAddress } from "./address.js";
 
 /**
  * Times in milliseconds. Commands block for 10 s at most; a server that is silent for longer hangs or
