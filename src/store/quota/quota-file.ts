@@ -21,7 +21,7 @@ import { serviceAddress } from "../cache-key.js";
 import { quotaName } from "./quota.js";
 
 /** File format version. Increase when the layout changes. */
-const version = 4;
+const version = 5;
 
 /** The counts of a service, and the CRC-32 of their text. */
 const schema = `

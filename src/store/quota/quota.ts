@@ -36,6 +36,19 @@ const block = { share: 0.01, most: 2_000, ms: 10_000 };
 /** Polling interval while a reservation is being stored, in milliseconds. */
 const pollMs = 2;
 
+interface Held {
+  readonly id: string;
+  readonly permits: number;
+  used: number;
+  readonly until: Deadline;
+}
+
+/** By both clocks: the wall clock may jump back, the other stands still while the machine sleeps. */
+interface Deadline {
+  readonly ms: number;
+  readonly monotonicMs: number;
+}
+
 interface QuotaOptions {
   readonly rate: Rate;
   readonly store: QuotaStore;
@@ -55,7 +68,7 @@ interface QuotaOptions {
 export class Quota {
   readonly rate: Rate;
   readonly #options: QuotaOptions;
-  #held: { id: string; permits: number; used: number; untilMs: number } | null = null;
+  #held: Held | null = null;
   #nextAtMs = Number.NEGATIVE_INFINITY;
   /** A reservation in progress. */
   #pending: Promise<void> | null = null;
@@ -67,20 +80,21 @@ export class Quota {
 
   /** Milliseconds until the next request may start; 0 for now. */
   wait(): number {
-    const nowMs = this.#options.clock.now();
+    const { clock } = this.#options;
+    const nowMs = clock.now();
     const held = this.#held;
     if (this.#pending !== null) return pollMs;
-    if (held !== null && held.used < held.permits && nowMs < held.untilMs) return 0;
+    if (held !== null && held.used < held.permits && this.#inTime(held)) return 0;
     if (nowMs < this.#nextAtMs) return this.#nextAtMs - nowMs;
-    const untilMs = nowMs + block.ms;
-    const got = this.#reserve(nowMs, untilMs);
+    const until = { ms: nowMs + block.ms, monotonicMs: clock.monotonic() + block.ms };
+    const got = this.#reserve(nowMs, until.ms);
     if (!(got instanceof Promise)) {
-      this.#take(got, untilMs);
+      this.#take(got, until);
       return got.permits > 0 ? 0 : Math.max(1, got.nextAtMs - nowMs);
     }
     this.#pending = got.then((reservation) => {
       this.#pending = null;
-      this.#take(reservation, untilMs);
+      this.#take(reservation, until);
     });
     return pollMs;
   }
@@ -108,10 +122,15 @@ export class Quota {
     return store.reserve(name, { rate, want, nowMs, untilMs, before });
   }
 
-  #take({ id, permits, nextAtMs, busy = false }: Reservation, untilMs: number): void {
+  #take({ id, permits, nextAtMs, busy = false }: Reservation, until: Deadline): void {
     if (permits === 0) this.#nextAtMs = nextAtMs;
     // A busy store settled nothing: keep the block to settle it later.
-    if (!busy) this.#held = permits === 0 ? null : { id, permits, used: 0, untilMs };
+    if (!busy) this.#held = permits === 0 ? null : { id, permits, used: 0, until };
+  }
+
+  #inTime({ until }: Held): boolean {
+    const { clock } = this.#options;
+    return clock.now() < until.ms && clock.monotonic() < until.monotonicMs;
   }
 }
 

@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Clock } from "../../../../src/core/clock.js";
 import { MemoryQuotaStore, QuotaCounts } from "../../../../src/store/quota/quota-counts.js";
 import { Quota, type QuotaStore, tightest } from "../../../../src/store/quota/quota.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
@@ -6,9 +8,9 @@ import { ManualClock } from "../../../helpers/manual-clock.js";
 const day = 86_400_000;
 const all = `all ${day}`;
 
-function quotaOf(
+function quotaOf<C extends Clock = ManualClock>(
   count: number,
-  clock = new ManualClock(),
+  clock: C = new ManualClock() as Clock as C,
   store: QuotaStore = new MemoryQuotaStore(),
 ) {
   return {
@@ -130,4 +132,47 @@ test("entries from a clock a year ahead count from now, not for a year", async (
   expect(spendAll(quota)).toBe(0);
   await clock.advance(day + 10_000);
   expect(spendAll(quota)).toBe(10);
+});
+
+test("a clock that is seen to jump back, and returns, never lets runs spend a quota twice", () => {
+  const count = 20;
+  const wants = fc.integer({ min: 0, max: count });
+  const run = fc.record({
+    passes: fc.integer({ min: 0, max: 2 * day }),
+    returns: fc.boolean(),
+    wants,
+    jumpsBack: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 400 * day })),
+    wantsThen: wants,
+    killed: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(run, { minLength: 2, maxLength: 20 }), (runs) => {
+      const store = new MemoryQuotaStore();
+      let [trueMs, behindMs] = [Date.UTC(2026, 0, 1), 0];
+      const clock: Clock = {
+        now: () => trueMs - behindMs,
+        monotonic: () => trueMs,
+        sleep: () => Promise.resolve(),
+      };
+      const spent: number[] = [];
+      const spend = (quota: Quota, most: number): void => {
+        for (let n = 0; quota.wait() === 0 && n < most; n++) {
+          quota.spend();
+          spent.push(trueMs);
+        }
+      };
+      for (const { passes, returns, wants: most, jumpsBack, wantsThen, killed } of runs) {
+        trueMs += passes;
+        if (returns) behindMs = 0;
+        const { quota } = quotaOf(count, clock, store);
+        spend(quota, most);
+        behindMs += jumpsBack;
+        spend(quotaOf(count, clock, store).quota, 0);
+        spend(quota, wantsThen);
+        if (!killed) void quota.giveBack();
+      }
+      const inWindow = spent.map((from) => spent.filter((at) => at >= from && at < from + day));
+      expect(Math.max(0, ...inWindow.map(({ length }) => length))).toBeLessThanOrEqual(count);
+    }),
+  );
 });
