@@ -13,15 +13,15 @@ export type {
   LookupResult,
   UnsupportedResult,
 } from "./library/result.js";
-export { CaseClient } from "./api/case-client.js";
-export type { CaseClientOptions } from "./api/case-client.js";
-export { createDispatcher } from "./api/http/dispatcher.js";
-export type { DispatcherOptions } from "./api/http/dispatcher.js";
-export { IntelClient } from "./api/intel-client.js";
-export type { IntelClientOptions, TagIpsPage } from "./api/intel-client.js";
-export { OpsClient } from "./api/ops-client.js";
-export type { OpsClientOptions } from "./api/ops-client.js";
-export type { CaseContext, Customer, RepShareCase } from "./api/schema/operations.js";
+export { CaseClient } from "./client/api/case-client.js";
+export type { CaseClientOptions } from "./client/api/case-client.js";
+export { createDispatcher } from "./client/api/http/dispatcher.js";
+export type { DispatcherOptions } from "./client/api/http/dispatcher.js";
+export { IntelClient } from "./client/api/intel-client.js";
+export type { IntelClientOptions, TagIpsPage } from "./client/api/intel-client.js";
+export { OpsClient } from "./client/api/ops-client.js";
+export type { OpsClientOptions } from "./client/api/ops-client.js";
+export type { CaseContext, Customer, RepShareCase } from "./client/api/schema/operations.js";
 export type {
   CryptoWalletResult,
   DomainResult,
@@ -34,9 +34,9 @@ export type {
   QueryResult,
   Sha1Result,
   UrlResult,
-} from "./api/schema/query-result.js";
-export type { QuickCheckResult } from "./api/schema/query-result.js";
-export type { Tag, TagIps, TagSummary } from "./api/schema/tag.js";
+} from "./client/api/schema/query-result.js";
+export type { QuickCheckResult } from "./client/api/schema/query-result.js";
+export type { Tag, TagIps, TagSummary } from "./client/api/schema/tag.js";
 export {
   NotFoundError,
   RejectedError,
@@ -44,8 +44,8 @@ export {
   SnapshotChangedError,
   ThrottledError,
   TransientServiceError,
-} from "./api/status-fault.js";
-export type { AttemptReport, CallOptions, CallPolicy } from "./api/types.js";
+} from "./client/api/status-fault.js";
+export type { AttemptReport, CallOptions, CallPolicy } from "./client/api/types.js";
 export { systemClock } from "./core/clock.js";
 export type { Clock } from "./core/clock.js";
 export {
@@ -73,8 +73,8 @@ export { itemKinds, parseKindName } from "./core/item/item.js";
 export type { Item, ItemKind, Recognition, UnsupportedReason } from "./core/item/item.js";
 export { recogniseItem } from "./core/item/recognise.js";
 export type { Duration, Rate } from "./core/options.js";
-export type { RateOption } from "./lookup/options.js";
-export type { RequestPace } from "./lookup/pace/request-pace.js";
+export type { RateOption } from "./client/lookup/options.js";
+export type { RequestPace } from "./client/pace/request-pace.js";
 export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest/manifest.js";
 export type { RunProgress } from "./run/types.js";
 export { startService } from "./service/service.js";

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { CallOptions } from "../api/types.js";
+import type { CallOptions } from "../client/api/types.js";
 import type { ExportTagsOptions } from "../tags/types.js";
 import type { PrepareOptions } from "../webhooks/prepare.js";
-import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
+import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
 import { sourceOptions } from "../inputs/source-options.js";
-import { lookupOptions } from "../lookup/options.js";
-import type { RequestPace } from "../lookup/pace/request-pace.js";
+import { lookupOptions } from "../client/lookup/options.js";
+import type { RequestPace } from "../client/pace/request-pace.js";
 import { sinkOptions } from "../outputs/options.js";
 import { runOptions } from "../run/options.js";
 import { serviceOptions } from "../service/options.js";

@@ -1,11 +1,11 @@
 import type { Readable, Writable } from "node:stream";
-import type { CaseContext, Customer, RepShareCase } from "../api/schema/operations.js";
-import type { Tag, TagIps, TagSummary } from "../api/schema/tag.js";
-import type { CallOptions } from "../api/types.js";
+import type { CaseContext, Customer, RepShareCase } from "../client/api/schema/operations.js";
+import type { Tag, TagIps, TagSummary } from "../client/api/schema/tag.js";
+import type { CallOptions } from "../client/api/types.js";
 import { ReputeError } from "../core/errors.js";
-import { openRequests } from "../lookup/options.js";
-import { inOrder } from "../lookup/in-order.js";
-import type { RequestPace } from "../lookup/pace/request-pace.js";
+import { openRequests } from "../client/lookup/options.js";
+import { inOrder } from "../client/lookup/in-order.js";
+import type { RequestPace } from "../client/pace/request-pace.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { ExportReport } from "../tags/types.js";
 import type { Webhook } from "../webhooks/configuration.js";
@@ -15,7 +15,7 @@ import { checkItems, clientSettings, lookupSettings } from "./settings.js";
 import { Services, stoppablePace } from "./services.js";
 import { lookUp, type LookupCall, type LookupResult } from "./result.js";
 import type { EnrichFileOptions, ReputeOptions, TagListOptions, WebhookCall } from "./options.js";
-import type { OpenedLookup } from "../session/types.js";
+import type { OpenedLookup } from "../client/session/types.js";
 
 /**
  * A client of the service. Nothing is opened before the first call; `close()` closes everything.

@@ -1,5 +1,5 @@
 import { type AbortGroups, raceAbort } from "../core/abort.js";
-import type { PartialResult, QueryResult, QuickCheckResult } from "../api/schema/query-result.js";
+import type { PartialResult, QueryResult, QuickCheckResult } from "../client/api/schema/query-result.js";
 import type { FindingSource } from "../core/finding-source.js";
 import {
   type FindingError,
@@ -11,7 +11,7 @@ import {
 import { unsupported } from "../core/item/detect.js";
 import type { ItemKind } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
-import type { Lookup } from "../lookup/types.js";
+import type { Lookup } from "../client/lookup/types.js";
 
 /** Members of every result. */
 interface AnyResult {

@@ -12,9 +12,9 @@ import {
 } from "../core/finding.js";
 import { asObject } from "../core/json-members.js";
 import { recogniseItem } from "../core/item/recognise.js";
-import { combineFindings } from "../lookup/combine.js";
+import { combineFindings } from "../client/lookup/combine.js";
 import { type EarlierRow, earlierResult } from "../earlier/earlier-row.js";
-import type { Lookup } from "../lookup/types.js";
+import type { Lookup } from "../client/lookup/types.js";
 import type { StartRow } from "../run/rows/row-handling.js";
 
 /** Looks up the failed and partial rows of an earlier output; a worse answer changes nothing. */

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { FatalError } from "../core/errors.js";
 import type { MadeUp } from "../core/finding-source.js";
 import { mixedData, otherTable } from "../outputs/warehouse/run-records.js";
-import { madeUpIn } from "../api/endpoints.js";
+import { madeUpIn } from "../client/api/endpoints.js";
 import type { LookupRecord } from "../core/attempt.js";
 import type { ResourceStack } from "../core/resource-stack.js";
-import { openJournal } from "../store/journal/journal.js";
-import type { LookupStore } from "../store/store.js";
+import { openJournal } from "../client/store/journal/journal.js";
+import type { LookupStore } from "../client/store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
 import type { EnrichJob } from "./types.js";
-import type { OpenedLookup } from "../session/types.js";
-import { endpointOf } from "../lookup/attempt/journalled.js";
+import type { OpenedLookup } from "../client/session/types.js";
+import { endpointOf } from "../client/lookup/attempt/journalled.js";
 
 interface RunLookupOptions extends Pick<
   OpenRun,

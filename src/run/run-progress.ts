@@ -1,10 +1,10 @@
 import { isQuota } from "../core/options.js";
 import type { ResourceStack } from "../core/resource-stack.js";
-import { tightest } from "../store/quota/quota.js";
+import { tightest } from "../client/store/quota/quota.js";
 import type { RunLookup } from "./run-lookup.js";
-import { perSecond } from "../session/connections.js";
-import { quotaOfAll } from "../session/paces.js";
-import type { Session } from "../session/session.js";
+import { perSecond } from "../client/session/connections.js";
+import { quotaOfAll } from "../client/session/paces.js";
+import type { Session } from "../client/session/session.js";
 import { countedEndpoints, countInBackground } from "./plan/count-lookups.js";
 import type { EnrichJob, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
@@ -90,7 +90,7 @@ async function quotasLeft(
   if (service.embedded || stateFolder === null) {
     return quotas.map(({ count }) => count);
   }
-  const { usedQuotas } = await import("../session/used-quotas.js");
+  const { usedQuotas } = await import("../client/session/used-quotas.js");
   const scoped = quotas.map((rate) => ({ scope: quotaOfAll, rate }));
   const counter = { service: service.url, stateFolder, onWarning: () => undefined };
   const used = await usedQuotas(counter, scoped, now);

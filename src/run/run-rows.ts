@@ -17,7 +17,7 @@ import { earlierRows } from "./finish/earlier-rows.js";
 import { hasFewerRows } from "./rows/fewer-rows.js";
 import { manifestSoFar } from "./finish/manifest.js";
 import { publish } from "./finish/publish.js";
-import { openRequests } from "../lookup/options.js";
+import { openRequests } from "../client/lookup/options.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpointer.js";
 import type { Manifest } from "../core/manifest/manifest.js";

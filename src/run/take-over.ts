@@ -1,10 +1,10 @@
-import { serviceAddress } from "../store/cache-key.js";
-import { readJournal } from "../store/journal/read-journal.js";
-import { itemOf } from "../lookup/attempt/journalled.js";
+import { serviceAddress } from "../client/store/cache-key.js";
+import { readJournal } from "../client/store/journal/read-journal.js";
+import { itemOf } from "../client/lookup/attempt/journalled.js";
 import type { LookupRecord } from "../core/attempt.js";
 import { madeUpOf } from "../core/manifest/manifest.js";
 import { counted } from "../core/text/quantity.js";
-import type { LookupStore } from "../store/store.js";
+import type { LookupStore } from "../client/store/store.js";
 import type { EarlierRun } from "./state/state-folder.js";
 import type { Fingerprint } from "./state/fingerprint.js";
 import type { EnrichJob } from "./types.js";

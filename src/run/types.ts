@@ -4,10 +4,10 @@ import type { Clock } from "../core/clock.js";
 import type { OptionalColumns } from "../core/columns.js";
 import type { FindingStatus, VerdictCounts } from "../core/finding.js";
 import type { RunInput } from "../inputs/types.js";
-import type { Throttling } from "../lookup/pace/request-pace.js";
+import type { Throttling } from "../client/pace/request-pace.js";
 import type { SinkPosition } from "../outputs/types.js";
 import type { NamingName } from "../outputs/sql/column-names.js";
-import type { Session } from "../session/session.js";
+import type { Session } from "../client/session/session.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Everything a run needs besides its settings. */

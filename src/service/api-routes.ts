@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { snapshotLength, tagIpsLimit } from "../api/schema/vocabulary.js";
+import { snapshotLength, tagIpsLimit } from "../client/api/schema/vocabulary.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
 import type { Dataset } from "./dataset/dataset.js";

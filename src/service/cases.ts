@@ -1,4 +1,4 @@
-import type { CaseContext, RepShareCase } from "../api/schema/operations.js";
+import type { CaseContext, RepShareCase } from "../client/api/schema/operations.js";
 import type { Dataset } from "./dataset/dataset.js";
 import type { DatasetRecord } from "./dataset/records.js";
 

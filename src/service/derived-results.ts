@@ -2,7 +2,7 @@ import type {
   ObservedActivity,
   QueryResult,
   QuickCheckResult,
-} from "../api/schema/query-result.js";
+} from "../client/api/schema/query-result.js";
 import { isBogon } from "../core/item/ip.js";
 import type { Item } from "../core/item/item.js";
 

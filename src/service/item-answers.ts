@@ -1,5 +1,5 @@
-import { endpoints } from "../api/endpoints.js";
-import type { QueryResult } from "../api/schema/query-result.js";
+import { endpoints } from "../client/api/endpoints.js";
+import type { QueryResult } from "../client/api/schema/query-result.js";
 import { intents, type LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";

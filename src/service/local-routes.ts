@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { caseStates } from "../api/schema/vocabulary.js";
+import { caseStates } from "../client/api/schema/vocabulary.js";
 import type { Cases } from "./cases.js";
 import { addressEntries, firstIssue, readIpList, records } from "./dataset/records.js";
 import type { TagLists } from "./snapshots.js";

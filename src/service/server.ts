@@ -3,7 +3,7 @@ import { failure, plain } from "./served-answer.js";
 import type { Responder } from "./responder.js";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { isLoopback } from "../api/http/proxy.js";
+import { isLoopback } from "../client/api/http/proxy.js";
 
 /** Maximum size in bytes of request line and headers. An 8 KiB URL triples when percent-encoded. */
 const headerLimit = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { isLoopback } from "../api/http/proxy.js";
+import { isLoopback } from "../client/api/http/proxy.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import type { Item } from "../core/item/item.js";

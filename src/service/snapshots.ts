@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { snapshotLength } from "../api/schema/vocabulary.js";
-import type { Tag } from "../api/schema/tag.js";
+import { snapshotLength } from "../client/api/schema/vocabulary.js";
+import type { Tag } from "../client/api/schema/tag.js";
 import type { Clock } from "../core/clock.js";
 import type { DatasetTag } from "./dataset/dataset.js";
 import { hasMember } from "./dataset/records.js";

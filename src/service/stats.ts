@@ -1,4 +1,4 @@
-import { type CallName, calls } from "../api/calls.js";
+import { type CallName, calls } from "../client/api/calls.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
 /** The counted endpoints; `unknown` stands for any other path. */

@@ -11,7 +11,7 @@ import {
   indexSchemaVersion,
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
-import type { ServiceError } from "../api/status-fault.js";
+import type { ServiceError } from "../client/api/status-fault.js";
 import { exportTag } from "./export-tag.js";
 import { ExportState } from "./export-state.js";
 import { isTagFault, mayPass, TagExportError } from "./faults.js";

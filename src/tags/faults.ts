@@ -1,4 +1,4 @@
-import { ServiceError } from "../api/status-fault.js";
+import { ServiceError } from "../client/api/status-fault.js";
 import { FatalError, ReputeError } from "../core/errors.js";
 
 /**

@@ -1,5 +1,5 @@
-import { RejectedError, SnapshotChangedError } from "../api/status-fault.js";
-import type { Tag, TagIps } from "../api/schema/tag.js";
+import { RejectedError, SnapshotChangedError } from "../client/api/status-fault.js";
+import type { Tag, TagIps } from "../client/api/schema/tag.js";
 import { type AddressList, AddressPages, readEntries } from "./address-list.js";
 import type { ExportState } from "./export-state.js";
 import type { ExportedTag } from "./folder/export-index.js";

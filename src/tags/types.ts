@@ -1,6 +1,6 @@
-import type { IntelClient } from "../api/intel-client.js";
+import type { IntelClient } from "../client/api/intel-client.js";
 import type { Clock } from "../core/clock.js";
-import type { Withheld } from "../lookup/withheld.js";
+import type { Withheld } from "../client/lookup/withheld.js";
 import type { ExportedTag, ExportIndex } from "./folder/export-index.js";
 import type { TagFormat } from "./options.js";
 

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { v6Text } from "../core/item/ip.js";
 import { counted, formatCount } from "../core/text/quantity.js";
-import { isReserved, type Withheld } from "../lookup/withheld.js";
+import { isReserved, type Withheld } from "../client/lookup/withheld.js";
 import {
   type AddressList,
   difference,

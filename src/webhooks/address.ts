@@ -1,4 +1,4 @@
-import { isLoopback } from "../api/http/proxy.js";
+import { isLoopback } from "../client/api/http/proxy.js";
 import { errorAt, type Problem, throwErrors, warningAt } from "./problem.js";
 import type { Webhook } from "./configuration.js";
 

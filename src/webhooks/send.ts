@@ -1,13 +1,13 @@
-import { authenticationSteps, saysAuthenticationFailed } from "../api/options.js";
-import type { Answer } from "../api/types.js";
+import { authenticationSteps, saysAuthenticationFailed } from "../client/api/options.js";
+import type { Answer } from "../client/api/types.js";
 import type { Clock } from "../core/clock.js";
 import type { JsonObject } from "../core/finding.js";
-import { sendOnce } from "../api/http/send-once.js";
-import { TransportError } from "../api/http/transport-error.js";
-import { againAfter } from "../api/status-fault.js";
+import { sendOnce } from "../client/api/http/send-once.js";
+import { TransportError } from "../client/api/http/transport-error.js";
+import { againAfter } from "../client/api/status-fault.js";
 import type { Again } from "../core/attempt.js";
 import { CredentialMask } from "../core/redaction/credential-mask.js";
-import { RetryPlan } from "../lookup/attempt/retry.js";
+import { RetryPlan } from "../client/lookup/attempt/retry.js";
 import type { Webhook } from "./configuration.js";
 import {
   prepareCall,

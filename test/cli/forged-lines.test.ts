@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { domainResult, failure, success } from "../unit/api/answers.js";
+import { domainResult, failure, success } from "../unit/client/api/answers.js";
 
 const forged = "x:y\nrepute: forged\r\n  forged\u2028forged\u001B[2K";
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { ipResult, plainResult, success } from "../unit/api/answers.js";
+import { ipResult, plainResult, success } from "../unit/client/api/answers.js";
 
 /** A service whose tags and networks look like formulas, and a function that runs a command. */
 async function service({ failsFirst = false } = {}) {

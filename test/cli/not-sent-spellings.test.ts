@@ -9,7 +9,7 @@ import { spellingsOfIpv4, spellingsOfName } from "../helpers/host-spellings.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { success } from "../unit/api/answers.js";
+import { success } from "../unit/client/api/answers.js";
 
 const exclusions = ["8.8.0.0/16", "corp.example.org"];
 const spellings = fc.sample(

@@ -5,7 +5,7 @@ import { repute } from "../../src/index.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { domainResult, success } from "../unit/api/answers.js";
+import { domainResult, success } from "../unit/client/api/answers.js";
 
 /** Intent and blocklist status by item: words that the interface doesn't list, and two that it does. */
 const words: Readonly<Record<string, readonly [intent: unknown, listed: unknown]>> = {

@@ -5,7 +5,7 @@ import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { reply, type Step, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { ipResult, partialSuccess, quickCheckResult, success } from "../unit/api/answers.js";
+import { ipResult, partialSuccess, quickCheckResult, success } from "../unit/client/api/answers.js";
 
 const items = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
 const quiet = { serviceMailBlocklist: "NOT_LISTED", intent: "none" };

@@ -5,7 +5,7 @@ import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { reply, type ScriptedServer, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { ipResult, success } from "../unit/api/answers.js";
+import { ipResult, success } from "../unit/client/api/answers.js";
 
 let server: ScriptedServer;
 

@@ -5,7 +5,7 @@ import { parquetReadObjects } from "hyparquet";
 import { expect, onTestFinished, test } from "vitest";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { failure } from "../unit/api/answers.js";
+import { failure } from "../unit/client/api/answers.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 
 const found = {

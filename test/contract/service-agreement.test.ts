@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { queryResultSchema } from "../../src/api/schema/query-result.js";
-import { successEnvelope } from "../../src/api/schema/vocabulary.js";
-import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/api/schema/tag.js";
+import { queryResultSchema } from "../../src/client/api/schema/query-result.js";
+import { successEnvelope } from "../../src/client/api/schema/vocabulary.js";
+import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/schema/tag.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/dataset.js";
 import type { Service } from "../../src/service/service.js";

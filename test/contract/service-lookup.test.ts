@@ -4,12 +4,12 @@ import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
-} from "../../src/api/schema/vocabulary.js";
+} from "../../src/client/api/schema/vocabulary.js";
 import {
   partialResultSchema,
   queryResultSchema,
   quickCheckResultSchema,
-} from "../../src/api/schema/query-result.js";
+} from "../../src/client/api/schema/query-result.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/dataset.js";

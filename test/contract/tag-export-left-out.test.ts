@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openWithheld } from "../../src/lookup/withheld.js";
+import { openWithheld } from "../../src/client/lookup/withheld.js";
 import { exportedTags } from "../../src/tags/folder/export-index.js";
 import { exporterOf, readExport } from "../unit/tags/exporting.js";
 import { served, startTagServer } from "../unit/tags/tag-server.js";

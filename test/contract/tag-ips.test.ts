@@ -9,7 +9,7 @@ import {
   type Step,
 } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { failure, ipResult, success } from "../unit/api/answers.js";
+import { failure, ipResult, success } from "../unit/client/api/answers.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 
 const snapshot = "0123456789abcdef01234567";

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { raw, reply } from "../helpers/scripted-server.js";
-import { ipResult, success } from "../unit/api/answers.js";
+import { ipResult, success } from "../unit/client/api/answers.js";
 import { ways } from "../helpers/connections.js";
 import { queriesOf } from "./lookup.js";
 

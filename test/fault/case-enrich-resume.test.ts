@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { ipResult, success } from "../unit/api/answers.js";
+import { ipResult, success } from "../unit/client/api/answers.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 
 /** A stopped run over a case with three addresses: the service refused the second one. */

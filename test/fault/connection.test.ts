@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { createDispatcher } from "../../src/api/http/dispatcher.js";
-import { IntelClient } from "../../src/api/intel-client.js";
+import { createDispatcher } from "../../src/client/api/http/dispatcher.js";
+import { IntelClient } from "../../src/client/api/intel-client.js";
 import { systemClock } from "../../src/core/clock.js";
 import { ways } from "../helpers/connections.js";
 import {
@@ -16,7 +16,7 @@ import {
   truncated,
   truncatedChunks,
 } from "../helpers/scripted-server.js";
-import { ipResult, success } from "../unit/api/answers.js";
+import { ipResult, success } from "../unit/client/api/answers.js";
 import { queriesOf, tryQuery } from "./lookup.js";
 
 const address = { kind: "ip", value: "192.0.2.7" } as const;

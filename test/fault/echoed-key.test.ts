@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { enrich } from "../../src/run/execute.js";
 import { reply, startScriptedServer, type Step } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
+import { failure, ipResult, partialSuccess, success } from "../unit/client/api/answers.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { jobHere } from "../helpers/job-here.js";

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { createDispatcher } from "../../src/api/http/dispatcher.js";
+import { createDispatcher } from "../../src/client/api/http/dispatcher.js";
 import { type Connect, ways } from "../helpers/connections.js";
-import { ipResult, success } from "../unit/api/answers.js";
+import { ipResult, success } from "../unit/client/api/answers.js";
 import { queriesOf, tryQuery } from "./lookup.js";
 
 const note = "HTTP/1.1 100 Continue\r\n\r\n";

@@ -4,7 +4,7 @@ import type { Clock } from "../../src/core/clock.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
-import { replyFor } from "../unit/api/answers.js";
+import { replyFor } from "../unit/client/api/answers.js";
 
 function addresses(count: number): string {
   return `ip\n${Array.from({ length: count }, (_, n) => `192.0.2.${n}`).join("\n")}\n`;

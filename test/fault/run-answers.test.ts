@@ -11,7 +11,7 @@ import {
   startScriptedServer,
 } from "../helpers/scripted-server.js";
 import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
-import { ipResult, partialSuccess, replyFor, success } from "../unit/api/answers.js";
+import { ipResult, partialSuccess, replyFor, success } from "../unit/client/api/answers.js";
 
 const whole = reply(200, success(ipResult()));
 const page = reply(200, "<!doctype html><title>Sign in</title>", { "content-type": "text/html" });

@@ -5,7 +5,7 @@ import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { ipResult, plainResult, quickCheckResult, success } from "../unit/api/answers.js";
+import { ipResult, plainResult, quickCheckResult, success } from "../unit/client/api/answers.js";
 
 const total = 400;
 

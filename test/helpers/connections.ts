@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
-import { createDispatcher } from "../../src/api/http/dispatcher.js";
-import { RequestThread } from "../../src/api/thread/request-thread.js";
+import { createDispatcher } from "../../src/client/api/http/dispatcher.js";
+import { RequestThread } from "../../src/client/api/thread/request-thread.js";
 
 /** Opens one connection at a time to a service. */
 export type Connect = (baseUrl: string) => Dispatcher | RequestThread;

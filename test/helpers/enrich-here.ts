@@ -6,7 +6,7 @@ import { enrich } from "../../src/run/execute.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import type { EnrichJob } from "../../src/run/types.js";
 import { enrichOptions } from "../../src/run/options.js";
-import type { Session } from "../../src/session/session.js";
+import type { Session } from "../../src/client/session/session.js";
 import { jobHere, sessionHere } from "./job-here.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

@@ -3,8 +3,8 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
 import { enrichOptions, type FlatSettings, inGroups } from "../../src/run/options.js";
 import type { EnrichJob } from "../../src/run/types.js";
-import { Session } from "../../src/session/session.js";
-import type { SessionOptions } from "../../src/session/types.js";
+import { Session } from "../../src/client/session/session.js";
+import type { SessionOptions } from "../../src/client/session/types.js";
 import { userStateFolder } from "../../src/core/files/user-folders.js";
 import { isQuota, type Rate } from "../../src/core/options.js";
 

@@ -1,12 +1,12 @@
 import type { Attempt } from "../../src/core/attempt.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
-import { composeLookup } from "../../src/lookup/compose.js";
-import { Outage } from "../../src/lookup/attempt/outage.js";
-import { Pace } from "../../src/lookup/pace/pace.js";
-import { Slots } from "../../src/lookup/pace/slots.js";
+import { composeLookup } from "../../src/client/lookup/compose.js";
+import { Outage } from "../../src/client/lookup/attempt/outage.js";
+import { Pace } from "../../src/client/pace/pace.js";
+import { Slots } from "../../src/client/pace/slots.js";
 import { readingOf } from "../../src/run/rows/reading.js";
 import { Tally, type TallySnapshot } from "../../src/run/tally.js";
-import { complete, failed, partial, quick } from "../unit/lookup/attempts.js";
+import { complete, failed, partial, quick } from "../unit/client/lookup/attempts.js";
 import { ManualClock } from "./manual-clock.js";
 import { seeded } from "./seeded.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";

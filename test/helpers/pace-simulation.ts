@@ -1,9 +1,9 @@
 import type { Clock } from "../../src/core/clock.js";
 import type { Attempt } from "../../src/core/attempt.js";
-import { Pace } from "../../src/lookup/pace/pace.js";
-import { paced } from "../../src/lookup/compose.js";
-import { Slots } from "../../src/lookup/pace/slots.js";
-import type { AttemptLookup } from "../../src/lookup/types.js";
+import { Pace } from "../../src/client/pace/pace.js";
+import { paced } from "../../src/client/lookup/compose.js";
+import { Slots } from "../../src/client/pace/slots.js";
+import type { AttemptLookup } from "../../src/client/lookup/types.js";
 import { completeFinding } from "./complete-finding.mjs";
 import { SimulatedTimers } from "./simulated-timers.js";
 

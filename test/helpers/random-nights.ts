@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { judge } from "../../src/api/judge.js";
+import { judge } from "../../src/client/api/judge.js";
 import type { Finding, LookupEndpoint } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
-import { allLookups, triage } from "../../src/lookup/combine.js";
-import type { Lookup } from "../../src/lookup/types.js";
+import { allLookups, triage } from "../../src/client/lookup/combine.js";
+import type { Lookup } from "../../src/client/lookup/types.js";
 import {
   answer,
   failure,
@@ -11,7 +11,7 @@ import {
   judgeContext,
   partialSuccess,
   success,
-} from "../unit/api/answers.js";
+} from "../unit/client/api/answers.js";
 
 /** What the service says about an item that night; null for what it lacks. */
 export interface Said {

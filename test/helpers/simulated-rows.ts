@@ -2,9 +2,9 @@ import type { Row } from "../../src/core/row.js";
 import { moveRows, type RowMoveOptions } from "../../src/run/rows/move-rows.js";
 import { RunSignals } from "../../src/run/run-signals.js";
 import type { Tally } from "../../src/run/tally.js";
-import { type LookupStore, MemoryStore } from "../../src/store/store.js";
+import { type LookupStore, MemoryStore } from "../../src/client/store/store.js";
 import type { RowHandling } from "../../src/run/rows/row-handling.js";
-import { endpointOf } from "../../src/lookup/attempt/journalled.js";
+import { endpointOf } from "../../src/client/lookup/attempt/journalled.js";
 
 /** Reads the input in advance: real reading takes no simulated time. */
 export async function allRows(handling: RowHandling): Promise<readonly (readonly Row[])[]> {

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Clock } from "../../src/core/clock.js";
 import type { Rate } from "../../src/core/options.js";
-import { MemoryQuotaStore } from "../../src/store/quota/quota-counts.js";
-import { Pace } from "../../src/lookup/pace/pace.js";
+import { MemoryQuotaStore } from "../../src/client/store/quota/quota-counts.js";
+import { Pace } from "../../src/client/pace/pace.js";
 
 /**
  * Simulated time: `run` jumps from one timer to the next. Cheaper than the manual clock, which

@@ -6,7 +6,7 @@ import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, reset, startScriptedServer, truncated } from "../helpers/scripted-server.js";
 import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
-import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
+import { failure, ipResult, partialSuccess, success } from "../unit/client/api/answers.js";
 import { anyText } from "../helpers/any-text.js";
 
 /** Answers that a service may give for an item before a full one, or forever. */

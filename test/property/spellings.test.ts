@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recogniseItem } from "../../src/core/item/recognise.js";
-import { openWithheld, type WithheldChoice } from "../../src/lookup/withheld.js";
+import { openWithheld, type WithheldChoice } from "../../src/client/lookup/withheld.js";
 import { spellingsOfIpv4, spellingsOfName } from "../helpers/host-spellings.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

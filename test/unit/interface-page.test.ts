@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { calls } from "../../src/api/calls.js";
-import { endpoints } from "../../src/api/endpoints.js";
-import { abuseContactStatuses, caseStates, resultTypes } from "../../src/api/schema/vocabulary.js";
+import { calls } from "../../src/client/api/calls.js";
+import { endpoints } from "../../src/client/api/endpoints.js";
+import { abuseContactStatuses, caseStates, resultTypes } from "../../src/client/api/schema/vocabulary.js";
 import { blocklistStatuses, intents } from "../../src/core/finding.js";
 import { webhookSchema } from "../../src/webhooks/configuration.js";
 

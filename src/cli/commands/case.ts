@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { stringify } from "csv-stringify/sync";
-import type { OpsClient } from "../../api/ops-client.js";
-import { opsOptions } from "../../api/options.js";
-import type { RepShareCase } from "../../api/schema/operations.js";
+import type { OpsClient } from "../../client/api/ops-client.js";
+import { opsOptions } from "../../client/api/options.js";
+import type { RepShareCase } from "../../client/api/schema/operations.js";
 import { withoutFormula } from "../../formats/csv/csv-writer.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { sourceOptions } from "../../inputs/source-options.js";

@@ -1,5 +1,5 @@
-import type { Customer } from "../../api/schema/operations.js";
-import { ServiceError } from "../../api/status-fault.js";
+import type { Customer } from "../../client/api/schema/operations.js";
+import { ServiceError } from "../../client/api/status-fault.js";
 import { FatalError } from "../../core/errors.js";
 import { opsCallGroups } from "../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";

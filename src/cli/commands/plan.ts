@@ -1,6 +1,6 @@
-import { apiOptions } from "../../api/options.js";
+import { apiOptions } from "../../client/api/options.js";
 import { isQuota, option } from "../../core/options.js";
-import { lookupOptions, paceOf } from "../../lookup/options.js";
+import { lookupOptions, paceOf } from "../../client/lookup/options.js";
 import type { Plan } from "../../run/plan/plan.js";
 import type { PlannedPace } from "../../run/plan/plan-time.js";
 import type { CachedAnswers } from "../../run/plan/planned-items.js";
@@ -88,7 +88,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
     chooseAddress("intel", settings, call.given);
   }
   const { plan } = await import("../../run/plan/plan.js");
-  const { openWithheld } = await import("../../lookup/withheld.js");
+  const { openWithheld } = await import("../../client/lookup/withheld.js");
   const withheld = await openWithheld({
     ...settings,
     bogons: settings.bogons ?? (settings.local ? "ask" : "local"),
@@ -130,7 +130,7 @@ async function plannedPace({
   if (settings.intelUrl === undefined || !rates.some(isQuota)) return { rates };
   const service = chooseAddress("intel", settings, given);
   if (service === null) return { rates };
-  const { quotasOf, usedQuotas } = await import("../../session/used-quotas.js");
+  const { quotasOf, usedQuotas } = await import("../../client/session/used-quotas.js");
   const quotas = quotasOf(settings.rate);
   const { env, clock, reporter } = context;
   const onWarning = (message: string): void => reporter.warning(message);
@@ -149,7 +149,7 @@ async function openPlannedCache({
   if (settings.cache === undefined) return null;
   const address =
     chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);
-  const { openCache } = await import("../../store/cache/finding-cache.js");
+  const { openCache } = await import("../../client/store/cache/finding-cache.js");
   const store = await openCache({
     folder: settings.cache,
     ttlMs: settings.cacheTtl,

@@ -1,4 +1,4 @@
-import { apiOptions } from "../../api/options.js";
+import { apiOptions } from "../../client/api/options.js";
 import { option, wholeNumber } from "../../core/options.js";
 import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";

@@ -1,12 +1,12 @@
-import { apiOptions } from "../../api/options.js";
-import { createDispatcher } from "../../api/http/dispatcher.js";
-import type { AttemptReport } from "../../api/types.js";
+import { apiOptions } from "../../client/api/options.js";
+import { createDispatcher } from "../../client/api/http/dispatcher.js";
+import type { AttemptReport } from "../../client/api/types.js";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { isQuota, option, rate as oneRate } from "../../core/options.js";
 import { redisAddress } from "../../core/redis/address.js";
 import { counted, formatCount } from "../../core/text/quantity.js";
-import { defaultRate, lookupOptions, openRequests } from "../../lookup/options.js";
+import { defaultRate, lookupOptions, openRequests } from "../../client/lookup/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -72,8 +72,8 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     });
   }
   const [{ LookupWorker }, { jobWindow }] = await Promise.all([
-    import("../../workers/lookup-worker.js"),
-    import("../../workers/lookup-queue.js"),
+    import("../../client/workers/lookup-worker.js"),
+    import("../../client/workers/lookup-queue.js"),
   ]);
   const { reporter, clock, signal, env: environment } = context;
   const { rate = defaultRate, timeout: timeoutMs, quiet } = settings;

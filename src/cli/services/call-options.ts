@@ -1,6 +1,6 @@
-import { apiOptions, caseOptions, opsOptions } from "../../api/options.js";
+import { apiOptions, caseOptions, opsOptions } from "../../client/api/options.js";
 import { option } from "../../core/options.js";
-import { lookupOptions } from "../../lookup/options.js";
+import { lookupOptions } from "../../client/lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
 
 const { local, synthetic, color } = cliOptions.shape;

@@ -1,16 +1,16 @@
 import type { CommandCall } from "../command.js";
-import type { CaseClient } from "../../api/case-client.js";
-import type { IntelClient } from "../../api/intel-client.js";
-import type { OpsClient } from "../../api/ops-client.js";
-import type { ServiceName } from "../../api/service-description.js";
+import type { CaseClient } from "../../client/api/case-client.js";
+import type { IntelClient } from "../../client/api/intel-client.js";
+import type { OpsClient } from "../../client/api/ops-client.js";
+import type { ServiceName } from "../../client/api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { UsageError } from "../../core/errors.js";
-import type { Session } from "../../session/session.js";
+import type { Session } from "../../client/session/session.js";
 import { embeddedServiceName } from "../../run/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
-import type { ServiceAccess, SessionOptions, SessionSettings } from "../../session/types.js";
+import type { ServiceAccess, SessionOptions, SessionSettings } from "../../client/session/types.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
 
 /** The part of a call that selects services and credentials. */
@@ -94,7 +94,7 @@ export async function withSession<T>(
   use: (session: Session) => Promise<T>,
   listener: Pick<SessionOptions, "onEarlyEnd" | "onAttempt"> = {},
 ): Promise<T> {
-  const { Session } = await import("../../session/session.js");
+  const { Session } = await import("../../client/session/session.js");
   const stateFolder = userStateFolder(env);
   if (stateFolder === null && !service.embedded) await refuseUncounted(settings);
   const session = new Session({
@@ -111,8 +111,8 @@ export async function withSession<T>(
 /** @throws UsageError `quota_uncounted` for a quota that no folder counts */
 async function refuseUncounted(settings: SessionSettings): Promise<void> {
   const [{ quotasOf }, { quotaUncounted }] = await Promise.all([
-    import("../../session/used-quotas.js"),
-    import("../../store/quota/open-quotas.js"),
+    import("../../client/session/used-quotas.js"),
+    import("../../client/store/quota/open-quotas.js"),
   ]);
   if (quotasOf(settings.rate).length === 0) return;
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");

@@ -1,4 +1,4 @@
-import { sendOnce } from "../../api/http/send-once.js";
+import { sendOnce } from "../../client/api/http/send-once.js";
 
 /** Longest time of a ping, in milliseconds. */
 const pingMs = 4_000;

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import { itemKey } from "../../lookup/attempt/journalled.js";
-import type { LookupChoice } from "../../lookup/options.js";
-import type { Withheld } from "../../lookup/withheld.js";
-import type { LookupStore } from "../../store/store.js";
+import { itemKey } from "../../client/lookup/attempt/journalled.js";
+import type { LookupChoice } from "../../client/lookup/options.js";
+import type { Withheld } from "../../client/lookup/withheld.js";
+import type { LookupStore } from "../../client/store/store.js";
 import type { EnrichJob } from "../types.js";
 import { isReadTwice } from "../rows/fewer-rows.js";
 import type { RowHandling } from "../rows/row-handling.js";

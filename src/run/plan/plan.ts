@@ -7,7 +7,7 @@ import type { ItemKind } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import type { Clock } from "../../core/clock.js";
 import type { RunInput } from "../../inputs/types.js";
-import type { Withheld } from "../../lookup/withheld.js";
+import type { Withheld } from "../../client/lookup/withheld.js";
 import { inputReading } from "../copy/find-table-input.js";
 import type { FlatSettings } from "../options.js";
 import type { Row } from "../../core/row.js";

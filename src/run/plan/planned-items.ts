@@ -6,10 +6,10 @@ import {
   memberOf,
 } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import { cacheKeys } from "../../store/cache-key.js";
-import { showsSomething } from "../../lookup/combine.js";
-import { type CachedOptions, isUsable } from "../../lookup/cache.js";
-import { isReserved, type Withheld } from "../../lookup/withheld.js";
+import { cacheKeys } from "../../client/store/cache-key.js";
+import { showsSomething } from "../../client/lookup/combine.js";
+import { type CachedOptions, isUsable } from "../../client/lookup/cache.js";
+import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
 import { KnownItems } from "../rows/known-items.js";
 
 /**

@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
 import { raceAbort } from "../../core/abort.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
-import type { Slots } from "../../lookup/pace/slots.js";
+import type { Slots } from "../../client/pace/slots.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import { RowWindow, type WindowPosition } from "./row-window.js";

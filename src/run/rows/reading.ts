@@ -20,7 +20,7 @@ import type {
   SourceInput,
   SourcePosition,
 } from "../../inputs/types.js";
-import type { Lookup } from "../../lookup/types.js";
+import type { Lookup } from "../../client/lookup/types.js";
 import type { EnrichJob } from "../types.js";
 import type { ReadingSettings, RowHandling, StartRow } from "./row-handling.js";
 

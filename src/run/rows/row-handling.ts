@@ -6,7 +6,7 @@ import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import type { Encoder, ReadOptions, SourceFormat } from "../../formats/types.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../inputs/types.js";
-import type { Lookup } from "../../lookup/types.js";
+import type { Lookup } from "../../client/lookup/types.js";
 import type { EnrichSettings } from "../options.js";
 
 /** Settings that determine how the rows of an input are read. */

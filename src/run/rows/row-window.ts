@@ -1,7 +1,7 @@
 import { type Finding, largeBytes } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
-import type { Slots } from "../../lookup/pace/slots.js";
+import type { Slots } from "../../client/pace/slots.js";
 
 export interface RowWindowOptions {
   /** Maximum number of rows held, from `add` until written. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { FindingStore } from "../../store/store.js";
+import type { FindingStore } from "../../client/store/store.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { Fingerprint } from "./fingerprint.js";

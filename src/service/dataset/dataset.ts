@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { z } from "zod";
-import type { CaseContext, Customer, RepShareCase } from "../../api/schema/operations.js";
-import type { Tag } from "../../api/schema/tag.js";
+import type { CaseContext, Customer, RepShareCase } from "../../client/api/schema/operations.js";
+import type { Tag } from "../../client/api/schema/tag.js";
 import { UsageError } from "../../core/errors.js";
 import {
   type DatasetRecord,

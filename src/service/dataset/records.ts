@@ -1,14 +1,14 @@
 import { isIPv4 } from "node:net";
 import { z } from "zod";
-import { camelCase, endpoints } from "../../api/endpoints.js";
+import { camelCase, endpoints } from "../../client/api/endpoints.js";
 import {
   caseContextSchema,
   customerSchema,
   repShareCaseSchema,
-} from "../../api/schema/operations.js";
-import { type QueryResult, queryResultSchema } from "../../api/schema/query-result.js";
-import { tagSchema } from "../../api/schema/tag.js";
-import { caseStates } from "../../api/schema/vocabulary.js";
+} from "../../client/api/schema/operations.js";
+import { type QueryResult, queryResultSchema } from "../../client/api/schema/query-result.js";
+import { tagSchema } from "../../client/api/schema/tag.js";
+import { caseStates } from "../../client/api/schema/vocabulary.js";
 import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
 import { readIpv6 } from "../../core/item/ip.js";
 import type { Item } from "../../core/item/item.js";

@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import type { ObservedActivity, QueryResult } from "../../api/schema/query-result.js";
+import type { ObservedActivity, QueryResult } from "../../client/api/schema/query-result.js";
 import type { Verdict } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { KnownAnswer } from "../dataset/records.js";

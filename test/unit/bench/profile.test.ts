@@ -8,8 +8,8 @@ const frame = (functionName: string, url = "", lineNumber = 0) => ({
 });
 
 test.each([
-  [frame("put", "file:///home/me/repute/dist/lookup/journal.js"), "src/lookup"],
-  [frame("load", "file:///home/me/repute/dist/lookup/journal/record-log.js"), "src/lookup/journal"],
+  [frame("put", "file:///home/me/repute/dist/lookup/journal.js"), "src/client/lookup"],
+  [frame("load", "file:///home/me/repute/dist/lookup/journal/record-log.js"), "src/client/lookup/journal"],
   [frame("", "file:///home/me/repute/dist/index.js"), "src"],
   [frame("parse", "file:///r/node_modules/zod/v4/core/parse.js"), "zod"],
   [frame("sha256", "file:///r/node_modules/@noble/hashes/sha2.js"), "@noble/hashes"],
@@ -36,7 +36,7 @@ const profile = {
 
 test("a function's time is summed over all its callers", () => {
   expect(selfTimes(profile)).toContainEqual({
-    group: "src/lookup",
+    group: "src/client/lookup",
     name: "put",
     place: "lookup/journal.js:10",
     micros: 75,

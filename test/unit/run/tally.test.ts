@@ -3,7 +3,7 @@ import { ExclusionList, excludedMessage } from "../../../src/core/exclusions/exc
 import { seenTags } from "../../../src/run/seen-tags.js";
 import { Tally } from "../../../src/run/tally.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
-import { complete } from "../lookup/attempts.js";
+import { complete } from "../client/lookup/attempts.js";
 
 describe("Tally", () => {
   it("counts rows by status, kind and source, and tags by row", () => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
-import { createDispatcher } from "../../../src/api/http/dispatcher.js";
-import { IntelClient } from "../../../src/api/intel-client.js";
-import type { TagIps } from "../../../src/api/schema/tag.js";
+import { createDispatcher } from "../../../src/client/api/http/dispatcher.js";
+import { IntelClient } from "../../../src/client/api/intel-client.js";
+import type { TagIps } from "../../../src/client/api/schema/tag.js";
 import { systemClock } from "../../../src/core/clock.js";
 import { reply, startScriptedServer, type Step } from "../../helpers/scripted-server.js";
 

@@ -9,7 +9,7 @@ import { userStateFolder } from "../../../core/files/user-folders.js";
 import { installCommand, optionalPackages } from "../../../core/load-driver.js";
 import { formatBytes, formatCount } from "../../../core/text/quantity.js";
 import { checkFolder } from "../../../run/destination/check-paths.js";
-import type { SessionSettings } from "../../../session/types.js";
+import type { SessionSettings } from "../../../client/session/types.js";
 import type { CommandCall } from "../../command.js";
 import type { ServiceChoice } from "../../services/services.js";
 
@@ -110,7 +110,7 @@ async function outputFolder(file: string): Promise<Found> {
 /** Opens a cache as a run does, but creates none. */
 async function cacheFile(cache: string): Promise<Found> {
   const { cacheBytes, cacheFault, openCacheFile } =
-    await import("../../../store/cache/cache-file.js");
+    await import("../../../client/store/cache/cache-file.js");
   const database = await openCacheFile(cache, { readOnly: true }).catch((error: unknown) => {
     throw cacheFault(cache, "open", error);
   });

@@ -1,6 +1,6 @@
 import { ReputeError } from "../../../core/errors.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
-import { openQueue, type QueueAddress, windowText } from "../../../workers/lookup-queue.js";
+import { openQueue, type QueueAddress, windowText } from "../../../client/workers/lookup-queue.js";
 import { faultText } from "../../../core/redis/connection.js";
 import { type Checks, failed } from "./check-machine.js";
 

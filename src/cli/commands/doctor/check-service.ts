@@ -1,12 +1,12 @@
-import { isLoopback } from "../../../api/http/proxy.js";
-import type { AttemptReport } from "../../../api/types.js";
+import { isLoopback } from "../../../client/api/http/proxy.js";
+import type { AttemptReport } from "../../../client/api/types.js";
 import { serviceCodes, transportCodes } from "../../../core/row-codes.js";
 import { EarlyEndError, ReputeError } from "../../../core/errors.js";
 import type { FindingError } from "../../../core/finding.js";
 import type { Item } from "../../../core/item/item.js";
-import type { Session } from "../../../session/session.js";
-import type { ServiceAccess } from "../../../session/types.js";
-import { MemoryStore } from "../../../store/store.js";
+import type { Session } from "../../../client/session/session.js";
+import type { ServiceAccess } from "../../../client/session/types.js";
+import { MemoryStore } from "../../../client/store/store.js";
 import { secretOrigin, secrets } from "../../options/secrets.js";
 import { withSession } from "../../services/services.js";
 import { type Check, type Checks, type DoctorCall, failed, type Found } from "./check-machine.js";

@@ -1,4 +1,4 @@
-import { caseOptions, opsOptions } from "../../../api/options.js";
+import { caseOptions, opsOptions } from "../../../client/api/options.js";
 import { ReputeError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";

@@ -1,4 +1,4 @@
-import { openRequests, paceOf } from "../../../lookup/options.js";
+import { openRequests, paceOf } from "../../../client/lookup/options.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
 import type { Command } from "../../command.js";
 import { flagName, optionSpecs } from "../../options/option-spec.js";

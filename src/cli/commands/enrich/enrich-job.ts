@@ -3,7 +3,7 @@ import { isRefusal, type Manifest } from "../../../core/manifest/manifest.js";
 import type { EnrichJob } from "../../../run/types.js";
 import type { CommandCall, SettingsOf } from "../../command.js";
 import { exitCodes } from "../../exit-code.js";
-import type { Session } from "../../../session/session.js";
+import type { Session } from "../../../client/session/session.js";
 import { withSession } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
@@ -18,7 +18,7 @@ import type { runGroups } from "./job-options.js";
 import { exitCodeOfManifest } from "../results/failed-rows.js";
 import { printSummary } from "./summary.js";
 import type { ReadingSettings } from "../../../run/rows/row-handling.js";
-import type { ServiceAccess } from "../../../session/types.js";
+import type { ServiceAccess } from "../../../client/session/types.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 
 /** The settings of the main job, and those of the program that apply to it. */

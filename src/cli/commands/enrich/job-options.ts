@@ -1,5 +1,5 @@
-import { apiOptions } from "../../../api/options.js";
-import { lookupOptions } from "../../../lookup/options.js";
+import { apiOptions } from "../../../client/api/options.js";
+import { lookupOptions } from "../../../client/lookup/options.js";
 import { sinkOptions } from "../../../outputs/options.js";
 import { runOptions } from "../../../run/options.js";
 import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";

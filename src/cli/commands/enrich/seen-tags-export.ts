@@ -9,7 +9,7 @@ import { otherNames } from "../../../run/counters.js";
 import type { Manifest, TagExportRecord } from "../../../core/manifest/manifest.js";
 import type { ExportReport } from "../../../tags/types.js";
 import type { CommandCall } from "../../command.js";
-import type { Session } from "../../../session/session.js";
+import type { Session } from "../../../client/session/session.js";
 import { exitCodes } from "../../exit-code.js";
 import { exportSummary, exportTagLists } from "../tag/export.js";
 import { shellWord } from "../../../core/text/quantity.js";

@@ -1,6 +1,6 @@
-import { apiOptions } from "../../../api/options.js";
+import { apiOptions } from "../../../client/api/options.js";
 import { option } from "../../../core/options.js";
-import { lookupOptions } from "../../../lookup/options.js";
+import { lookupOptions } from "../../../client/lookup/options.js";
 import { runOptions } from "../../../run/options.js";
 import { defineCommand } from "../../command.js";
 import { commonExitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";

@@ -6,18 +6,18 @@ import {
   unasked,
 } from "../../../core/finding.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
-import { inOrder } from "../../../lookup/in-order.js";
-import { openRequests } from "../../../lookup/options.js";
-import type { Lookup } from "../../../lookup/types.js";
+import { inOrder } from "../../../client/lookup/in-order.js";
+import { openRequests } from "../../../client/lookup/options.js";
+import type { Lookup } from "../../../client/lookup/types.js";
 import { countedWarning, otherWords } from "../../../run/counted-warning.js";
 import type { FailOn } from "../../../run/failure-limits.js";
-import { MemoryStore } from "../../../store/store.js";
+import { MemoryStore } from "../../../client/store/store.js";
 import { type AnswerColumns, type AnsweredItem, printAnswers } from "./print-answers.js";
 import type { CommandCall } from "../../command.js";
 import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
 import type { OutputCall } from "../../terminal/data-output.js";
-import type { Session } from "../../../session/session.js";
-import type { SessionSettings } from "../../../session/types.js";
+import type { Session } from "../../../client/session/session.js";
+import type { SessionSettings } from "../../../client/session/types.js";
 import { type ServiceChoice, withServices, withSession } from "../../services/services.js";
 import { createInterface } from "node:readline";
 import { UsageError } from "../../../core/errors.js";

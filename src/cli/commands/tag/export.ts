@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { IntelClient } from "../../../api/intel-client.js";
+import type { IntelClient } from "../../../client/api/intel-client.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
-import { lookupOptions } from "../../../lookup/options.js";
+import { lookupOptions } from "../../../client/lookup/options.js";
 import { runOptions } from "../../../run/options.js";
 import { oneLine } from "../../../core/text/printable.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
-import type { Session } from "../../../session/session.js";
+import type { Session } from "../../../client/session/session.js";
 import { tagExportOptions } from "../../../tags/options.js";
 import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../tags/types.js";
 import { intelCallGroups } from "../../services/call-options.js";

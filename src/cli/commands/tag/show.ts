@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { IntelClient } from "../../../api/intel-client.js";
-import type { TagIps, TagSummary } from "../../../api/schema/tag.js";
-import { snapshotLength, tagIpsLimit } from "../../../api/schema/vocabulary.js";
-import { ServiceError } from "../../../api/status-fault.js";
+import type { IntelClient } from "../../../client/api/intel-client.js";
+import type { TagIps, TagSummary } from "../../../client/api/schema/tag.js";
+import { snapshotLength, tagIpsLimit } from "../../../client/api/schema/vocabulary.js";
+import { ServiceError } from "../../../client/api/status-fault.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option, wholeNumber } from "../../../core/options.js";
 import { intelCallGroups } from "../../services/call-options.js";

@@ -1,4 +1,4 @@
-import type { CaseContext } from "../../../api/schema/operations.js";
+import type { CaseContext } from "../../../client/api/schema/operations.js";
 import type { Problem } from "../../../webhooks/problem.js";
 import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../../core/finding.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
-import { lookupOptions } from "../../../lookup/options.js";
+import { lookupOptions } from "../../../client/lookup/options.js";
 import type { ApiKey, PrepareRules, WebhookRequest } from "../../../webhooks/prepare.js";
 import type { Webhook } from "../../../webhooks/configuration.js";
 import { caseCallGroups } from "../../services/call-options.js";

@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { z } from "zod";
 import { readPath } from "../../../core/files/read-path.js";
 import { readJson } from "../../../core/json-members.js";
-import type { CaseContext } from "../../../api/schema/operations.js";
+import type { CaseContext } from "../../../client/api/schema/operations.js";
 import { UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { didYouMean } from "../../../core/text/did-you-mean.js";
@@ -105,7 +105,7 @@ async function readContext(file: string, { stdin, signal }: CliContext): Promise
   );
   const { value, fault } = readJson(bytes);
   if (fault !== null) throw new UsageError("context_json", `the context ${name} ${fault}`);
-  const { caseContextSchema } = await import("../../../api/schema/operations.js");
+  const { caseContextSchema } = await import("../../../client/api/schema/operations.js");
   const parsed = caseContextSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

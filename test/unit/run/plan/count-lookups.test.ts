@@ -9,10 +9,10 @@ import {
   countLookups,
   type CountLookupsOptions,
 } from "../../../../src/run/plan/count-lookups.js";
-import { Withheld } from "../../../../src/lookup/withheld.js";
+import { Withheld } from "../../../../src/client/lookup/withheld.js";
 import { readingOf } from "../../../../src/run/rows/reading.js";
-import { cacheKeys } from "../../../../src/store/cache-key.js";
-import { MemoryStore } from "../../../../src/store/store.js";
+import { cacheKeys } from "../../../../src/client/store/cache-key.js";
+import { MemoryStore } from "../../../../src/client/store/store.js";
 import { aFinding } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { type JobHere, jobHere } from "../../../helpers/job-here.js";

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { QueryResult } from "../../../../src/api/schema/query-result.js";
-import { caseStates, resultTypes } from "../../../../src/api/schema/vocabulary.js";
+import type { QueryResult } from "../../../../src/client/api/schema/query-result.js";
+import { caseStates, resultTypes } from "../../../../src/client/api/schema/vocabulary.js";
 import { blocklistStatuses } from "../../../../src/core/finding.js";
 import { packagePath } from "../../../../src/core/program.js";
 import { loadDataset } from "../../../../src/service/dataset/dataset.js";

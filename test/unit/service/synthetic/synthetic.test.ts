@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { queryResultSchema } from "../../../../src/api/schema/query-result.js";
+import { queryResultSchema } from "../../../../src/client/api/schema/query-result.js";
 import { recogniseItem } from "../../../../src/core/item/recognise.js";
 import { type JsonObject, unasked, verdictOf } from "../../../../src/core/finding.js";
 import { loadDataset } from "../../../../src/service/dataset/dataset.js";

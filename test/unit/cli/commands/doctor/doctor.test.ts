@@ -11,7 +11,7 @@ import {
   startScriptedServer,
 } from "../../../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
-import { quickCheckResult, success } from "../../../api/answers.js";
+import { quickCheckResult, success } from "../../../client/api/answers.js";
 import { fakeContext } from "../../fake-context.js";
 import { runInProcess } from "../../run-in-process.js";
 

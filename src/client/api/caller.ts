@@ -1,0 +1,213 @@
+import { toWellFormed } from "../../core/bytes.js";
+import type { Dispatcher } from "undici";
+import type { Clock } from "../../core/clock.js";
+import type { CallName, CallResult } from "./calls.js";
+import { readAnswer, type ReadContext, violation } from "./read-answer.js";
+import { schemaFault } from "./schema-fault.js";
+import { saysAuthenticationFailed } from "./options.js";
+import type { z } from "zod";
+import { asObject, readJson } from "../../core/json-members.js";
+import type { JudgeContext } from "./judge.js";
+import { credentialHeader, describeService, type ServiceName } from "./service-description.js";
+import { refusal, ServiceError, serviceError, statusFault } from "./status-fault.js";
+import { Transport } from "./http/transport.js";
+import { TransportError } from "./http/transport-error.js";
+import type { ThreadStart } from "./thread/service.js";
+import type {
+  Answer,
+  AttemptReport,
+  CallOptions,
+  CallPolicy,
+  Endpoint,
+  RequestOptions,
+  Requests,
+} from "./types.js";
+
+/** Makes requests elsewhere: on a thread, or on other machines. */
+export interface RequestMaker {
+  /** Creates one client's requests to a base address. */
+  open(transport: Omit<ThreadStart, "connections">): Requests;
+}
+
+/** Options common to all clients. */
+export interface ClientOptions {
+  /** Base address, `http:` or `https:`, with or without a trailing `/`. */
+  readonly baseUrl: string;
+  /** Connections to use; see `createDispatcher`. The client doesn't close them. */
+  readonly dispatcher: Dispatcher | RequestMaker;
+  readonly clock: Clock;
+  /** Timeout for one request, from start to last byte, in milliseconds. @default 30000 */
+  readonly timeoutMs?: number | undefined;
+  /** Called at the end of each request. */
+  readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
+  /** Paces and retries calls other than lookups. @default one attempt, immediately */
+  readonly send?: CallPolicy | undefined;
+  /** Who else has the credential, for messages. */
+  readonly keyHolder?: string | undefined;
+}
+
+/** One call other than a lookup. */
+interface Call {
+  /** Such as "tag spam:bulk"; starts error messages. */
+  readonly subject: string;
+  /** Replaces `{…}` in the path. */
+  readonly argument?: string;
+  /** Encoded, including its `?`; "" for none. */
+  readonly query?: string;
+  /** What to do if the service refuses it. */
+  readonly hint?: string;
+}
+
+/** Makes one client's requests, reports each of them and turns answers into values. */
+export class Caller {
+  readonly context: JudgeContext;
+  readonly #requests: Requests;
+  readonly #onAttempt: (report: AttemptReport) => void;
+  readonly #send: CallPolicy;
+
+  /** @throws UsageError if the address or the credential is unusable */
+  constructor(service: ServiceName, options: ClientOptions, credential: string | undefined) {
+    const { dispatcher, baseUrl, timeoutMs, clock } = options;
+    const isConfigured = credential !== undefined;
+    this.context = { service: describeService(service, isConfigured, options.keyHolder), clock };
+    const headers = credentialHeader(service, credential);
+    const transport = { baseUrl, timeoutMs, headers };
+    this.#requests =
+      "open" in dispatcher
+        ? dispatcher.open(transport)
+        : new Transport({ ...transport, dispatcher });
+    this.#onAttempt = options.onAttempt ?? ignore;
+    this.#send = options.send ?? onceOnly;
+  }
+
+  /** Makes one request and reports it. @throws TransportError, or the signal's reason */
+  send(
+    endpoint: Endpoint,
+    path: string,
+    signal: AbortSignal,
+    options?: RequestOptions,
+  ): Promise<Answer> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const { clock } = this.context;
+    const start = clock.monotonic();
+    return new Promise<Answer>((answered, failed) => {
+      this.#requests.get(path, signal, { answered, failed }, options);
+    }).then(
+      (answer) => {
+        const { status, headers } = answer;
+        const ms = clock.monotonic() - start;
+        this.#onAttempt({ endpoint, ms, httpStatus: status, outcome: String(status), headers });
+        return answer;
+      },
+      (error: unknown) => {
+        const isFault = error instanceof TransportError;
+        const [httpStatus, outcome] = isFault ? [error.httpStatus, error.code] : [null, "aborted"];
+        const ms = clock.monotonic() - start;
+        this.#onAttempt({ endpoint, ms, httpStatus, outcome, headers: null });
+        throw error;
+      },
+    );
+  }
+
+  /**
+   * Makes a call other than a lookup, under the client's policy.
+   *
+   * @throws ServiceError, FatalError, or the signal's reason
+   */
+  async call<Name extends CallName>(
+    name: Name,
+    call: Call,
+    { signal = new AbortController().signal }: CallOptions,
+  ): Promise<CallResult<Name>> {
+    const { calls } = await import("./calls.js");
+    const { service, path, schema } = calls[name];
+    const { argument = "", query = "" } = call;
+    const target = path.replace(/\{\w+\}/, () => pathSegment(argument)) + query;
+    const read = service === "intel" ? readResult : readBare;
+    return this.#send(
+      async () => {
+        try {
+          const answer = await this.send(name, target, signal);
+          return read(schema, answer, this.context) as CallResult<Name>;
+        } catch (error) {
+          throw error instanceof ServiceError ? this.#errorOf(call, error) : error;
+        }
+      },
+      { signal },
+    );
+  }
+
+  #errorOf({ subject, hint }: Call, error: ServiceError): ServiceError {
+    const { code, message, httpStatus, again } = error;
+    const isRejected = code === "rejected";
+    const what = isRejected ? `${this.context.service.name} refuses: ${message}` : message;
+    const options = { cause: error, httpStatus, again, ...(isRejected && hint && { hint }) };
+    return serviceError(code, `${subject}: ${what}`, options);
+  }
+}
+
+/**
+ * The enveloped result of a call to the intelligence interface other than a lookup. Returned as
+ * received, including unknown members and member order.
+ *
+ * @throws ServiceError for any other answer; FatalError for 401 and 403
+ */
+function readResult(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
+  if (answer.status === 503) throw statusFault(answer, context);
+  const { result } = readAnswer(answer, context);
+  return checked(schema, result, answer, context, "result");
+}
+
+/**
+ * The body of an answer without an envelope (operations, case context).
+ *
+ * @throws ServiceError for any other answer; FatalError for 401, 403, and a body that says
+ *   `Authentication Failed` with any status
+ */
+function readBare(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
+  try {
+    if (answer.status !== 200) throw statusFault(answer, context);
+    const { value, fault } = readJson(answer.body);
+    if (fault !== null) throw violation(answer, context, `the body ${fault}`);
+    if (asObject(value) === null) {
+      throw violation(answer, context, "the body is not a JSON object");
+    }
+    return checked(schema, value, answer, context, "body");
+  } catch (error) {
+    if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;
+    throw refusal(answer.status, context.service);
+  }
+}
+
+function checked(
+  schema: z.ZodType,
+  value: unknown,
+  answer: Answer,
+  context: ReadContext,
+  root: string,
+): unknown {
+  const fault = schemaFault(schema, value, answer.body.length, root);
+  if (fault !== null) throw violation(answer, context, fault);
+  return value;
+}
+
+/**
+ * Escapes a path segment: all characters that could end it (RFC 3986 section 3.3), and `.` and `..`,
+ * which would be resolved. A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD.
+ */
+export function pathSegment(text: string): string {
+  if (plain.test(text)) return text;
+  if (text === "." || text === "..") return text.replaceAll(".", "%2E");
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    return encodeURIComponent(toWellFormed(text));
+  }
+}
+
+/** Needs no escaping; true for IPv4 addresses, hashes and most domains. */
+const plain = /^\w[\w.-]{0,255}$/;
+
+const onceOnly: CallPolicy = (attempt) => attempt();
+
+function ignore(): void {}

@@ -1,0 +1,144 @@
+import { isCertificateFault } from "../../../core/certificate-fault.js";
+import { transportCodes } from "../../../core/row-codes.js";
+import { ServiceError, type ServiceErrorOptions } from "../status-fault.js";
+
+/** Why no answer arrived, or none that could be read to its end. */
+export type TransportFault = keyof typeof transportCodes;
+
+/** A request without a complete answer; `httpStatus` if it broke off after its headers. */
+export class TransportError extends ServiceError {
+  declare readonly code: TransportFault;
+
+  constructor(
+    code: TransportFault,
+    message: string,
+    { cause, httpStatus = null }: Pick<ServiceErrorOptions, "cause" | "httpStatus"> = {},
+  ) {
+    const mayPass = transportCodes[code].length > 2;
+    const again = mayPass ? ({ policy: "transient", afterMs: null } as const) : null;
+    super(code, message, { cause, httpStatus, again });
+  }
+}
+
+export interface Peer {
+  readonly origin: string;
+  /** The proxy in between, for messages; null without one. */
+  readonly proxy: string | null;
+}
+
+export function transportErrorOf(
+  error: unknown,
+  { origin, proxy }: Peer,
+  httpStatus: number | null,
+): TransportError {
+  const code = codeOf(error);
+  const fault = isReadTimeout(error) ? "timeout" : faultOf(error, code, httpStatus !== null);
+  const detail = code === null || code === "ERR_ASSERTION" ? "" : ` (${code})`;
+  const options = { cause: error, httpStatus };
+  if (proxy !== null && connecting.has(fault)) {
+    // All connections go to the proxy.
+    const message = `${describe[fault](`the proxy ${proxy}`)}${detail}`;
+    return new TransportError("proxy_failure", message, options);
+  }
+  if (fault === "proxy_failure" && proxy !== null) {
+    const message = `the proxy ${proxy} did not connect to ${origin}${detail}`;
+    return new TransportError(fault, message, options);
+  }
+  const certificate = fault === "certificate_rejected" ? certificates.get(code ?? "") : undefined;
+  const what = certificate === undefined ? describe[fault](origin) : certificate(origin);
+  return new TransportError(fault, `${what}${detail}`, options);
+}
+
+/** What is wrong with a certificate, where its trust is not. */
+const certificates: ReadonlyMap<string, (origin: string) => string> = new Map([
+  ["CERT_HAS_EXPIRED", (origin) => `the certificate of ${origin} has expired`],
+  ["CERT_NOT_YET_VALID", (origin) => `the certificate of ${origin} is not valid yet`],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", (origin) => `the certificate of ${origin} is for another host`],
+]);
+
+const connecting: ReadonlySet<TransportFault> = new Set([
+  "connect_refused",
+  "connect_timeout",
+  "connect_failed",
+  "dns_failure",
+]);
+
+const describe: Readonly<Record<TransportFault, (origin: string) => string>> = {
+  connect_refused: (origin) => `${origin} refused the connection`,
+  connect_timeout: (origin) => `connecting to ${origin} timed out`,
+  connect_failed: (origin) => `cannot connect to ${origin}`,
+  dns_failure: (origin) => `the host name of ${origin} could not be resolved`,
+  proxy_failure: (origin) => `the proxy did not connect to ${origin}`,
+  tls_failure: (origin) => `the TLS handshake with ${origin} failed`,
+  certificate_rejected: (origin) => `the certificate of ${origin} is not trusted`,
+  connection_reset: (origin) => `${origin} closed the connection without an answer`,
+  timeout: (origin) => `${origin} timed out`,
+  truncated_body: (origin) => `${origin} ended its answer before it was complete`,
+  body_too_large: (origin) => `the answer of ${origin} is too large`,
+  invalid_http: (origin) => `the answer of ${origin} is not valid HTTP`,
+  unreadable_encoding: (origin) => `the answer of ${origin} has an encoding that cannot be decoded`,
+  out_of_memory: (origin) =>
+    `out of memory for connections to ${origin}: the limit on address space (ulimit -v) is too low`,
+};
+
+const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFault>([
+  ["ECONNREFUSED", "connect_refused"],
+  ["ENOTFOUND", "dns_failure"],
+  ["EAI_AGAIN", "dns_failure"],
+  ["UND_ERR_CONNECT_TIMEOUT", "connect_timeout"],
+  ["ETIMEDOUT", "connect_timeout"],
+  ["UND_ERR_HEADERS_TIMEOUT", "timeout"],
+  ["UND_ERR_BODY_TIMEOUT", "timeout"],
+  ["EPROTO", "tls_failure"],
+  ["ECONNRESET", "connection_reset"],
+  ["EPIPE", "connection_reset"],
+  ["UND_ERR_SOCKET", "connection_reset"],
+  ["UND_ERR_DESTROYED", "connection_reset"],
+  ["UND_ERR_CLOSED", "connection_reset"],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "truncated_body"],
+  ["HPE_INVALID_EOF_STATE", "truncated_body"],
+  ["UND_ERR_HEADERS_OVERFLOW", "invalid_http"],
+  ["UND_ERR_PRX_TLS", "proxy_failure"],
+  // undici's codes for a proxy that answers CONNECT with 407, or with anything else but 200.
+  ["UND_ERR_ABORTED", "proxy_failure"],
+  ["UND_ERR_INVALID_ARG", "proxy_failure"],
+  ["HOSTNAME_MISMATCH", "certificate_rejected"],
+]);
+
+function faultOf(error: unknown, code: string | null, answered: boolean): TransportFault {
+  // undici's WebAssembly parser reserves gigabytes of address space.
+  if (error instanceof RangeError && /memory/i.test(error.message)) return "out_of_memory";
+  // A status below 100, or an interim answer that undici doesn't know.
+  if (code === "ERR_ASSERTION" || isBadAnswer(error)) return "invalid_http";
+  if (code === null) return answered ? "invalid_http" : "connect_failed";
+  const fault = faults.get(code);
+  if (fault !== undefined) {
+    return fault === "connection_reset" && answered ? "truncated_body" : fault;
+  }
+  if (isCertificateFault(code)) return "certificate_rejected";
+  if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_")) return "tls_failure";
+  if (code.startsWith("HPE")) return "invalid_http";
+  return answered ? "truncated_body" : "connect_failed";
+}
+
+/** undici's messages for answers that it rejects, such as an unasked 101. */
+function isBadAnswer(error: unknown): boolean {
+  return error instanceof Error && /^bad (?:response|upgrade)$/.test(error.message);
+}
+
+/** ETIMEDOUT also stands for a failed connect; this is a read on an open connection. */
+function isReadTimeout(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "syscall" in error &&
+    error.syscall === "read" &&
+    codeOf(error) === "ETIMEDOUT"
+  );
+}
+
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;
+  // Some errors of undici's parser have no code.
+  return error.name === "HTTPParserError" ? "HPE" : null;
+}

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { type Duration, duration, option } from "../../core/options.js";
+import { UsageError } from "../../core/errors.js";
+
+/**
+ * A base address. Paths are appended to it, so it cannot have a query or fragment. Errors and manifests
+ * show it, so it cannot have a password.
+ */
+const address = z
+  .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
+  .superRefine((text, context) => {
+    const refuse = (message: string, params = {}): void =>
+      context.addIssue({ code: "custom", message: `must not have a ${message}`, params });
+    const part = partBehindPath(text);
+    if (part !== null) refuse(`${part}; end it with the path`);
+    const { username, password } = URL.canParse(text) ? new URL(text) : {};
+    if (username || password) {
+      const hint = "keep keys and tokens out of addresses: give them in their own setting";
+      refuse("user name or password", { hint });
+    }
+  });
+
+export const apiOptions = z.strictObject({
+  intelUrl: option(address.optional(), {
+    common: true,
+    description: "Base URL of the threat intelligence API, including /beta",
+    value: "URL",
+  }),
+  timeout: option(timeLimit().prefault("30s"), {
+    rare: true,
+    description: "Timeout for one request, connect to last byte",
+    value: "TIME",
+  }),
+  apiKeyFile: option(z.string().min(1).optional(), {
+    common: true,
+    description:
+      "File with the API key, sent as x-api-key. Alternative: REPUTE_API_KEY. Without a key no such header is sent",
+    value: "PATH",
+  }),
+});
+
+export const opsOptions = z.strictObject({
+  opsUrl: option(address.optional(), {
+    description: "Base URL of the operations interface, without /beta",
+    value: "URL",
+  }),
+  accessTokenFile: option(z.string().min(1).optional(), {
+    description:
+      "File with the access token, sent as Bearer to that URL only. Alternative: REPUTE_ACCESS_TOKEN",
+    value: "PATH",
+  }),
+});
+
+export const caseOptions = z.strictObject({
+  caseUrl: option(address.optional(), {
+    description: "URL of the case management instance",
+    value: "URL",
+  }),
+  caseApiKeyFile: option(z.string().min(1).optional(), {
+    description:
+      "File with the API key, sent as Bearer to that URL only. Alternative: REPUTE_CASE_API_KEY",
+    value: "PATH",
+  }),
+});
+
+function timeLimit(): z.ZodType<number, Duration> {
+  return duration().refine((ms) => ms >= 1 && ms <= 86_400_000, "must be from 1ms to 24h");
+}
+
+/** Remedy for `Authentication Failed`, as the specification gives it. */
+export const authenticationSteps =
+  "Step 1: generate an API key in the Settings tab of the case management product." +
+  ' Step 2: use Bearer authentication: send it in the header "Authorization: Bearer <API_KEY>".';
+
+/**
+ * Whether a body says `Authentication Failed`; the specification names this failure without a status.
+ * Finds the phrase in plain text, JSON and HTML, case-insensitively, also as an error code
+ * (`authentication_failed`) unless JSON negates it (`"authentication_failed": false`).
+ *
+ * @param body only its beginning is searched
+ */
+export function saysAuthenticationFailed(body: string | Buffer): boolean {
+  const text = (typeof body === "string" ? body : body.toString("utf8", 0, longestBody))
+    .slice(0, longestBody)
+    .replaceAll(/\\u00([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+    .replaceAll(/\\[nrt]/g, " ")
+    .replaceAll(/<[^<>]*>/g, " ")
+    .replaceAll(/&(?:nbsp|#160|#xa0|#32|#x20);/gi, " ");
+  return phrase.test(text);
+}
+
+const longestBody = 64 * 1024;
+
+const phrase = /authentication[\s_-]*failed(?!["']?\s*:\s*(?:false|null|0\b))/i;
+
+/**
+ * Parses a service's base address.
+ *
+ * @throws UsageError `invalid_address` unless it is an http(s) address without query and fragment
+ */
+export function parseBase(baseUrl: string): URL {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (base === null || (base.protocol !== "http:" && base.protocol !== "https:")) {
+    throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is not an http(s) address`);
+  }
+  const part = partBehindPath(baseUrl);
+  if (part !== null) {
+    const address = base.origin + base.pathname;
+    throw new UsageError("invalid_address", `the address ${address} must not have a ${part}`, {
+      hint: "end it with the path, as in https://intel.example/beta; paths are appended to it",
+    });
+  }
+  return base;
+}
+
+/** What follows an address's path, by name, or null. Its value may be secret and is never shown. */
+function partBehindPath(address: string): string | null {
+  const mark = /[?#]/.exec(address)?.[0];
+  if (mark === undefined) return null;
+  return mark === "?" ? "query (?…)" : "fragment (#…)";
+}

@@ -1,0 +1,132 @@
+import { STATUS_CODES } from "node:http";
+import type { Clock } from "../../core/clock.js";
+import { FatalError, ReputeError, type ReputeErrorOptions } from "../../core/errors.js";
+import type { Again } from "../../core/attempt.js";
+import { asObject, readJson } from "../../core/json-members.js";
+import { retryAfterMs } from "./rate-limit-headers.js";
+import type { ServiceDescription } from "./service-description.js";
+import type { Answer } from "./types.js";
+
+/**
+ * The error of an answer without data, by its status alone.
+ *
+ * @throws FatalError for 401 and 403: no further request can succeed
+ */
+export function statusFault(
+  answer: Answer,
+  { service, clock }: { readonly service: ServiceDescription; readonly clock: Clock },
+): ServiceError {
+  const { status } = answer;
+  if (status === 401 || status === 403) throw refusal(status, service);
+  const again = againAfter(answer, clock);
+  const isRedirect = status >= 300 && status < 400;
+  const more = isRedirect ? "; redirects are not followed" : "";
+  const message = `${service.name} answered ${status}${reason(answer)}${more}`;
+  return serviceError(`http_${status}`, message, { httpStatus: status, again });
+}
+
+/** The retry rule for a status without data, common to all requests. */
+export function againAfter(
+  { status, headers }: Pick<Answer, "status" | "headers">,
+  clock: Clock,
+): Again | null {
+  if (status === 429 || status === 503) {
+    return { policy: "throttled", afterMs: retryAfterMs(headers, clock) };
+  }
+  if (status === 408 || status === 425 || (status >= 500 && status < 600)) {
+    return { policy: "transient", afterMs: retryAfterMs(headers, clock) };
+  }
+  return null;
+}
+
+/**
+ * The error for rejected credentials. For statuses other than 401 and 403, the body says
+ * `Authentication Failed`.
+ */
+export function refusal(status: number, service: ServiceDescription): FatalError {
+  const { name, variable, flag, configured, advice } = service.credential;
+  const code = refusalCodes.get(status) ?? "authentication_failed";
+  const said = refusalCodes.has(status) ? "" : ' ("Authentication Failed")';
+  const source = `${status}${said} from ${service.name}`;
+  const steps = advice === undefined ? "" : `${advice} `;
+  return configured
+    ? new FatalError(code, `${source}: the ${name} was not accepted`, {
+        hint: `${steps}Check that ${variable} (or the file given with ${flag}) holds a valid ${name} for this address.`,
+      })
+    : new FatalError(code, `${source}: it requires an ${name}, and none is configured`, {
+        hint: `${steps}Set ${variable}, or give a file that holds the ${name} with ${flag}.`,
+      });
+}
+
+const refusalCodes: ReadonlyMap<number, string> = new Map([
+  [401, "unauthorized"],
+  [403, "forbidden"],
+]);
+
+/** The name of the status, and the body's message. */
+function reason({ status, body }: Answer): string {
+  const name = STATUS_CODES[status];
+  const words = wordsOf(body);
+  return `${name === undefined ? "" : ` ${name}`}${words === null ? "" : `: ${words}`}`;
+}
+
+const longestBody = 16 * 1024;
+const longestWords = 300;
+
+function wordsOf(body: Buffer): string | null {
+  if (body[0] !== 0x7b || body.length > longestBody) return null;
+  const { value } = readJson(body);
+  const object = asObject(value);
+  const words = asObject(object?.["errors"])?.["$"] ?? object?.["message"] ?? object?.["error"];
+  return typeof words === "string" && words !== "" ? words.slice(0, longestWords) : null;
+}
+
+export interface ServiceErrorOptions extends ReputeErrorOptions {
+  readonly httpStatus?: number | null;
+  readonly again?: Again | null;
+}
+
+/**
+ * A failed request. Subclasses say how to handle it; the base class itself is for failures that no retry
+ * can fix (`http_302`, `body_too_large`). Rejected credentials are a `FatalError` instead.
+ */
+export class ServiceError extends ReputeError {
+  /** HTTP status of the answer; null without one. */
+  readonly httpStatus: number | null;
+  /** What a retry could change; null if nothing. */
+  readonly again: Again | null;
+
+  constructor(code: string, message: string, options: ServiceErrorOptions = {}) {
+    super(code, message, options);
+    this.httpStatus = options.httpStatus ?? null;
+    this.again = options.again ?? null;
+  }
+}
+
+/** Worth retrying: reset, timeout, 408, 425, 5xx, or an answer that doesn't follow the interface. */
+export class TransientServiceError extends ServiceError {}
+
+/** 429, or 503: the service wants fewer requests; `again.afterMs` says when to retry, if known. */
+export class ThrottledError extends ServiceError {}
+
+/** 400: the service rejects the request; the message is its own. */
+export class RejectedError extends ServiceError {}
+
+/** 404: nothing exists at this address. */
+export class NotFoundError extends ServiceError {}
+
+/** A tag's list changed between two pages despite its pinned snapshot; read it again. */
+export class SnapshotChangedError extends ServiceError {}
+
+/** Picks the class by how to retry. */
+export function serviceError(
+  code: string,
+  message: string,
+  options: ServiceErrorOptions,
+): ServiceError {
+  if (options.again?.policy === "throttled") return new ThrottledError(code, message, options);
+  if (options.again) return new TransientServiceError(code, message, options);
+  if (options.httpStatus === 400) return new RejectedError(code, message, options);
+  if (options.httpStatus === 404) return new NotFoundError(code, message, options);
+  return new ServiceError(code, message, options);
+}

@@ -1,0 +1,215 @@
+import { type Again, type Attempt, longestWaitMs } from "../../../core/attempt.js";
+import {
+  type Finding,
+  firstAnswer,
+  type JsonObject,
+  type LookupAnswer,
+  lookupEndpoints,
+} from "../../../core/finding.js";
+import { memberTexts, objectText } from "../../../core/json-members.js";
+import type { Item } from "../../../core/item/item.js";
+import type { AttemptLookup, Lookup, LookupOptions } from "../types.js";
+import { AbortableSleep } from "../../../core/abort.js";
+import type { Clock } from "../../../core/clock.js";
+
+/**
+ * Retries where another attempt may help and combines all attempts into one finding, whose `attempts`
+ * counts them all.
+ *
+ * A full answer is final. Partial answers are merged and kept whatever follows: a later reset, refusal
+ * or 400 doesn't invalidate data received before.
+ */
+export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
+  const sleep = new AbortableSleep(options.clock);
+  return (next) => {
+    /** @param attempts earlier attempts, at least one; further attempts are appended */
+    const askAgain = async (
+      item: Item,
+      lookupOptions: LookupOptions,
+      attempts: Attempt[],
+    ): Promise<Finding> => {
+      const plan = new RetryPlan(options);
+      const waitAfter = ({ again, finding }: Attempt): number | null =>
+        again && plan.waitAfter(again, finding.error?.code);
+      let wait: number | null = null;
+      for (const attempt of attempts) wait = waitAfter(attempt);
+      while (wait !== null) {
+        await sleep.for(wait, lookupOptions.signal);
+        const attempt = await next(item, lookupOptions);
+        attempts.push(attempt);
+        wait = waitAfter(attempt);
+      }
+      return conclude(attempts, lookupOptions);
+    };
+    return (item, lookupOptions) => {
+      const attempts = lookupOptions.history?.attempts ?? [];
+      if (attempts.length > 0) return askAgain(item, lookupOptions, attempts);
+      return next(item, lookupOptions).then((attempt) => {
+        if (attempt.again === null) return conclude([attempt], lookupOptions);
+        attempts.push(attempt);
+        return askAgain(item, lookupOptions, attempts);
+      });
+    };
+  };
+}
+
+function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Finding {
+  const last = attempts.at(-1) as Attempt;
+  if (attempts.length === 1) {
+    if (history !== undefined) history.drift = last.drift;
+    return last.finding;
+  }
+  const partials = attempts.filter(({ finding }) => finding.status === "partial");
+  const [first, ...others] = last.finding.status === "complete" ? [] : partials;
+  if (history !== undefined) history.drift = (partials.at(-1) ?? last).drift;
+  const finding =
+    first === undefined
+      ? last.finding
+      : mergePartials([first.finding, ...others.map(({ finding }) => finding)]);
+  return { ...finding, attempts: attempts.reduce((sum, { finding }) => sum + finding.attempts, 0) };
+}
+
+/**
+ * Merges the partial answers to one lookup. Starts from the most complete one (the latest of several)
+ * and fills its gaps from the others, latest first. `missing` lists what none of them had.
+ *
+ * The result stays `partial` even without gaps, since no single answer confirms all of it.
+ *
+ * @param partials in order of arrival
+ */
+export function mergePartials(partials: readonly [Finding, ...Finding[]]): Finding {
+  if (partials.length === 1) return partials[0];
+  const latestFirst = partials.toReversed();
+  const best = latestFirst.reduce((a, b) => (b.missing.length < a.missing.length ? b : a));
+  const others = latestFirst.filter((each) => each !== best);
+  const filled = { ...resultOf(best) };
+  const sources = new Map<string, Finding>();
+  const missing = best.missing.filter((member) => {
+    const other = others.find((each) => answers(each, member, filled["type"]));
+    if (other === undefined) return true;
+    for (const name of namesOf(member)) {
+      const value = resultOf(other)[name] ?? null;
+      if (value === null) continue;
+      filled[name] = value;
+      sources.set(name, other);
+    }
+    return false;
+  });
+  const endpoint = lookupEndpoints.find((name) => best.answers[name] !== undefined);
+  if (endpoint === undefined) return best;
+  const answer: LookupAnswer = {
+    ...best.answers[endpoint],
+    result: filled,
+    text: textWith(best, sources),
+  };
+  return { ...best, missing, answers: { [endpoint]: answer } };
+}
+
+/** Ignores answers of another type: they describe something else. */
+function answers(finding: Finding, member: string, type: unknown): boolean {
+  return !finding.missing.includes(member) && resultOf(finding)["type"] === type;
+}
+
+function resultOf(finding: Finding): JsonObject {
+  return firstAnswer(finding)?.result ?? {};
+}
+
+function textOf(finding: Finding): string | undefined {
+  return firstAnswer(finding)?.text;
+}
+
+/** The text of a result with some members copied from the texts of other results. */
+function textWith(best: Finding, sources: ReadonlyMap<string, Finding>): string | undefined {
+  const text = textOf(best);
+  if (text === undefined || sources.size === 0) return text;
+  const members = memberTexts(text);
+  for (const [name, source] of sources) {
+    members.set(name, memberTexts(textOf(source) ?? "{}").get(name) ?? "null");
+  }
+  return objectText(members);
+}
+
+/** The names that a service may use for a member. */
+function namesOf(member: string): readonly string[] {
+  return member === "serviceMailBlocklist" ? [member, "abusixMailBlocklist"] : [member];
+}
+
+export interface RetryOptions {
+  /** Maximum number of retries after transient errors and throttling, together. */
+  readonly retries: number;
+  /** Maximum number of retries after partial answers. */
+  readonly partialRetries: number;
+  /** Whether the service has ever answered. @default it has */
+  readonly answered?: () => boolean;
+  readonly clock: Clock;
+  /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** Missing parts come back soon, or not soon enough to wait for. */
+const partialBounds: BackoffBounds = { firstMs: 250, mostMs: 2_000 };
+
+/** Maximum number of retries while the host name has never been resolved: most likely it is wrong. */
+const unresolvedRetries = 2;
+
+/** Decides whether and when to retry, over all attempts of one lookup or call. */
+export class RetryPlan {
+  readonly #options: RetryOptions;
+  #faults = 0;
+  #partials = 0;
+  #onces = 0;
+
+  constructor(options: RetryOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Milliseconds until the next attempt; null if there is none.
+   *
+   * @param code error code of the last attempt
+   */
+  waitAfter({ policy, afterMs }: Again, code?: string): number | null {
+    const { retries, partialRetries, answered, random = Math.random } = this.#options;
+    const isUnresolved = code === "dns_failure" && answered?.() === false;
+    switch (policy) {
+      case "partial":
+        if (this.#partials >= partialRetries) return null;
+        return backoffMs(this.#partials++, random(), afterMs, partialBounds);
+      case "once":
+        if (this.#onces > 0) return null;
+        return backoffMs(this.#onces++, random(), afterMs);
+      case "transient":
+      case "throttled":
+        if (this.#faults >= retries) return null;
+        if (isUnresolved && this.#faults >= unresolvedRetries) return null;
+        return backoffMs(this.#faults++, random(), afterMs);
+    }
+  }
+}
+
+/** Bounds of the random wait before an attempt, in milliseconds. */
+interface BackoffBounds {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/** Used after transient errors and throttling. */
+const faultBounds: BackoffBounds = { firstMs: 500, mostMs: 30_000 };
+
+/**
+ * Full jitter over a span that doubles with each retry (AWS Architecture Blog, Exponential Backoff
+ * And Jitter), so that requests that failed together don't retry together.
+ *
+ * @param retry number of earlier retries
+ * @param random from 0 (inclusive) to 1
+ * @param afterMs wait that the service asked for; the jitter is added to it
+ */
+export function backoffMs(
+  retry: number,
+  random: number,
+  afterMs: number | null,
+  bounds: BackoffBounds = faultBounds,
+): number {
+  const span = Math.min(bounds.mostMs, bounds.firstMs * 2 ** Math.min(retry, 20));
+  return Math.min(afterMs ?? 0, longestWaitMs) + random * span;
+}

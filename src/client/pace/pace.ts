@@ -1,0 +1,145 @@
+import { longestWaitMs } from "../../core/attempt.js";
+import type { Clock } from "../../core/clock.js";
+import { isQuota, type Rate } from "../../core/options.js";
+import { Quota, quotaName, type QuotaStore, tightest } from "../store/quota/quota.js";
+import { FairQueue } from "./fair-queue.js";
+import type { Limits } from "./limits.js";
+import { OwnSlots } from "./own-slots.js";
+import type { RequestPace } from "./request-pace.js";
+
+interface PaceOptions {
+  /** All rates apply; none means no limit. Quotas are those over an hour or longer. */
+  readonly rates: readonly Rate[];
+  readonly clock: Clock;
+  /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Counts quotas; required if there is one. */
+  readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
+  /** Called when a quota is used up for more than a minute; without a rate, it is the service's own. */
+  readonly onUsedUp?: ((rate: Rate | null, resumesAtMs: number) => void) | undefined;
+}
+
+/** Maximum single sleep in milliseconds: timers accept at most 2^31. */
+const longestSleepMs = 3_600_000;
+
+/** Quotas that free up within this time, in milliseconds, are waited for. */
+const longestQuotaWaitMs = 60_000;
+
+/**
+ * The pace of a run, shared by all attempts of all endpoints. Keeps rates and quotas, and pauses
+ * everything when the service throttles.
+ */
+export class Pace implements RequestPace {
+  readonly limits: Limits;
+  readonly #slots: OwnSlots;
+  readonly #quotas: readonly Quota[];
+  readonly #options: PaceOptions;
+  readonly #queue = new FairQueue<number>(() => this.#stop());
+  #timer: AbortController | null = null;
+
+  constructor(options: PaceOptions) {
+    const { rates, clock, quotas } = options;
+    const slots = new OwnSlots(options);
+    this.#options = options;
+    this.#slots = slots;
+    this.limits = slots.limits;
+    this.#quotas = tightest(rates.filter(isQuota)).map((rate) => {
+      if (quotas === undefined) throw new TypeError("a quota needs a store that counts it");
+      return new Quota({ rate, store: quotas.store, name: quotaName(quotas.name, rate), clock });
+    });
+  }
+
+  take(signal: AbortSignal): Promise<number> {
+    this.#tellPause();
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (this.#queue.size === 0 && this.#spend() <= 0) return Promise.resolve(this.limits.ticket);
+    const turn = this.#queue.enqueue(signal);
+    if (this.#timer === null) this.#wake();
+    return turn;
+  }
+
+  throttled(afterMs: number | null, ticket = this.limits.ticket): void {
+    this.limits.throttled(afterMs, ticket);
+    this.#tellPause();
+  }
+
+  succeeded(ticket = this.limits.ticket): void {
+    this.limits.succeeded(ticket);
+  }
+
+  hold(ms: number): void {
+    this.limits.hold(ms);
+    this.#tellPause();
+  }
+
+  advise(by: string, rate: Rate): void {
+    this.limits.advise(by, rate);
+  }
+
+  /** Returns unused reservations. Call when the run is over. */
+  async giveBack(): Promise<void> {
+    this.#stop();
+    for (const quota of this.#quotas) await quota.giveBack();
+  }
+
+  /** Spends a request that may start now. @returns milliseconds until one may; 0 or less if it was spent */
+  #spend(): number {
+    const now = this.#options.clock.monotonic();
+    const wait = this.#slots.waitAt(now);
+    if (wait > 0) return wait;
+    // Quotas come last: asking one may reserve permits, which should be used soon.
+    const quotaWait = this.#quotaWait();
+    if (quotaWait > 0) return quotaWait;
+    this.#slots.spend(now);
+    for (const quota of this.#quotas) quota.spend();
+    return 0;
+  }
+
+  #quotaWait(): number {
+    let longest = 0;
+    for (const quota of this.#quotas) {
+      const wait = quota.wait();
+      longest = Math.max(longest, wait);
+      if (wait <= longestQuotaWaitMs) continue;
+      this.#options.onUsedUp?.(quota.rate, this.#options.clock.now() + wait);
+    }
+    return longest;
+  }
+
+  /** Nobody waits for the service's own quota, which it names by the length of a pause. */
+  #tellPause(): void {
+    const { pausedMs } = this.limits;
+    if (pausedMs <= longestWaitMs) return;
+    this.#options.onUsedUp?.(null, this.#options.clock.now() + pausedMs);
+  }
+
+  /** Releases every request that may start, and sets the single timer for the next. */
+  #wake(): void {
+    while (this.#queue.size > 0) {
+      const wait = this.#spend();
+      if (wait <= 0) this.#queue.release(this.limits.ticket);
+      // The listener told about a used-up quota may have ended the waiting requests.
+      else if (this.#queue.size > 0) return this.#sleep(wait);
+      else return;
+    }
+  }
+
+  #sleep(wait: number): void {
+    const timer = new AbortController();
+    this.#timer = timer;
+    // Timers have millisecond granularity; one that fires early would have to be set again.
+    const ms = Math.min(longestSleepMs, Math.max(1, Math.ceil(wait)));
+    this.#options.clock.sleep(ms, timer.signal).then(
+      () => {
+        this.#timer = null;
+        this.#wake();
+      },
+      () => undefined,
+    );
+  }
+
+  #stop(): void {
+    this.#timer?.abort();
+    this.#timer = null;
+  }
+}

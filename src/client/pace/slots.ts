@@ -1,0 +1,88 @@
+import pLimit, { type LimitFunction } from "p-limit";
+import type { AttemptLookup, AttemptWrapper } from "../lookup/types.js";
+
+export interface SlotsOptions {
+  /** Maximum number of open attempts, at least 1. */
+  readonly concurrency: number;
+  /** How many more attempts may queue for a connection once all are in use. Default 0. */
+  readonly ahead?: number | undefined;
+}
+
+/** Minimum queue length that counts as crowded, so that slots never run empty. */
+const leastCrowd = 16;
+
+/**
+ * Bounds the number of open attempts over all endpoints.
+ *
+ * Attempts queued ahead have already passed the pace, so this is only for services without a visible
+ * limit: it starts with the first good answer and ends for good at the first sign of a limit.
+ */
+export class Slots {
+  readonly #concurrency: number;
+  readonly #ahead: number;
+  readonly #crowdedFrom: number;
+  readonly #limit: LimitFunction;
+  #showsLimit = false;
+  #crowded = false;
+  #onRoom: () => void = () => undefined;
+
+  constructor({ concurrency, ahead = 0 }: SlotsOptions) {
+    this.#concurrency = concurrency;
+    this.#ahead = ahead;
+    this.#crowdedFrom = Math.max(leastCrowd, concurrency + ahead);
+    this.#limit = pLimit(concurrency);
+  }
+
+  /** Reports a good answer. */
+  answered(): void {
+    const most = this.#concurrency + this.#ahead;
+    if (!this.#showsLimit && this.#limit.concurrency !== most) this.#limit.concurrency = most;
+  }
+
+  /** Reports a sign of a limit. */
+  limited(): void {
+    this.#showsLimit = true;
+    this.#limit.concurrency = this.#concurrency;
+  }
+
+  /**
+   * True from the time when enough attempts wait until half of them do: no more rows should start. Rows
+   * started too early fall out of the processor's cache before their turn, which costs a tenth of the
+   * throughput.
+   */
+  get crowded(): boolean {
+    return this.#crowded;
+  }
+
+  /** Sets the listener, replacing any earlier one, that is called whenever `crowded` turns false. */
+  onRoom(listener: () => void): void {
+    this.#onRoom = listener;
+  }
+
+  /**
+   * Gives each attempt a slot. An attempt whose signal aborts while it waits is refused at its turn:
+   * one signal aborts all attempts of a run, so the slots are free at once.
+   */
+  readonly limit: AttemptWrapper = (next) => {
+    const turn: AttemptLookup = (item, options) => {
+      this.#noteWaiting();
+      options.signal.throwIfAborted();
+      return next(item, options);
+    };
+    return (item, options) => {
+      const attempt = this.#limit(turn, item, options);
+      this.#noteWaiting();
+      return attempt;
+    };
+  };
+
+  #noteWaiting(): void {
+    const waiting = this.#limit.pendingCount;
+    if (waiting >= this.#crowdedFrom) {
+      this.#crowded = true;
+    } else if (this.#crowded && 2 * waiting <= this.#crowdedFrom) {
+      this.#crowded = false;
+      this.#onRoom();
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { availableParallelism } from "node:os";
+import type { Dispatcher } from "undici";
+import type { RequestMaker } from "../api/caller.js";
+import type { WorkerRequestsOptions } from "../workers/worker-requests.js";
+import { isQuota, type Rate } from "../../core/options.js";
+
+/** Requests per second from which a separate request thread is worth its memory. */
+const threadRate = 1_000;
+
+/**
+ * Requests per second from which requests may queue on that thread. Queued requests have already
+ * passed the pace; at this rate, a full queue leaves 10 ms early.
+ */
+const queueRate = 10_000;
+
+/** Maximum number of requests queued on the thread. */
+const maxQueue = 96;
+
+/**
+ * Threads need two processors. Node.js itself loads a thread's first file, so a thread cannot start
+ * from TypeScript sources (under a test runner).
+ */
+const threadsHelp = import.meta.url.endsWith(".js") && availableParallelism() > 1;
+
+interface Settings {
+  readonly concurrency: number;
+  readonly rate?: readonly Rate[] | undefined;
+}
+
+/** The connections to a service. */
+export interface Connections {
+  readonly dispatcher: Dispatcher | (RequestMaker & { destroy(): Promise<void> });
+  /** Number of requests that may queue for a connection, where `mayQueue` allows it. */
+  readonly queue: number;
+}
+
+/**
+ * Opens connections. At high rates, requests are made on a separate thread.
+ *
+ * @param threads whether they may be. @default if this machine has two processors
+ */
+export async function openConnections(
+  url: string,
+  settings: Settings,
+  threads = threadsHelp,
+): Promise<Connections> {
+  const { concurrency, rate = [] } = settings;
+  if (threads && perSecond(rate) >= threadRate) {
+    const { RequestThread } = await import("../api/thread/request-thread.js");
+    return { dispatcher: new RequestThread(concurrency), queue: maxQueue };
+  }
+  const { createDispatcher } = await import("../api/http/dispatcher.js");
+  return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };
+}
+
+/** Requests that workers make. */
+export async function openWorkers(
+  options: Omit<WorkerRequestsOptions, "environment" | "patienceMs"> & {
+    /** @default 10 minutes */
+    readonly patienceMs?: number | undefined;
+  },
+): Promise<Connections> {
+  const { WorkerRequests } = await import("../workers/worker-requests.js");
+  const dispatcher = await WorkerRequests.open({
+    ...options,
+    patienceMs: options.patienceMs ?? 600_000,
+    environment: process.env,
+  });
+  return { dispatcher, queue: 0 };
+}
+
+/** Quotas and budgets are charged when a request leaves, so they forbid a queue. */
+export function mayQueue(rate: readonly Rate[] = [], maxRequests?: number): boolean {
+  return !rate.some(isQuota) && maxRequests === undefined && perSecond(rate) >= queueRate;
+}
+
+/** Requests per second that the rates allow. Quotas limit the total, not the speed. */
+export function perSecond(rates: readonly Rate[]): number {
+  const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
+  return Math.min(...each);
+}

@@ -1,0 +1,246 @@
+import type { CaseClient } from "../api/case-client.js";
+import type { ClientOptions } from "../api/caller.js";
+import { IntelClient } from "../api/intel-client.js";
+import type { OpsClient } from "../api/ops-client.js";
+import type { AttemptReport, CallPolicy } from "../api/types.js";
+import type { Rate } from "../../core/options.js";
+import { ResourceStack } from "../../core/resource-stack.js";
+import { AddressWatch, failFast } from "../lookup/address-watch.js";
+import { retryCalls } from "../lookup/attempt/call-policy.js";
+import { Outage } from "../lookup/attempt/outage.js";
+import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
+import { composeLookup } from "../lookup/compose.js";
+import { openRequests, paceOf } from "../lookup/options.js";
+import { obeyHints } from "../pace/obey-hints.js";
+import { Slots } from "../pace/slots.js";
+import type { FindingStore } from "../store/store.js";
+import { directly, throughWorkers } from "./attempts.js";
+import { type Connections, mayQueue, openConnections, openWorkers } from "./connections.js";
+import { Listeners } from "./listeners.js";
+import { openPaces } from "./open-paces.js";
+import type { Paces } from "./paces.js";
+import type {
+  LookupUse,
+  OpenedLookup,
+  ServiceAccess,
+  SessionOptions,
+  SessionSettings,
+} from "./types.js";
+import { OpenedOnce } from "./opened-once.js";
+
+/**
+ * Everything that belongs to one service: connections, pace, quotas, cache and clients. Each part is
+ * opened when it is first needed; `close` closes all of them.
+ */
+export class Session {
+  readonly service: ServiceAccess;
+  readonly settings: SessionSettings;
+  readonly stateFolder: string | null;
+  /** The rates in force. */
+  readonly rates: readonly Rate[];
+  readonly #options: SessionOptions;
+  readonly #stack = new ResourceStack();
+  readonly #parts = new OpenedOnce();
+  readonly #listeners: Listeners;
+  /** Whether the service has ever answered. */
+  #answered = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#listeners = new Listeners(options);
+    this.service = options.service;
+    this.settings = options.settings;
+    this.stateFolder = options.service.embedded ? null : options.stateFolder;
+    this.rates = paceOf(options.settings, options.service.embedded);
+  }
+
+  /** Whether others may use the same quotas meanwhile, so that what is left of them is unknown. */
+  get sharesPace(): boolean {
+    return this.#options.pace !== undefined || this.#options.isShared === true;
+  }
+
+  /** The paces: one for all endpoints, and one for each endpoint with rates of its own. */
+  paces(): Promise<Paces> {
+    return this.#parts.open("paces", async () => {
+      const { service, settings, stateFolder, rates: rate } = this;
+      const { clock, pace: own } = this.#options;
+      const told = { onWarning: this.#listeners.warn, onEarlyEnd: this.#listeners.end };
+      const place = { service: service.embedded ? null : service.url, stateFolder };
+      const paces = await openPaces({ ...settings, rate }, { ...place, ...told, clock });
+      this.#stack.defer(() => paces.giveBack());
+      return own === undefined ? paces : { ...paces, run: own };
+    });
+  }
+
+  /** The client of the threat intelligence interface, for calls other than lookups. */
+  intel(): Promise<IntelClient> {
+    return this.#parts.open("intel", async () => this.#client(await this.#calls()));
+  }
+
+  /** The client of the operations interface. */
+  ops(): Promise<OpsClient> {
+    return this.#parts.open("ops", async () => {
+      const { OpsClient } = await import("../api/ops-client.js");
+      return new OpsClient({ ...(await this.#calls()), accessToken: this.#credential });
+    });
+  }
+
+  /** The client of the case management instance. */
+  cases(): Promise<CaseClient> {
+    return this.#parts.open("cases", async () => {
+      const { CaseClient } = await import("../api/case-client.js");
+      return new CaseClient({ ...(await this.#calls()), apiKey: this.#credential });
+    });
+  }
+
+  /**
+   * What the lookups of this session don't send.
+   *
+   * @param own settings that differ from those of the session
+   * @throws UsageError `exclusions_unreadable`, `exclusion_invalid`
+   */
+  withheld(own: WithheldChoice = this.settings): Promise<Withheld> {
+    const { bogons = this.service.embedded ? "ask" : "local", urlQuery } = own;
+    const what = { bogons, urlQuery, exclude: own.exclude ?? this.settings.exclude };
+    return this.#parts.open(`withheld ${JSON.stringify(what)}`, () => openWithheld(what));
+  }
+
+  /** Opens the lookup of a run, of a command or of a library client. */
+  async lookup(use: LookupUse): Promise<OpenedLookup> {
+    this.#listeners.add(use);
+    return this.#open(use).catch((error: unknown) => {
+      this.#listeners.delete(use);
+      throw error;
+    });
+  }
+
+  /** Closes what was opened, once what is being opened is open. */
+  async close(): Promise<void> {
+    await this.#parts.settled();
+    await this.#stack.close();
+  }
+
+  async #open(use: LookupUse): Promise<OpenedLookup> {
+    const { service, settings } = this;
+    const { clock, isShared = false } = this.#options;
+    const { run, asReceived, settings: own } = use;
+    const [{ maxRequests }, concurrency] = [own, openRequests({ ...settings, ...own })];
+    const store = await this.#cache(asReceived || isShared);
+    const cache = store && { address: service.name, store };
+    const paces = await this.paces();
+    const { dispatcher, queue } = await this.#ways(run !== undefined);
+    const ahead = mayQueue(this.rates, maxRequests) ? queue : 0;
+    const address = new AddressWatch({ address: service.url, before: run?.before });
+    const { slots = new Slots({ concurrency, ahead }) } = use;
+    const client = this.#client({
+      ...this.#requests(dispatcher),
+      keyHolder: settings.workers && "the workers",
+      // A later run may read cached results into its rows as received.
+      asReceived: asReceived || cache !== undefined,
+      onAttempt: (attempt) => {
+        use.onAttempt?.(attempt);
+        this.#heed(attempt, paces, slots);
+        address.note(attempt);
+      },
+    });
+    const outage = run && new Outage({ ...run, address: service.url, clock });
+    const lookup = composeLookup({
+      ...own,
+      concurrency,
+      client: (settings.workers === undefined ? directly : throughWorkers)(client, use),
+      withheld: await this.withheld(own),
+      budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#listeners.end },
+      slots,
+      pace: paces.run,
+      retries: settings.retries,
+      answered: run?.answered ?? (() => this.#answered),
+      failFast: run && failFast({ address: service.url, answered: run.answered }),
+      outage,
+      store: use.store,
+      isResumed: use.isResumed,
+      cache: cache && { ...cache, partials: use.partialsFromCache },
+      clock,
+    });
+    const close = async (): Promise<void> => {
+      this.#listeners.delete(use);
+      await store?.sync();
+    };
+    const away = { isAway: () => outage?.open === true };
+    return { ...paces, ...away, lookup, slots, address, cache, close };
+  }
+
+  #cache(asReceived: boolean): Promise<FindingStore | undefined> {
+    return this.#parts.open("cache", async () => {
+      const { cache: folder, cacheTtl: ttlMs } = this.settings;
+      if (folder === undefined || ttlMs === undefined) return undefined;
+      const { openCache } = await import("../store/cache/finding-cache.js");
+      const { clock } = this.#options;
+      const options = { folder, ttlMs, clock, asReceived, onWarning: this.#listeners.warn };
+      return this.#stack.use(await openCache(options));
+    });
+  }
+
+  #ways(ofRun: boolean, address = this.settings.workers): Promise<Connections> {
+    if (address === undefined) return this.#connections(ofRun);
+    return this.#parts.open("workers", async () => {
+      const { outagePatience: patienceMs } = this.settings;
+      const told = { clock: this.#options.clock, onWarning: this.#listeners.warn };
+      const connections = await openWorkers({
+        ...told,
+        address,
+        baseUrl: this.service.url,
+        patienceMs,
+      });
+      this.#stack.defer(() => connections.dispatcher.destroy());
+      return connections;
+    });
+  }
+
+  #connections(ofRun: boolean): Promise<Connections> {
+    const { threads = true } = this.#options;
+    return this.#parts.open(ofRun ? "connections of runs" : "connections", async () => {
+      const { service, settings, rates: rate } = this;
+      const limits = { ...settings, rate, concurrency: openRequests(settings) };
+      const onThread = ofRun && threads && !service.embedded ? undefined : false;
+      const connections = await openConnections(service.url, limits, onThread);
+      this.#stack.defer(() => connections.dispatcher.destroy());
+      return connections;
+    });
+  }
+
+  /** What the calls of each client have in common: pace, quotas, retries, and the service's hints. */
+  async #calls(): Promise<ClientOptions> {
+    const { clock } = this.#options;
+    const paces = await this.paces();
+    const { dispatcher } = await this.#connections(false);
+    const { retries } = this.settings;
+    const policy = retryCalls({ pace: paces.run, retries, answered: () => this.#answered, clock });
+    const send: CallPolicy = (attempt, { signal }) =>
+      policy(attempt, { signal: AbortSignal.any([signal, this.#listeners.usedUp]) });
+    const slots = new Slots({ concurrency: 1 });
+    return {
+      ...this.#requests(dispatcher),
+      send,
+      onAttempt: (attempt) => this.#heed(attempt, paces, slots),
+    };
+  }
+
+  #heed(attempt: AttemptReport, { run: pace }: Paces, slots: Slots): void {
+    if (attempt.httpStatus !== null) this.#answered = true;
+    this.#options.onAttempt?.(attempt);
+    obeyHints(attempt, { pace, slots, clock: this.#options.clock });
+  }
+
+  #requests(dispatcher: Connections["dispatcher"]): ClientOptions {
+    const { clock } = this.#options;
+    return { baseUrl: this.service.url, dispatcher, clock, timeoutMs: this.settings.timeout };
+  }
+
+  #client(options: ClientOptions & { readonly asReceived?: boolean }): IntelClient {
+    return new IntelClient({ ...options, apiKey: this.#credential });
+  }
+
+  get #credential(): string | undefined {
+    return this.service.credential ?? undefined;
+  }
+}

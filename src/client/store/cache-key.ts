@@ -1,0 +1,51 @@
+import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
+import type { Item } from "../../core/item/item.js";
+
+/**
+ * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. The
+ * part after the endpoint is shared by all endpoints.
+ */
+export function cacheKeys(address: string, endpoint: LookupEndpoint): (item: Item) => string {
+  const service = serviceAddress(address);
+  return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
+}
+
+/**
+ * The address of a service without user name, password and query, which may be secrets. Spellings of the
+ * same address share one. Anything that isn't a URL is returned unchanged.
+ */
+export function serviceAddress(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const { origin, pathname } = new URL(address);
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+/**
+ * A 53-bit hash, the widest integer a JavaScript number holds exactly. Entries store their key,
+ * which tells collisions apart.
+ */
+export function keyHash(key: string): number {
+  const high = textHash(key);
+  return (high & 0x1fffff) * 2 ** 32 + textHash(key, high ^ 0x5bd1e995);
+}
+
+/**
+ * An evenly distributed 32-bit hash (FNV-1a with the MurmurHash3 finalizer). Different texts can
+ * collide, so callers must compare keys.
+ * @param seed gives an independent hash, to build hashes of more than 32 bits
+ */
+export function textHash(text: string, seed = 0x811c9dc5): number {
+  let hash = seed;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+export function splitKey(key: string): { readonly row: string; readonly column: number } {
+  const space = key.indexOf(" ");
+  const endpoint = key.slice(0, space);
+  const column = lookupEndpoints.findIndex((each) => each === endpoint);
+  if (column < 0) throw new TypeError(`the key ${JSON.stringify(key)} names no endpoint`);
+  return { row: key.slice(space + 1), column };
+}

@@ -1,0 +1,173 @@
+import { hash, randomUUID } from "node:crypto";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { DatabaseSync, type DatabaseSyncOptions as DatabaseOptions } from "@photostructure/sqlite";
+import type { Rate } from "../../../core/options.js";
+import { type Database, transact } from "../sqlite.js";
+import { corruptCode, isCorrupt, storeFault } from "../store-fault.js";
+import { QuotaCounts, type QuotaUse } from "./quota-counts.js";
+import { serviceAddress } from "../cache-key.js";
+import { quotaName } from "./quota.js";
+
+/** File format version. Increase when the layout changes. */
+const version = 5;
+
+/** The counts of a service, and the CRC-32 of their text. */
+const schema = `
+  CREATE TABLE counts (text TEXT, checksum INTEGER) STRICT;
+  INSERT INTO counts VALUES ('', 0);
+  PRAGMA user_version = ${version};`;
+
+export interface QuotaLocation {
+  /** Address of the service whose quotas are counted. */
+  readonly service: string;
+  /** The user's state folder (XDG_STATE_HOME). */
+  readonly stateFolder: string;
+  /** Called about damage, and while the count cannot be written. */
+  readonly onWarning: (message: string) => void;
+}
+
+/** A quota of all endpoints together, or of one. */
+export interface ScopedQuota {
+  readonly scope: string;
+  readonly rate: Rate;
+}
+
+/** How long a reader, or a process that settles, waits for another's lock, in milliseconds. */
+export const patienceMs = 2_000;
+
+/** Longest time a reservation can end after the file was written, in milliseconds. */
+const longestReservationMs = 60_000;
+
+/** How much of each quota is used; nothing of those in an unreadable file, with a warning. */
+export function readQuotas(
+  location: QuotaLocation,
+  quotas: readonly ScopedQuota[],
+  nowMs: number,
+): readonly QuotaUse[] {
+  const path = quotaPath(location);
+  let counts = new QuotaCounts();
+  try {
+    if (existsSync(path)) {
+      accessSync(path, constants.R_OK);
+      counts = withDatabase(path, { readOnly: true, timeout: patienceMs }, countsIn);
+    }
+  } catch (error) {
+    if (isCorrupt(path, error)) counts = new QuotaCounts(lostAt(path, location));
+    else {
+      location.onWarning(`cannot read the quota count in ${dirname(path)}: ${storeFault(error)}`);
+    }
+  }
+  return quotas.map(({ scope, rate }) => counts.use(quotaName(scope, rate), { rate, nowMs }));
+}
+
+export function quotaFolder(stateFolder: string): string {
+  return join(stateFolder, "quota");
+}
+
+/** The file that holds a service's counts. Spellings of the same address share one. */
+export function quotaPath({ stateFolder, service }: Omit<QuotaLocation, "onWarning">): string {
+  const address = serviceAddress(service);
+  const host = new URL(service).hostname.replaceAll(/[^a-z0-9.-]/g, "_").slice(0, 100);
+  return join(quotaFolder(stateFolder), `${host}-${hash("sha256", address).slice(0, 16)}.db`);
+}
+
+/** When the quotas of a damaged file count as used up. */
+export function lostAt(path: string, { onWarning }: QuotaLocation): number {
+  const writtenMs = statSync(path).mtimeMs;
+  const at = new Date(writtenMs).toISOString().replace(/\.\d+Z$/, "Z");
+  onWarning(
+    `the quota count ${path} is damaged or of another version of repute: every quota of the service counts as used up at ${at}; ` +
+      "delete the file to count from 0",
+  );
+  return writtenMs + longestReservationMs;
+}
+
+/** Changes the counts in one transaction that is on disk when this returns. */
+export function changeFile<T>(
+  path: string,
+  timeout: number,
+  change: (counts: QuotaCounts) => T,
+): T {
+  return withDatabase(path, { timeout }, (database) =>
+    transact(database, () => {
+      const counts = countsIn(database);
+      const changed = change(counts);
+      keep(database, counts);
+      return changed;
+    }),
+  );
+}
+
+/**
+ * Creates a file. It appears complete, so an empty file always means damage.
+ * @param lostMs when the counts of the damaged file that it replaces were lost; null keeps a file
+ *   that another process created meanwhile
+ */
+export function createFile(path: string, lostMs: number | null): void {
+  const fresh = `${path}.${randomUUID()}`;
+  try {
+    closeSync(openSync(fresh, "wx", 0o600));
+    withDatabase(fresh, {}, (database) =>
+      transact(database, () => {
+        database.exec(schema);
+        keep(database, new QuotaCounts(lostMs));
+      }),
+    );
+    if (lostMs === null) linkSync(fresh, path);
+    else {
+      // Otherwise SQLite would roll the damaged file's transaction back into the new one.
+      rmSync(`${path}-journal`, { force: true });
+      renameSync(fresh, path);
+    }
+  } catch (error) {
+    // Another process created it first.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+}
+
+/** @throws an error of SQLite's code for damage if the counts are not as this version kept them */
+function countsIn(database: Database): QuotaCounts {
+  const found = database.prepare("SELECT *, user_version FROM counts, pragma_user_version").get();
+  const { text, checksum, user_version: by } = (found ?? {}) as Record<string, unknown>;
+  if (typeof text !== "string" || by !== version || checksum !== crc32(text)) {
+    throw Object.assign(new Error("damaged"), { errcode: corruptCode });
+  }
+  return new QuotaCounts(...(JSON.parse(text) as ReturnType<QuotaCounts["toJSON"]>));
+}
+
+function keep(database: Database, counts: QuotaCounts): void {
+  const text = JSON.stringify(counts);
+  database.prepare("UPDATE counts SET text = ?, checksum = ?").run(text, crc32(text));
+}
+
+/**
+ * Opens a file for the length of `work`. Without a write-ahead log, no second file can be lost or
+ * damaged.
+ */
+function withDatabase<T>(
+  path: string,
+  options: DatabaseOptions,
+  work: (database: Database) => T,
+): T {
+  const database = new DatabaseSync(path, options);
+  try {
+    database.exec("PRAGMA synchronous = FULL");
+    return work(database);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,83 @@
+import type { LookupRecord } from "../../core/attempt.js";
+import type { Finding } from "../../core/finding.js";
+
+/**
+ * Keeps lookup results for the length of a run or longer. A key names one endpoint and one item;
+ * lookups with equal keys have equal results.
+ */
+export interface Store<Value> {
+  /**
+   * The value stored under `key`, or null. Local stores return it without a promise where they can,
+   * which keeps promises off the hot path.
+   */
+  get(key: string): Value | null | Promise<Value | null>;
+  /**
+   * Stores a value. Resolves once the value survives the death of the process (SIGKILL included).
+   * @throws FatalError when it cannot be stored (disk full, folder gone); the run cannot continue
+   */
+  put(key: string, value: Value): Promise<void>;
+  /** Resolves once earlier puts survive a power loss. */
+  sync(): Promise<void>;
+  /**
+   * Length of the store's append-only file made durable by the latest `sync`, in bytes. Absent if
+   * it has no such file.
+   */
+  readonly durableBytes?: number;
+  /** Closes the store's files. Stored values remain. */
+  close(): Promise<void>;
+}
+
+/** Findings that outlive the run: the cache. */
+export interface FindingStore extends Store<Finding> {
+  /** Present if other processes that use the store may be requesting the same. */
+  readonly claims?: Claims | undefined;
+}
+
+/** Claims on answers that are not stored yet. A claim ends with `put` or `release`, or when its owner dies. */
+export interface Claims {
+  /**
+   * Claims a key.
+   *
+   * @param despite whether an answer is stored that the caller cannot use
+   * @returns `theirs` while another process requests it; `answered` if an answer is stored by now
+   */
+  claim(key: string, despite: boolean): Promise<"mine" | "theirs" | "answered">;
+  release(key: string): void;
+}
+
+/** Lookups of one run: its journal, or a store in memory. */
+export type LookupStore = Store<LookupRecord>;
+
+/** Keeps values in memory, for the life of the process. */
+export class MemoryStore<Value = LookupRecord> implements Store<Value> {
+  readonly #values = new Map<string, Value>();
+  readonly #most: number;
+
+  /** @param options `most`: how many values are kept, the newest ones. Default: all */
+  constructor({ most = Number.POSITIVE_INFINITY }: { readonly most?: number } = {}) {
+    this.#most = most;
+  }
+
+  get(key: string): Value | null {
+    return this.#values.get(key) ?? null;
+  }
+
+  put(key: string, value: Value): Promise<void> {
+    this.#values.set(key, value);
+    if (this.#values.size > this.#most) {
+      for (const oldest of this.#values.keys()) {
+        this.#values.delete(oldest);
+        break;
+      }
+    }
+    return Promise.resolve();
+  }
+
+  sync(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
