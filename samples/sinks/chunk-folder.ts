@@ -2,18 +2,18 @@ import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { FatalError } from "../../src/core/errors.js";
 import { RowCounter } from "../../src/core/row.js";
-import { addedMemberName } from "../../src/formats/added-names.js";
-import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-writer.js";
-import { openFileDestination } from "../../src/outputs/file-destination.js";
-import { outputFault } from "../../src/outputs/output-fault.js";
-import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
-import type { FindWarehouse } from "../../src/outputs/registry.js";
-import { type Stage, stageEncoder } from "../../src/outputs/stage.js";
-import type { Destination, WrittenOutput } from "../../src/outputs/types.js";
+import { addedMemberName } from "../../src/io/formats/added-names.js";
+import { ndjsonEncoder } from "../../src/io/formats/ndjson/ndjson-writer.js";
+import { openFileDestination } from "../../src/io/output/file-destination.js";
+import { outputFault } from "../../src/io/output/output-fault.js";
+import type { Publication, PublicationOptions } from "../../src/io/output/publication.js";
+import type { FindWarehouse } from "../../src/io/output/registry.js";
+import { type Stage, stageEncoder } from "../../src/io/output/stage.js";
+import type { Destination, WrittenOutput } from "../../src/io/output/types.js";
 
 // A custom output: `-o chunks:FOLDER` writes the rows as NDJSON files of some thousand rows each,
-// which appear by rename, for loaders that watch a folder. In `src/outputs` it takes only this file
-// and one line in `src/outputs/registry.ts`, which docs/contributing.md shows.
+// which appear by rename, for loaders that watch a folder. In `src/io/output` it takes only this file
+// and one line in `src/io/output/registry.ts`, which docs/contributing.md shows.
 
 /** A chunk ends with the batch that has this row. */
 const mostRows = 20_000;

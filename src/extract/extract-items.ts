@@ -1,8 +1,8 @@
 import { decodeBytes } from "../core/bytes.js";
 import { ReputeError } from "../core/errors.js";
 import type { Item, ItemKind } from "../core/item/item.js";
-import { openInput } from "../inputs/open-input.js";
-import type { NamedInput } from "../inputs/types.js";
+import { openInput } from "../io/input/open-input.js";
+import type { NamedInput } from "../io/input/types.js";
 import { itemFinder } from "./find-items.js";
 import { MailReader } from "./mail.js";
 import { isMarkup, MarkupReader } from "./markup.js";

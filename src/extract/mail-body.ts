@@ -1,6 +1,6 @@
 import { TextDecoder } from "node:util";
 import { encodeText } from "../core/bytes.js";
-import { binaryKind } from "../inputs/refuse-binary.js";
+import { binaryKind } from "../io/input/refuse-binary.js";
 import { isMarkup, MarkupReader } from "./markup.js";
 
 /** Reads the lines of a body into text. Every line stays a line. */

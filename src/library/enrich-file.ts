@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
-import type { FolderSettings } from "../inputs/listing/list-inputs.js";
-import type { RunInput } from "../inputs/types.js";
+import type { FolderSettings } from "../io/input/listing/list-inputs.js";
+import type { RunInput } from "../io/input/types.js";
 import { inGroups, runOptions } from "../run/options.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import { type ClientSettings, type EnrichFileOptions, fileSchema } from "./options.js";

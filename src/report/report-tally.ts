@@ -1,7 +1,7 @@
 import { rowCodes } from "../core/row-codes.js";
 import { decisiveMembers, type FindingStatus, type Verdict, verdicts } from "../core/finding.js";
-import { answeredLookups, rowHasOtherWord, lackedMembers } from "../formats/answered-lookups.js";
-import type { EarlierRecord } from "../formats/types.js";
+import { answeredLookups, rowHasOtherWord, lackedMembers } from "../io/formats/answered-lookups.js";
+import type { EarlierRecord } from "../io/formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
 import { Days } from "./timeline.js";
 import type { OutcomeCounts, Report, RunFacts, TopCounts } from "./types.js";

@@ -2,20 +2,20 @@ import { madeUpOf } from "../core/manifest/manifest.js";
 import { UsageError } from "../core/errors.js";
 import { failedSuffix, withoutFailed } from "../core/files/output-names.js";
 import { realPath } from "../core/files/real-path.js";
-import { openForm, openRows } from "../earlier/earlier-file.js";
-import { type OutputFile, outputFile } from "../earlier/output-file.js";
+import { openForm, openRows } from "../io/output/read/earlier-file.js";
+import { type OutputFile, outputFile } from "../io/output/read/output-file.js";
 import { mustHaveColumns, retriedColumns } from "../core/needed-columns.js";
-import { detectSinkFormat, formats } from "../formats/registry.js";
-import type { SinkSettings } from "../outputs/options.js";
-import { findWarehouse } from "../outputs/registry.js";
+import { detectSinkFormat, formats } from "../io/formats/registry.js";
+import type { SinkSettings } from "../io/output/options.js";
+import { findWarehouse } from "../io/output/registry.js";
 import { checkOutputName } from "../run/destination/check-paths.js";
 import { execute } from "../run/execute.js";
 import { findManifest, prefixOfOutput } from "../run/finish/manifest.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob } from "../run/types.js";
-import { isObjectAddress } from "../s3/address.js";
-import { type LocalOutput, localOutput } from "../earlier/local-output.js";
-import { shapeRefused } from "../earlier/text-form.js";
+import { isObjectAddress } from "../io/object/address.js";
+import { type LocalOutput, localOutput } from "../io/output/read/local-output.js";
+import { shapeRefused } from "../io/output/read/text-form.js";
 import { retryStart } from "./retry-row.js";
 
 /**

@@ -13,7 +13,7 @@ import {
 import { asObject } from "../core/json-members.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { combineFindings } from "../client/lookup/combine.js";
-import { type EarlierRow, earlierResult } from "../earlier/earlier-row.js";
+import { type EarlierRow, earlierResult } from "../io/output/read/earlier-row.js";
 import type { Lookup } from "../client/lookup/types.js";
 import type { StartRow } from "../run/rows/row-handling.js";
 

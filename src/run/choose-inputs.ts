@@ -1,24 +1,24 @@
 import { statSync } from "node:fs";
 import { shellWord } from "../core/text/quantity.js";
 import { ReputeError, UsageError } from "../core/errors.js";
-import { columnShare } from "../formats/columns/rate-columns.js";
-import { minShare } from "../formats/columns/name-columns.js";
-import { limits } from "../formats/reading/lines.js";
+import { columnShare } from "../io/formats/columns/rate-columns.js";
+import { minShare } from "../io/formats/columns/name-columns.js";
+import { limits } from "../io/formats/reading/lines.js";
 import {
   type FolderSettings,
   listInputs,
   recursiveNotices,
   skippedNotices,
-} from "../inputs/listing/list-inputs.js";
+} from "../io/input/listing/list-inputs.js";
 import type {
   NamedInput,
   RunInput,
   SeveralInputs,
   SkippedFile,
   SourceInput,
-} from "../inputs/types.js";
+} from "../io/input/types.js";
 import { isFolder } from "../core/files/make-folder.js";
-import { isObjectPrefix } from "../s3/address.js";
+import { isObjectPrefix } from "../io/object/address.js";
 import { findTableInput } from "./copy/find-table-input.js";
 import { openWithFlags } from "./rows/read-several.js";
 import { readingOf } from "./rows/reading.js";

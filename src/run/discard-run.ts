@@ -1,6 +1,6 @@
 import { FatalError } from "../core/errors.js";
-import { inputPaths } from "../inputs/types.js";
-import { isObjectAddress } from "../s3/address.js";
+import { inputPaths } from "../io/input/types.js";
+import { isObjectAddress } from "../io/object/address.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";

@@ -4,12 +4,12 @@ import { recogniseItem } from "../core/item/recognise.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { Row } from "../core/row.js";
 import { itemFinder } from "../extract/find-items.js";
-import { isCitation } from "../formats/columns/column-words.js";
-import { columnName, extractPipe } from "../formats/columns/name-columns.js";
-import { type IsHeld, isPublic } from "../formats/columns/rate-columns.js";
-import { leavesOf } from "../formats/ndjson/ndjson-row.js";
-import { limits } from "../formats/reading/lines.js";
-import type { OpenedSource, RunInput } from "../inputs/types.js";
+import { isCitation } from "../io/formats/columns/column-words.js";
+import { columnName, extractPipe } from "../io/formats/columns/name-columns.js";
+import { type IsHeld, isPublic } from "../io/formats/columns/rate-columns.js";
+import { leavesOf } from "../io/formats/ndjson/ndjson-row.js";
+import { limits } from "../io/formats/reading/lines.js";
+import type { OpenedSource, RunInput } from "../io/input/types.js";
 import { addCount, type Counts, mostFrequentFirst } from "./counters.js";
 
 /** What a run has seen of items that it does not look up. */

@@ -13,7 +13,7 @@ import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import { isRefusal, type Manifest } from "../core/manifest/manifest.js";
 import type { EnrichJob, PublishedRun } from "./types.js";
 import { discardIfReplaced, discardRun, discardUnlessSame, writeRowsAgain } from "./discard-run.js";
-import { isPartLost, removePart } from "../outputs/part-file.js";
+import { isPartLost, removePart } from "../io/output/part-file.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopyPlace } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";

@@ -8,7 +8,7 @@ import {
 import type { ExitReason, RunEnding } from "../core/manifest/manifest.js";
 import type { FindingStatus } from "../core/finding.js";
 import { redactAddress } from "../core/redaction/redact-address.js";
-import { OutputClosedError } from "../outputs/file-destination.js";
+import { OutputClosedError } from "../io/output/file-destination.js";
 import type { FailOn } from "./failure-limits.js";
 
 export const exitCodes = {

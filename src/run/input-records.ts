@@ -1,8 +1,8 @@
 import type { Manifest } from "../core/manifest/manifest.js";
 import type { InputRecord, ReadingFacts, SharedFacts } from "../core/manifest/reading-facts.js";
-import { linesSkipped } from "../formats/csv/skipped-lines.js";
-import { positionalName } from "../formats/columns/name-columns.js";
-import type { OpenedSource, RunInput } from "../inputs/types.js";
+import { linesSkipped } from "../io/formats/csv/skipped-lines.js";
+import { positionalName } from "../io/formats/columns/name-columns.js";
+import type { OpenedSource, RunInput } from "../io/input/types.js";
 
 /** One record per file of several inputs; undefined for a single input. */
 export function inputRecords(

@@ -4,9 +4,9 @@ import { addedColumns, type OptionalColumns } from "../core/columns.js";
 import { type ResourceStack } from "../core/resource-stack.js";
 import { raceAbort } from "../core/abort.js";
 import { formatCount } from "../core/text/quantity.js";
-import type { OpenedSource } from "../inputs/types.js";
-import type { EncoderOptions } from "../formats/types.js";
-import type { Sink } from "../outputs/types.js";
+import type { OpenedSource } from "../io/input/types.js";
+import type { EncoderOptions } from "../io/formats/types.js";
+import type { Sink } from "../io/output/types.js";
 import {
   encoderOptions,
   keptDelimiter,
@@ -14,7 +14,7 @@ import {
   openPublication,
   openSink,
 } from "./destination/open-output.js";
-import { openStage, type StagedSink } from "../outputs/publish/staged-sink.js";
+import { openStage, type StagedSink } from "../io/output/publish/staged-sink.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { EnrichJob } from "./types.js";

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { apiOptions } from "../client/api/options.js";
 import { duration, option, refuse, wholeNumber } from "../core/options.js";
 import { lookupOptions, type LookupSettings } from "../client/lookup/options.js";
-import { sinkOptions, type SinkSettings } from "../outputs/options.js";
-import { sourceOptions } from "../inputs/source-options.js";
+import { sinkOptions, type SinkSettings } from "../io/output/options.js";
+import { sourceOptions } from "../io/input/source-options.js";
 import { failOn, rowLimit } from "./failure-limits.js";
 import { UsageError } from "../core/errors.js";
 

@@ -1,5 +1,5 @@
 import { UsageError } from "../core/errors.js";
-import { isObjectAddress } from "../s3/address.js";
+import { isObjectAddress } from "../io/object/address.js";
 import { readManifest } from "./finish/manifest.js";
 import { outputBase } from "./destination/check-paths.js";
 import { manifestPath } from "../core/files/output-names.js";

@@ -3,10 +3,10 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { OptionalColumns } from "../core/columns.js";
 import type { FindingStatus, VerdictCounts } from "../core/finding.js";
-import type { RunInput } from "../inputs/types.js";
+import type { RunInput } from "../io/input/types.js";
 import type { Throttling } from "../client/pace/request-pace.js";
-import type { SinkPosition } from "../outputs/types.js";
-import type { NamingName } from "../outputs/sql/column-names.js";
+import type { SinkPosition } from "../io/output/types.js";
+import type { NamingName } from "../io/output/sql/column-names.js";
 import type { Session } from "../client/session/session.js";
 import type { EnrichSettings } from "./options.js";
 

@@ -1,4 +1,4 @@
-import { recordWriter, withoutFormula } from "../formats/csv/csv-writer.js";
+import { recordWriter, withoutFormula } from "../io/formats/csv/csv-writer.js";
 import { type AddressList, addressTexts } from "./address-list.js";
 import { cidrLines, ipsetLines, nftLines } from "./firewalls.js";
 import type { TagFormat } from "./options.js";

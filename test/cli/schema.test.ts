@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { columns } from "../../src/core/columns.js";
-import { schemaFormats as tableFormats } from "../../src/outputs/warehouse/ddl.js";
+import { schemaFormats as tableFormats } from "../../src/io/output/warehouse/ddl.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

@@ -1,8 +1,8 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
-import { findWarehouse } from "../../src/outputs/registry.js";
+import type { Publication, PublicationOptions } from "../../src/io/output/publication.js";
+import { findWarehouse } from "../../src/io/output/registry.js";
 import { holdDuckdb } from "../helpers/held-duckdb.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";

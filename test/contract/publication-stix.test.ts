@@ -5,11 +5,11 @@ import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { streamDestination } from "../../src/outputs/file-destination.js";
-import { openStage, type StagedSink } from "../../src/outputs/publish/staged-sink.js";
-import { type BundleTarget, publishStix } from "../../src/outputs/publish/stix.js";
-import type { Publication } from "../../src/outputs/publication.js";
-import type { SinkPosition } from "../../src/outputs/types.js";
+import { streamDestination } from "../../src/io/output/file-destination.js";
+import { openStage, type StagedSink } from "../../src/io/output/publish/staged-sink.js";
+import { type BundleTarget, publishStix } from "../../src/io/output/publish/stix.js";
+import type { Publication } from "../../src/io/output/publication.js";
+import type { SinkPosition } from "../../src/io/output/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

@@ -2,10 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { columns as addedColumns } from "../../src/core/columns.js";
-import { stageUpTo } from "../../src/outputs/publish/staged-sink.js";
-import type { PublicationOptions } from "../../src/outputs/publication.js";
-import { findWarehouse } from "../../src/outputs/registry.js";
-import { leadingNames } from "../../src/outputs/sql/table-schema.js";
+import { stageUpTo } from "../../src/io/output/publish/staged-sink.js";
+import type { PublicationOptions } from "../../src/io/output/publication.js";
+import { findWarehouse } from "../../src/io/output/registry.js";
+import { leadingNames } from "../../src/io/output/sql/table-schema.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import {

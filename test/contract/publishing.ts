@@ -2,10 +2,10 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { openStage, type StagedSink } from "../../src/outputs/publish/staged-sink.js";
-import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
-import { findWarehouse } from "../../src/outputs/registry.js";
-import type { SinkPosition, WrittenOutput } from "../../src/outputs/types.js";
+import { openStage, type StagedSink } from "../../src/io/output/publish/staged-sink.js";
+import type { Publication, PublicationOptions } from "../../src/io/output/publication.js";
+import { findWarehouse } from "../../src/io/output/registry.js";
+import type { SinkPosition, WrittenOutput } from "../../src/io/output/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 
 /** When rows are published. */

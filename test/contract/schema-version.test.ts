@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { verifyOutput } from "../../src/earlier/verify-output.js";
+import { verifyOutput } from "../../src/io/output/read/verify-output.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

@@ -1,15 +1,15 @@
 import { onTestFinished, vi } from "vitest";
-import { limits } from "../../src/formats/reading/lines.js";
+import { limits } from "../../src/io/formats/reading/lines.js";
 import { Readable } from "node:stream";
 import type { Row } from "../../src/core/row.js";
-import type { InputReading, SourceFormat } from "../../src/formats/types.js";
-import { openSource as open } from "../../src/inputs/open-input.js";
+import type { InputReading, SourceFormat } from "../../src/io/formats/types.js";
+import { openSource as open } from "../../src/io/input/open-input.js";
 import type {
   OpenedSource,
   SourceInput,
   SourceOptions,
   SourcePosition,
-} from "../../src/inputs/types.js";
+} from "../../src/io/input/types.js";
 
 /** Options that leave nothing to detect; tests of detection set their own. */
 const plainOptions: Omit<SourceOptions, "format"> = {

@@ -1,4 +1,4 @@
-import type { SourceFormat } from "../../src/formats/types.js";
+import type { SourceFormat } from "../../src/io/formats/types.js";
 
 /** A messy input of one format and what every source must read from it. */
 export interface SourceSample {

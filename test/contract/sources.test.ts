@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SourceInput } from "../../src/inputs/types.js";
+import type { SourceInput } from "../../src/io/input/types.js";
 import {
   delimiterOf,
   openSource,

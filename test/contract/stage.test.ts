@@ -2,10 +2,10 @@ import { appendFile, readFile, rm, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ColumnType } from "../../src/core/column.js";
-import { openStage, type StagedSink, stageUpTo } from "../../src/outputs/publish/staged-sink.js";
-import type { Publication } from "../../src/outputs/publication.js";
-import { stageEncoder, type StagedRow } from "../../src/outputs/stage.js";
-import type { SinkPosition } from "../../src/outputs/types.js";
+import { openStage, type StagedSink, stageUpTo } from "../../src/io/output/publish/staged-sink.js";
+import type { Publication } from "../../src/io/output/publication.js";
+import { stageEncoder, type StagedRow } from "../../src/io/output/stage.js";
+import type { SinkPosition } from "../../src/io/output/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

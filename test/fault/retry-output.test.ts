@@ -8,7 +8,7 @@ import { enrich } from "../../src/run/execute.js";
 import { retryOutput } from "../../src/retry/retry-output.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import type { EnrichJob } from "../../src/run/types.js";
-import { verifyOutput } from "../../src/earlier/verify-output.js";
+import { verifyOutput } from "../../src/io/output/read/verify-output.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

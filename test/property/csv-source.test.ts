@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SourceFormat } from "../../src/formats/types.js";
+import type { SourceFormat } from "../../src/io/formats/types.js";
 import { piped, plainRow, positionAfter, readSource } from "../contract/sources-reading.js";
 import { anyText } from "../helpers/any-text.js";
 

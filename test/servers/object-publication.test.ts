@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { failedSuffix, manifestPath } from "../../src/core/files/output-names.js";
-import { type ObjectUpload, openUpload } from "../../src/outputs/publish/object.js";
+import { type ObjectUpload, openUpload } from "../../src/io/output/publish/object.js";
 import { type ObjectTests, useObjectStore } from "./object-tests.js";
 
 let tests: ObjectTests;

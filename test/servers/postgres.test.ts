@@ -2,9 +2,9 @@ import { inspect } from "node:util";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { findWarehouse } from "../../src/outputs/registry.js";
-import type { Publication, PublicationOptions } from "../../src/outputs/publication.js";
-import { schemaText } from "../../src/outputs/warehouse/ddl.js";
+import { findWarehouse } from "../../src/io/output/registry.js";
+import type { Publication, PublicationOptions } from "../../src/io/output/publication.js";
+import { schemaText } from "../../src/io/output/warehouse/ddl.js";
 import {
   describePublication,
   describeTypedColumns,

@@ -1,6 +1,6 @@
 import { commandNamed, loadCommands } from "../command-list.js";
 import { UsageError } from "../../core/errors.js";
-import { OutputClosedError } from "../../outputs/file-destination.js";
+import { OutputClosedError } from "../../io/output/file-destination.js";
 import { checkOperands, completionFlag } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { endingOfError, exitCodeOfError } from "../exit-code.js";

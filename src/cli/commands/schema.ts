@@ -4,13 +4,13 @@ import { schemaVersion } from "../../core/columns.js";
 import { manifestSchema } from "../../core/manifest/manifest.js";
 import { option } from "../../core/options.js";
 import { withResources } from "../../core/resource-stack.js";
-import { sourceOptions } from "../../inputs/source-options.js";
-import { sinkOptions } from "../../outputs/options.js";
+import { sourceOptions } from "../../io/input/source-options.js";
+import { sinkOptions } from "../../io/output/options.js";
 import type {
   SchemaFormat as TableFormat,
   SchemaTextOptions,
-} from "../../outputs/warehouse/ddl.js";
-import { defaultTable } from "../../outputs/sql/dialect.js";
+} from "../../io/output/warehouse/ddl.js";
+import { defaultTable } from "../../io/output/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
 import { enrichInput } from "./enrich/enrich-job.js";
@@ -90,7 +90,7 @@ async function printSchema(call: Call): Promise<number> {
     call.operands.length === 0 ? { columns: [], file: false } : await columnsOf(call);
   const optional = { file, raw, only };
   if (format !== "manifest" && format !== "json-schema") {
-    const { textWarnings } = await import("../../outputs/sql/table-schema.js");
+    const { textWarnings } = await import("../../io/output/sql/table-schema.js");
     for (const message of textWarnings(format, input)) call.context.reporter.warning(message);
   }
   await writeOut(
@@ -112,7 +112,7 @@ async function textOf(
     const schema = z.toJSONSchema(manifestSchema.meta({ title, description }));
     return `${JSON.stringify(schema, null, 2)}\n`;
   }
-  const { schemaText } = await import("../../outputs/warehouse/ddl.js");
+  const { schemaText } = await import("../../io/output/warehouse/ddl.js");
   return schemaText(format, options);
 }
 

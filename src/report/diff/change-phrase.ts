@@ -1,4 +1,4 @@
-import { joinedEntries } from "../../formats/column-types.js";
+import { joinedEntries } from "../../io/formats/column-types.js";
 import { formatCount } from "../../core/text/quantity.js";
 import { cutList, cutText, longestName } from "../cut-text.js";
 import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Verdict } from "../../core/finding.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
-import type { EarlierRecord } from "../../formats/types.js";
+import type { EarlierRecord } from "../../io/formats/types.js";
 import { type Database, openDatabase } from "../../client/store/sqlite.js";
 import { storeFault } from "../../client/store/store-fault.js";
 import {

@@ -1,5 +1,5 @@
 import { decisiveMembers, isOtherWord, type Verdict, verdicts } from "../../core/finding.js";
-import type { EarlierRecord } from "../../formats/types.js";
+import type { EarlierRecord } from "../../io/formats/types.js";
 
 export interface Observation {
   readonly verdict: Verdict | null;

@@ -1,5 +1,5 @@
-import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
-import { joinedEntries } from "../../formats/column-types.js";
+import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-writer.js";
+import { joinedEntries } from "../../io/formats/column-types.js";
 import { counted, formatCount } from "../../core/text/quantity.js";
 import { changePhrase, changeTotal, graveCounts, newTags } from "../diff/change-phrase.js";
 import type { Observation } from "../diff/observation.js";

@@ -4,13 +4,13 @@ import { startOver } from "../../core/remedies.js";
 import { FatalError } from "../../core/errors.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { counted } from "../../core/text/quantity.js";
-import { verifyInput } from "../../inputs/verify-input.js";
+import { verifyInput } from "../../io/input/verify-input.js";
 import { type ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
-import { outputFault } from "../../outputs/output-fault.js";
-import type { InputType } from "../../formats/typed-column.js";
-import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";
-import type { TableInput, TableReceiver } from "../../outputs/tables/types.js";
-import { cellOf, type InputValue, jsonOf } from "../../outputs/tables/values.js";
+import { outputFault } from "../../io/output/output-fault.js";
+import type { InputType } from "../../io/formats/typed-column.js";
+import { uniqueNames } from "../../io/formats/ndjson/ndjson-writer.js";
+import type { TableInput, TableReceiver } from "../../io/output/tables/types.js";
+import { cellOf, type InputValue, jsonOf } from "../../io/output/tables/values.js";
 import type { CopyForm, CopyFormat, CopyPlace } from "../rows/row-handling.js";
 
 /** What a copy holds. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.js";
-import type { RunInput } from "../../inputs/types.js";
-import type { TableSchemaOptions } from "../../outputs/sql/table-schema.js";
-import type { TableInput } from "../../outputs/tables/types.js";
+import type { RunInput } from "../../io/input/types.js";
+import type { TableSchemaOptions } from "../../io/output/sql/table-schema.js";
+import type { TableInput } from "../../io/output/tables/types.js";
 import { readingOf } from "../rows/reading.js";
 import type { ReadingSettings, RowHandling } from "../rows/row-handling.js";
 
@@ -9,7 +9,7 @@ import type { ReadingSettings, RowHandling } from "../rows/row-handling.js";
 export async function findTableInput(path: string): Promise<TableInput | null> {
   if (!/^(?:duckdb|postgres(?:ql)?):|\.(?:parquet(?:\.failed)?|duckdb|ddb)$/i.test(path))
     return null;
-  const { findTable } = await import("../../outputs/find-table.js");
+  const { findTable } = await import("../../io/output/find-table.js");
   return findTable(path);
 }
 

@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { realPath } from "../../core/files/real-path.js";
-import { detectSinkFormat } from "../../formats/registry.js";
-import type { SourceFormat } from "../../formats/types.js";
-import type { SinkSettings } from "../../outputs/options.js";
-import { findWarehouse, type Warehouse } from "../../outputs/registry.js";
-import { isObjectAddress, objectAddress, parseObjectAddress } from "../../s3/address.js";
+import { detectSinkFormat } from "../../io/formats/registry.js";
+import type { SourceFormat } from "../../io/formats/types.js";
+import type { SinkSettings } from "../../io/output/options.js";
+import { findWarehouse, type Warehouse } from "../../io/output/registry.js";
+import { isObjectAddress, objectAddress, parseObjectAddress } from "../../io/object/address.js";
 import {
   checkFolder,
   filesOf,
@@ -43,7 +43,7 @@ export async function chooseOutput(
   const { output } = settings;
   refuseFolder(output);
   if (!isObjectAddress(output)) return chooseFile(settings, inputFormat, inputPaths);
-  const { openUpload } = await import("../../outputs/publish/object.js");
+  const { openUpload } = await import("../../io/output/publish/object.js");
   refuseInput(output, inputPaths);
   const upload = await openUpload(output, pattern);
   try {

@@ -7,8 +7,8 @@ import {
   namedAfter,
   type RunStart,
 } from "../../core/files/output-names.js";
-import { inputPaths } from "../../inputs/types.js";
-import { isObjectAddress } from "../../s3/address.js";
+import { inputPaths } from "../../io/input/types.js";
+import { isObjectAddress } from "../../io/object/address.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
 import { outputBase } from "./check-paths.js";

@@ -1,8 +1,8 @@
 import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { hasRunWords, namedAfter, type RunStart } from "../../core/files/output-names.js";
-import { outputFault } from "../../outputs/output-fault.js";
-import { isObjectAddress } from "../../s3/address.js";
+import { outputFault } from "../../io/output/output-fault.js";
+import { isObjectAddress } from "../../io/object/address.js";
 import { checkFolder } from "./check-paths.js";
 
 /** Folders with `{date}` or `{run_id}` in their names, which a run creates. */

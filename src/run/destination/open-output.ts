@@ -4,15 +4,15 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { raceAbort } from "../../core/abort.js";
 import { systemClock } from "../../core/clock.js";
-import { detectSourceFormat, formats } from "../../formats/registry.js";
-import type { Encoder, EncoderOptions } from "../../formats/types.js";
-import type { OpenedSource } from "../../inputs/types.js";
-import { openFileDestination, streamDestination } from "../../outputs/file-destination.js";
-import type { SinkSettings } from "../../outputs/options.js";
-import { outputFault } from "../../outputs/output-fault.js";
-import type { Publication } from "../../outputs/publication.js";
-import { textSink } from "../../outputs/text-sink.js";
-import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
+import { detectSourceFormat, formats } from "../../io/formats/registry.js";
+import type { Encoder, EncoderOptions } from "../../io/formats/types.js";
+import type { OpenedSource } from "../../io/input/types.js";
+import { openFileDestination, streamDestination } from "../../io/output/file-destination.js";
+import type { SinkSettings } from "../../io/output/options.js";
+import { outputFault } from "../../io/output/output-fault.js";
+import type { Publication } from "../../io/output/publication.js";
+import { textSink } from "../../io/output/text-sink.js";
+import type { Destination, Sink, SinkPosition } from "../../io/output/types.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
@@ -96,7 +96,7 @@ export async function openBundle(
   { file, gzip, name }: TextOutputTarget,
   { encoder, folder, ...rest }: Omit<OpenSinkOptions, "resume"> & { folder: string },
 ): Promise<Publication> {
-  const { publishStix } = await import("../../outputs/publish/stix.js");
+  const { publishStix } = await import("../../io/output/publish/stix.js");
   const stream = file === null ? await openStream({ name }, rest) : null;
   return publishStix({ file: file ?? join(folder, "bundle"), gzip, stream }, encoder);
 }

@@ -1,7 +1,7 @@
-import type { SinkFormat } from "../../formats/types.js";
-import type { Warehouse } from "../../outputs/registry.js";
-import type { ObjectUpload } from "../../outputs/publish/object.js";
-import type { SinkSettings } from "../../outputs/options.js";
+import type { SinkFormat } from "../../io/formats/types.js";
+import type { Warehouse } from "../../io/output/registry.js";
+import type { ObjectUpload } from "../../io/output/publish/object.js";
+import type { SinkSettings } from "../../io/output/options.js";
 
 export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
 

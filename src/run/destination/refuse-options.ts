@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/errors.js";
-import { formats } from "../../formats/registry.js";
-import { sinkFormats } from "../../formats/types.js";
-import type { SinkSettings } from "../../outputs/options.js";
+import { formats } from "../../io/formats/registry.js";
+import { sinkFormats } from "../../io/formats/types.js";
+import type { SinkSettings } from "../../io/output/options.js";
 import type { OutputTarget } from "./output-target.js";
 
 /**

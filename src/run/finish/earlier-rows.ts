@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
-import type { Publication } from "../../outputs/publication.js";
+import type { Publication } from "../../io/output/publication.js";
 import type { OutputTarget } from "../destination/output-target.js";
 import { findManifest } from "./manifest.js";
 import { previousOutputs, storedManifest } from "./previous-outputs.js";

@@ -6,15 +6,15 @@ import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
-import { isObjectAddress } from "../../s3/address.js";
-import { outputFault } from "../../outputs/output-fault.js";
-import type { WrittenOutput } from "../../outputs/types.js";
+import { isObjectAddress } from "../../io/object/address.js";
+import { outputFault } from "../../io/output/output-fault.js";
+import type { WrittenOutput } from "../../io/output/types.js";
 import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
-import { defaultPrefix, type SinkSettings } from "../../outputs/options.js";
+import { defaultPrefix, type SinkSettings } from "../../io/output/options.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { Tally } from "../tally.js";
 import type { EnrichSettings } from "../options.js";
-import type { OpenedSource, RunInput } from "../../inputs/types.js";
+import type { OpenedSource, RunInput } from "../../io/input/types.js";
 import { unknownEnding } from "../exit-reason.js";
 import { isTable, type OutputTarget, resultBase } from "../destination/output-target.js";
 
@@ -171,5 +171,5 @@ export async function findManifest(base: string): Promise<FoundManifest | null> 
 }
 
 async function readObjectText(address: string): Promise<string | null> {
-  return (await import("../../s3/read-object.js")).readText(address);
+  return (await import("../../io/object/read-object.js")).readText(address);
 }

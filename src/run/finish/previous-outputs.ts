@@ -2,11 +2,11 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { manifestPath, hasRunWords, wordForms } from "../../core/files/output-names.js";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
-import { manifestAt } from "../../outputs/publish/send-objects.js";
+import { manifestAt } from "../../io/output/publish/send-objects.js";
 import { outputBase } from "../destination/check-paths.js";
 import { findManifest } from "./manifest.js";
-import { isObjectAddress } from "../../s3/address.js";
-import { listObjects } from "../../s3/list-objects.js";
+import { isObjectAddress } from "../../io/object/address.js";
+import { listObjects } from "../../io/object/list-objects.js";
 
 interface NameParts {
   /** Its folder or bucket. */

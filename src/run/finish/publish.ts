@@ -1,6 +1,6 @@
 import { FatalError } from "../../core/errors.js";
 import { startOver } from "../../core/remedies.js";
-import { partPath, readWritten } from "../../outputs/part-file.js";
+import { partPath, readWritten } from "../../io/output/part-file.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { Manifest, Refusal } from "../../core/manifest/manifest.js";
 import { endingOfRows, exitCodes } from "../exit-reason.js";
@@ -8,7 +8,7 @@ import { saveRecord } from "./finished-run.js";
 import { manifestOf, type RunEnd } from "./manifest.js";
 import type { Tally } from "../tally.js";
 import type { OpenRun } from "../open-run.js";
-import type { SinkPosition, WrittenOutput } from "../../outputs/types.js";
+import type { SinkPosition, WrittenOutput } from "../../io/output/types.js";
 import { findingStatuses } from "../../core/finding.js";
 import { type FailOn, refusalOf } from "../failure-limits.js";
 import type { EnrichJob } from "../types.js";

@@ -6,7 +6,7 @@ import { type Finding, lookupEndpoints, memberOf, unasked } from "../../core/fin
 import type { ItemKind } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import type { Clock } from "../../core/clock.js";
-import type { RunInput } from "../../inputs/types.js";
+import type { RunInput } from "../../io/input/types.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
 import { inputReading } from "../copy/find-table-input.js";
 import type { FlatSettings } from "../options.js";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { abortable } from "../../core/abort.js";
-import { inputPaths, type RunInput } from "../../inputs/types.js";
+import { inputPaths, type RunInput } from "../../io/input/types.js";
 import type { EnrichJob } from "../types.js";
 import { firstRows } from "./reading.js";
 import type { RowHandling } from "./row-handling.js";

@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { ReputeError, UsageError } from "../../core/errors.js";
-import { matchColumn } from "../../formats/columns/name-columns.js";
-import type { ItemColumn } from "../../formats/types.js";
-import { openSeveral } from "../../inputs/several/open-several.js";
-import type { SourceFile } from "../../inputs/several/several-source.js";
-import type { NamedInput, OpenedSource, SourcePosition } from "../../inputs/types.js";
+import { matchColumn } from "../../io/formats/columns/name-columns.js";
+import type { ItemColumn } from "../../io/formats/types.js";
+import { openSeveral } from "../../io/input/several/open-several.js";
+import type { SourceFile } from "../../io/input/several/several-source.js";
+import type { NamedInput, OpenedSource, SourcePosition } from "../../io/input/types.js";
 import type { ReadingSettings, RowHandling } from "./row-handling.js";
 
 /** One of several inputs. */

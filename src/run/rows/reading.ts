@@ -6,12 +6,12 @@ import { parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/row-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Row } from "../../core/row.js";
-import { othersNotice, shownColumns } from "../../formats/columns/name-columns.js";
-import { skippedNotice } from "../../formats/csv/skipped-lines.js";
-import { detectSourceFormat } from "../../formats/registry.js";
-import { openSource } from "../../inputs/open-input.js";
-import type { SourceFormat } from "../../formats/types.js";
-import type { SniffedInput } from "../../inputs/sniff-format.js";
+import { othersNotice, shownColumns } from "../../io/formats/columns/name-columns.js";
+import { skippedNotice } from "../../io/formats/csv/skipped-lines.js";
+import { detectSourceFormat } from "../../io/formats/registry.js";
+import { openSource } from "../../io/input/open-input.js";
+import type { SourceFormat } from "../../io/formats/types.js";
+import type { SniffedInput } from "../../io/input/sniff-format.js";
 import type {
   Encoding,
   NamedInput,
@@ -19,7 +19,7 @@ import type {
   RunInput,
   SourceInput,
   SourcePosition,
-} from "../../inputs/types.js";
+} from "../../io/input/types.js";
 import type { Lookup } from "../../client/lookup/types.js";
 import type { EnrichJob } from "../types.js";
 import type { ReadingSettings, RowHandling, StartRow } from "./row-handling.js";
@@ -47,7 +47,7 @@ export function readingOf(
   const sniff = (resume: SourcePosition | null = null): Promise<SniffedInput> =>
     (sniffing ??=
       named === null
-        ? import("../../inputs/sniff-format.js").then(({ sniffFormat }) =>
+        ? import("../../io/input/sniff-format.js").then(({ sniffFormat }) =>
             sniffFormat(input, { ...stored, comment, clock, before: resume?.input }),
           )
         : Promise.resolve({ input, format: named, comment }));

@@ -4,8 +4,8 @@ import type { MadeUp } from "../../core/finding-source.js";
 import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
-import type { Encoder, ReadOptions, SourceFormat } from "../../formats/types.js";
-import type { OpenedSource, RunInput, SourcePosition } from "../../inputs/types.js";
+import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";
+import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
 import type { Lookup } from "../../client/lookup/types.js";
 import type { EnrichSettings } from "../options.js";
 

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verdictOf } from "../../core/finding.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
-import { openFileDestination } from "../../outputs/file-destination.js";
-import { partPath } from "../../outputs/part-file.js";
-import type { SinkSettings } from "../../outputs/options.js";
-import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
+import { openFileDestination } from "../../io/output/file-destination.js";
+import { partPath } from "../../io/output/part-file.js";
+import type { SinkSettings } from "../../io/output/options.js";
+import type { Destination, Sink, SinkPosition } from "../../io/output/types.js";
 import { digestOfItem, KnownItems } from "./known-items.js";
 import type { StartRow } from "./row-handling.js";
 

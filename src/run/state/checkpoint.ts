@@ -4,9 +4,9 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { startOver } from "../../core/remedies.js";
 import { openSealedJson, readJsonFile, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { type Manifest, manifestSchema } from "../../core/manifest/manifest.js";
-import type { SourcePosition } from "../../inputs/types.js";
-import { outputFault } from "../../outputs/output-fault.js";
-import type { SinkPosition } from "../../outputs/types.js";
+import type { SourcePosition } from "../../io/input/types.js";
+import { outputFault } from "../../io/output/output-fault.js";
+import type { SinkPosition } from "../../io/output/types.js";
 import { type TallySnapshot, withoutRows } from "../tally.js";
 import type { Fingerprint } from "./fingerprint.js";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.js";
 import type { FindingStore } from "../../client/store/store.js";
-import type { Sink } from "../../outputs/types.js";
-import type { OpenedSource } from "../../inputs/types.js";
+import type { Sink } from "../../io/output/types.js";
+import type { OpenedSource } from "../../io/input/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "../rows/row-window.js";
 import type { Manifest } from "../../core/manifest/manifest.js";

@@ -3,8 +3,8 @@ import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
-import type { RunInput, SourceInput } from "../../inputs/types.js";
-import { isObjectAddress } from "../../s3/address.js";
+import type { RunInput, SourceInput } from "../../io/input/types.js";
+import { isObjectAddress } from "../../io/object/address.js";
 import { realPath } from "../../core/files/real-path.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
@@ -61,7 +61,7 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   // The copy stays the same whatever becomes of the table.
   if (copyOf !== undefined) return { path: copyOf.name, ...unread };
   if (isObjectAddress(path)) {
-    const { pinnedObject } = await import("../../inputs/stored-object.js");
+    const { pinnedObject } = await import("../../io/input/stored-object.js");
     const { etag, size } = await pinnedObject(input);
     return { path, file: path, bytes: size, head: etag, tail: null };
   }

@@ -5,8 +5,8 @@ import { UsageError } from "../../core/errors.js";
 import { openSealedJson } from "../../core/files/json-file.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { takeLock, type Unlock } from "../../core/files/run-lock.js";
-import { removePart } from "../../outputs/part-file.js";
-import { outputFault } from "../../outputs/output-fault.js";
+import { removePart } from "../../io/output/part-file.js";
+import { outputFault } from "../../io/output/output-fault.js";
 import {
   begunName,
   checkpointName,

@@ -1,4 +1,4 @@
-import type { EarlierRecord } from "../../../src/formats/types.js";
+import type { EarlierRecord } from "../../../src/io/formats/types.js";
 import { tallyReport } from "../../../src/report/report-tally.js";
 import type { Report, RunFacts } from "../../../src/report/types.js";
 

@@ -2,7 +2,7 @@ import { caseOptions, opsOptions } from "../../../client/api/options.js";
 import { ReputeError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
-import { sourceOptions } from "../../../inputs/source-options.js";
+import { sourceOptions } from "../../../io/input/source-options.js";
 import { defineCommand } from "../../command.js";
 import { exitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";

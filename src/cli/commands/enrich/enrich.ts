@@ -1,4 +1,4 @@
-import { sourceOptions } from "../../../inputs/source-options.js";
+import { sourceOptions } from "../../../io/input/source-options.js";
 import { defineCommand } from "../../command.js";
 import { enrichInput, runEnrichJob } from "./enrich-job.js";
 import { jobExitCodes, runGroups } from "./job-options.js";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { UsageError } from "../../../core/errors.js";
-import { findWarehouse } from "../../../outputs/registry.js";
-import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../outputs/options.js";
-import { sourceOptions } from "../../../inputs/source-options.js";
+import { findWarehouse } from "../../../io/output/registry.js";
+import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../io/output/options.js";
+import { sourceOptions } from "../../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { runEnrichJob } from "./enrich-job.js";
 import { jobExitCodes, runGroups } from "./job-options.js";

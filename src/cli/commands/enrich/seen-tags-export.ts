@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ReputeError } from "../../../core/errors.js";
 import { writeManifest } from "../../../run/finish/manifest.js";
-import { isObjectAddress } from "../../../s3/address.js";
+import { isObjectAddress } from "../../../io/object/address.js";
 import { outputBase } from "../../../run/destination/check-paths.js";
 import { manifestPath } from "../../../core/files/output-names.js";
 import { seenTags, type SeenTags, uncountedText } from "../../../run/seen-tags.js";
@@ -77,7 +77,7 @@ async function saveManifest(
   manifest: Manifest,
 ): Promise<void> {
   if (!isObjectAddress(output)) return writeManifest(outputBase(output, stateDir), manifest);
-  const { putObject } = await import("../../../s3/put-object.js");
+  const { putObject } = await import("../../../io/object/put-object.js");
   await putObject(manifestPath(output), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 

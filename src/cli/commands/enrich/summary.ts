@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { countedRows, retryFailedRows, rowsCounted } from "../results/failed-rows.js";
-import { defaultPrefix } from "../../../outputs/options.js";
+import { defaultPrefix } from "../../../io/output/options.js";
 import type { FailOn } from "../../../run/failure-limits.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
@@ -17,7 +17,7 @@ import {
   type Manifest,
   type RequestCounts,
 } from "../../../core/manifest/manifest.js";
-import { findWarehouse } from "../../../outputs/registry.js";
+import { findWarehouse } from "../../../io/output/registry.js";
 import {
   counted,
   formatBytes,

@@ -1,7 +1,7 @@
 import { abortable } from "../../../core/abort.js";
 import { ReputeError } from "../../../core/errors.js";
 import { faultOf, previousOutputs } from "../../../run/finish/previous-outputs.js";
-import { readOutput } from "../../../earlier/read-output.js";
+import { readOutput } from "../../../io/output/read/read-output.js";
 import { diffOutputs, type OutputDiff } from "../../../report/diff/diff-outputs.js";
 import { comparedColumns } from "../../../report/diff/observation.js";
 import type { Changes } from "../../../report/types.js";

@@ -3,7 +3,7 @@ import { UsageError } from "../../../core/errors.js";
 import { accusationIn } from "../../../core/finding.js";
 import { option } from "../../../core/options.js";
 import { formatCount } from "../../../core/text/quantity.js";
-import { earlierPrefix } from "../../../outputs/options.js";
+import { earlierPrefix } from "../../../io/output/options.js";
 import { runOptions } from "../../../run/options.js";
 import { changeCounts, changePhrase, changeTotal } from "../../../report/diff/change-phrase.js";
 import type { OutputDiff } from "../../../report/diff/diff-outputs.js";

@@ -11,20 +11,20 @@ import {
 import { realPath } from "../../../core/files/real-path.js";
 import { shellWord } from "../../../core/text/quantity.js";
 import { replaceFile } from "../../../core/files/json-file.js";
-import { outputFault } from "../../../outputs/output-fault.js";
-import { isObjectAddress } from "../../../s3/address.js";
-import { findWarehouse } from "../../../outputs/registry.js";
+import { outputFault } from "../../../io/output/output-fault.js";
+import { isObjectAddress } from "../../../io/object/address.js";
+import { findWarehouse } from "../../../io/output/registry.js";
 import { checkFolder } from "../../../run/destination/check-paths.js";
 import type { FlatSettings } from "../../../run/options.js";
 import { readingFlags } from "./failed-rows.js";
-import { outputFile } from "../../../earlier/output-file.js";
+import { outputFile } from "../../../io/output/read/output-file.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
 import {
   type OutputReading,
   readOutput,
   readStaged,
   refuseUnreadable,
-} from "../../../earlier/read-output.js";
+} from "../../../io/output/read/read-output.js";
 import { madeUpOf } from "../../../core/manifest/manifest.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import { NamedFolders } from "../../../run/destination/named-folders.js";
@@ -88,7 +88,7 @@ function previousUnknown(output: string): UsageError {
 export async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../../report/page/page.js");
   if (isObjectAddress(path)) {
-    await (await import("../../../s3/put-object.js")).putPage(path, reportPage(report));
+    await (await import("../../../io/object/put-object.js")).putPage(path, reportPage(report));
     return;
   }
   await replaceFile(realPath(path), reportPage(report), 0o644).catch((error: unknown) => {
@@ -135,7 +135,7 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
     await checkFolder(realPath(report));
   }
   if (isObjectAddress(report)) {
-    await (await import("../../../s3/check-store.js")).checkObjectWritable(report);
+    await (await import("../../../io/object/check-store.js")).checkObjectWritable(report);
   }
   if (findWarehouse(output) !== null) return;
   refuseUnreadable(output, to ?? outputFile(output, null).format);

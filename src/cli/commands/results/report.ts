@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { runOptions } from "../../../run/options.js";
-import { earlierPrefix } from "../../../outputs/options.js";
+import { earlierPrefix } from "../../../io/output/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";

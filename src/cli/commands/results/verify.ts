@@ -1,7 +1,7 @@
 import { counted } from "../../../core/text/quantity.js";
 import { writeProse } from "../../terminal/data-output.js";
-import { earlierPrefix } from "../../../outputs/options.js";
-import type { CountedOutput } from "../../../earlier/count-output.js";
+import { earlierPrefix } from "../../../io/output/options.js";
+import type { CountedOutput } from "../../../io/output/read/count-output.js";
 import { runOptions } from "../../../run/options.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
@@ -38,7 +38,7 @@ export const verifyCommand = defineCommand({
 
 async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand: path } = call;
-  const { verifyOutput } = await import("../../../earlier/verify-output.js");
+  const { verifyOutput } = await import("../../../io/output/read/verify-output.js");
   const { audit, differences } = await verifyOutput(path, settings.prefix, settings.stateDir);
   if (settings.json) {
     const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;

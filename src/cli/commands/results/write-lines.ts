@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { realPath } from "../../../core/files/real-path.js";
-import { isObjectAddress, parseObjectAddress } from "../../../s3/address.js";
-import { openFileDestination } from "../../../outputs/file-destination.js";
-import { removePart } from "../../../outputs/part-file.js";
+import { isObjectAddress, parseObjectAddress } from "../../../io/object/address.js";
+import { openFileDestination } from "../../../io/output/file-destination.js";
+import { removePart } from "../../../io/output/part-file.js";
 import { checkFolder, filesOf, keepInputs } from "../../../run/destination/check-paths.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { writeOut } from "../../terminal/data-output.js";
@@ -45,14 +45,14 @@ export async function writeLines(
   }
   if (!isObjectAddress(path)) return writeFile(realPath(path), lines, signal);
   if (/\.html$/i.test(path)) {
-    const { putPage } = await import("../../../s3/put-object.js");
+    const { putPage } = await import("../../../io/object/put-object.js");
     return putPage(path, [...lines].join(""));
   }
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   try {
     const copy = join(folder, basename(path));
     await writeFile(copy, lines, signal);
-    const { uploadObject } = await import("../../../s3/upload-object.js");
+    const { uploadObject } = await import("../../../io/object/upload-object.js");
     const journal = join(folder, "upload.json");
     await uploadObject({ path: copy, address: path, journal, signal });
   } finally {

@@ -5,7 +5,7 @@ import {
   abortOnBrokenOutput,
   abortOnSignals,
 } from "../../../../src/cli/command-line/command-line.js";
-import { OutputClosedError } from "../../../../src/outputs/file-destination.js";
+import { OutputClosedError } from "../../../../src/io/output/file-destination.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 class FakeProcess extends EventEmitter {

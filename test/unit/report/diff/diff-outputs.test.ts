@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import type { EarlierRecord } from "../../../../src/formats/types.js";
+import type { EarlierRecord } from "../../../../src/io/formats/types.js";
 import { changeCounts, changePhrase } from "../../../../src/report/diff/change-phrase.js";
 import { type Change, diffOutputs } from "../../../../src/report/diff/diff-outputs.js";
 import { csvLines, ndjsonLines } from "../../../../src/report/page/diff-page.js";

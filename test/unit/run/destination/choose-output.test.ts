@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { chooseOutput } from "../../../../src/run/destination/choose-output.js";
-import { sinkOptions } from "../../../../src/outputs/options.js";
+import { sinkOptions } from "../../../../src/io/output/options.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const csv = (): Promise<"csv"> => Promise.resolve("csv");

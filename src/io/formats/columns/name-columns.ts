@@ -1,0 +1,185 @@
+import { isCitation } from "./column-words.js";
+import type { Warnings } from "../reading/lines.js";
+import { strip } from "../../../core/item/refang.js";
+import { counted, formatCount, shellWord } from "../../../core/text/quantity.js";
+import { didYouMean } from "../../../core/text/did-you-mean.js";
+import { UsageError } from "../../../core/errors.js";
+import type { ColumnPlace, ColumnSample, OtherColumns, RatedColumn } from "../types.js";
+
+export interface ColumnFlag {
+  readonly flag: "--item-column" | "--kind-column";
+  readonly wanted: string;
+}
+
+/**
+ * Finds a column by name: an exact match, else ignoring surrounding spaces, else ignoring case and
+ * quotes (csv-parse keeps those of `"IP" ,Note`), else without a leading `#`, else by position
+ * (`column_2`) for unnamed columns.
+ */
+export function matchColumn(columns: readonly string[], wanted: string): ColumnPlace | null {
+  const trimmed = wanted.trim();
+  const lower = strip(trimmed).toLowerCase();
+  let index = columns.indexOf(wanted);
+  if (index === -1) index = columns.findIndex((column) => column.trim() === trimmed);
+  if (index === -1) index = columns.findIndex((column) => strip(column).toLowerCase() === lower);
+  if (index === -1 && wanted.startsWith("#")) return matchColumn(columns, wanted.slice(1));
+  if (index === -1) index = unnamedColumn(columns, lower);
+  return index === -1 ? null : { name: columns[index]!, index };
+}
+
+function unnamedColumn(columns: readonly string[], wanted: string): number {
+  return columns.findIndex((name, index) => name.trim() === "" && wanted === positionalName(index));
+}
+
+export function positionalName(index: number): string {
+  return `column_${index + 1}`;
+}
+
+export function warnOfDuplicateName(
+  columns: readonly string[],
+  choice: ColumnPlace,
+  warnings: Warnings,
+): void {
+  const name = choice.name.trim();
+  if (columns.some((column, index) => index !== choice.index && column.trim() === name)) {
+    warnings.add(`several columns are named ${quotedName(name)}; using the first`);
+  }
+}
+
+/** Formats a column name for a message: quoted, control characters escaped, cut if too long. */
+function quotedName(name: string): string {
+  return JSON.stringify(name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name);
+}
+
+const maxNameLength = 100;
+
+export function unknownColumn(
+  input: string,
+  columns: readonly string[],
+  { flag, wanted }: ColumnFlag,
+): UsageError {
+  const suggestion = didYouMean(wanted, columns);
+  return new UsageError(
+    "column_not_found",
+    `${input} has no column ${quotedName(wanted)} (${flag}). ${listed(columns)}`,
+    {
+      hint:
+        suggestion === null
+          ? `Set ${flag} to one of them.`
+          : `Did you mean ${quotedName(suggestion.trim())}?`,
+    },
+  );
+}
+
+/** Why no column is chosen. `unreadable`: it has a usual name, and no items in most of its cells. */
+export type ColumnProblem =
+  | { readonly problem: "none" }
+  | { readonly problem: "several" }
+  | { readonly problem: "unreadable"; readonly column: RatedColumn };
+
+export function noItemColumn(
+  input: string,
+  columns: readonly RatedColumn[],
+  why: ColumnProblem,
+): UsageError {
+  const names = columns.map(({ name }) => name);
+  const shares = columns.map(
+    (column) => `  ${shownColumns([column])}  ${shareText(column.sample)}`,
+  );
+  const isLacking = why.problem === "none" && columns.every(({ sample }) => sample.queryable === 0);
+  return new UsageError(
+    isLacking ? "column_not_found" : "column_ambiguous",
+    [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares].join("\n"),
+    { hint: separatorHint(names) ?? columnHint(input, columns, why) },
+  );
+}
+
+function problemText(why: ColumnProblem): string {
+  if (why.problem === "several") return "several columns could hold the items";
+  if (why.problem === "none") {
+    return "no column has indicators in at least half of its sampled cells";
+  }
+  const { indicators, cells } = why.column.sample;
+  const found = `${indicators} of ${counted(cells, "sampled cell")}`;
+  const are = indicators === 1 ? "is an indicator" : "are indicators";
+  return `column ${shownColumns([why.column])} can't be read: only ${found} ${are}`;
+}
+
+/** The command that takes all columns with items, and the one that finds items inside cells. */
+function columnHint(input: string, columns: readonly RatedColumn[], why: ColumnProblem): string {
+  const file = input === "stdin" ? "-" : shellWord(input);
+  const enrich = (taken: readonly RatedColumn[]): string =>
+    `repute enrich ${file}${itemFlags(taken)}`;
+  const found = columns.filter(({ name, sample }) => sample.queryable > 0 && !isCitation(name));
+  if (why.problem === "several") {
+    const likely = found.filter(({ sample }) => sample.share >= minShare);
+    const taken = [likely, found, columns].find(({ length }) => length > 0) ?? [];
+    return `name one, or look up all of them: ${enrich(taken)}`;
+  }
+  const inside = `to find the items inside its cells: ${extractPipe([input])}`;
+  const isOwn = (column: RatedColumn): boolean =>
+    why.problem === "unreadable" && column.index === why.column.index;
+  const taken = columns.filter((one) => isOwn(one) || found.includes(one));
+  return taken.length === 0
+    ? `${inside}; or name the column with --item-column NAME`
+    : `to look up what there is: ${enrich(taken)}; ${inside}`;
+}
+
+/** The command that finds the items inside the cells and lines of inputs. */
+export function extractPipe(inputs: readonly string[]): string {
+  const files = inputs.filter((input) => input !== "-" && input !== "stdin");
+  return `repute extract${files.map((file) => ` ${shellWord(file)}`).join("")} | repute enrich - -o OUT`;
+}
+
+/** The flags that take all of these columns. */
+function itemFlags(columns: readonly ColumnPlace[]): string {
+  return columns.map((column) => ` --item-column ${shellWord(columnName(column))}`).join("");
+}
+
+export const minShare = 0.5;
+
+/** A column's name without spaces around it: `column_N` if it has none. */
+export function columnName({ name, index }: ColumnPlace): string {
+  return name.trim() === "" ? positionalName(index) : name.trim();
+}
+
+export function shownColumns(columns: readonly ColumnPlace[]): string {
+  return columns.map((column) => quotedName(columnName(column))).join(", ");
+}
+
+/** Names the columns with items that are not looked up, and the flags that take them too. */
+export function othersNotice(
+  items: readonly ColumnPlace[],
+  { sampled, columns }: OtherColumns,
+): string {
+  const found = columns.map(
+    (column) =>
+      `${shownColumns([column])} ${columns.length === 1 ? "has items too " : ""}(${formatCount(column.rows)} of ${counted(sampled, "row")})`,
+  );
+  const what =
+    columns.length === 1 ? `column ${found[0]}` : `columns ${found.join(", ")} have items too`;
+  return `${what}:${itemFlags([...items, ...columns])}`;
+}
+
+function shareText({ share, cells, queryable, kind }: ColumnSample): string {
+  const found = `${percent(share)} of ${cells} sampled ${cells === 1 ? "cell" : "cells"}`;
+  return kind === null ? found : `${found}; ${kind} in ${percent(queryable)} of the rows`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
+
+function listed(columns: readonly string[]): string {
+  if (columns.length === 0) return "It has no columns.";
+  return `Its columns are: ${columns.map((column) => quotedName(column.trim())).join(", ")}.`;
+}
+
+/** A single column that contains separators suggests another format. */
+function separatorHint(columns: readonly string[]): string | null {
+  const only = columns.length === 1 ? columns[0]! : "";
+  if (only.includes("\t")) return "the file looks tab-separated: try --from tsv";
+  if (only.includes(",")) return "the file looks comma-separated: try --from csv";
+  if (only.includes(";")) return "the file looks semicolon-separated: try --from csv";
+  return null;
+}

@@ -1,0 +1,93 @@
+import { isEmptyCell } from "../../../core/item/empty-cell.js";
+import { isBogon } from "../../../core/item/ip.js";
+import { isPublishedKind, type Item, type ItemKind } from "../../../core/item/item.js";
+import { rateText, type TextRating } from "../../../core/item/recognise.js";
+import type { ColumnSample, RatedColumn } from "../types.js";
+import { isUsualName } from "./column-words.js";
+
+/** A column (or a dotted path in NDJSON) and its cells in the first records. */
+export interface SampledColumn {
+  readonly name: string;
+  readonly cells: SampledCells;
+  readonly neighbours: readonly number[];
+}
+
+/** The sampled cells of a column, one per record; null for values that aren't text. */
+export type SampledCells = readonly (string | null)[];
+
+/** Whether an exclusion list holds an item back. */
+export type IsHeld = (item: Item) => boolean;
+
+const holdsNone: IsHeld = () => false;
+
+/**
+ * Rates the columns of an input. Under a usual name, a cell that a neighbour labels with a published
+ * kind (`user_account`, `tool`) counts as an indicator, whatever it contains.
+ */
+export function rateColumns(
+  columns: readonly SampledColumn[],
+  isHeld: IsHeld = holdsNone,
+): readonly RatedColumn[] {
+  return columns.map(({ name, cells, neighbours }, index) => {
+    const labels = isUsualName(name) ? neighbours.map((n) => columns[n]!.cells) : [];
+    return { name, index, sample: columnShare(cells, { labels, isHeld }) };
+  });
+}
+
+interface RatingOptions {
+  /** Cells of the neighbouring columns. @default none */
+  readonly labels?: readonly SampledCells[];
+  readonly isHeld?: IsHeld;
+}
+
+/** Computes the share of indicators among a column's non-empty cells. */
+export function columnShare(
+  cells: SampledCells,
+  { labels = [], isHeld = holdsNone }: RatingOptions = {},
+): ColumnSample {
+  let filled = 0;
+  let indicators = 0;
+  let sum = 0;
+  const kinds = new Map<ItemKind, number>();
+  cells.forEach((cell, row) => {
+    if (cell !== null && isEmptyCell(cell)) return;
+    filled += 1;
+    const { weight, item } = cell === null ? noIndicator : ratingOf(cell);
+    if (item !== null && isPublic(item) && !isHeld(item)) {
+      kinds.set(item.kind, (kinds.get(item.kind) ?? 0) + 1);
+    }
+    const isLabelled =
+      cell !== null && labels.some((column) => isPublishedKind(column[row]?.trim() ?? ""));
+    if (weight > 0 || isLabelled) indicators += 1;
+    sum += isLabelled ? 1 : weight;
+  });
+  const [most] = [...kinds].toSorted(([, a], [, b]) => b - a);
+  const found = [...kinds.values()].reduce((all, count) => all + count, 0);
+  return {
+    cells: filled,
+    indicators,
+    share: filled === 0 ? 0 : sum / filled,
+    queryable: cells.length === 0 ? 0 : found / cells.length,
+    kind: most?.[0] ?? null,
+  };
+}
+
+/** Longer cells are prose or file contents. */
+const maxCellLength = 8192;
+
+const noIndicator: TextRating = { weight: 0, item: null };
+
+function ratingOf(cell: string): TextRating {
+  return cell.length > maxCellLength ? noIndicator : rateText(cell);
+}
+
+/**
+ * Whether an item is a reason to choose its column: addresses in reserved ranges are answered without
+ * a request. Those for documentation and benchmarks stand for public ones, in rehearsals.
+ */
+export function isPublic({ kind, value }: Item): boolean {
+  return kind !== "ip" || standIn.test(value) || !isBogon(value);
+}
+
+/** RFC 5737, RFC 2544 (198.18.0.0/15), RFC 3849. */
+const standIn = /^(?:192\.0\.2\.|198\.51\.100\.|203\.0\.113\.|198\.1[89]\.|2001:db8:)/;

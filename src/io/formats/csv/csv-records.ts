@@ -1,0 +1,223 @@
+import { isAscii } from "node:buffer";
+import { Parser } from "csv-parse";
+import { decodeBytes } from "../../../core/bytes.js";
+import { FatalError } from "../../../core/errors.js";
+import { countLineEnds } from "../reading/sample.js";
+import { type LineEnd, limits, type TextBytes } from "../reading/lines.js";
+import { type Delimiter, latin1, scanCells } from "../reading/scan-cells.js";
+import type { InputReading } from "../types.js";
+
+interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
+  readonly delimiter: Delimiter;
+  readonly lineEnd: LineEnd;
+}
+
+export interface CsvRecord {
+  readonly cells: string[];
+  readonly line: number;
+  readonly endLine: number;
+  readonly end: number;
+}
+
+/**
+ * Reads the records of a CSV input except blank and comment lines, in one batch per chunk.
+ * @param linesBefore number of lines before the first byte, when resuming
+ * @throws FatalError `input_quote`, `input_record`, `input_record_too_long`, with the line number
+ */
+export async function* readRecords(
+  input: TextBytes,
+  dialect: CsvDialect,
+  linesBefore: number,
+): AsyncGenerator<readonly CsvRecord[]> {
+  const reader = new RecordReader(input, dialect, linesBefore);
+  for await (const chunk of input.chunks) {
+    const records = await reader.read(chunk);
+    if (records.length > 0) yield records;
+    reader.check();
+  }
+  const last = await reader.read(null);
+  if (last.length > 0) yield last;
+  reader.check();
+}
+
+class RecordReader {
+  readonly #input: TextBytes;
+  readonly #dialect: CsvDialect;
+  readonly #parser: RecordParser;
+  /** A blank or comment line. */
+  readonly #ignored: RegExp;
+  /** Bytes after the last complete record, in pieces. */
+  #pending: Buffer[] = [];
+  #pendingLength = 0;
+  /** Offset and line after the last complete record. */
+  #end: number;
+  #line: number;
+  #error: Error | null = null;
+
+  constructor(input: TextBytes, dialect: CsvDialect, linesBefore: number) {
+    this.#input = input;
+    this.#dialect = dialect;
+    this.#end = input.start;
+    this.#line = linesBefore;
+    this.#parser = new RecordParser(dialect);
+    const { comment, lineEnd } = dialect;
+    const end = lineEnd === "cr" ? "[^\\r\\n]*)?(?:\\r\\n?|\\n)" : "[^\\n]*)?\\r?\\n";
+    const mark = comment?.replaceAll(/[^\w\s]/g, String.raw`\$&`) ?? "(?!)";
+    this.#ignored = new RegExp(`(?:${mark}${end}`, "y");
+  }
+
+  async read(chunk: Buffer | null): Promise<CsvRecord[]> {
+    if (chunk !== null) {
+      this.#pending.push(chunk);
+      this.#pendingLength += chunk.length;
+    }
+    this.#error = await this.#parser.feed(chunk);
+    const parsed = this.#parser.takeRecords();
+    if (parsed.length === 0) return [];
+    const bytes = this.#takePending();
+    const from = this.#end;
+    const ascii = isAscii(bytes);
+    const records = parsed.map(({ cells, end }): CsvRecord => {
+      const start = this.#end - from;
+      this.#end = this.#input.start + end;
+      const line = this.#line + 1;
+      this.#line += this.#linesIn(bytes.subarray(start, this.#end - from));
+      // More than one line: some were skipped, or cells contain line ends.
+      const within = this.#line === line ? 0 : this.#lineEndsIn(cells);
+      if (!ascii) decodeCells(cells);
+      return { cells, line: this.#line - within, endLine: this.#line, end: this.#end };
+    });
+    this.#pending = [bytes.subarray(this.#end - from)];
+    this.#pendingLength = bytes.length - (this.#end - from);
+    return records;
+  }
+
+  /** Throws if the parser failed or the unfinished record has become too long. */
+  check(): void {
+    if (this.#error === null && this.#pendingLength <= limits.recordBytes) return;
+    const pending = this.#takePending();
+    const whole = pending.toString("latin1");
+    let skipped = 0;
+    for (this.#ignored.lastIndex = 0; this.#ignored.test(whole); this.#line += 1) {
+      skipped = this.#ignored.lastIndex;
+    }
+    const text = whole.slice(skipped);
+    this.#end += skipped;
+    this.#pending = [pending.subarray(skipped)];
+    this.#pendingLength = text.length;
+    if (this.#error === null && text.length <= limits.recordBytes) return;
+
+    const line = this.#line + 1;
+    const { openQuote } = scanCells(text, this.#dialect);
+    const before = openQuote === null ? "" : text.slice(0, openQuote);
+    const quoteLine =
+      openQuote === null ? null : line + countLineEnds(before, this.#dialect.lineEnd);
+    throw this.#error === null
+      ? recordTooLong(this.#input.name, line, quoteLine)
+      : parserFailed(this.#input.name, line, quoteLine, this.#error);
+  }
+
+  #takePending(): Buffer {
+    const [first] = this.#pending;
+    return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
+  }
+
+  #lineEndsIn(cells: readonly string[]): number {
+    const { lineEnd } = this.#dialect;
+    return cells.reduce((count, cell) => count + countLineEnds(cell, lineEnd), 0);
+  }
+
+  /** Counts lines, including a last one without a line end. */
+  #linesIn(bytes: Buffer): number {
+    const { lineEnd } = this.#dialect;
+    const last = String.fromCharCode(bytes.at(-1) ?? 0);
+    const isEnded = last === "\n" || (last === "\r" && lineEnd === "cr");
+    return countLineEnds(bytes, lineEnd) + (isEnded ? 0 : 1);
+  }
+}
+
+/** csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved. */
+function decodeCells(cells: string[]): void {
+  for (const [index, cell] of cells.entries()) {
+    if (notAscii.test(cell)) cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
+  }
+}
+
+const notAscii = /[^\u0000-\u007f]/;
+
+interface ParsedRecord {
+  readonly cells: string[];
+  readonly end: number;
+}
+
+/**
+ * csv-parse with records taken before the stream queues them. The queue costs one promise per
+ * record, and `info` no longer tells where a record ended by the time it is read from there.
+ */
+class RecordParser extends Parser {
+  #records: ParsedRecord[] = [];
+
+  constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
+    super({
+      delimiter: latin1(delimiter),
+      comment: comment === null ? null : latin1(comment),
+      comment_no_infix: true,
+      encoding: "latin1",
+      ltrim: spaced,
+      record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+    });
+    // Errors arrive through the callbacks below, but the event must have a listener.
+    this.on("error", () => {});
+  }
+
+  override push(cells: string[] | null): boolean {
+    if (cells === null) return super.push(null);
+    this.#records.push({ cells, end: this.info.bytes });
+    // csv-parse compares each record's length with the first one's. For every difference it creates
+    // an error with a stack (25 µs) and then ignores it. Resetting the count makes every record the
+    // first.
+    (this.info as { records: number }).records = 0;
+    return true;
+  }
+
+  feed(chunk: Buffer | null): Promise<Error | null> {
+    return new Promise((resolve) => {
+      const done = (error?: Error | null): void => resolve(error ?? null);
+      if (chunk === null) this.end(done);
+      else this.write(chunk, done);
+    });
+  }
+
+  takeRecords(): ParsedRecord[] {
+    return this.#records.splice(0);
+  }
+}
+
+function recordTooLong(name: string, line: number, quoteLine: number | null): FatalError {
+  const message =
+    quoteLine === null
+      ? `the record on line ${line} of ${name} is longer than the limit of 16 MiB`
+      : `line ${quoteLine} of ${name}: the quote opened here isn't closed within 16 MiB`;
+  return new FatalError("input_record_too_long", message, {
+    hint: quoteLine === null ? "check that --from matches the input's format" : quoteHint,
+  });
+}
+
+function parserFailed(
+  name: string,
+  line: number,
+  quoteLine: number | null,
+  cause: Error,
+): FatalError {
+  if (quoteLine === null) {
+    const message = `line ${line} of ${name}: cannot read the record: ${cause.message}`;
+    return new FatalError("input_record", message, { cause });
+  }
+  const message = `line ${quoteLine} of ${name}: the quote opened here is never closed`;
+  return new FatalError("input_quote", message, { cause, hint: quoteHint });
+}
+
+const quoteHint = 'close the quote; double a literal quote inside a quoted cell: "a 5"" disk"';

@@ -1,0 +1,194 @@
+import { indicatorWeight, isItemLine } from "../../../core/item/recognise.js";
+import { fieldsIn, isRule } from "./header-lines.js";
+import { strip } from "../../../core/item/refang.js";
+import type { HeadLines } from "../reading/sample.js";
+import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
+import { isColumnName } from "../columns/column-words.js";
+import { matchColumn, minShare } from "../columns/name-columns.js";
+import type { ReadOptions } from "../types.js";
+import { columnShare } from "../columns/rate-columns.js";
+
+interface Preamble {
+  /** Lines before the header or the first row that belong to neither. */
+  readonly skippedLines: number;
+  /** Their text, and that of the rule below the header. */
+  readonly skipped: readonly string[];
+  readonly rule: string | null;
+  readonly content: readonly string[];
+  readonly delimiter: Delimiter | null;
+}
+
+/** Finds the delimiter, and lines before the header: titles, dates, rules. */
+export function findPreamble(
+  lines: HeadLines,
+  candidates: readonly Delimiter[],
+  options: Pick<ReadOptions, "header" | "itemColumn">,
+): Preamble {
+  const { content, before } = lines;
+  const fields = fieldsIn(lines.comments);
+  const separated = [...candidates, " "].find(
+    (delimiter) => fields?.length === cellsOf(content[0] ?? "", delimiter).length,
+  );
+  const table =
+    separated === undefined
+      ? tableIn(lines, candidates, options)
+      : { first: 0, delimiter: separated };
+  const rest = content.slice(table.first);
+  const [, second = ""] = rest;
+  const below = options.header !== false && isRule(second) ? second.trim() : null;
+  const skipped = [...lines.skipped, ...content.slice(0, table.first)];
+  return {
+    skippedLines: skipped.length > 0 ? (before[table.first] ?? 0) : 0,
+    skipped: below === null ? skipped : [...skipped, below],
+    rule: below,
+    content: below === null ? rest : rest.toSpliced(1, 1),
+    delimiter: table.delimiter,
+  };
+}
+
+/** The first line of a table, and its delimiter. */
+function tableIn(
+  { content, before }: HeadLines,
+  candidates: readonly Delimiter[],
+  { header, itemColumn }: Pick<ReadOptions, "header" | "itemColumn">,
+): { readonly first: number; readonly delimiter: Delimiter | null } {
+  const named = [itemColumn ?? []].flat();
+  const isHeader = (cells: readonly string[]): boolean =>
+    named.some((name) => matchColumn(cells, name) !== null) ||
+    (cells.length === 1 && isColumnName(strip(cells[0]!)));
+  for (const delimiter of header === false ? [] : candidates) {
+    const first = firstRecord(content, before, delimiter);
+    if (content.slice(0, first).some((line) => isHeader(cellsOf(line, delimiter)))) continue;
+    if (first > 0 && sniffDelimiter(content.slice(first), candidates) === delimiter) {
+      return { first, delimiter };
+    }
+  }
+  return { first: 0, delimiter: sniffDelimiter(content, candidates) };
+}
+
+/**
+ * The first line with as many cells as most lines have. The lines before it are skipped if a blank
+ * line or a rule follows them. Those that are next to it must be a single cell above a header: a
+ * short first record is no title.
+ *
+ * @returns its index; 0 if nothing is skipped
+ */
+function firstRecord(
+  lines: readonly string[],
+  before: readonly number[],
+  delimiter: Delimiter,
+): number {
+  const cells = lines.map((line) => cellsOf(line, delimiter));
+  const counts = lines.map((line, index) =>
+    cells[index]!.length < 2 ? 0 : countDelimiters(line, delimiter),
+  );
+  const width = mostFrequent(counts.filter((count) => count > 0));
+  const first = counts.indexOf(width);
+  const preamble = lines.slice(0, Math.max(0, first));
+  if (preamble.length === 0 || preamble.some((line) => isOfTable(line, delimiter))) return 0;
+  if (counts.slice(0, first).some((count) => count > width)) return 0;
+
+  const isBreak = (index: number): boolean =>
+    index >= 0 && (rule.test(lines[index]!) || before[index]! + 1 < before[index + 1]!);
+  const isApart = isBreak(first - 1);
+  if (!isApart) {
+    const isHeader = !cells[first]!.some((cell) => indicatorWeight(cell) === 1);
+    let title = first - 1;
+    while (title >= 0 && !isBreak(title) && counts[title] === 0) title -= 1;
+    if (!isHeader || (title >= 0 && !isBreak(title))) return 0;
+  }
+  const ofWidth = counts.filter((count) => count === width).length;
+  return isApart || ofWidth > 1 ? first : 0;
+}
+
+/** Dashes and the like, or the delimiter that Excel is told. */
+const rule = /^\s*(?:[-=_*#~+]{3,}|sep=.)\s*$/i;
+function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
+  const { cells } = scanCells(line, { delimiter, spaced: true });
+  return cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== "") + 1);
+}
+
+/** Whether a line has an indicator, or has a quoted cell that goes on in the next line. */
+function isOfTable(line: string, delimiter: Delimiter): boolean {
+  const cells = cellsOf(line, delimiter);
+  return (
+    cells.some((cell) => indicatorWeight(cell) === 1) || (line.split('"').length - 1) % 2 === 1
+  );
+}
+
+function mostFrequent(numbers: readonly number[]): number {
+  const frequency = (number: number): number => numbers.filter((other) => other === number).length;
+  return Math.max(
+    0,
+    ...numbers.filter((number) => numbers.every((other) => frequency(other) <= frequency(number))),
+  );
+}
+
+/**
+ * Detects the delimiter of these lines: the first of `candidates` that separates all of them. If
+ * several do (`a;b` in every line's cells), the first that yields a column of indicators.
+ * @returns null if none separates them
+ */
+function sniffDelimiter(
+  lines: readonly string[],
+  candidates: readonly Delimiter[],
+): Delimiter | null {
+  const records = joinQuoted(lines.filter((line) => !isRule(line) && !footer.test(line)));
+  const throughout = candidates.filter((delimiter) => separates(records, delimiter));
+  const [first = null, second] = throughout;
+  if (second === undefined) return first;
+  return throughout.find((delimiter) => hasIndicators(records, delimiter)) ?? first;
+}
+
+/** What psql and mysql write below a table. */
+const footer = /^\(?\d+ rows?(?: in set.*)?\)?\s*$/;
+
+/** Joins lines that share a quoted cell. An unclosed quote is text. */
+function joinQuoted(lines: readonly string[]): readonly string[] {
+  const records: string[] = [];
+  let open: string[] = [];
+  for (const line of lines) {
+    const quotes = line.split('"').length - 1;
+    if (open.length === 0 && quotes % 2 === 0) records.push(line);
+    else open.push(line);
+    if (open.length > 1 && quotes % 2 === 1) {
+      records.push(open.join("\n"));
+      open = [];
+    }
+  }
+  return [...records, ...open];
+}
+
+/** The first line contains it, nearly all lines do, and half of them equally often. */
+function separates(lines: readonly string[], delimiter: Delimiter): boolean {
+  // A filter list: `||example.com^`.
+  if (delimiter === "|" && lines.some((line) => line.startsWith("||"))) return false;
+  const counts = lines.map((line) => countDelimiters(line, delimiter));
+  if ((counts[0] ?? 0) === 0 || lines.every((line) => isOneCell(line, delimiter))) return false;
+  const having = counts.filter((count) => count > 0);
+  if (having.length < counts.length * nearlyAll) return false;
+  // Lines that are items as a whole, such as URLs with commas, must all agree.
+  if (lines.every(isItemLine)) {
+    return lines.length > 1 && counts.every((count) => count === counts[0]);
+  }
+  return having.some((n) => having.filter((count) => count === n).length * 2 >= counts.length);
+}
+
+/** A list of items may have a comma after each. */
+function isOneCell(line: string, delimiter: Delimiter): boolean {
+  return scanCells(line, { delimiter, spaced: true })
+    .cells.slice(1)
+    .every((cell) => cell.trim() === "");
+}
+
+const nearlyAll = 0.8;
+
+function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean {
+  const records = lines.map((line) => scanCells(line, { delimiter, spaced: true }).cells);
+  const width = Math.max(...records.map((cells) => cells.length));
+  for (let index = 0; index < width; index++) {
+    const share = columnShare(records.map((cells) => cells[index] ?? ""));
+    if (share.share >= minShare) return true;
+  }
+  return false;
+}

@@ -1,0 +1,184 @@
+import { recognisedKind } from "../columns/choose-column.js";
+import type { Row } from "../../../core/row.js";
+import { type ColumnFlags, findColumns } from "../columns/find-columns.js";
+import type { SampledColumn } from "../columns/rate-columns.js";
+import { contentLines, flatMapLists, limits, mapLists } from "../reading/lines.js";
+import { Sample } from "../reading/sample.js";
+import { splitLines } from "../record-splitter.js";
+import type {
+  FormatReading,
+  InputReading,
+  ReadableFormat,
+  Reading,
+  ReadOptions,
+  WritableFormat,
+} from "../types.js";
+import { countNdjson, earlierNdjson } from "./ndjson-output.js";
+import {
+  eachLeaf,
+  faultyRow,
+  itemTextOf,
+  objectRow,
+  type ParsedLine,
+  parseLine,
+  valuesAt,
+} from "./ndjson-row.js";
+import { ndjsonEncoder } from "./ndjson-writer.js";
+import { UsageError } from "../../../core/errors.js";
+import type { JsonObject } from "../../../core/finding.js";
+import { memberTexts } from "../../../core/json-members.js";
+import { matchColumn, unknownColumn } from "../columns/name-columns.js";
+
+export const ndjson: ReadableFormat & WritableFormat = {
+  extensions: ["ndjson", "jsonl", "json"],
+  read,
+  write: ndjsonEncoder,
+  split: splitLines,
+  count: countNdjson,
+  keepsReceived: (shape) => shape === "nested",
+  earlier: earlierNdjson,
+};
+
+async function read(
+  { bytes, before, settled, pauses }: Reading,
+  options: ReadOptions,
+): Promise<FormatReading> {
+  const comment = settled?.reading.comment ?? options.comment;
+  const lines = contentLines(
+    bytes,
+    before?.line ?? 0,
+    (text) => comment !== null && text.startsWith(comment),
+  );
+  const sample = new Sample(mapLists(lines, parseLine), pauses);
+  const found = settled ?? (await settle(bytes.name, sample, { ...options, comment }));
+  const { columns, reading } = found;
+  const toRows = rowMaker(columns, reading, before?.row ?? 0);
+  return { columns, reading, rows: flatMapLists(sample.all(), toRows) };
+}
+
+async function settle(
+  input: string,
+  lines: Sample<ParsedLine>,
+  options: ColumnFlags & Pick<ReadOptions, "comment">,
+): Promise<Pick<FormatReading, "columns" | "reading">> {
+  const { columns, ...layout } = await findLayout(input, lines, options);
+  return { columns, reading: { ...plain, comment: options.comment, ...layout } };
+}
+
+const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none" } as const;
+
+/** The rows of a line: one for each item column and element of its list. */
+function rowMaker(
+  columns: readonly string[],
+  { items, kind }: Pick<InputReading, "items" | "kind">,
+  rowsBefore: number,
+): (line: ParsedLine) => readonly Row[] {
+  let number = rowsBefore;
+  return (line) => {
+    const { object } = line;
+    if (object === null) return [faultyRow(line, ++number, columns)];
+    const word = kind === null ? "" : (itemTextOf(valuesAt(kind.name, object)[0]) ?? "");
+    const kindText = kind?.by === "neighbour" ? recognisedKind(word) : word;
+    const values = items.flatMap(({ name }) => {
+      const column = items.length > 1 ? name : undefined;
+      const found = valuesAt(name, object);
+      // A record without a value has a row, too.
+      return (found.length === 0 ? [""] : found).map((value) => ({ value, column, kindText }));
+    });
+    return values.map((value, index) =>
+      objectRow(line, ++number, columns, value, index < values.length - 1),
+    );
+  };
+}
+
+interface NdjsonLayout extends Pick<InputReading, "items" | "kind" | "others"> {
+  readonly columns: readonly string[];
+}
+
+/**
+ * Finds the layout from flags and the first objects.
+ * @throws UsageError `column_not_found`, `column_ambiguous`, and
+ *   `input_not_ndjson` if the first lines contain no object
+ */
+async function findLayout(
+  input: string,
+  lines: Sample<ParsedLine>,
+  options: ColumnFlags,
+): Promise<NdjsonLayout> {
+  const objects = (): readonly JsonObject[] =>
+    lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
+  let sampled: number = limits.sampleRecords;
+  const isEnough = (count: number): boolean =>
+    objects().length >= count || lines.read.length > limits.linesBeforeObject || isLong(lines.read);
+  await lines.until(() => isEnough(1));
+  const first = lines.read.find(({ object }) => object !== null);
+  if (first === undefined && !lines.ended) throw notNdjson(input, lines.read.at(-1)!.line.number);
+  const columns = first === undefined ? [] : [...memberTexts(first.json).keys()];
+
+  const found = await findColumns(
+    {
+      input,
+      columns: () => columnsOf(objects().slice(0, sampled)),
+      placeOf: (item, sampled) => sampled.findIndex(({ name }) => name === item.name),
+      // A column, or a path that exists in the first records.
+      async named(flag) {
+        const column = matchColumn(columns, flag.wanted);
+        if (column !== null) return { name: column.name, index: 0 };
+        // A list may be empty.
+        const path = flag.wanted.replace(/\[\]$/, "");
+        const isThere = (): boolean =>
+          objects()
+            .slice(0, limits.objectsSearched)
+            .some((object) => valuesAt(path, object).length > 0);
+        await lines.until(() => isThere() || isEnough(limits.objectsSearched));
+        if (first !== undefined && !isThere()) throw unknownColumn(input, columns, flag);
+        return { name: flag.wanted, index: 0 };
+      },
+      async sample(count, clear) {
+        sampled = count;
+        await lines.until(() => isEnough(count), clear);
+        return objects().length >= count;
+      },
+      // Without any object there is no item to find, and nothing to look up.
+      withoutRecords: () =>
+        first === undefined ? { name: "item", index: 0, by: "name", sample: null } : null,
+    },
+    options,
+  );
+  return { columns, ...found };
+}
+
+function isLong(lines: readonly ParsedLine[]): boolean {
+  const [first, last] = [lines[0], lines.at(-1)];
+  return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;
+}
+
+function notNdjson(input: string, line: number): UsageError {
+  return new UsageError(
+    "input_not_ndjson",
+    `${input} doesn't look like NDJSON: no JSON object up to line ${line}`,
+    { hint: "set the format: --from csv|tsv|text" },
+  );
+}
+
+/** All paths to values in the first objects, in order of appearance. */
+function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
+  const paths = new Map<string, { readonly parent: string; readonly cells: (string | null)[] }>();
+  objects.forEach((object, row) => {
+    eachLeaf(object, "", (path, parent, value) => {
+      if (paths.size >= mostPaths && !paths.has(path)) return;
+      const column = paths.get(path) ?? { parent, cells: objects.map(() => "") };
+      column.cells[row] = itemTextOf(value);
+      paths.set(path, column);
+    });
+  });
+  const parents = Array.from(paths.values(), ({ parent }) => parent);
+  return Array.from(paths, ([name, { parent, cells }], index) => ({
+    name,
+    cells,
+    neighbours: [index - 1, index + 1].filter((neighbour) => parents[neighbour] === parent),
+  }));
+}
+
+/** Objects with more paths than this aren't records of indicators. */
+const mostPaths = 1000;

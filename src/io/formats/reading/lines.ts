@@ -1,0 +1,135 @@
+import { decodeBytes } from "../../../core/bytes.js";
+import { FatalError } from "../../../core/errors.js";
+import { splitLines } from "../record-splitter.js";
+
+/** Line ends of an input: `lf` for LF, CRLF or a mix; `cr` for classic Mac OS files. */
+export type LineEnd = "lf" | "cr";
+
+/** The text of an input: decompressed, UTF-8, without byte order mark. */
+export interface TextBytes {
+  readonly name: string;
+  readonly chunks: AsyncGenerator<Buffer>;
+  /** Offset of the first byte of `chunks` in the decompressed input, byte order mark included. */
+  readonly start: number;
+  readonly lineEnd: LineEnd;
+}
+
+export interface Line {
+  readonly text: string;
+  readonly number: number;
+  readonly end: number;
+}
+
+/**
+ * Reads the lines of an input except blank and comment lines, in one non-empty batch per chunk. The
+ * last line needs no line end.
+ * @throws FatalError `input_record_too_long` with the line number
+ */
+export async function* contentLines(
+  input: TextBytes,
+  linesBefore: number,
+  isComment: (text: string) => boolean,
+): AsyncGenerator<readonly Line[]> {
+  const splitter = splitLines();
+  let number = linesBefore;
+  let end = input.start;
+  const linesOf = (records: readonly Buffer[]): Line[] => {
+    const lines: Line[] = [];
+    for (const record of records) {
+      number += 1;
+      end += record.length;
+      const content = withoutLineEnd(record);
+      if (content.length > limits.recordBytes) throw tooLong(input.name, number);
+      const text = decodeBytes(content);
+      if (!isBlank(text) && !isComment(text)) lines.push({ text, number, end });
+    }
+    return lines;
+  };
+  for await (const chunk of input.chunks) {
+    const lines = linesOf(splitter.push(input.lineEnd === "cr" ? withLineFeeds(chunk) : chunk));
+    if (lines.length > 0) yield lines;
+    // One extra byte for a carriage return.
+    if (splitter.pending > limits.recordBytes + 1) throw tooLong(input.name, number + 1);
+  }
+  const rest = splitter.end();
+  const last = rest === null ? [] : linesOf([rest]);
+  if (last.length > 0) yield last;
+}
+
+export async function* mapLists<T, R>(
+  lists: AsyncIterable<readonly T[]>,
+  change: (entry: T) => R,
+): AsyncGenerator<readonly R[]> {
+  for await (const list of lists) yield list.map((entry) => change(entry));
+}
+
+export async function* flatMapLists<T, R>(
+  lists: AsyncIterable<readonly T[]>,
+  expand: (entry: T) => readonly R[],
+): AsyncGenerator<readonly R[]> {
+  for await (const list of lists) yield list.flatMap((entry) => expand(entry));
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+function withoutLineEnd(record: Buffer): Buffer {
+  let end = record.length;
+  if (record[end - 1] === lineFeed) end -= 1;
+  if (record[end - 1] === carriageReturn) end -= 1;
+  return record.subarray(0, end);
+}
+
+function isBlank(text: string): boolean {
+  const first = text.charCodeAt(0);
+  // Most lines start with a printable ASCII character, which is the fast path.
+  return !(first > 0x20 && first < 0x7f) && text.trim() === "";
+}
+
+/** Replaces CR line ends with LF; length and offsets stay the same. */
+function withLineFeeds(chunk: Buffer): Buffer {
+  return Buffer.from(chunk.map((byte) => (byte === carriageReturn ? lineFeed : byte)));
+}
+
+function tooLong(name: string, line: number): FatalError {
+  const message = `line ${line} of ${name} is longer than the limit of 16 MiB`;
+  return new FatalError("input_record_too_long", message, {
+    hint: "check that --from matches the input's format; if it does, fix or remove the line",
+  });
+}
+
+export const limits = {
+  /** Longest record (a line, or a CSV record of several lines), in bytes. */
+  recordBytes: 16 * 1024 * 1024,
+  batchRows: 512,
+  /** Bytes examined to detect an input's format. */
+  headBytes: 64 * 1024,
+  /** NDJSON: lines without an object tolerated before the first object. */
+  linesBeforeObject: 10_000,
+  /** NDJSON: objects searched for a path named by a flag. */
+  objectsSearched: 100,
+  /** Records examined to find the item column. */
+  sampleRecords: 200,
+  /** The same, while no column has anything to look up. */
+  mostSampled: 10_000,
+  /** Content lines examined to detect an input's format. */
+  sampleLines: 20,
+  /**
+   * A stream that sends nothing for `pauseMs`, or has been sampled for `sampleMs`, is judged by
+   * what it has sent so far, if that is enough.
+   */
+  pauseMs: 1000,
+  sampleMs: 5000,
+} as const;
+
+export class Warnings {
+  readonly #counts = new Map<string, number>();
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  add(message: string): void {
+    this.#counts.set(message, (this.#counts.get(message) ?? 0) + 1);
+  }
+}

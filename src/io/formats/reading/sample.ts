@@ -1,0 +1,207 @@
+import type { Clock } from "../../../core/clock.js";
+import { type LineEnd, limits } from "./lines.js";
+import { countDelimiters, delimiters } from "./scan-cells.js";
+
+/** Detects pauses in a stream, so that sampling never waits for a live one. */
+export class Pauses {
+  readonly #clock: Clock;
+  #until: number | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** True if a pause comes first; false if `awaited` settles first. */
+  async before(awaited: Promise<unknown>): Promise<boolean> {
+    const now = this.#clock.monotonic();
+    this.#until ??= now + limits.sampleMs;
+    const over = new AbortController();
+    const ms = Math.min(limits.pauseMs, this.#until - now);
+    const come = (): boolean => false;
+    const pause = this.#clock.sleep(ms, over.signal).then(() => true, come);
+    try {
+      return await Promise.race([awaited.then(come, come), pause]);
+    } finally {
+      over.abort();
+    }
+  }
+}
+
+interface Peeked {
+  readonly head: Buffer;
+  readonly chunks: AsyncGenerator<Buffer>;
+}
+
+/**
+ * Reads chunks until `enough` returns true or the input ends. Reads no further than needed, because
+ * the input may be a person or a `tail -f`.
+ * @param pauses also stop at a pause of the input once a line is complete
+ */
+export async function peek(
+  chunks: AsyncGenerator<Buffer>,
+  enough: (head: Buffer) => boolean,
+  pauses: Pauses | null = null,
+): Promise<Peeked> {
+  let head: Buffer = Buffer.alloc(0);
+  while (!enough(head)) {
+    const next = chunks.next();
+    if (pauses !== null && head.includes("\n") && (await pauses.before(next))) {
+      return { head, chunks: replay(head, next, chunks) };
+    }
+    const step = await next;
+    if (step.done === true) break;
+    head = head.length === 0 ? step.value : Buffer.concat([head, step.value]);
+  }
+  return { head, chunks: replay(head, null, chunks) };
+}
+
+async function* replay(
+  head: Buffer,
+  pending: Promise<IteratorResult<Buffer>> | null,
+  rest: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  const step = await pending;
+  if (step !== null && step.done !== true) yield step.value;
+  yield* rest;
+}
+
+export class Sample<T> {
+  readonly #batches: AsyncGenerator<readonly T[]>;
+  readonly #pauses: Pauses | null;
+  readonly #read: T[] = [];
+  #next: Promise<IteratorResult<readonly T[]>> | null = null;
+  #ended = false;
+
+  constructor(batches: AsyncGenerator<readonly T[]>, pauses: Pauses | null) {
+    this.#batches = batches;
+    this.#pauses = pauses;
+  }
+
+  get read(): readonly T[] {
+    return this.#read;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /**
+   * Reads until `enough` returns true or the input ends.
+   * @param enoughInPause also stop at a pause of the input if this returns true
+   */
+  async until(enough: () => boolean, enoughInPause: () => boolean = () => false): Promise<void> {
+    while (!this.#ended && !enough()) {
+      this.#next ??= this.#batches.next();
+      if ((await this.#pauses?.before(this.#next)) === true && enoughInPause()) return;
+      const step = await this.#next;
+      this.#next = null;
+      if (step.done === true) this.#ended = true;
+      else for (const value of step.value) this.#read.push(value);
+    }
+  }
+
+  /** Replays everything except the first `skipped` entries, then continues. */
+  async *all(skipped = 0): AsyncGenerator<readonly T[]> {
+    const read = this.#read.splice(0).slice(skipped);
+    if (read.length > 0) yield read;
+    const step = await this.#next;
+    if (step !== null && step.done !== true) yield step.value;
+    yield* this.#batches;
+  }
+}
+
+export interface HeadLines {
+  /** Comment lines before the first content line, without their marker. */
+  readonly comments: readonly string[];
+  /** The first content lines, without blank ones and without a possibly incomplete last one. */
+  readonly content: readonly string[];
+  /** Lines before each of them, blank ones and comments included. */
+  readonly before: readonly number[];
+  /** Lines before the first content line that start with `;`. */
+  readonly skipped: readonly string[];
+}
+
+export function isHeadComplete(head: Buffer): boolean {
+  if (head.length >= limits.headBytes) return true;
+  if (countOf("\n", head) < limits.sampleLines) return false;
+  // Comments don't count.
+  return headLines(head, { lineEnd: "lf", comment: "#" }).content.length >= limits.sampleLines;
+}
+
+/**
+ * Splits the start of an input into lines.
+ * @param options.comment comment marker; null for none
+ */
+export function headLines(
+  head: Buffer,
+  options: { readonly lineEnd: LineEnd; readonly comment: string | null },
+): HeadLines {
+  const text = head.subarray(0, limits.headBytes).toString("utf8");
+  const lines = text.split(options.lineEnd === "cr" ? /\r\n?|\n/ : /\r?\n/);
+  const cutOff = head.length >= limits.headBytes && lines.length > 1;
+  if (cutOff) lines.pop();
+  const filled = lines
+    .map((text, before) => ({ text, before }))
+    .filter(({ text }) => text.trim() !== "");
+  const texts = filled.map(({ text }) => text);
+  const mark = isHeaderWithMark(texts, options.comment) ? null : options.comment;
+  const isComment = (text: string): boolean => mark !== null && text.startsWith(mark);
+  const begin = beginOf(texts, isComment);
+  const content = filled
+    .slice(begin)
+    .filter(({ text }) => !isComment(text))
+    .slice(0, limits.sampleLines);
+  return {
+    comments: texts
+      .slice(0, begin)
+      .filter(isComment)
+      .map((text) => text.slice(mark?.length).trimStart()),
+    skipped: texts.slice(0, begin).filter((text) => !isComment(text)),
+    content: content.map(({ text }) => text),
+    before: content.map(({ before }) => before),
+  };
+}
+
+/** The index of the first line of content: behind comments, also those that start with `;`. */
+function beginOf(lines: readonly string[], isComment: (line: string) => boolean): number {
+  const plain = lines.findIndex((line) => !isComment(line) && !line.startsWith(";"));
+  const other = lines[plain];
+  const found = lines.findIndex(
+    (line, index) =>
+      !isComment(line) && (index === plain || other === undefined || isRowOf(other, line)),
+  );
+  return found === -1 ? lines.length : found;
+}
+
+/** Whether a line that starts with `;` has as many cells as another, the first of them empty. */
+function isRowOf(other: string, line: string): boolean {
+  return /^;\S/.test(line) && countDelimiters(line, ";") === countDelimiters(other, ";");
+}
+
+/**
+ * A first line such as `#,ip,count` or `#id,ip,count` directly before data is a header, not a
+ * comment: comments have a space, or nothing, after their marker.
+ */
+function isHeaderWithMark(
+  [first = "", second = ""]: readonly string[],
+  mark: string | null,
+): boolean {
+  if (mark !== "#" || !/^#[^\s#"]/.test(first) || second.startsWith(mark)) return false;
+  return delimiters.some((delimiter) => {
+    const count = countDelimiters(first, delimiter);
+    return count > 0 && count === countDelimiters(second, delimiter);
+  });
+}
+
+/** Counts line ends. With `cr`, LF and CRLF count as well. */
+export function countLineEnds(text: Buffer | string, lineEnd: LineEnd): number {
+  const lineFeeds = countOf("\n", text);
+  return lineEnd === "lf" ? lineFeeds : lineFeeds + countOf("\r", text) - countOf("\r\n", text);
+}
+
+function countOf(what: string, text: Buffer | string): number {
+  let count = 0;
+  for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + 1)) count += 1;
+  return count;
+}

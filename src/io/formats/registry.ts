@@ -1,0 +1,63 @@
+import { basename } from "node:path";
+import { csv, tsv } from "./csv/csv.js";
+import { ndjson } from "./ndjson/ndjson.js";
+import { ecs, esBulk } from "./shapes/ecs.js";
+import { stix } from "./shapes/stix.js";
+import { text } from "./text.js";
+import {
+  type ReadableFormat,
+  type SinkFormat,
+  sinkFormats,
+  type SourceFormat,
+  sourceFormats,
+  type WritableFormat,
+} from "./types.js";
+import { withoutFailed } from "../../core/files/output-names.js";
+
+export const formats = {
+  csv,
+  tsv,
+  // Inputs only: a document is converted into NDJSON.
+  json: { ...ndjson, extensions: ["json"] },
+  ndjson,
+  text,
+  ecs,
+  stix,
+  "es-bulk": esBulk,
+} satisfies Record<SourceFormat, ReadableFormat> & Record<SinkFormat, WritableFormat>;
+
+/** Formats whose rows `retry` can replace in place. */
+export const earlierFormats: readonly string[] = sinkFormats.filter(
+  (name) => "earlier" in formats[name],
+);
+
+interface DetectedFormat<Name> {
+  /** Null if the name doesn't tell, as for `.txt`; the first lines then decide. */
+  readonly format: Name | null;
+  readonly gzip: boolean;
+}
+
+/**
+ * Detects an input's format from its file extension, ignoring case. `-` (stdin) implies nothing.
+ */
+export function detectSourceFormat(path: string): DetectedFormat<SourceFormat> {
+  // A workbook is converted into rows of cells.
+  if (/\.xlsx$/i.test(path)) return { format: "csv", gzip: false };
+  return detect(withoutFailed(path), sourceFormats, /\.(?:gz|gzip)$/);
+}
+
+export function detectSinkFormat(path: string): DetectedFormat<SinkFormat> {
+  return detect(path, sinkFormats, /\.gz$/);
+}
+
+function detect<Name extends keyof typeof formats>(
+  path: string,
+  names: readonly Name[],
+  compressed: RegExp,
+): DetectedFormat<Name> {
+  const whole = basename(path).toLowerCase();
+  const name = whole.replace(compressed, "");
+  const extension = name.slice(name.lastIndexOf(".") + 1);
+  const found = names.find((format) => formats[format].extensions.includes(extension));
+  return { format: found ?? null, gzip: name !== whole };
+}

@@ -1,0 +1,178 @@
+import { systemClock, timestamp } from "../../../core/clock.js";
+import type { Item } from "../../../core/item/item.js";
+import type { EnrichedRow } from "../../../core/row.js";
+import { accusationIn, verdictOf } from "../../../core/finding.js";
+import type { EncoderOptions, CountOptions, RecordCounter, WritableFormat } from "../types.js";
+import {
+  itemFacts,
+  type ItemFacts,
+  reputeMember,
+  inputMember,
+  documentFormat,
+} from "./item-facts.js";
+import { stixIndicatorId, stixPattern } from "./stix.js";
+import { hash } from "node:crypto";
+import { FatalError } from "../../../core/errors.js";
+
+const ecsVersion = "9.4.0";
+
+const outcomes = {
+  complete: "success",
+  partial: "success",
+  invalid: "failure",
+  failed: "failure",
+  unsupported: undefined,
+} as const;
+
+/**
+ * Writes one Elastic Common Schema document per row. Accused items get `threat.indicator`, the
+ * field that indicator match rules query; unknown and benign items get none, so that no rule treats
+ * them as threats. All data is under `repute`.
+ */
+export const ecs = documentFormat(ecsDocuments);
+
+function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) => string {
+  const { columns, clock = systemClock } = options;
+  const describe = reputeMember(columns);
+
+  return (enriched) => {
+    const { item, finding } = enriched;
+    const verdict = verdictOf(finding);
+    const isIndicator = item !== null && accusationIn(verdict) !== null;
+    const facts = itemFacts(enriched);
+    // `undefined` members are dropped; adding them conditionally with spread is far slower.
+    const document = JSON.stringify({
+      "@timestamp": finding.lookedUpAt ?? timestamp(clock.now()),
+      ecs: { version: ecsVersion },
+      event: {
+        kind: "enrichment",
+        category: isIndicator ? ["threat"] : undefined,
+        type: isIndicator ? ["indicator"] : undefined,
+        module: "repute",
+        dataset: "repute.lookup",
+        outcome: outcomes[finding.status],
+      },
+      tags: facts.tags.length > 0 ? facts.tags : undefined,
+      error: finding.error ?? undefined,
+      related: item === null ? undefined : relatedOf(item),
+      threat: isIndicator ? { indicator: indicatorOf(item, facts) } : undefined,
+    });
+    return `${document.slice(0, -1)},"repute":${describe(enriched, verdict)}}\n`;
+  };
+}
+
+function indicatorOf(item: Item, facts: ItemFacts): Record<string, unknown> {
+  const { firstSeen, lastSeen, asNumber, asName, observations } = facts;
+  const system = asNumber !== null || asName !== null;
+  return Object.assign(observableOf(item), {
+    id: [stixIndicatorId(stixPattern(item))],
+    name: item.value,
+    // The service doesn't rate confidence.
+    confidence: "Not Specified",
+    first_seen: firstSeen ?? undefined,
+    last_seen: lastSeen ?? undefined,
+    sightings: observations ?? undefined,
+    as: system
+      ? {
+          number: asNumber ?? undefined,
+          organization: asName === null ? undefined : { name: asName },
+        }
+      : undefined,
+  });
+}
+
+function observableOf({ kind, value }: Item): Record<string, unknown> {
+  switch (kind) {
+    case "ip":
+      return { type: value.includes(":") ? "ipv6-addr" : "ipv4-addr", ip: value };
+    case "domain":
+      return { type: "domain-name", url: { domain: value } };
+    case "url":
+      return { type: "url", url: urlOf(value) };
+    case "sha1":
+      return { type: "file", file: { hash: { sha1: value } } };
+    case "email":
+      return { type: "email-addr", email: { address: value } };
+    case "crypto_wallet":
+      return { type: "cryptocurrency-wallet" };
+  }
+}
+
+function urlOf(value: string): Record<string, unknown> {
+  if (!URL.canParse(value)) return { full: value };
+  const { protocol, hostname, port, pathname, search, hash } = new URL(value);
+  return {
+    full: value,
+    scheme: protocol.slice(0, -1),
+    domain: bareHost(hostname),
+    port: port === "" ? undefined : Number(port),
+    path: pathname,
+    query: search.slice(1) || undefined,
+    fragment: hash.slice(1) || undefined,
+  };
+}
+
+/** The item in the field of `related` for its kind, for correlation with other events. */
+function relatedOf({ kind, value }: Item): Record<string, readonly string[]> | undefined {
+  switch (kind) {
+    case "ip":
+      return { ip: [value] };
+    case "domain":
+      return { hosts: [value] };
+    case "url":
+      return URL.canParse(value) ? { hosts: [bareHost(new URL(value).hostname)] } : undefined;
+    case "sha1":
+      return { hash: [value] };
+    case "email":
+    case "crypto_wallet":
+      return undefined;
+  }
+}
+
+function bareHost(hostname: string): string {
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+}
+
+/**
+ * Writes the body of Elasticsearch's and OpenSearch's `_bulk` request: per row an action line and
+ * an ECS document. The identifier depends only on the row and its number, or on the item, so loading
+ * the file again, or that of another run of the same input, replaces documents instead of adding some.
+ */
+export const esBulk: WritableFormat = { ...documentFormat(pairsOf), count: countPairs };
+
+function pairsOf(options: EncoderOptions): (enriched: EnrichedRow) => string {
+  const document = ecsDocuments(options);
+  const input = inputMember(options.columns);
+  const { esIndex, esAction = "index", esId = "row" } = options;
+  const index = esIndex === undefined ? "" : `"_index":${JSON.stringify(esIndex)},`;
+  const start = `{"${esAction}":{${index}"_id":"`;
+  const identity = ({ row, item }: EnrichedRow): string =>
+    // A row without an item is identified by its number; a line that is not a record has no columns.
+    esId === "item" && item !== null
+      ? `${item.kind}\n${item.value}`
+      : `${row.number}\n${input(row)}\n${row.extra ?? ""}`;
+  return (enriched) => {
+    const id = hash("sha256", identity(enriched)).slice(0, 40);
+    return `${start}${id}"}}\n${document(enriched)}`;
+  };
+}
+
+const actionLine = /^\{"(?:index|create)":\{(?:"_index":"[^"]+",)?"_id":"[0-9a-f]{40}"\}\}\n$/;
+
+function countPairs(options: CountOptions): RecordCounter {
+  const documents = ecs.count(options);
+  let lines = 0;
+  return {
+    add(record) {
+      lines++;
+      if (lines % 2 === 0) documents.add(record);
+      else if (!actionLine.test(record.toString())) {
+        throw new FatalError("output_corrupt", `line ${lines} of the output is not an action`);
+      }
+    },
+    counted() {
+      if (lines % 2 === 0) return documents.counted();
+      throw new FatalError("output_corrupt", "the output ends with an action without a document");
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { itemRow, type Row } from "../../core/row.js";
+import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/name-columns.js";
+import { textOfLines } from "./csv/skipped-lines.js";
+import { contentLines, type Line, mapLists } from "./reading/lines.js";
+import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
+
+/**
+ * One item per line. Blank lines and lines that start with `#` after optional spaces are skipped, and
+ * the first lines if they start with `;`.
+ */
+export const text: ReadableFormat = {
+  extensions: [],
+  read,
+};
+
+async function read(
+  { bytes, before, settled }: Reading,
+  options: ReadOptions,
+): Promise<FormatReading> {
+  checkColumns(bytes.name, options);
+  const comment = settled?.reading.comment ?? options.comment;
+  let leading = before === null;
+  const skipped: string[] = [];
+  const isSkipped = (text: string): boolean => {
+    const isComment = startsWithHash(text) || (comment !== null && text.startsWith(comment));
+    leading &&= isComment || text.startsWith(";");
+    if (leading) skipped.push(text);
+    return isComment || leading;
+  };
+  const lines = contentLines(bytes, before?.line ?? 0, isSkipped);
+  const first = await lines.next();
+  const found = { commentLines: skipped.length, skippedText: textOfLines(skipped) };
+  return {
+    columns,
+    reading: settled?.reading ?? { ...reading, comment, ...(skipped.length > 0 && found) },
+    rows: mapLists(continued(first, lines), rowMaker(before?.row ?? 0)),
+  };
+}
+
+async function* continued<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
+}
+
+const columns: readonly string[] = ["item"];
+
+const reading = {
+  format: "text",
+  delimiter: null,
+  spaced: false,
+  header: "none",
+  items: [{ name: "item", index: 0, by: "format", sample: null }],
+  kind: null,
+} as const;
+
+function checkColumns(name: string, { itemColumn, kindColumn }: ReadOptions): void {
+  const check = (flag: ColumnFlag["flag"], wanted: string): void => {
+    if (matchColumn(columns, wanted) === null) {
+      throw unknownColumn(name, columns, { flag, wanted });
+    }
+  };
+  for (const wanted of [itemColumn ?? []].flat()) check("--item-column", wanted);
+  if (kindColumn !== null) check("--kind-column", kindColumn);
+}
+
+function startsWithHash(text: string): boolean {
+  return text.startsWith("#") || text.trimStart().startsWith("#");
+}
+
+function rowMaker(rowsBefore: number): (line: Line) => Row {
+  let number = rowsBefore;
+  return ({ text, number: line, end }) => {
+    number += 1;
+    return itemRow(text, { number, line, end });
+  };
+}

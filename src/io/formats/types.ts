@@ -1,0 +1,220 @@
+import type { Clock } from "../../core/clock.js";
+import type { Column } from "../../core/column.js";
+import type { OptionalColumns } from "../../core/columns.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
+import type { CountedRows, EnrichedRow, Row } from "../../core/row.js";
+import type { TextBytes, Warnings } from "./reading/lines.js";
+import type { Pauses } from "./reading/sample.js";
+import type { Delimiter } from "./reading/scan-cells.js";
+import type { RecordSplitter } from "./record-splitter.js";
+
+export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
+
+export const sinkFormats = ["csv", "tsv", "ndjson", "ecs", "stix", "es-bulk"] as const;
+
+export type SourceFormat = (typeof sourceFormats)[number];
+export type SinkFormat = (typeof sinkFormats)[number];
+
+/** A readable text format. To add one, name it above and add its file to `registry.ts`. */
+export interface ReadableFormat {
+  /** File extensions of the format; empty if only its first lines identify it. */
+  readonly extensions: readonly string[];
+  read(reading: Reading, options: ReadOptions): Promise<FormatReading>;
+}
+
+/** A writable text format. To add one, name it above and add its file to `registry.ts`. */
+export interface WritableFormat {
+  readonly extensions: readonly string[];
+  /** @throws UsageError `column_clash` */
+  write(options: EncoderOptions): Encoder;
+  split(): RecordSplitter;
+  /** Counts the records of an output, including the header. */
+  count(options: CountOptions): RecordCounter;
+  /** Whether rows contain the results as received. */
+  keepsReceived(shape: Shape): boolean;
+  /** Reads the rows of an existing output; absent if rows cannot be replaced in place. */
+  readonly earlier?: EarlierFormat;
+}
+
+/**
+ * NDJSON output: one member per column (flat) or one member with everything as received (nested).
+ */
+type Shape = "flat" | "nested";
+
+/** How an input is parsed, from its flags or detected in its first records. */
+export interface InputReading {
+  readonly format: SourceFormat;
+  readonly delimiter: Delimiter | null;
+  readonly comment: string | null;
+  /** Ignore spaces before a cell, so that `"a", "b"` has two quoted cells. */
+  readonly spaced: boolean;
+  /** Lines before the header: a title, a date, a rule. @default 0 */
+  readonly skippedLines?: number;
+  /** Comments before the first record, unless `skippedLines` counts them. @default 0 */
+  readonly commentLines?: number;
+  /** The rule below the header, which is skipped as well; absent for none. */
+  readonly rule?: string;
+  /** The text of these lines, cut, for a notice. */
+  readonly skippedText?: string;
+  /** Where the column names come from: the first record, a comment line before it, or neither. */
+  readonly header: "record" | "comment" | "none";
+  /** One row is read for each. */
+  readonly items: readonly [ItemColumn, ...ItemColumn[]];
+  readonly kind: KindColumn | null;
+  /** Columns with items that are not looked up; absent for none, or if none was sampled. */
+  readonly others?: OtherColumns;
+}
+
+export interface OtherColumns {
+  /** Sampled rows. */
+  readonly sampled: number;
+  /** In how many of these rows each has an item. */
+  readonly columns: readonly (ColumnPlace & { readonly rows: number })[];
+}
+
+export interface ColumnPlace {
+  /** A dotted path for NDJSON; `[]` after a step stands for every element of a list. */
+  readonly name: string;
+  readonly index: number;
+}
+
+export interface ItemColumn extends ColumnPlace {
+  /**
+   * By flag, by a customary name, by its share of indicators, or because the format has one column.
+   */
+  readonly by: "flag" | "name" | "share" | "format";
+  /** Its sample; null if none was needed. */
+  readonly sample: ColumnSample | null;
+}
+
+export interface ColumnSample {
+  /** Non-empty sampled cells, and how many of them are indicators. */
+  readonly cells: number;
+  readonly indicators: number;
+  /**
+   * Fraction of the cells that are indicators, 0 to 1. File names and paths count as less than one.
+   */
+  readonly share: number;
+  /**
+   * Fraction of all sampled rows whose cell would be sent, 0 to 1: reserved, internal and excluded items
+   * are not.
+   */
+  readonly queryable: number;
+  /** The most frequent kind of those cells; null if there are none. */
+  readonly kind: ItemKind | null;
+}
+
+export interface RatedColumn extends ColumnPlace {
+  readonly sample: ColumnSample;
+}
+
+export interface KindColumn extends ColumnPlace {
+  readonly by: "flag" | "neighbour";
+}
+
+export interface ReadOptions {
+  readonly format: SourceFormat;
+  /** True: the first record is a header. False: it is data. Null: detect. */
+  readonly header: boolean | null;
+  /**
+   * True if no flag gave the format: CSV may then have tabs, and comments if it starts with `#`.
+   */
+  readonly guessed: boolean;
+  readonly comment: string | null;
+  /** Separator of cells. @default detected */
+  readonly delimiter?: Delimiter | undefined;
+  /** Name of the item column, or several (dotted paths for NDJSON); null to detect it. */
+  readonly itemColumn: string | readonly string[] | null;
+  /** Ignore item columns that the input lacks, if it has another of them. @default false */
+  readonly anyItemColumn?: boolean;
+  /** Name of the kind column; null to use a column of kind names next to the item column. */
+  readonly kindColumn: string | null;
+  /** Whether an exclusion list holds an item back. @default there is no list */
+  readonly isHeld?: ((item: Item) => boolean) | undefined;
+}
+
+export interface Reading {
+  readonly bytes: TextBytes;
+  /** Rows and lines before the bytes; null at the start of the input, before its header. */
+  readonly before: { readonly row: number; readonly line: number } | null;
+  /** Known columns and layout, when resuming; null to detect them. */
+  readonly settled: { readonly columns: readonly string[]; readonly reading: InputReading } | null;
+  readonly warnings: Warnings;
+  /** Null for a file, which never stalls. */
+  readonly pauses: Pauses | null;
+}
+
+export interface FormatReading {
+  readonly columns: readonly string[];
+  readonly reading: InputReading;
+  /** Batches of rows, of any length. */
+  readonly rows: AsyncIterable<readonly Row[]>;
+}
+
+/** What `es-bulk` does with a document: `create` refuses an identifier that the index has. */
+export const esActions = ["index", "create"] as const;
+
+export const esIds = ["row", "item"] as const;
+
+export interface EncoderOptions {
+  readonly columns: readonly string[];
+  readonly prefix: string;
+  readonly shape: Shape;
+  /** Separator of the cells of CSV. @default a comma */
+  readonly delimiter?: Delimiter | undefined;
+  /** The columns to add. @default those of every run */
+  readonly added?: readonly Column[];
+  /** Neutralise added cells that a spreadsheet would run as a formula (CSV and TSV). */
+  readonly formulaGuard: boolean;
+  /** Index named in the action lines of `es-bulk`. @default none: the address names it */
+  readonly esIndex?: string | undefined;
+  readonly esAction?: (typeof esActions)[number] | undefined;
+  /** What identifies a document of `es-bulk`. @default row */
+  readonly esId?: (typeof esIds)[number] | undefined;
+  /** Time for rows without one, in formats that require it. @default the system clock */
+  readonly clock?: Clock;
+}
+
+export interface Encoder {
+  readonly header: string;
+  encode(rows: readonly EnrichedRow[]): string;
+}
+
+export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {
+  /** Number of input columns, which precede the added ones (CSV and TSV). */
+  readonly inputColumns: number;
+}
+
+export interface Counted extends CountedRows {
+  /** STIX bundles only. */
+  readonly indicators?: number;
+}
+
+export interface RecordCounter {
+  /** @throws FatalError `output_corrupt` if repute did not write the record */
+  add(record: Buffer): void;
+  /** @throws FatalError `output_corrupt` if the output is incomplete */
+  counted(): Counted;
+}
+
+export interface EarlierFormat {
+  readonly header: boolean;
+  /** @returns the layout of the first record; null if repute did not write it */
+  layout(first: string, prefix: string): EarlierLayout | null;
+}
+
+export interface EarlierLayout {
+  readonly inputColumns: readonly string[];
+  readonly delimiter: Delimiter | null;
+  readonly shape: Shape;
+  readonly optional: OptionalColumns;
+  read(record: string): EarlierRecord | null;
+}
+
+export interface EarlierRecord {
+  text(column: string): string;
+  list(column: string): readonly string[];
+  readonly cells: readonly string[];
+  readonly json: string | null;
+  readonly extra: string | null;
+}

@@ -1,0 +1,197 @@
+import { FatalError, UsageError } from "../../core/errors.js";
+import { limits, type Warnings } from "../formats/reading/lines.js";
+import { peek } from "../formats/reading/sample.js";
+import { tooShortError } from "./verify-input.js";
+import type { Encoding, StoredInput } from "./types.js";
+
+/** Whether ranges of a file that starts with these bytes can be read as they are. */
+export function isPlain(head: Buffer, { gzip, encoding, json }: Encoding): boolean {
+  if (gzip || encoding !== undefined || looksGzipped(head) || utf16Of(head) !== null) return false;
+  if (looksLikeWorkbook(head)) return false;
+  return json === undefined || !startsDocument(head.subarray(markLength(head)), json === "named");
+}
+
+/** The text of an input as UTF-8, and the length of the byte order mark that was left out. */
+interface DecodedInput {
+  readonly chunks: AsyncGenerator<Buffer>;
+  readonly mark: number;
+}
+
+/**
+ * Decompresses and converts an input.
+ *
+ * @throws FatalError `input_gzip`; as `transcode`, `jsonLines` and `workbookRows`
+ */
+export async function decode(
+  stored: StoredInput,
+  { gzip, encoding, json, sheet }: Encoding,
+  warnings: Warnings,
+): Promise<DecodedInput> {
+  const { name } = stored;
+  let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
+  if (looksGzipped(head) || gzip) {
+    const { gunzip, notGzipError } = await import("./gunzip.js");
+    if (!looksGzipped(head)) throw notGzipError(name);
+    chunks = gunzip(chunks, name);
+  }
+
+  ({ head, chunks } = await peek(chunks, showsKind));
+  if (looksLikeWorkbook(head)) {
+    const { workbookRows } = await import("./workbook/workbook-rows.js");
+    return { chunks: await workbookRows(chunks, name, sheet), mark: 0 };
+  }
+  if (sheet !== undefined) {
+    throw new UsageError(
+      "no_workbook",
+      `${name} has no sheet ${JSON.stringify(sheet)}: it is no workbook`,
+      {
+        hint: "leave out --sheet",
+      },
+    );
+  }
+  const utf16 = utf16Of(head);
+  const found = utf16 ?? encoding;
+  // TextDecoder removes the UTF-16 mark; the UTF-8 mark is skipped here.
+  const mark = found === undefined ? markLength(head) : 0;
+  if (found !== undefined) {
+    chunks = transcode(chunks, found, name);
+    if (utf16 !== null) warnings.add(`the input is ${utf16.toUpperCase()}; converted to UTF-8`);
+  }
+  if (mark > 0) chunks = skip(chunks, mark, name);
+  if (json === undefined) return { chunks, mark };
+
+  const isEnough =
+    json === "named"
+      ? showsDocument
+      : (bytes: Buffer) => bytes.includes("\n") || bytes.length >= limits.headBytes;
+  ({ head, chunks } = await peek(chunks, isEnough));
+  if (!startsDocument(head, json === "named")) return { chunks, mark };
+  const { jsonLines } = await import("./json-lines.js");
+  return { chunks: jsonLines(chunks, name), mark: 0 };
+}
+
+const archive = "PK\u0003\u0004";
+
+const headBytes = 64;
+
+/** Whether these bytes are enough to tell a mark and a workbook. */
+function showsKind(head: Buffer): boolean {
+  const start = head.toString("latin1", 0, archive.length);
+  return head.length >= (start === archive ? headBytes : archive.startsWith(start) ? 4 : 3);
+}
+
+/** Length of a UTF-8 byte order mark at the start, or 0. */
+export function markLength(head: Buffer): number {
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+}
+
+/** Whether bytes start like an Office document: a ZIP archive of certain files. */
+function looksLikeWorkbook(head: Buffer): boolean {
+  return /^PK\x03\x04.{26}(?:\[Content_Types\]|_rels\/|docProps\/|xl\/)/s.test(
+    head.toString("latin1", 0, headBytes),
+  );
+}
+
+/** @throws FatalError `input_changed` if there are fewer bytes */
+export async function* skip(
+  chunks: AsyncGenerator<Buffer>,
+  bytes: number,
+  name: string,
+): AsyncGenerator<Buffer> {
+  let left = bytes;
+  for await (const chunk of chunks) {
+    if (left < chunk.length) yield left === 0 ? chunk : chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
+  if (left > 0) throw tooShortError(name, bytes);
+}
+
+/** Whether bytes start like gzip data (RFC 1952, section 2.3.1: ID1, ID2). */
+function looksGzipped(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+type Utf16 = "utf-16le" | "utf-16be";
+
+function utf16Of(head: Buffer): Utf16 | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
+  if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
+  return null;
+}
+
+/**
+ * Converts to UTF-8 without byte order mark. Invalid UTF-16 becomes U+FFFD; of other encodings,
+ * nothing is replaced.
+ *
+ * @throws FatalError `input_encoding` with the offset of the bytes that are invalid
+ */
+async function* transcode(
+  chunks: AsyncGenerator<Buffer>,
+  encoding: string,
+  name: string,
+): AsyncGenerator<Buffer> {
+  const isUtf16 = new TextDecoder(encoding).encoding.startsWith("utf-16");
+  const decoder = new TextDecoder(encoding, { fatal: !isUtf16 });
+  let offset = 0;
+  const decode = (chunk?: Buffer): Buffer => {
+    try {
+      return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }), "utf8");
+    } catch (error) {
+      throw new FatalError(
+        "input_encoding",
+        `${name} is not ${encoding}: see from byte ${offset} on`,
+        {
+          cause: error,
+          hint: "name another encoding with --encoding",
+        },
+      );
+    }
+  };
+  for await (const chunk of chunks) {
+    const text = decode(chunk);
+    if (text.length > 0) yield text;
+    offset += chunk.length;
+  }
+  const rest = decode();
+  if (rest.length > 0) yield rest;
+}
+
+/**
+ * Whether an input begins a JSON document rather than NDJSON.
+ *
+ * @param isNamed its name or a flag says that it is JSON, so that one line may be a document
+ */
+export function startsDocument(head: Buffer, isNamed: boolean): boolean {
+  const text = head.toString("utf8", 0, limits.headBytes).trimStart();
+  if (text.startsWith("[")) return /^\[\s*(?:[{"\]]|$)/.test(text) || isNamed;
+  if (!text.startsWith("{")) return false;
+  const end = text.indexOf("\n");
+  if (end === -1 && head.length >= limits.headBytes) return isNamed;
+  const line = (end === -1 ? text : text.slice(0, end)).trim();
+  const object = parsed(line);
+  if (object === undefined) return /^\{(?:.*[{[,:])?$/.test(line);
+  return isNamed && text.slice(line.length).trim() === "" && !isRow(object);
+}
+
+/** Whether these bytes are enough for `startsDocument`. */
+function showsDocument(head: Buffer): boolean {
+  return head.length >= limits.headBytes || /\S\s*\n\s*\S/.test(head.toString("latin1"));
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether an object on the only line is a row: it has a plain value, and no list of objects. */
+function isRow(object: unknown): boolean {
+  const values: unknown[] = Object.values(object as object);
+  const isList = (value: unknown): boolean =>
+    Array.isArray(value) && typeof value[0] === "object" && value[0] !== null;
+  return (
+    !values.some(isList) && values.some((value) => typeof value !== "object" || value === null)
+  );
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { option } from "../../core/options.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
+import { sourceFormats } from "../formats/types.js";
+
+export const sourceOptions = z.strictObject({
+  from: option(z.enum(sourceFormats).optional(), {
+    common: true,
+    description:
+      "Format of the input [default by file extension, else detected]. gzip is detected automatically",
+    value: "FORMAT",
+  }),
+  itemColumn: option(
+    z
+      .string()
+      .min(1)
+      .or(z.array(z.string().min(1)).min(1))
+      .optional(),
+    {
+      common: true,
+      description:
+        "Column with the item; in NDJSON a dotted path (ips[]: every element of a list). Repeated: a row for each [default: detected in the first 200 records]",
+      value: "NAME",
+      repeats: "list",
+    },
+  ),
+  kindColumn: option(z.string().min(1).optional(), {
+    description:
+      "Column with the kind of the item. Overrides detection where its value is known; by default a column of kind names next to the item column is used",
+    value: "NAME",
+  }),
+  header: option(z.boolean().optional(), {
+    common: true,
+    description:
+      "The first line is data; columns are named column_1, column_2, …. By default a header is detected; --header forces one",
+    negated: true,
+  }),
+  delimiter: option(
+    z
+      .string()
+      .transform((text) => (text === String.raw`\t` ? "\t" : text))
+      .refine((text) => /^[^\p{L}\p{N}_"\r\n]$/u.test(text), {
+        error: "must be one character, neither a letter, a digit nor a quote; \\t stands for a tab",
+      })
+      .optional(),
+    {
+      description:
+        "Separator of cells, such as |, or \\t for a tab [default: detected among comma, semicolon, tab and |]",
+      value: "CHAR",
+    },
+  ),
+  comment: option(z.string().min(1).optional(), {
+    rare: true,
+    description: "Skip lines that start with TEXT. By default # if the input starts with it",
+    value: "TEXT",
+  }),
+  encoding: option(z.string().superRefine(mustBeEncoding).optional(), {
+    rare: true,
+    description:
+      "Encoding of a text input, such as windows-1252, utf-16le or shift_jis [default: UTF-8, or UTF-16 with a byte order mark]",
+    value: "NAME",
+  }),
+  sheet: option(z.string().min(1).optional(), {
+    rare: true,
+    description: "Sheet of an Excel workbook [default: the first]",
+    value: "NAME",
+  }),
+  recursive: option(z.boolean().default(false), {
+    description:
+      "Read folders with their subfolders, except hidden ones and links to folders. Files are sorted by path",
+  }),
+});
+
+const encodings = (
+  "utf-8 utf-16le utf-16be windows-1250 windows-1251 windows-1252 iso-8859-1 iso-8859-2 iso-8859-15 macintosh " +
+  "koi8-r shift_jis euc-jp euc-kr gbk gb18030 big5"
+).split(" ");
+
+function mustBeEncoding(label: string, context: z.RefinementCtx): void {
+  if (isEncoding(label)) return;
+  const meant = didYouMean(label, encodings);
+  const question = meant === null ? "" : `; did you mean ${meant}?`;
+  context.addIssue({ code: "custom", message: `there is no such encoding${question}` });
+}
+
+function isEncoding(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== "";
+  } catch {
+    return false;
+  }
+}

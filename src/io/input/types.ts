@@ -1,0 +1,167 @@
+import type { Readable } from "node:stream";
+import type { Clock } from "../../core/clock.js";
+import type { ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
+import type { Row } from "../../core/row.js";
+import type { InputType } from "../formats/typed-column.js";
+import type { TextBytes, Warnings } from "../formats/reading/lines.js";
+import type { InputReading, ReadOptions } from "../formats/types.js";
+
+export interface SourcePosition {
+  /** Bytes of decompressed input, rows and lines before it. */
+  readonly offset: number;
+  readonly row: number;
+  readonly line: number;
+  readonly columns: readonly string[];
+  readonly types?: readonly InputType[] | undefined;
+  /** Checksum of the stored bytes read by then, including bytes read ahead of `offset`. */
+  readonly input?: ChecksumState;
+  readonly reading: InputReading;
+  /** Of several inputs, what is known of each; `offset` and `row` then count across them. */
+  readonly files?: readonly FilePosition[];
+}
+
+/** How far one of several inputs was read. Plain JSON. */
+export interface FilePosition {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly types?: readonly InputType[] | undefined;
+  readonly reading: InputReading;
+  readonly kind?: string | undefined;
+  /** Offset and rows of the inputs before it; null if it isn't reached yet. */
+  readonly start: { readonly offset: number; readonly row: number } | null;
+  readonly input?: ChecksumState;
+  /** Stored size in bytes; null for a stream. */
+  readonly bytesTotal: number | null;
+  readonly warnings: readonly (readonly [message: string, count: number])[];
+}
+
+export interface Encoding {
+  /** Require gzip. Without this, gzip is detected by its first bytes. */
+  readonly gzip: boolean;
+  /** A label of the WHATWG. @default UTF-8, or UTF-16 with a byte order mark */
+  readonly encoding?: string | undefined;
+  /**
+   * Read a JSON document as NDJSON: `named` if the input is said to be JSON, `possible` if its first
+   * lines decide. @default not at all
+   */
+  readonly json?: "named" | "possible" | undefined;
+  readonly sheet?: string | undefined;
+}
+
+export interface SourceOptions extends ReadOptions, Encoding {
+  readonly resume: SourcePosition | null;
+  /** Detects pauses of a stream, which end the sample. @default the system clock */
+  readonly clock?: Clock;
+}
+
+interface CopiedFrom {
+  /** As the user named it, without a password. */
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** A file (seekable), the copy of a table, or a stream (stdin). */
+export type SourceInput =
+  | { readonly path: string; readonly copyOf?: CopiedFrom }
+  | {
+      readonly stream: Readable;
+      readonly name: string;
+      /** Identifies the content, where it is known before it is read. */
+      readonly version?: string;
+    };
+
+export interface NamedInput {
+  /** As given; of a folder's file, the folder and the path in it. */
+  readonly name: string;
+  readonly input: SourceInput;
+  /** The folder that stands for the file among others, as given. */
+  readonly folder?: string;
+}
+
+export interface SkippedFile {
+  readonly folder: string;
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** A folder of files, or of objects. */
+export interface InputFolder {
+  readonly name: string;
+  /** What is in it, in any order. Subfolders end in `/`. */
+  readonly entries: readonly string[];
+  pathOf(entry: string): string;
+  /** What an entry without `/` is; a link is what it leads to. */
+  kindOf(entry: string): Promise<"file" | "folder" | "other">;
+  open(entry: string): Promise<InputFolder>;
+}
+
+export interface SeveralInputs {
+  readonly inputs: readonly NamedInput[];
+  readonly skipped?: readonly SkippedFile[];
+}
+
+export type RunInput = SourceInput | SeveralInputs;
+
+/** An input as stored, before decompression and decoding. */
+export interface StoredInput {
+  readonly name: string;
+  readonly size: number | null;
+  /** Reads its first bytes, where reading may start at any offset; null for pipes and devices. */
+  readonly head: (() => Promise<Buffer>) | null;
+  readonly read: { checksum: RunningChecksum };
+  /**
+   * Reads the bytes from `start`.
+   * @throws FatalError `input_unreadable`; `input_changed` if they differ from what earlier
+   *   sessions read, or if the file changes during reading other than by growing
+   */
+  chunksFrom(start: number): AsyncGenerator<Buffer>;
+  close(): Promise<void>;
+}
+
+export interface InputBytes extends TextBytes {
+  /** Stored size in bytes; null if it isn't a regular file. */
+  readonly bytesTotal: number | null;
+  readonly warnings: Warnings;
+  bytesRead(): number;
+  checksum(): ChecksumState;
+  close(): Promise<void>;
+}
+
+/** Input of a source. A stream that was sampled is already open. */
+export type AnyInput = SourceInput | { readonly opened: InputBytes };
+
+/** An opened input with its header read and its item column found. */
+export interface OpenedSource {
+  /** The input's columns in order, unchanged (surrounding spaces included). */
+  readonly columns: readonly string[];
+  /** Their types, of tables. @default text */
+  readonly types?: readonly InputType[] | undefined;
+  readonly reading: InputReading;
+  /** Batches of rows in input order, never empty. Leaving the loop early closes the input. */
+  readonly rows: AsyncIterable<readonly Row[]>;
+  /** What is read, if it is not text: the kind of a table. */
+  readonly kind?: string | undefined;
+  /** Stored size in bytes; null for a stream. */
+  readonly bytesTotal: number | null;
+  bytesRead(): number;
+  /**
+   * Checksum of those bytes, verified by a resumed run; undefined for several inputs, which have one
+   * each.
+   */
+  checksum(): ChecksumState | undefined;
+  files?(): readonly FilePosition[];
+  /** What to tell the user of the columns of several inputs. */
+  readonly notices?: readonly string[];
+  readonly warnings: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+/** The part of an input that names its files. */
+export type NamedFiles = NamedFile | { readonly inputs: readonly { readonly input: NamedFile }[] };
+
+type NamedFile = { readonly path: string } | { readonly stream: unknown };
+
+export function inputPaths(input: NamedFiles): readonly string[] {
+  const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
+  return inputs.flatMap((one) => ("path" in one ? [one.path] : []));
+}

@@ -1,0 +1,49 @@
+import { UsageError } from "../../core/errors.js";
+
+interface ObjectAddress {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+/** Whether a name is the address of an object: `s3://BUCKET/KEY`. */
+export function isObjectAddress(name: string): boolean {
+  return /^s3:/i.test(name);
+}
+
+/** Whether a name is an address that stands for objects: one that ends in `/`, or a bucket. */
+export function isObjectPrefix(name: string): boolean {
+  return isObjectAddress(name) && (name.endsWith("/") || isBucket(name));
+}
+
+/** `s3://BUCKET` as `s3://BUCKET/`; any other address unchanged. */
+export function withBucketSlash(address: string): string {
+  return isBucket(address) ? `${address}/` : address;
+}
+
+function isBucket(name: string): boolean {
+  return /^s3:\/\/[^/?#]+$/i.test(name);
+}
+
+export function parseObjectPrefix(address: string): ObjectAddress {
+  const [, bucket] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/$/i.exec(address) ?? [];
+  return bucket === undefined ? parseObjectAddress(address) : { bucket, key: "" };
+}
+
+export function parseObjectAddress(address: string): ObjectAddress {
+  const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/([^?#]+)$/i.exec(address) ?? [];
+  if (bucket !== undefined && key !== undefined) return { bucket, key };
+  const [bare = ""] = address.split(/[?#]/, 1);
+  throw new UsageError("bad_object_address", `${bare} is not the address of an object`, {
+    hint: "write s3://BUCKET/KEY; a key cannot contain ? or # here",
+  });
+}
+
+/** An address as requests of the SDK name it. */
+export function objectAt(address: string): { readonly Bucket: string; readonly Key: string } {
+  const { bucket, key } = parseObjectAddress(address);
+  return { Bucket: bucket, Key: key };
+}
+
+export function objectAddress({ bucket, key }: ObjectAddress): string {
+  return `s3://${bucket}/${key}`;
+}

@@ -1,0 +1,117 @@
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { crc32 } from "node:zlib";
+import { FatalError, ReputeError } from "../../core/errors.js";
+import { startAnew, startOver } from "../../core/remedies.js";
+import { objectAt } from "./address.js";
+import { objectFault, type ObjectStore, statusOf, withStore } from "./client.js";
+import { encoded } from "./file-bytes.js";
+
+export interface PinnedObject {
+  readonly address: string;
+  readonly etag: string;
+  readonly size: number;
+  /** CRC-32 of the whole object as the store tells it; null if it does not. */
+  readonly crc: string | null;
+}
+
+export function pinObject(address: string): Promise<PinnedObject> {
+  return withStore(address, "read", async ({ sdk, client }) => {
+    const { ETag, ContentLength, ChecksumCRC32, ChecksumType } = await client.send(
+      new sdk.HeadObjectCommand({ ...objectAt(address), ChecksumMode: "ENABLED" }),
+    );
+    const crc = ChecksumType === "FULL_OBJECT" ? (ChecksumCRC32 ?? null) : null;
+    return { address, etag: ETag ?? "", size: ContentLength ?? 0, crc };
+  });
+}
+
+interface ReadObjectOptions {
+  /** Offset of the first byte. @default 0 */
+  readonly start?: number;
+  /** Offset after the last one. @default the object's size */
+  readonly end?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Requests in a row that may bring no byte. */
+const maxFailures = 6;
+
+/**
+ * Reads a version of an object, or a part of it. After a lost connection, continues where it was.
+ * At the end of a whole object, compares its CRC-32.
+ */
+export async function* readObject(
+  object: PinnedObject,
+  { start = 0, end = object.size, signal }: ReadObjectOptions = {},
+): AsyncGenerator<Buffer> {
+  const { address, etag, size } = object;
+  const isWhole = start === 0 && end === size;
+  let at = start;
+  let crc = 0;
+  const open = ({ sdk, client }: ObjectStore) =>
+    client.send(
+      new sdk.GetObjectCommand({
+        ...objectAt(address),
+        Range: `bytes=${at}-${end - 1}`,
+        ...(etag === "" ? {} : { IfMatch: etag }),
+      }),
+      signal && { abortSignal: signal },
+    );
+  for (let failures = 0; at < end;) {
+    const { Body } = await withStore(address, "read", open).catch((error: unknown) => {
+      const { cause } = error as Error;
+      throw statusOf(cause) === 412 ? objectChanged(address) : error;
+    });
+    const before = at;
+    try {
+      for await (const chunk of Body as Readable) {
+        at += (chunk as Buffer).length;
+        if (isWhole) crc = crc32(chunk as Buffer, crc);
+        yield chunk as Buffer;
+      }
+      if (at < end) throw new Error("the connection ended early");
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ReputeError) throw error;
+      failures = at > before ? 1 : failures + 1;
+      if (failures >= maxFailures) throw objectFault(address, "read", error);
+      await delay(100 * 2 ** failures);
+    }
+  }
+  if (isWhole && object.crc !== null && object.crc !== encoded(crc)) throw damaged(address);
+}
+
+export async function readText(address: string): Promise<string | null> {
+  return (await readVersion(address))?.text ?? null;
+}
+
+export async function readVersion(
+  address: string,
+): Promise<{ readonly text: string; readonly etag: string } | null> {
+  for (;;) {
+    try {
+      const pinned = await pinObject(address);
+      return { text: (await buffer(readObject(pinned))).toString(), etag: pinned.etag };
+    } catch (error) {
+      if (isMissing(error)) return null;
+      const isReplaced = error instanceof FatalError && error.code === "input_changed";
+      if (!isReplaced) throw error;
+    }
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === "input_not_found";
+}
+
+function damaged(address: string): FatalError {
+  const message = `${address} was damaged on its way: its CRC-32 differs from the store's`;
+  return new FatalError("object_damaged", message, { hint: startOver });
+}
+
+function objectChanged(address: string): FatalError {
+  return new FatalError("input_changed", `${address} was replaced while it was read`, {
+    hint: startAnew,
+  });
+}

@@ -1,0 +1,219 @@
+import type { TypedColumn } from "../../formats/typed-column.js";
+import { existsSync } from "node:fs";
+import { access as checkAccess, constants, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from "@duckdb/node-api";
+import type { TableName } from "../sql/dialect.js";
+import { loadDriver } from "../../../core/load-driver.js";
+import type {
+  Batches,
+  ConnectOptions,
+  FoundColumn,
+  FoundTable,
+  Query,
+  TableDatabase,
+  TableSession,
+} from "../warehouse/table-database.js";
+import type { DuckdbTarget } from "../warehouse/target.js";
+import { duckdbFault } from "./duckdb-fault.js";
+import { appendRows, type DuckdbDriver } from "./append-rows.js";
+
+interface OpenFile {
+  readonly instance: DuckDBInstance;
+  readonly connection: DuckDBConnection;
+}
+
+/**
+ * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
+ * a lock.
+ */
+export class DuckdbDatabase implements TableDatabase, TableSession {
+  readonly dialect = "duckdb";
+  readonly #driver: DuckdbDriver;
+  readonly #file: OpenFile;
+  readonly #display: string;
+  readonly explain: (error: unknown) => Error;
+  #open = true;
+
+  private constructor(
+    driver: DuckdbDriver,
+    file: OpenFile,
+    display: string,
+    explain: (error: unknown) => Error,
+  ) {
+    this.#driver = driver;
+    this.#file = file;
+    this.#display = display;
+    this.explain = explain;
+  }
+
+  static async open(
+    { file, display }: DuckdbTarget,
+    { access }: Pick<ConnectOptions, "access">,
+  ): Promise<DuckdbDatabase> {
+    const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
+    const explain = (error: unknown): Error =>
+      duckdbFault(display, error, access === "read" ? "read" : "write");
+    const opened = await openDuckdb(driver, file, access).catch((error: unknown) => {
+      throw explain(error);
+    });
+    return new DuckdbDatabase(driver, opened, display, explain);
+  }
+
+  readonly query: Query = async (sql, values = []) => {
+    try {
+      const result = await this.#file.connection.runAndReadAll(sql, [...values]);
+      return result.getRows() as (string | bigint | boolean | null)[][];
+    } catch (error) {
+      throw this.explain(error);
+    }
+  };
+
+  /** Starts a statement whose rows are fetched chunk by chunk. Errors are those of DuckDB. */
+  start(sql: string): Promise<DuckDBResult> {
+    return this.#file.connection.stream(sql);
+  }
+
+  /** How many statements a text has, and whether the first one selects. Errors are those of DuckDB. */
+  async statement(sql: string): Promise<{ readonly count: number; readonly isSelect: boolean }> {
+    const extracted = await this.#file.connection.extractStatements(sql);
+    if (extracted.count !== 1) return { count: extracted.count, isSelect: false };
+    const prepared = await extracted.prepare(0);
+    const isSelect = prepared.statementType === this.#driver.StatementType.SELECT;
+    prepared.destroySync();
+    return { count: 1, isSelect };
+  }
+
+  async transaction<T>(
+    work: (session: TableSession) => Promise<T>,
+    end: "COMMIT" | "ROLLBACK" = "COMMIT",
+  ): Promise<T> {
+    await this.query("BEGIN TRANSACTION");
+    try {
+      const result = await work(this);
+      await this.query(end);
+      return result;
+    } catch (error) {
+      await this.query("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async find({ schema, name }: TableName): Promise<FoundTable | null> {
+    const [found] = await this.query(
+      `SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()
+       AND lower(table_schema) = lower($1) AND lower(table_name) = lower($2)`,
+      [schema ?? "main", name],
+    );
+    if (found === undefined) return null;
+    return { schema, name, notTable: found[0] === "VIEW" ? "is a view" : null };
+  }
+
+  async columnsOf({ schema, name }: TableName): Promise<readonly FoundColumn[]> {
+    const rows = await this.query(
+      `SELECT column_name, data_type, NOT is_nullable AND column_default IS NULL FROM duckdb_columns() WHERE database_name = current_database()
+       AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)`,
+      [schema ?? "main", name],
+    );
+    return rows.map(([column, type, isRequired]) => ({
+      name: String(column),
+      type: String(type),
+      isRequired: isRequired === true,
+    }));
+  }
+
+  async hasKey({ schema, name }: TableName, key: readonly string[]): Promise<boolean> {
+    const wanted = key.map((_, index) => `lower($${index + 3})`).join(", ");
+    const found = await this.query(
+      `SELECT 1 FROM duckdb_constraints() WHERE database_name = current_database()
+       AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)
+       AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
+       AND list_sort(list_transform(constraint_column_names, lambda name: lower(name)))
+         = list_sort([${wanted}])`,
+      [schema ?? "main", name, ...key],
+    );
+    return found.length > 0;
+  }
+
+  loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
+    return this.#append(null, columns, batches);
+  }
+
+  async append(table: TableName, columns: readonly TypedColumn[], batches: Batches) {
+    // An appender needs every column, in table order.
+    const nameOf = ({ name }: { readonly name: string }): string => name.toLowerCase();
+    const found = (await this.columnsOf(table)).map(nameOf);
+    if (found.join("\0") !== columns.map(nameOf).join("\0")) return false;
+    await this.#append(table, columns, batches);
+    return true;
+  }
+
+  async #append(
+    table: TableName | null,
+    columns: readonly TypedColumn[],
+    batches: Batches,
+  ): Promise<TableName> {
+    const rows = { table, columns, batches, display: this.#display };
+    return appendRows(this.#driver, this.#file.connection, rows).catch((error: unknown) => {
+      throw this.explain(error);
+    });
+  }
+
+  async settle(): Promise<void> {
+    await this.query("CHECKPOINT");
+  }
+
+  close(): Promise<void> {
+    if (this.#open) {
+      this.#open = false;
+      this.#file.connection.closeSync();
+      this.#file.instance.closeSync();
+    }
+    return Promise.resolve();
+  }
+}
+
+/**
+ * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
+ * beside the file. Nothing is downloaded.
+ */
+const settings = { memory_limit: "128MB", threads: "2", autoinstall_known_extensions: "false" };
+
+/** At offset 8 of every database file. */
+const magic = "DUCK";
+
+/**
+ * DuckDB opens a file of another format as an empty database in memory, whose rows would be lost.
+ */
+async function checkFormat(file: string): Promise<void> {
+  const facts = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (facts === null) return;
+  // To open a named pipe is to wait for its writer.
+  if (facts.isFIFO()) throw new Error(`${file} is a named pipe`);
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0);
+    if (bytesRead === 12 && buffer.toString("latin1", 8) === magic) return;
+    throw new Error(`${file} is not a valid DuckDB database`);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Opens a DuckDB file. A check of one that does not exist opens an empty database in memory. */
+async function openDuckdb(
+  driver: DuckdbDriver,
+  file: string,
+  access: ConnectOptions["access"],
+): Promise<OpenFile> {
+  await checkFormat(file);
+  const access_mode = access === "read" ? "READ_ONLY" : "READ_WRITE";
+  const isTrial = access === "check" && !existsSync(file);
+  if (isTrial) await checkAccess(dirname(file), constants.W_OK);
+  const path = isTrial ? ":memory:" : file;
+  const instance = await driver.DuckDBInstance.create(path, { ...settings, access_mode });
+  return { instance, connection: await instance.connect() };
+}

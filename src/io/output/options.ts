@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { columns } from "../../core/columns.js";
+import { countedVerdicts, findingStatuses } from "../../core/finding.js";
+import { namesAmong, option } from "../../core/options.js";
+import { esActions, esIds, sinkFormats } from "../formats/types.js";
+
+/**
+ * What a table does with the rows of a run: adds them, keeps the newest row per key, or holds only
+ * them.
+ */
+const tableModes = ["append", "merge", "replace"] as const;
+
+export type TableMode = (typeof tableModes)[number];
+
+const outputFormats = [...sinkFormats, "parquet"] as const;
+
+/** Prefix of the added columns if `--prefix` is not given. */
+export const defaultPrefix = "rep_";
+
+const prefixText = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_]{0,31}$/, "must begin with a letter; letters, digits and _ only");
+
+/** Prefix of the added columns of an output that is read. */
+export const earlierPrefix = option(prefixText.optional(), {
+  rare: true,
+  description: `Prefix of the added columns [default: as the manifest says, else ${defaultPrefix}]`,
+  value: "TEXT",
+});
+
+const columnNames = namesAmong(
+  columns.map(({ name }) => name),
+  "column",
+).transform((names) => (names.includes("status") ? names : ["status", ...names]));
+
+const columnList = z
+  .union([z.string().transform((text) => text.split(",")), z.array(z.string())])
+  .pipe(z.array(z.string().trim().min(1)).min(1))
+  .transform((names): readonly string[] => [...new Set(names)]);
+
+export const sinkOptions = z.strictObject({
+  output: option(z.string().min(1).prefault("-"), {
+    common: true,
+    description:
+      "Output: a file, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout. In the name of a file or folder, {date} is the day on which the run starts (UTC), {run_id} its identifier; such folders are created",
+    value: "OUT",
+    alias: "o",
+  }),
+  to: option(z.enum(outputFormats).optional(), {
+    common: true,
+    description:
+      "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. ecs, stix and es-bulk are shapes for security platforms and are written only when named here",
+    value: "FORMAT",
+  }),
+  mode: option(z.enum(tableModes).default("append"), {
+    description:
+      "What a table does with the rows. append adds them. merge keeps one row per item, the newest; rows without an item are counted, not stored. replace puts them in the place of all rows, once the run is complete",
+    value: "MODE",
+  }),
+  key: option(columnList.optional(), {
+    description:
+      "With --mode merge: keep one row per value of these columns of the table [default: rep_kind,rep_item]",
+    value: "LIST",
+  }),
+  columns: option(columnNames.optional(), {
+    description:
+      "Add only these columns, in this order, named without the prefix: verdict,tags,asn. The status is always there, first if it is not listed; the input's columns stay. Flat rows only: not for nested NDJSON and the shapes of security platforms",
+    value: "LIST",
+  }),
+  only: option(
+    namesAmong([...countedVerdicts, ...findingStatuses], "verdict or status").optional(),
+    {
+      description:
+        "Write only rows with one of these verdicts or statuses: malicious,suspicious,listed, or failed,partial. none and unknown are verdicts, too. Other rows are counted, not written",
+      value: "LIST",
+    },
+  ),
+  distinct: option(z.boolean().default(false), {
+    description:
+      "Write one row per kind and item, the first, for a lookup table. Repeated rows and rows without an item are counted, not written",
+  }),
+  prefix: option(prefixText.default(defaultPrefix), {
+    rare: true,
+    description: "Prefix of the added columns",
+    value: "TEXT",
+  }),
+  shape: option(z.enum(["flat", "nested"]).optional(), {
+    rare: true,
+    description:
+      "Shape of NDJSON output [default nested]. nested adds one member with the answer as received, flat adds the columns",
+    value: "SHAPE",
+  }),
+  esIndex: option(
+    z
+      .string()
+      .regex(
+        /^(?![-_+.])[^A-Z\\/*?"<>| ,#:\x00-\x1f\x7f]{1,255}$/,
+        'must be the name of an index: lower case, not beginning with - _ + or ., and without \\ / * ? " < > | , # : or spaces',
+      )
+      .optional(),
+    {
+      rare: true,
+      description:
+        "Index named in every action line of --to es-bulk [default: none; the address of the _bulk request names it]",
+      value: "NAME",
+    },
+  ),
+  esAction: option(z.enum(esActions).optional(), {
+    rare: true,
+    description:
+      "Action of --to es-bulk [default index]. index replaces a document of the same _id; create, which data streams need, refuses it (409)",
+  }),
+  esId: option(z.enum(esIds).optional(), {
+    rare: true,
+    description:
+      "What the _id of --to es-bulk is from [default row]. row: the row's number and columns; item: its kind and item, so that a later night replaces the document, whatever its row",
+  }),
+  raw: option(z.boolean().default(false), {
+    rare: true,
+    description:
+      "Add the results as received as the last columns of flat output: query and quick check, as JSON text",
+  }),
+  formulaGuard: option(z.boolean().default(true), {
+    rare: true,
+    description:
+      "Leave added CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
+  }),
+  tagIps: option(z.string().min(1).optional(), {
+    rare: true,
+    description:
+      "After the rows, export the IP addresses of every tag seen in the run to this folder. See repute tags export",
+    value: "DIR",
+  }),
+});
+
+export type SinkSettings = z.output<typeof sinkOptions>;

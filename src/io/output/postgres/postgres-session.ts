@@ -1,0 +1,198 @@
+import type { TypedColumn } from "../../formats/typed-column.js";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "pg";
+import type { from as copyFrom } from "pg-copy-streams";
+import { FatalError } from "../../../core/errors.js";
+import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
+import { loadDriver } from "../../../core/load-driver.js";
+import type {
+  Batches,
+  FoundColumn,
+  FoundTable,
+  Query,
+  TableSession,
+} from "../warehouse/table-database.js";
+import { copyText } from "./copy-text.js";
+import { loginAddress } from "./login-address.js";
+import { isTransient } from "./server-fault.js";
+
+/**
+ * Limits set per transaction with SET LOCAL, because some poolers reject startup parameters.
+ * Keepalives let the server detect a dead client and release its locks.
+ */
+const sessionLimits = {
+  lock_timeout: "60s",
+  statement_timeout: "10min",
+  idle_in_transaction_session_timeout: "2min",
+  tcp_keepalives_idle: "30",
+  tcp_keepalives_interval: "10",
+  tcp_keepalives_count: "3",
+};
+
+/** Timeout of pg for any answer; longer than `statement_timeout`. */
+const answerTimeoutMs = 11 * 60_000;
+
+const connectTimeoutMs = 30_000;
+const endTimeoutMs = 2_000;
+
+interface PostgresDriver {
+  readonly Client: typeof Client;
+  readonly copyFrom: typeof copyFrom;
+}
+
+async function loadPostgres(): Promise<PostgresDriver> {
+  const { Client } = await loadDriver("pg", () => import("pg"));
+  const { from } = await loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
+  return { Client, copyFrom: from };
+}
+
+const temporary: TableName = { schema: "pg_temp", name: "repute_staging" };
+
+export class PostgresSession implements TableSession {
+  readonly dialect = "postgres";
+  readonly client: Client;
+  readonly #driver: PostgresDriver;
+  readonly #settings: readonly string[];
+
+  private constructor(driver: PostgresDriver, client: Client, settings: readonly string[]) {
+    this.#driver = driver;
+    this.client = client;
+    this.#settings = settings;
+  }
+
+  /**
+   * Connects and logs in.
+   * @param url address with all parameters that pg understands
+   */
+  static async open(url: string, onWarning: (message: string) => void): Promise<PostgresSession> {
+    const driver = await loadPostgres();
+    const client = new driver.Client({
+      connectionString: await loginAddress(driver.Client, url, onWarning),
+      application_name: "repute",
+      keepAlive: true,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: answerTimeoutMs,
+    });
+    // A pending query fails on its own, and the next query fails after a loss in between.
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+    } catch (error) {
+      // The connection may be open and waiting for a password.
+      client.connection.stream.destroy();
+      throw error;
+    }
+    const given = new URL(url).searchParams;
+    const settings = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
+    const statements = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
+    return new PostgresSession(driver, client, statements);
+  }
+
+  async transaction<T>(
+    work: (session: this) => Promise<T>,
+    begin: string,
+    end: "COMMIT" | "ROLLBACK",
+  ): Promise<T> {
+    await this.client.query([begin, ...this.#settings].join("; "));
+    let result: T;
+    try {
+      result = await work(this);
+    } catch (error) {
+      // A lost or hanging connection rolls back on its own.
+      if (!isTransient(error)) await this.client.query("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+    const { command } = await this.client.query(end);
+    // COMMIT of a failed transaction returns ROLLBACK without an error.
+    if (command !== end) {
+      throw new FatalError(
+        "database_error",
+        "the server rolled back a transaction instead of committing it",
+      );
+    }
+    return result;
+  }
+
+  readonly query: Query = async (text, values = []) => {
+    const { rows } = await this.client.query<(string | boolean | null)[]>({
+      text,
+      values: [...values],
+      rowMode: "array",
+    });
+    return rows;
+  };
+
+  /** A lost connection may still hold the lock until the server notices. */
+  async lock(name: string): Promise<void> {
+    await this.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`repute ${name}`]);
+  }
+
+  async find(table: TableName): Promise<FoundTable | null> {
+    const [found] = await this.query(
+      `SELECT n.nspname, c.relkind IN ('r', 'p') FROM pg_class c
+       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)`,
+      [quoteTable("postgres", table)],
+    );
+    if (found === undefined) return null;
+    const notTable = found[1] ? null : "exists but is not a table";
+    return { schema: String(found[0]), name: table.name, notTable };
+  }
+
+  async columnsOf(table: TableName): Promise<readonly FoundColumn[]> {
+    const rows = await this.query(
+      // Defaults, identities, generated columns, domains and triggers fill a column, too.
+      `SELECT attname, format_type(atttypid, atttypmod), (attnotnull OR typnotnull) AND NOT atthasdef
+         AND attidentity = '' AND typdefault IS NULL AND NOT EXISTS (SELECT 1 FROM pg_trigger
+           WHERE tgrelid = attrelid AND NOT tgisinternal AND tgtype & 7 = 7)
+       FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+      [quoteTable("postgres", table)],
+    );
+    return rows.map(([name, type, isRequired]) => ({
+      name: String(name),
+      type: String(type),
+      isRequired: isRequired === true,
+    }));
+  }
+
+  async hasKey(table: TableName, key: readonly string[]): Promise<boolean> {
+    const found = await this.query(
+      `SELECT 1 FROM pg_index i WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indisvalid
+       AND i.indpred IS NULL AND i.indnkeyatts = ${key.length}
+       AND ARRAY[${key.map((_, index) => `$${index + 2}`).join(", ")}]::text[] = (
+         SELECT array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") FROM pg_attribute a
+         WHERE a.attrelid = i.indrelid AND a.attnum = ANY ((i.indkey::int2[])[0:${key.length - 1}]))`,
+      [quoteTable("postgres", table), ...[...key].sort()],
+    );
+    return found.length > 0;
+  }
+
+  // Readers go on; inserts of other runs and programs wait.
+  async lockTable(table: TableName): Promise<void> {
+    await this.query(`LOCK TABLE ${quoteTable("postgres", table)} IN SHARE ROW EXCLUSIVE MODE`);
+  }
+
+  async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
+    const names = columns.map(({ name }) => quoteIdentifier("postgres", name));
+    const types = columns.map(({ type }) => type);
+    const definitions = names.map((name, index) => `${name} ${sqlType("postgres", types[index]!)}`);
+    await this.query(`CREATE TEMPORARY TABLE ${temporary.name} (${definitions.join(", ")})`);
+    const copy = `COPY ${quoteTable("postgres", temporary)} (${names.join(", ")}) FROM STDIN (ENCODING 'UTF8')`;
+    for await (const batch of batches) {
+      const stream = this.client.query(this.#driver.copyFrom(copy));
+      await new Promise<void>((resolve, reject) => {
+        stream.on("error", reject).once("finish", resolve);
+        stream.end(copyText(types, batch));
+      });
+    }
+    return temporary;
+  }
+
+  /** Closes the connection. An unresponsive one is left to the system. */
+  async end(): Promise<void> {
+    const ended = this.client.end().catch(() => undefined);
+    await Promise.race([ended, delay(endTimeoutMs, undefined, { ref: false })]);
+    // The socket must not keep the process alive.
+    this.client.connection.stream.destroy();
+  }
+}

@@ -1,0 +1,39 @@
+import type { Clock } from "../../../core/clock.js";
+import type { InputType } from "../../formats/typed-column.js";
+import type { TableName } from "../sql/dialect.js";
+import type { InputValue } from "./values.js";
+
+/** Receives what is read of a table. Everything comes again if reading has to start over. */
+export interface TableReceiver {
+  /** Starts, or starts over, with these columns. Names may repeat. @param types one per column */
+  begin(columns: readonly string[], types: readonly InputType[]): Promise<void>;
+  rows(batch: readonly (readonly InputValue[])[]): Promise<void>;
+}
+
+export interface TableReadOptions {
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  /** Folder for a temporary file. @default one of its own */
+  readonly folder?: string;
+  readonly onWarning: (message: string) => void;
+}
+
+export interface TableInput {
+  readonly kind: "parquet" | "duckdb" | "postgres";
+  /** Name for messages and the manifest, without a password. */
+  readonly name: string;
+  /** The file that holds it; null for a server. */
+  readonly file: string | null;
+  /** Reads all rows once, as of one moment. Writes nothing to the source. */
+  read(receiver: TableReceiver, options: TableReadOptions): Promise<void>;
+}
+
+export type Selection =
+  | { readonly table: TableName }
+  /** A single statement that returns rows. */
+  | { readonly query: string };
+
+export interface SelectionReading extends TableReadOptions {
+  readonly selection: Selection;
+  readonly receiver: TableReceiver;
+}

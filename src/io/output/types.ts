@@ -1,0 +1,68 @@
+import type { Manifest } from "../../core/manifest/manifest.js";
+import type { EnrichedRow } from "../../core/row.js";
+import type { ChecksumState } from "../../core/files/running-checksum.js";
+import type { SinkFormat } from "../formats/types.js";
+
+/** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
+export interface SinkPosition {
+  readonly length: number;
+  readonly rows: number;
+  /** Files: checksum of that length, verified on resume. */
+  readonly checksum?: ChecksumState;
+  /** With `--distinct`: the list of items seen so far. */
+  readonly seen?: Pick<SinkPosition, "length" | "checksum">;
+}
+
+export type FileFormat = SinkFormat | "parquet";
+
+/** A file on disk that holds what was written to it. */
+export interface WrittenFile {
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** What is going to be published: all rows of a run. */
+export interface WrittenOutput {
+  /** Size of the file; null if the output holds more than this run. */
+  readonly bytes: number | null;
+  /** SHA-256 of the file, hex; null if the output holds more than this run. */
+  readonly sha256: string | null;
+  /** Null for a STIX bundle, which does not hold them one by one. */
+  readonly rows: number | null;
+  /** STIX bundles only. */
+  readonly indicators?: number;
+  /** Of a merged table: rows that lack a value of its key, and are not stored. */
+  readonly withoutKey?: number;
+}
+
+export interface Sink {
+  /** Writes rows in order. Resolves when it accepts more: this is the back-pressure. */
+  write(rows: readonly EnrichedRow[]): Promise<void>;
+  /** Makes all rows written so far durable and returns the position. */
+  checkpoint(): Promise<SinkPosition>;
+  /**
+   * Completes the output and moves it to its final name.
+   * @param suffix appended to the final name of the output. @default none
+   * @param manifest of the run, which tables keep. @default none
+   */
+  finish(suffix?: string, manifest?: Manifest | null): Promise<void>;
+  /** Closes without completing: nothing gets the final name, durable data stays for a resume. */
+  abandon(): Promise<void>;
+}
+
+export interface Destination {
+  /** Final path, or null for a stream. */
+  readonly path: string | null;
+  /** Bytes written, including earlier sessions. */
+  readonly length: number;
+  /** Checksum of those bytes; null for a stream, which is never read back. */
+  checksum(): ChecksumState | null;
+  write(bytes: Uint8Array): Promise<void>;
+  /** Makes written bytes durable (fsync); no effect on a stream. */
+  sync(): Promise<void>;
+  /** Completes: durable, under the final name plus `suffix` (default none). */
+  finish(suffix?: string): Promise<void>;
+  /** Closes the destination; written bytes stay under the part name. */
+  abandon(): Promise<void>;
+}
