@@ -4,7 +4,7 @@ export {
   exitCodeOfRun,
   exitCodes,
   isInterrupted,
-} from "../run/exit-reason.js";
+} from "../jobs/enrich/exit-reason.js";
 
 export const commonExitCodes = [
   ["0", "done, without failures"],

@@ -2,12 +2,12 @@ import type { Readable, Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
 import type { FolderSettings } from "../io/input/listing/list-inputs.js";
 import type { RunInput } from "../io/input/types.js";
-import { inGroups, runOptions } from "../run/options.js";
+import { inGroups, runOptions } from "../jobs/enrich/options.js";
 import type { Manifest } from "../core/manifest/manifest.js";
 import { type ClientSettings, type EnrichFileOptions, fileSchema } from "./options.js";
 import { checkedOptions } from "./settings.js";
 import type { Services } from "./services.js";
-import type { ReadingSettings } from "../run/rows/row-handling.js";
+import type { ReadingSettings } from "../jobs/enrich/rows/row-handling.js";
 
 /** Runs the main job with a client's settings, pace and cache. */
 export async function enrichFile(
@@ -26,7 +26,7 @@ export async function enrichFile(
   const { stateFolder } = services.settings;
   const [session, { enrich }] = await Promise.all([
     services.session("url"),
-    import("../run/execute.js"),
+    import("../jobs/enrich/execute.js"),
   ]);
   const toFile = typeof output === "string";
   return enrich({
@@ -68,7 +68,7 @@ async function runInput(
       hint: "name at least one file",
     });
   }
-  const { inputNamed } = await import("../run/choose-inputs.js");
+  const { inputNamed } = await import("../jobs/enrich/choose-inputs.js");
   const stdin = () => ({ stream: process.stdin, name: "stdin" });
   return inputNamed(names, stdin, settings, { onNotice, onWarning });
 }

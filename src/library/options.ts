@@ -1,17 +1,17 @@
 import { z } from "zod";
 import type { CallOptions } from "../client/api/types.js";
-import type { ExportTagsOptions } from "../tags/types.js";
-import type { PrepareOptions } from "../webhooks/prepare.js";
+import type { ExportTagsOptions } from "../jobs/tags/types.js";
+import type { PrepareOptions } from "../jobs/webhooks/prepare.js";
 import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
 import { sourceOptions } from "../io/input/source-options.js";
 import { lookupOptions } from "../client/lookup/options.js";
 import type { RequestPace } from "../client/pace/request-pace.js";
 import { sinkOptions } from "../io/output/options.js";
-import { runOptions } from "../run/options.js";
+import { runOptions } from "../jobs/enrich/options.js";
 import { serviceOptions } from "../service/options.js";
 import type { Clock } from "../core/clock.js";
-import type { EnrichJob } from "../run/types.js";
+import type { EnrichJob } from "../jobs/enrich/types.js";
 
 const secret = z.string().min(1).optional();
 

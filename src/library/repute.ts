@@ -7,9 +7,9 @@ import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
 import type { RequestPace } from "../client/pace/request-pace.js";
 import type { Manifest } from "../core/manifest/manifest.js";
-import type { ExportReport } from "../tags/types.js";
-import type { Webhook } from "../webhooks/configuration.js";
-import type { WebhookDelivery } from "../webhooks/send.js";
+import type { ExportReport } from "../jobs/tags/types.js";
+import type { Webhook } from "../jobs/webhooks/configuration.js";
+import type { WebhookDelivery } from "../jobs/webhooks/send.js";
 import { enrichFile } from "./enrich-file.js";
 import { checkItems, clientSettings, lookupSettings } from "./settings.js";
 import { Services, stoppablePace } from "./services.js";
@@ -153,7 +153,7 @@ export class Repute implements AsyncDisposable {
    * @throws UsageError if the folder holds something else or is in use, FatalError
    */
   async exportTags(options: TagListOptions): Promise<ExportReport> {
-    const { exportTags } = await import("../tags/export-tags.js");
+    const { exportTags } = await import("../jobs/tags/export-tags.js");
     const own = { ...options, ...(await this.#services.tagExport()) };
     return this.#track(exportTags({ ...own, ...this.#call(options) }));
   }
@@ -187,7 +187,7 @@ export class Repute implements AsyncDisposable {
   ): Promise<WebhookDelivery> {
     const call = this.#call(options);
     const context = typeof about === "string" ? await this.caseContext(about, options) : about;
-    const { sendWebhook } = await import("../webhooks/send.js");
+    const { sendWebhook } = await import("../jobs/webhooks/send.js");
     const { readExclusions } = await import("../core/exclusions/read-exclusions.js");
     const { clock, settings, caseKeys } = this.#services;
     const { retries, timeout: timeoutMs } = settings;

@@ -10,7 +10,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { enrich } from "../../src/run/execute.js";
+import { enrich } from "../../src/jobs/enrich/execute.js";
 import { jobHere } from "../helpers/job-here.js";
 import { startService } from "../../src/service/service.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";

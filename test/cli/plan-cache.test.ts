@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.js";
-import type { Plan } from "../../src/run/plan/plan.js";
+import type { Plan } from "../../src/jobs/plan/plan.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { progressLine } from "../../src/cli/terminal/progress-display.js";
 import { ProgressMeter } from "../../src/cli/terminal/progress-meter.js";
 import { systemClock } from "../../src/core/clock.js";
-import type { RunProgress } from "../../src/run/types.js";
+import type { RunProgress } from "../../src/jobs/enrich/types.js";
 import { startService } from "../../src/service/service.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

@@ -5,12 +5,12 @@ import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FatalError } from "../../src/core/errors.js";
-import { openSink } from "../../src/run/destination/open-output.js";
+import { openSink } from "../../src/jobs/enrich/destination/open-output.js";
 import type { Sink, SinkPosition } from "../../src/io/output/types.js";
 import { type SinkFormat, sinkFormats } from "../../src/io/formats/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import type { TextOutputTarget } from "../../src/run/destination/output-target.js";
+import type { TextOutputTarget } from "../../src/jobs/enrich/destination/output-target.js";
 
 const variants: readonly { readonly format: SinkFormat; readonly gzip: boolean; name: string }[] = [
   ...sinkFormats

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, it, test } from "vitest";
-import { exportedTag, exporterOf, linesOf } from "../unit/tags/exporting.js";
+import { exportedTag, exporterOf, linesOf } from "../unit/jobs/tags/exporting.js";
 import {
   addresses,
   type Bend,
@@ -8,7 +8,7 @@ import {
   served,
   startTagServer,
   type TagServer,
-} from "../unit/tags/tag-server.js";
+} from "../unit/jobs/tags/tag-server.js";
 
 /** Entries for three pages. */
 const many = addresses(25_000);

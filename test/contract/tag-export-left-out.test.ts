@@ -2,9 +2,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openWithheld } from "../../src/client/lookup/withheld.js";
-import { exportedTags } from "../../src/tags/folder/export-index.js";
-import { exporterOf, readExport } from "../unit/tags/exporting.js";
-import { served, startTagServer } from "../unit/tags/tag-server.js";
+import { exportedTags } from "../../src/jobs/tags/folder/export-index.js";
+import { exporterOf, readExport } from "../unit/jobs/tags/exporting.js";
+import { served, startTagServer } from "../unit/jobs/tags/tag-server.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

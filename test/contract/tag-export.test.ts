@@ -2,8 +2,8 @@ import { readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { reply } from "../helpers/scripted-server.js";
-import { exportedTag, exporterOf, linesOf, readExport } from "../unit/tags/exporting.js";
-import { addresses, served, startTagServer } from "../unit/tags/tag-server.js";
+import { exportedTag, exporterOf, linesOf, readExport } from "../unit/jobs/tags/exporting.js";
+import { addresses, served, startTagServer } from "../unit/jobs/tags/tag-server.js";
 
 const aTag = { "spam:bulk": served(["192.0.2.10", "2001:db8::1", "192.0.2.9"]) };
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
-import { enrich } from "../../src/run/execute.js";
+import { enrich } from "../../src/jobs/enrich/execute.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { jobHere } from "../helpers/job-here.js";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { enrich } from "../../src/run/execute.js";
+import { enrich } from "../../src/jobs/enrich/execute.js";
 import { reply, startScriptedServer, type Step } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/client/api/answers.js";

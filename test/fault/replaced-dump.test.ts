@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
-import { statePath } from "../../src/run/state/state-files.js";
+import { statePath } from "../../src/jobs/enrich/state/state-files.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { type EnrichHereOptions, enrichHere, type EnrichedHere } from "../helpers/enrich-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

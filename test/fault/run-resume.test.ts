@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
-import { statePath } from "../../src/run/state/state-files.js";
+import { statePath } from "../../src/jobs/enrich/state/state-files.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
 import { enrichHere } from "../helpers/enrich-here.js";

@@ -3,14 +3,14 @@ import { cp, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises
 import { dirname, join } from "node:path";
 import { ReputeError } from "../../src/core/errors.js";
 import { openSealedJson } from "../../src/core/files/json-file.js";
-import { enrich } from "../../src/run/execute.js";
+import { enrich } from "../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import type { AnsweringServer } from "./answering-server.js";
 import { comparableRows } from "./comparable-rows.js";
 import { startRepute } from "./run-repute.js";
 import { readParquet } from "../contract/warehouse-readers.js";
 import { jobHere } from "./job-here.js";
-import type { Checkpoint } from "../../src/run/state/checkpoint.js";
+import type { Checkpoint } from "../../src/jobs/enrich/state/checkpoint.js";
 
 /** A run that was killed after a checkpoint, and its expected result. */
 export interface KilledFixture {

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
-import { enrichOptions, type FlatSettings, inGroups } from "../../src/run/options.js";
-import type { EnrichJob } from "../../src/run/types.js";
+import { enrichOptions, type FlatSettings, inGroups } from "../../src/jobs/enrich/options.js";
+import type { EnrichJob } from "../../src/jobs/enrich/types.js";
 import { Session } from "../../src/client/session/session.js";
 import type { SessionOptions } from "../../src/client/session/types.js";
 import { userStateFolder } from "../../src/core/files/user-folders.js";

@@ -7,12 +7,12 @@ import { Withheld } from "../../src/client/lookup/withheld.js";
 import { composeLookup } from "../../src/client/lookup/compose.js";
 import { Pace } from "../../src/client/pace/pace.js";
 import { Slots } from "../../src/client/pace/slots.js";
-import { countLookups } from "../../src/run/plan/count-lookups.js";
-import { Tally } from "../../src/run/tally.js";
+import { countLookups } from "../../src/jobs/plan/count-lookups.js";
+import { Tally } from "../../src/jobs/enrich/tally.js";
 import { aProgress } from "./a-progress.js";
 import { ManualClock } from "./manual-clock.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";
-import type { RowHandling } from "../../src/run/rows/row-handling.js";
+import type { RowHandling } from "../../src/jobs/enrich/rows/row-handling.js";
 
 export interface RunSimulation {
   readonly rows: RowHandling;

@@ -1,9 +1,9 @@
 import type { Row } from "../../src/core/row.js";
-import { moveRows, type RowMoveOptions } from "../../src/run/rows/move-rows.js";
-import { RunSignals } from "../../src/run/run-signals.js";
-import type { Tally } from "../../src/run/tally.js";
+import { moveRows, type RowMoveOptions } from "../../src/jobs/enrich/rows/move-rows.js";
+import { RunSignals } from "../../src/jobs/enrich/run-signals.js";
+import type { Tally } from "../../src/jobs/enrich/tally.js";
 import { type LookupStore, MemoryStore } from "../../src/client/store/store.js";
-import type { RowHandling } from "../../src/run/rows/row-handling.js";
+import type { RowHandling } from "../../src/jobs/enrich/rows/row-handling.js";
 import { endpointOf } from "../../src/client/lookup/attempt/journalled.js";
 
 /** Reads the input in advance: real reading takes no simulated time. */

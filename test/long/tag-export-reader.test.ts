@@ -8,10 +8,10 @@ import {
   exportedTags,
   type ExportIndex,
   exportIndexSchema,
-} from "../../src/tags/folder/export-index.js";
+} from "../../src/jobs/tags/folder/export-index.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { startExporter } from "../unit/tags/exporter-process.js";
-import { addresses, served, startTagServer } from "../unit/tags/tag-server.js";
+import { startExporter } from "../unit/jobs/tags/exporter-process.js";
+import { addresses, served, startTagServer } from "../unit/jobs/tags/tag-server.js";
 
 const letters = "abcdefghijklmnop";
 const names = ["a:one", "b:two"];

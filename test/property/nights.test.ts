@@ -4,10 +4,10 @@ import { metricsText } from "../../src/cli/unattended/metrics-file.js";
 import { formatSummary } from "../../src/cli/commands/enrich/summary.js";
 import { formats } from "../../src/io/formats/registry.js";
 import type { EarlierRecord } from "../../src/io/formats/types.js";
-import { Tally } from "../../src/run/tally.js";
+import { Tally } from "../../src/jobs/enrich/tally.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { diffOutputs } from "../../src/report/diff/diff-outputs.js";
-import { tallyReport } from "../../src/report/report-tally.js";
+import { diffOutputs } from "../../src/jobs/diff/diff-outputs.js";
+import { tallyReport } from "../../src/jobs/report/report-tally.js";
 import { aRow } from "../helpers/enriched-rows.js";
 import {
   findingOf,

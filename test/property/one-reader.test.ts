@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isBogon } from "../../src/core/item/ip.js";
 import { recogniseItem } from "../../src/core/item/recognise.js";
-import { itemFinder } from "../../src/extract/find-items.js";
+import { itemFinder } from "../../src/jobs/extract/find-items.js";
 
 const octet = fc.integer({ min: 11, max: 250 });
 const ipv4 = fc

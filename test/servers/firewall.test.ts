@@ -7,13 +7,13 @@ import { createDispatcher } from "../../src/client/api/http/dispatcher.js";
 import { IntelClient } from "../../src/client/api/intel-client.js";
 import { systemClock } from "../../src/core/clock.js";
 import { startService, type Service } from "../../src/service/service.js";
-import { exportTags } from "../../src/tags/export-tags.js";
-import type { ExportReport } from "../../src/tags/types.js";
+import { exportTags } from "../../src/jobs/tags/export-tags.js";
+import type { ExportReport } from "../../src/jobs/tags/types.js";
 import { openWithheld } from "../../src/client/lookup/withheld.js";
 import { nothingWithheld } from "../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { exportedTag, linesOf, readExport } from "../unit/tags/exporting.js";
-import { addresses } from "../unit/tags/tag-server.js";
+import { exportedTag, linesOf, readExport } from "../unit/jobs/tags/exporting.js";
+import { addresses } from "../unit/jobs/tags/tag-server.js";
 
 const run = promisify(execFile);
 

@@ -7,7 +7,7 @@ import { calls } from "../../src/client/api/calls.js";
 import { endpoints } from "../../src/client/api/endpoints.js";
 import { abuseContactStatuses, caseStates, resultTypes } from "../../src/client/api/schema/vocabulary.js";
 import { blocklistStatuses, intents } from "../../src/core/finding.js";
-import { webhookSchema } from "../../src/webhooks/configuration.js";
+import { webhookSchema } from "../../src/jobs/webhooks/configuration.js";
 
 const page = new URL("../../docs/interface.md", import.meta.url);
 const text = await readFile(fileURLToPath(page), "utf8");

@@ -1,12 +1,12 @@
 import { apiOptions } from "../../client/api/options.js";
 import { isQuota, option } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
-import type { Plan } from "../../run/plan/plan.js";
-import type { PlannedPace } from "../../run/plan/plan-time.js";
-import type { CachedAnswers } from "../../run/plan/planned-items.js";
+import type { Plan } from "../../jobs/plan/plan.js";
+import type { PlannedPace } from "../../jobs/plan/plan-time.js";
+import type { CachedAnswers } from "../../jobs/plan/planned-items.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
-import { embeddedServiceName, runOptions } from "../../run/options.js";
+import { embeddedServiceName, runOptions } from "../../jobs/enrich/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -87,7 +87,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   if (settings.local && settings.intelUrl !== undefined) {
     chooseAddress("intel", settings, call.given);
   }
-  const { plan } = await import("../../run/plan/plan.js");
+  const { plan } = await import("../../jobs/plan/plan.js");
   const { openWithheld } = await import("../../client/lookup/withheld.js");
   const withheld = await openWithheld({
     ...settings,

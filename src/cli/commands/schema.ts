@@ -124,13 +124,13 @@ async function columnsOf({
 }: Call): Promise<Pick<SchemaTextOptions, "columns" | "types"> & { file: boolean }> {
   const input = await enrichInput(operands, context, settings);
   const { signal } = context;
-  const { findTableInput } = await import("../../run/copy/find-table-input.js");
+  const { findTableInput } = await import("../../jobs/enrich/copy/find-table-input.js");
   const table = "path" in input ? await findTableInput(input.path) : null;
   if (table !== null) {
-    const { tableColumns } = await import("../../run/copy/find-table-input.js");
+    const { tableColumns } = await import("../../jobs/enrich/copy/find-table-input.js");
     return { ...(await tableColumns(table, signal)), file: false };
   }
-  const { readingFor } = await import("../../run/plan/plan.js");
+  const { readingFor } = await import("../../jobs/plan/plan.js");
   const columns = await withResources(async (stack) => {
     const rows = await readingFor({ input, settings, signal }, stack);
     const source = await rows.open(null);

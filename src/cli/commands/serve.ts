@@ -83,7 +83,7 @@ async function serve({
   const fireWebhook: FireWebhook = async (webhook, caseContext) => {
     const apiKeys = [...endpointKeys, { origin: service.caseUrl, key: caseApiKey }];
     const options = { apiKeys, retries, timeoutMs: timeout, clock, signal };
-    const { sendWebhook } = await import("../../webhooks/send.js");
+    const { sendWebhook } = await import("../../jobs/webhooks/send.js");
     const { status, error } = await sendWebhook(webhook, caseContext, options);
     return error === null ? { status } : { status, error: error.message };
   };

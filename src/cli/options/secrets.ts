@@ -6,7 +6,7 @@ import { readPath } from "../../core/files/read-path.js";
 import { readJson } from "../../core/json-members.js";
 import { option } from "../../core/options.js";
 import { shellWord } from "../../core/text/quantity.js";
-import type { ApiKey } from "../../webhooks/prepare.js";
+import type { ApiKey } from "../../jobs/webhooks/prepare.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import { flagName } from "./option-spec.js";

@@ -6,7 +6,7 @@ import type { ServiceName } from "../../client/api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { UsageError } from "../../core/errors.js";
 import type { Session } from "../../client/session/session.js";
-import { embeddedServiceName } from "../../run/options.js";
+import { embeddedServiceName } from "../../jobs/enrich/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";

@@ -1,5 +1,5 @@
 import { wrapLines } from "../../core/text/wrap.js";
-import { formatPath } from "../../webhooks/pql.js";
+import { formatPath } from "../../jobs/webhooks/pql.js";
 import { once } from "node:events";
 import type { CliContext } from "./cli-context.js";
 import { type ColorChoice, paintFor } from "./colors.js";

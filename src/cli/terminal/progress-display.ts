@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { RunProgress } from "../../run/types.js";
+import type { RunProgress } from "../../jobs/enrich/types.js";
 import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/text/quantity.js";
 import { ProgressMeter, type Speed } from "./progress-meter.js";
 import type { LogFields, Reporter } from "./reporter.js";

@@ -1,4 +1,4 @@
-import type { RunProgress } from "../../run/types.js";
+import type { RunProgress } from "../../jobs/enrich/types.js";
 
 export interface Speed {
   readonly rowsPerSecond: number;

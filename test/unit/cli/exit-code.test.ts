@@ -6,7 +6,7 @@ import {
   UsageError,
 } from "../../../src/core/errors.js";
 import { exitCodeOfError, exitCodeOfRun } from "../../../src/cli/exit-code.js";
-import { failOn } from "../../../src/run/failure-limits.js";
+import { failOn } from "../../../src/jobs/enrich/failure-limits.js";
 import { OutputClosedError } from "../../../src/io/output/file-destination.js";
 
 const clean = { complete: 5, partial: 0, invalid: 0, unsupported: 3, failed: 0 };

@@ -1,6 +1,6 @@
-import { inGroups } from "../../../run/options.js";
+import { inGroups } from "../../../jobs/enrich/options.js";
 import { isRefusal, type Manifest } from "../../../core/manifest/manifest.js";
-import type { EnrichJob } from "../../../run/types.js";
+import type { EnrichJob } from "../../../jobs/enrich/types.js";
 import type { CommandCall, SettingsOf } from "../../command.js";
 import { exitCodes } from "../../exit-code.js";
 import type { Session } from "../../../client/session/session.js";
@@ -10,14 +10,14 @@ import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
 import type { FolderSettings } from "../../../io/input/listing/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
-import { withoutNamedFolders } from "../../../run/destination/named-folders.js";
-import { outputBase } from "../../../run/destination/check-paths.js";
-import { statePath } from "../../../run/state/state-files.js";
+import { withoutNamedFolders } from "../../../jobs/enrich/destination/named-folders.js";
+import { outputBase } from "../../../jobs/enrich/destination/check-paths.js";
+import { statePath } from "../../../jobs/enrich/state/state-files.js";
 import type { sourceOptions } from "../../../io/input/source-options.js";
 import type { runGroups } from "./job-options.js";
 import { exitCodeOfManifest } from "../results/failed-rows.js";
 import { printSummary } from "./summary.js";
-import type { ReadingSettings } from "../../../run/rows/row-handling.js";
+import type { ReadingSettings } from "../../../jobs/enrich/rows/row-handling.js";
 import type { ServiceAccess } from "../../../client/session/types.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 
@@ -35,7 +35,7 @@ export function runEnrichJob(
   call: EnrichJobCall,
   service: ServiceAccess,
   input: RunInput,
-  perform: Perform = async (job) => (await import("../../../run/execute.js")).enrich(job),
+  perform: Perform = async (job) => (await import("../../../jobs/enrich/execute.js")).enrich(job),
 ): Promise<number> {
   return withSession(service, call, (session) => runWith(session, call, input, perform));
 }
@@ -51,7 +51,7 @@ async function runWith(
   watch?.follow({ stateFolder, toStdout: settings.output !== "-" });
   if (settings.tagIps !== undefined) {
     // A bad folder is reported before the first request.
-    const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
+    const { ExportFolder } = await import("../../../jobs/tags/folder/export-folder.js");
     await ExportFolder.check(settings.tagIps);
   }
   const hasReport = (settings.report ?? settings.against) !== undefined;
@@ -200,7 +200,7 @@ export async function enrichInput(
 ): Promise<RunInput> {
   const { reporter } = context;
   const names = inputNames(operands, context, "rows");
-  const { inputNamed } = await import("../../../run/choose-inputs.js");
+  const { inputNamed } = await import("../../../jobs/enrich/choose-inputs.js");
   const stdin = () => ({ stream: context.stdin(), name: "stdin" });
   return inputNamed(names, stdin, settings, {
     onNotice: (notice) => {

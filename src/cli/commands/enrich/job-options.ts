@@ -1,7 +1,7 @@
 import { apiOptions } from "../../../client/api/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { sinkOptions } from "../../../io/output/options.js";
-import { runOptions } from "../../../run/options.js";
+import { runOptions } from "../../../jobs/enrich/options.js";
 import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { unattendedOptions } from "../../unattended/options.js";

@@ -81,7 +81,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   };
   return withServices(["intel"], call, ({ intel }) =>
     runEnrichJob({ ...call, settings }, intel, { path }, async (job) => {
-      const { retryOutput } = await import("../../../retry/retry-output.js");
+      const { retryOutput } = await import("../../../jobs/retry/retry-output.js");
       return retryOutput(job, own.prefix);
     }),
   );
@@ -106,7 +106,7 @@ async function namedAfterRun<T extends string | undefined>(
   if (name === undefined) return name;
   checkRunWords(flag, name);
   if (!hasRunWords(name)) return name;
-  const { storedManifest } = await import("../../../run/finish/previous-outputs.js");
+  const { storedManifest } = await import("../../../jobs/enrich/finish/previous-outputs.js");
   const { run_id: runId, started_at: startedAt } = (await storedManifest(earlier)) ?? {};
   if (runId !== undefined && startedAt !== undefined) return namedAfter(name, { runId, startedAt });
   throw new UsageError(

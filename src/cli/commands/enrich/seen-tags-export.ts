@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { ReputeError } from "../../../core/errors.js";
-import { writeManifest } from "../../../run/finish/manifest.js";
+import { writeManifest } from "../../../jobs/enrich/finish/manifest.js";
 import { isObjectAddress } from "../../../io/object/address.js";
-import { outputBase } from "../../../run/destination/check-paths.js";
+import { outputBase } from "../../../jobs/enrich/destination/check-paths.js";
 import { manifestPath } from "../../../core/files/output-names.js";
-import { seenTags, type SeenTags, uncountedText } from "../../../run/seen-tags.js";
-import { otherNames } from "../../../run/counters.js";
+import { seenTags, type SeenTags, uncountedText } from "../../../jobs/enrich/seen-tags.js";
+import { otherNames } from "../../../jobs/enrich/counters.js";
 import type { Manifest, TagExportRecord } from "../../../core/manifest/manifest.js";
-import type { ExportReport } from "../../../tags/types.js";
+import type { ExportReport } from "../../../jobs/tags/types.js";
 import type { CommandCall } from "../../command.js";
 import type { Session } from "../../../client/session/session.js";
 import { exitCodes } from "../../exit-code.js";

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { countedRows, retryFailedRows, rowsCounted } from "../results/failed-rows.js";
 import { defaultPrefix } from "../../../io/output/options.js";
-import type { FailOn } from "../../../run/failure-limits.js";
+import type { FailOn } from "../../../jobs/enrich/failure-limits.js";
 import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
 import { oneLine } from "../../../core/text/printable.js";
@@ -9,8 +9,8 @@ import { labelled } from "../../../core/text/wrap.js";
 import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
 import { madeUpText } from "../../../core/finding-source.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
-import { recordBase } from "../../../run/destination/check-paths.js";
-import { countedWarning } from "../../../run/counted-warning.js";
+import { recordBase } from "../../../jobs/enrich/destination/check-paths.js";
+import { countedWarning } from "../../../jobs/enrich/counted-warning.js";
 import {
   isRefusal,
   madeUpOf,

@@ -1,10 +1,10 @@
 import { abortable } from "../../../core/abort.js";
 import { ReputeError } from "../../../core/errors.js";
-import { faultOf, previousOutputs } from "../../../run/finish/previous-outputs.js";
+import { faultOf, previousOutputs } from "../../../jobs/enrich/finish/previous-outputs.js";
 import { readOutput } from "../../../io/output/read/read-output.js";
-import { diffOutputs, type OutputDiff } from "../../../report/diff/diff-outputs.js";
-import { comparedColumns } from "../../../report/diff/observation.js";
-import type { Changes } from "../../../report/types.js";
+import { diffOutputs, type OutputDiff } from "../../../jobs/diff/diff-outputs.js";
+import { comparedColumns } from "../../../jobs/diff/observation.js";
+import type { Changes } from "../../../jobs/report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
 
 /** Changes that a report lists. */

@@ -4,10 +4,10 @@ import { accusationIn } from "../../../core/finding.js";
 import { option } from "../../../core/options.js";
 import { formatCount } from "../../../core/text/quantity.js";
 import { earlierPrefix } from "../../../io/output/options.js";
-import { runOptions } from "../../../run/options.js";
-import { changeCounts, changePhrase, changeTotal } from "../../../report/diff/change-phrase.js";
-import type { OutputDiff } from "../../../report/diff/diff-outputs.js";
-import { defang } from "../../../report/defang.js";
+import { runOptions } from "../../../jobs/enrich/options.js";
+import { changeCounts, changePhrase, changeTotal } from "../../../jobs/diff/change-phrase.js";
+import type { OutputDiff } from "../../../jobs/diff/diff-outputs.js";
+import { defang } from "../../../jobs/report/defang.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes, exitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
@@ -81,7 +81,7 @@ async function diff(call: DiffCall): Promise<number> {
     });
   }
   const { output } = settings;
-  const { diffFormatOf, diffLines } = await import("../../../report/page/diff-page.js");
+  const { diffFormatOf, diffLines } = await import("../../../jobs/report/page/diff-page.js");
   const format = output === undefined ? null : diffFormatOf(output);
   if (output !== undefined) await checkOutput(output, [earlier, later]);
   const { compareOutputs } = await import("./compare-outputs.js");

@@ -5,8 +5,8 @@ import { isRefusal, type Manifest, type Refusal } from "../../../core/manifest/m
 import { counted, formatCount, formatCounts, shellWord } from "../../../core/text/quantity.js";
 import { earlierFormats } from "../../../io/formats/registry.js";
 import { findWarehouse } from "../../../io/output/registry.js";
-import { brokenRows, type FailOn, lookedUp } from "../../../run/failure-limits.js";
-import type { FlatSettings } from "../../../run/options.js";
+import { brokenRows, type FailOn, lookedUp } from "../../../jobs/enrich/failure-limits.js";
+import type { FlatSettings } from "../../../jobs/enrich/options.js";
 import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
 
 /** One line about the rows that `--fail-on` counts: how many, the commonest code, what to do. */

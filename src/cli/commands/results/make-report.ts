@@ -14,8 +14,8 @@ import { replaceFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../io/output/output-fault.js";
 import { isObjectAddress } from "../../../io/object/address.js";
 import { findWarehouse } from "../../../io/output/registry.js";
-import { checkFolder } from "../../../run/destination/check-paths.js";
-import type { FlatSettings } from "../../../run/options.js";
+import { checkFolder } from "../../../jobs/enrich/destination/check-paths.js";
+import type { FlatSettings } from "../../../jobs/enrich/options.js";
 import { readingFlags } from "./failed-rows.js";
 import { outputFile } from "../../../io/output/read/output-file.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
@@ -27,11 +27,11 @@ import {
 } from "../../../io/output/read/read-output.js";
 import { madeUpOf } from "../../../core/manifest/manifest.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
-import { NamedFolders } from "../../../run/destination/named-folders.js";
-import { patternOf } from "../../../run/finish/previous-outputs.js";
-import type { PublishedRun } from "../../../run/types.js";
-import { tallyReport } from "../../../report/report-tally.js";
-import type { Changes, Report, RunFacts } from "../../../report/types.js";
+import { NamedFolders } from "../../../jobs/enrich/destination/named-folders.js";
+import { patternOf } from "../../../jobs/enrich/finish/previous-outputs.js";
+import type { PublishedRun } from "../../../jobs/enrich/types.js";
+import { tallyReport } from "../../../jobs/report/report-tally.js";
+import type { Changes, Report, RunFacts } from "../../../jobs/report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
 import type { Comparing, PreviousOf } from "./compare-outputs.js";
 
@@ -86,7 +86,7 @@ function previousUnknown(output: string): UsageError {
 
 /** Writes a report as a page; a reader finds the old page or the new one. */
 export async function writeReportPage(path: string, report: Report): Promise<void> {
-  const { reportPage } = await import("../../../report/page/page.js");
+  const { reportPage } = await import("../../../jobs/report/page/page.js");
   if (isObjectAddress(path)) {
     await (await import("../../../io/object/put-object.js")).putPage(path, reportPage(report));
     return;

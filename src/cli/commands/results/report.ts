@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
-import { runOptions } from "../../../run/options.js";
+import { runOptions } from "../../../jobs/enrich/options.js";
 import { earlierPrefix } from "../../../io/output/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes } from "../../exit-code.js";
@@ -64,13 +64,13 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const { signal } = context;
   const made = await makeReport(output, { ...settings, onNotice, signal });
   if (settings.output === undefined) {
-    const { reportText } = await import("../../../report/text.js");
+    const { reportText } = await import("../../../jobs/report/text.js");
     const { printReport } = await import("../../terminal/colors.js");
     printReport(reportText(made, context.stdout.columns || 80), call);
     return 0;
   }
   await writeReportPage(settings.output, made);
-  const { headline } = await import("../../../report/headline.js");
+  const { headline } = await import("../../../jobs/report/headline.js");
   if (!settings.quiet) context.reporter.print(`repute: ${headline(made)} ${settings.output}`);
   return 0;
 }

@@ -2,7 +2,7 @@ import { counted } from "../../../core/text/quantity.js";
 import { writeProse } from "../../terminal/data-output.js";
 import { earlierPrefix } from "../../../io/output/options.js";
 import type { CountedOutput } from "../../../io/output/read/count-output.js";
-import { runOptions } from "../../../run/options.js";
+import { runOptions } from "../../../jobs/enrich/options.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes } from "../../exit-code.js";

@@ -3,12 +3,12 @@ import type { IntelClient } from "../../../client/api/intel-client.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
-import { runOptions } from "../../../run/options.js";
+import { runOptions } from "../../../jobs/enrich/options.js";
 import { oneLine } from "../../../core/text/printable.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
 import type { Session } from "../../../client/session/session.js";
-import { tagExportOptions } from "../../../tags/options.js";
-import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../tags/types.js";
+import { tagExportOptions } from "../../../jobs/tags/options.js";
+import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../jobs/tags/types.js";
 import { intelCallGroups } from "../../services/call-options.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
@@ -96,7 +96,7 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
       hint: "name it with -o DIR",
     });
   }
-  const { ExportFolder } = await import("../../../tags/folder/export-folder.js");
+  const { ExportFolder } = await import("../../../jobs/tags/folder/export-folder.js");
   await ExportFolder.check(folder);
   const names = await chooseNames(settings, operands, context);
   // An interrupted export starts over when the command is repeated.
@@ -135,7 +135,7 @@ async function chooseNames(
   }
   if (all) return (client) => everyTag(client, signal);
   if (seenIn === undefined) return () => operands;
-  const { tagsSeenIn, uncountedText } = await import("../../../run/seen-tags.js");
+  const { tagsSeenIn, uncountedText } = await import("../../../jobs/enrich/seen-tags.js");
   const seen = await tagsSeenIn(seenIn, stateDir);
   if (seen.uncounted > 0) reporter.warning(uncountedText(seen));
   return () => seen.names;
@@ -169,7 +169,7 @@ export async function exportTagLists(
   { names, intents, ...options }: TagExport,
   quiet: boolean,
 ): Promise<ExportReport> {
-  const { exportTags } = await import("../../../tags/export-tags.js");
+  const { exportTags } = await import("../../../jobs/tags/export-tags.js");
   const { clock, signal, reporter, stderr } = context;
   const printProgress =
     quiet || stderr.isTTY !== true

@@ -12,9 +12,9 @@ import { callExitCodes, exitCodes } from "../../exit-code.js";
 import { printable } from "../../../core/text/printable.js";
 import { formatCount } from "../../../core/text/quantity.js";
 import { askService } from "../../services/services.js";
-import { AddressPages, sizeOf, sortAddresses } from "../../../tags/address-list.js";
-import { TagExportError } from "../../../tags/faults.js";
-import { assertTag, checkedEntries } from "../../../tags/read-tag.js";
+import { AddressPages, sizeOf, sortAddresses } from "../../../jobs/tags/address-list.js";
+import { TagExportError } from "../../../jobs/tags/faults.js";
+import { assertTag, checkedEntries } from "../../../jobs/tags/read-tag.js";
 
 const ofTag = {
   usage: "NAME [flags]",

@@ -1,5 +1,5 @@
 import type { CaseContext } from "../../../client/api/schema/operations.js";
-import type { Problem } from "../../../webhooks/problem.js";
+import type { Problem } from "../../../jobs/webhooks/problem.js";
 import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { printRecords, wantsLines } from "../../terminal/data-output.js";
@@ -45,7 +45,7 @@ interface FoundProblem extends Problem {
 
 async function checkWebhooks(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context } = call;
-  const { checkWebhook } = await import("../../../webhooks/check.js");
+  const { checkWebhook } = await import("../../../jobs/webhooks/check.js");
   const webhooks = await chosenWebhooks(call);
   const caseContext = (await chosenContext(call)) ?? undefined;
   const problems = webhooks.flatMap((webhook) =>

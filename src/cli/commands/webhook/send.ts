@@ -3,8 +3,8 @@ import type { JsonObject } from "../../../core/finding.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
-import type { ApiKey, PrepareRules, WebhookRequest } from "../../../webhooks/prepare.js";
-import type { Webhook } from "../../../webhooks/configuration.js";
+import type { ApiKey, PrepareRules, WebhookRequest } from "../../../jobs/webhooks/prepare.js";
+import type { Webhook } from "../../../jobs/webhooks/configuration.js";
 import { caseCallGroups } from "../../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { wantsLines, writeOut, showRecord } from "../../terminal/data-output.js";
@@ -89,7 +89,7 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   const exclusions = await readExclusions(settings.exclude ?? []);
   const rules = { apiKeys, exclusions, idempotencyKey: settings.idempotencyKey };
   if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
-  const { prepareCall } = await import("../../../webhooks/prepare.js");
+  const { prepareCall } = await import("../../../jobs/webhooks/prepare.js");
   const { shown: request } = prepareCall(webhook, caseContext, rules);
   if (wantsLines(call)) {
     await showRecord(call, { webhook: webhook.name, ...request });
@@ -113,7 +113,7 @@ async function deliver(
   rules: PrepareRules,
 ): Promise<number> {
   const { settings, context } = call;
-  const { sendWebhook } = await import("../../../webhooks/send.js");
+  const { sendWebhook } = await import("../../../jobs/webhooks/send.js");
   const delivery = await sendWebhook(webhook, caseContext, {
     ...rules,
     clock: context.clock,

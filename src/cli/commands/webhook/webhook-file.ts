@@ -6,7 +6,7 @@ import type { CaseContext } from "../../../client/api/schema/operations.js";
 import { UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { didYouMean } from "../../../core/text/did-you-mean.js";
-import type { Webhook } from "../../../webhooks/configuration.js";
+import type { Webhook } from "../../../jobs/webhooks/configuration.js";
 import type { caseCallGroups } from "../../services/call-options.js";
 import type { CommandCall, SettingsOf } from "../../command.js";
 import type { CliContext } from "../../terminal/cli-context.js";
@@ -42,7 +42,7 @@ type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof web
  * @throws UsageError if the file is unreadable or malformed, or has no webhook of that name
  */
 export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
-  const { readWebhooks } = await import("../../../webhooks/configuration.js");
+  const { readWebhooks } = await import("../../../jobs/webhooks/configuration.js");
   const { settings, operand: file } = call;
   const webhooks = await readWebhooks(file, call.context.signal);
   const { name } = settings;

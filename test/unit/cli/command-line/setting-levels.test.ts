@@ -6,7 +6,7 @@ import {
   unknownVariables,
 } from "../../../../src/cli/command-line/setting-levels.js";
 import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
-import { enrichOptions } from "../../../../src/run/options.js";
+import { enrichOptions } from "../../../../src/jobs/enrich/options.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { runInProcess } from "../run-in-process.js";
 

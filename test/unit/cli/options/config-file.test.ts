@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { settingsFromFile } from "../../../../src/cli/options/config-file.js";
 import { cliOptions, optionSpecs } from "../../../../src/cli/options/option-spec.js";
-import { enrichOptions } from "../../../../src/run/options.js";
+import { enrichOptions } from "../../../../src/jobs/enrich/options.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const specs = [...optionSpecs(enrichOptions), ...optionSpecs(cliOptions)];

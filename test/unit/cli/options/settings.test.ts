@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../../src/core/errors.js";
 import { loadSettings } from "../../../../src/cli/options/settings.js";
 import type { GivenSettings, SettingLevel } from "../../../../src/cli/options/settings.js";
-import { enrichOptions } from "../../../../src/run/options.js";
+import { enrichOptions } from "../../../../src/jobs/enrich/options.js";
 
 function given(level: SettingLevel, values: Record<string, unknown>): GivenSettings {
   const inFile = '"x" in repute.json';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ProgressMeter } from "../../../../src/cli/terminal/progress-meter.js";
-import type { RunProgress } from "../../../../src/run/types.js";
+import type { RunProgress } from "../../../../src/jobs/enrich/types.js";
 import { aProgress } from "../../../helpers/a-progress.js";
 
 function meterFrom(members: Partial<RunProgress> = {}): ProgressMeter {

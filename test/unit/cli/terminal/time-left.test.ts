@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readingOf } from "../../../../src/run/rows/reading.js";
+import { readingOf } from "../../../../src/jobs/enrich/rows/reading.js";
 import { simulateRun } from "../../../helpers/run-simulation.js";
 import { seeded } from "../../../helpers/seeded.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vit
 import { systemClock } from "../../../../src/core/clock.js";
 import type { RequestPace } from "../../../../src/client/pace/request-pace.js";
 import { Pace } from "../../../../src/client/pace/pace.js";
-import { enrichOptions } from "../../../../src/run/options.js";
+import { enrichOptions } from "../../../../src/jobs/enrich/options.js";
 import type { Session } from "../../../../src/client/session/session.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere, type EnrichedHere } from "../../../helpers/enrich-here.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { countedRows } from "../../../../../src/cli/commands/results/failed-rows.js";
-import { failOn } from "../../../../../src/run/failure-limits.js";
+import { failOn } from "../../../../../src/jobs/enrich/failure-limits.js";
 import type { Manifest } from "../../../../../src/core/manifest/manifest.js";
 
 type Facts = Partial<Pick<Manifest, "errors" | "unsupported">> & {

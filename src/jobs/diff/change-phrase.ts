@@ -1,0 +1,80 @@
+import { joinedEntries } from "../../io/formats/column-types.js";
+import { formatCount } from "../../core/text/quantity.js";
+import { cutList, cutText, longestName } from "../report/cut-text.js";
+import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";
+import type { Observation } from "./observation.js";
+
+/**
+ * What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`; of a
+ * new item its verdict and tags, of one that is gone its verdict.
+ */
+export function changePhrase({ what, earlier, later }: Change): string {
+  if (earlier === null || later === null) {
+    const verdict = (earlier ?? later)?.verdict ?? "unknown";
+    return [verdict, later === null ? "" : newTags(later)].filter((part) => part !== "").join("; ");
+  }
+  const parts: Readonly<Record<string, () => string>> = {
+    verdict: () => `${earlier.verdict} → ${later.verdict}`,
+    tags: () => `tags ${tagChanges(earlier.tags ?? "", later.tags ?? "")}`,
+    network: () => `network ${shown(earlier.asn)} → ${shown(later.asn)}`,
+    contact: () => `contact ${shown(earlier.abuseEmail)} → ${shown(later.abuseEmail)}`,
+  };
+  return what.map((name) => parts[name]?.() ?? name).join("; ");
+}
+
+/** Tags of a new item: `tags +scanner:ssh`; "" for none. */
+export function newTags({ tags }: Observation): string {
+  return tags === null || tags === "" ? "" : `tags ${tagChanges("", tags)}`;
+}
+
+function tagChanges(earlier: string, later: string): string {
+  const [before, after] = [joinedEntries(earlier), joinedEntries(later)];
+  const [had, has] = [new Set(before), new Set(after)];
+  const changed = [
+    ...after.filter((tag) => !had.has(tag)).map((tag) => `+${tag}`),
+    ...before.filter((tag) => !has.has(tag)).map((tag) => `-${tag}`),
+  ];
+  return cutList(changed, tagsListed).join(" ");
+}
+
+/** Tags that a phrase names; files of changes have them all. */
+const tagsListed = 12;
+
+function shown(value: string | null): string {
+  return cutText(value || "unknown", longestName);
+}
+
+export function changeTotal(counts: DiffCounts): number {
+  return changeKinds.reduce((sum, kind) => sum + counts[kind], 0);
+}
+
+/** `1 new malicious, 2 worse, 3 new with nothing known, 4 gone; 20 the same`. */
+export function changeCounts(counts: DiffCounts): string {
+  const { newVerdicts, changed, better, gone, same, unanswered } = counts;
+  const parts = [
+    ...graveCounts(counts),
+    ...nonZero([
+      [newVerdicts.none, "new with nothing known"],
+      [newVerdicts.unknown, "new and unknown"],
+      [changed, "changed"],
+      [better, "better"],
+      [gone, "gone"],
+    ]),
+  ];
+  const rest = [`${formatCount(same)} the same`, ...nonZero([[unanswered, "unknown on one side"]])];
+  return `${parts.length === 0 ? "Nothing changed" : parts.join(", ")}; ${rest.join(", ")}`;
+}
+
+/** What calls for attention: `46 new malicious`, `3 worse`. */
+export function graveCounts({ newVerdicts, worse }: DiffCounts): readonly string[] {
+  return nonZero([
+    [newVerdicts.malicious, "new malicious"],
+    [newVerdicts.suspicious, "new suspicious"],
+    [newVerdicts.listed, "new listed"],
+    [worse, "worse"],
+  ]);
+}
+
+function nonZero(counts: readonly (readonly [count: number, name: string])[]): readonly string[] {
+  return counts.flatMap(([count, name]) => (count === 0 ? [] : [`${formatCount(count)} ${name}`]));
+}

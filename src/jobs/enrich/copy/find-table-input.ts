@@ -1,0 +1,54 @@
+import type { Clock } from "../../../core/clock.js";
+import type { RunInput } from "../../../io/input/types.js";
+import type { TableSchemaOptions } from "../../../io/output/sql/table-schema.js";
+import type { TableInput } from "../../../io/output/tables/types.js";
+import { readingOf } from "../rows/reading.js";
+import type { ReadingSettings, RowHandling } from "../rows/row-handling.js";
+
+/** The table that an input names, or null for text. Its reader is loaded only for a table. */
+export async function findTableInput(path: string): Promise<TableInput | null> {
+  if (!/^(?:duckdb|postgres(?:ql)?):|\.(?:parquet(?:\.failed)?|duckdb|ddb)$/i.test(path))
+    return null;
+  const { findTable } = await import("../../../io/output/find-table.js");
+  return findTable(path);
+}
+
+/**
+ * How the rows of an input are read. Tables are copied to the run's folder first.
+ *
+ * @throws UsageError `text_option`; as `findTable`
+ */
+export async function inputReading(
+  input: RunInput,
+  settings: ReadingSettings,
+  clock?: Clock,
+): Promise<RowHandling> {
+  const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
+  const tables: (TableInput | null)[] = [];
+  for (const one of inputs) tables.push("path" in one ? await findTableInput(one.path) : null);
+  if (tables.every((table) => table === null)) return readingOf(input, settings, clock);
+  const { copiedReading } = await import("./copied-table.js");
+  return copiedReading(input, tables, settings, clock);
+}
+
+/** Ends the reading of a table whose columns are known. */
+class ColumnsKnown extends Error {}
+
+type TableColumns = Pick<TableSchemaOptions, "columns" | "types">;
+
+/** The columns of a table. Its rows are not read. @throws as `TableInput.read` */
+export async function tableColumns(table: TableInput, signal: AbortSignal): Promise<TableColumns> {
+  let found: TableColumns = { columns: [] };
+  const known = new ColumnsKnown();
+  const receiver = {
+    begin(columns: TableColumns["columns"], types: TableColumns["types"]): Promise<void> {
+      found = { columns, types };
+      return Promise.reject(known);
+    },
+    rows: () => Promise.resolve(),
+  };
+  await table.read(receiver, { signal, onWarning: () => undefined }).catch((error: unknown) => {
+    if (error !== known) throw error;
+  });
+  return found;
+}

@@ -1,0 +1,79 @@
+import { resolve } from "node:path";
+import { type ExclusionList, excludedMessage } from "../../core/exclusions/exclusion-list.js";
+import type { ExclusionRecord, Manifest } from "../../core/manifest/manifest.js";
+import type { MadeUp } from "../../core/finding-source.js";
+
+/** Counts by a name that the data brings. */
+export type Counts = Map<string, number>;
+
+/** Maximum number of distinct names per counter; further ones are counted under `otherNames`. */
+const maxNames = 10_000;
+
+/** Name under which a counter sums up the names beyond its maximum. */
+export const otherNames = "(others)";
+
+export function addCount(counts: Counts, name: string, n = 1): void {
+  const counted = counts.size < maxNames || counts.has(name) ? name : otherNames;
+  counts.set(counted, (counts.get(counted) ?? 0) + n);
+}
+
+/** Most frequent first. `fromEntries` makes a name such as `__proto__` an ordinary member. */
+export function mostFrequentFirst(counts: Counts): Record<string, number> {
+  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+}
+
+/** Adds counts by names that are known beforehand. */
+export function addCounts<K extends string>(
+  to: Record<K, number>,
+  more: Readonly<Record<K, number>>,
+): void {
+  for (const name of Object.keys(to) as K[]) to[name] += more[name];
+}
+
+/** Rows that each exclusion list of a run held back. */
+export class ExclusionCounts {
+  /** By the message of their rows. */
+  readonly #lists = new Map<string, ExclusionRecord>();
+
+  /** Names the lists of the run. Those that are counted already, however spelled, keep their counts. */
+  name(lists: readonly ExclusionList[]): void {
+    for (const { path, entries, sha256 } of lists) {
+      const counted = [...this.#lists].find(([, list]) => resolve(list.path) === resolve(path));
+      if (counted !== undefined) this.#lists.delete(counted[0]);
+      this.#count({ path, entries, sha256, rows: counted?.[1].rows ?? 0 });
+    }
+  }
+
+  add(lists: readonly ExclusionRecord[] = []): void {
+    for (const list of lists) this.#count(list);
+  }
+
+  /** Counts a row that a list held back, now or in the run that is retried. */
+  row(message: string): void {
+    const list = this.#lists.get(message);
+    if (list !== undefined) this.#count({ ...list, rows: 1 });
+  }
+
+  /** In the order of the lists; nothing for a run without any. */
+  snapshot(): { readonly exclusions?: readonly ExclusionRecord[] } {
+    return this.#lists.size === 0 ? {} : { exclusions: [...this.#lists.values()] };
+  }
+
+  #count(list: ExclusionRecord): void {
+    const message = excludedMessage(list.path);
+    const rows = list.rows + (this.#lists.get(message)?.rows ?? 0);
+    this.#lists.set(message, { ...list, rows });
+  }
+}
+
+/** Most services are real: then those of the embedded one are left out. */
+export function sourceCounts(sources: Readonly<Record<string, number>>): Manifest["sources"] {
+  const shown = ([name, n]: readonly [string, number]): boolean =>
+    n > 0 || !["sample", "invented"].includes(name);
+  return Object.fromEntries(Object.entries(sources).filter(shown));
+}
+
+export function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
+  if (madeUp === undefined) return {};
+  return madeUp === "invented" ? { synthetic: true } : { sample: true };
+}

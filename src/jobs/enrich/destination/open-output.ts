@@ -1,0 +1,149 @@
+import { constants, createWriteStream, openSync, statSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { raceAbort } from "../../../core/abort.js";
+import { systemClock } from "../../../core/clock.js";
+import { detectSourceFormat, formats } from "../../../io/formats/registry.js";
+import type { Encoder, EncoderOptions } from "../../../io/formats/types.js";
+import type { OpenedSource } from "../../../io/input/types.js";
+import { openFileDestination, streamDestination } from "../../../io/output/file-destination.js";
+import type { SinkSettings } from "../../../io/output/options.js";
+import { outputFault } from "../../../io/output/output-fault.js";
+import type { Publication } from "../../../io/output/publication.js";
+import { textSink } from "../../../io/output/text-sink.js";
+import type { Destination, Sink, SinkPosition } from "../../../io/output/types.js";
+import { optionalColumnsOf } from "../rows/reading.js";
+import type { RowHandling } from "../rows/row-handling.js";
+import type { EnrichJob } from "../types.js";
+import type { TextOutputTarget, WarehouseOutputTarget } from "./output-target.js";
+
+/** How a run's rows are encoded, in any format. */
+export function encoderOptions(
+  {
+    prefix,
+    shape,
+    formulaGuard,
+    esIndex,
+    esAction,
+    esId,
+  }: Pick<SinkSettings, "prefix" | "shape" | "formulaGuard" | "esIndex" | "esAction" | "esId">,
+  format: string,
+  rest: Pick<EncoderOptions, "columns" | "added" | "clock" | "delimiter">,
+): EncoderOptions {
+  const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
+  return { ...rest, prefix, shape: flatOrNested, formulaGuard, esIndex, esAction, esId };
+}
+
+/** The delimiter that CSV keeps: that of the one CSV file or stream it is written from. */
+export function keptDelimiter(
+  { input, settings }: Pick<EnrichJob, "input" | "settings">,
+  { reading: { format, delimiter }, kind }: Pick<OpenedSource, "reading" | "kind">,
+  to: string,
+): Pick<EncoderOptions, "delimiter"> {
+  const { from, delimiter: named } = settings.input;
+  const isNamed = from !== undefined || named !== undefined || "stream" in input;
+  const isCsv = isNamed || ("path" in input && detectSourceFormat(input.path).format === "csv");
+  const keeps = isCsv && format === "csv" && to === "csv" && kind === undefined;
+  return keeps && delimiter !== null ? { delimiter } : {};
+}
+
+interface PublishedRows {
+  readonly source: Pick<OpenedSource, "columns" | "types">;
+  readonly runId: string;
+  /** Folder of the staged rows. */
+  readonly stateFolder: string;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Checks where a run will be published. @throws ReputeError */
+export function openPublication(
+  job: EnrichJob,
+  handling: Pick<RowHandling, "optional">,
+  { base, warehouse }: WarehouseOutputTarget,
+  { source: { columns, types }, onWarning, ...run }: PublishedRows,
+): Promise<Publication> {
+  const { signal, clock = systemClock } = job;
+  const { output } = job.settings;
+  const optional = optionalColumnsOf(job, handling);
+  const opening = warehouse.open({
+    ...run,
+    columns,
+    types,
+    optional,
+    clock,
+    base,
+    signal,
+    prefix: output.prefix,
+    mode: output.mode,
+    key: output.key,
+    madeUp: job.session.service.madeUp,
+    ...(onWarning && { onWarning }),
+  });
+  return raceAbort(opening, signal, () => undefined);
+}
+
+interface OpenSinkOptions extends StreamOptions {
+  readonly encoder: EncoderOptions;
+  /** Wraps the encoder of the output. */
+  readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
+  /** Position of the interrupted run, or null. */
+  readonly resume: SinkPosition | null;
+}
+
+/** Checks where a STIX bundle will be published, which rows are staged for. @throws ReputeError */
+export async function openBundle(
+  { file, gzip, name }: TextOutputTarget,
+  { encoder, folder, ...rest }: Omit<OpenSinkOptions, "resume"> & { folder: string },
+): Promise<Publication> {
+  const { publishStix } = await import("../../../io/output/publish/stix.js");
+  const stream = file === null ? await openStream({ name }, rest) : null;
+  return publishStix({ file: file ?? join(folder, "bundle"), gzip, stream }, encoder);
+}
+
+/** Opens the sink for a target, truncated to the checkpoint when resuming. */
+export async function openSink(target: TextOutputTarget, options: OpenSinkOptions): Promise<Sink> {
+  const plain = formats[target.format].write(options.encoder);
+  const encoder = options.wrapEncoder?.(plain) ?? plain;
+  const { resume } = options;
+  const destination =
+    target.file === null
+      ? await openStream(target, options)
+      : await openFileDestination(target.file, resume);
+  return textSink(encoder, destination, { gzip: target.gzip, resumeRows: resume?.rows ?? null });
+}
+
+interface StreamOptions {
+  readonly stdout: Writable;
+  /** Aborts waiting for the reader of a named pipe. */
+  readonly signal: AbortSignal;
+}
+
+async function openStream(
+  { name }: Pick<TextOutputTarget, "name">,
+  { stdout, signal }: StreamOptions,
+): Promise<Destination> {
+  return streamDestination(name === "stdout" ? stdout : await openDevice(name, signal), name);
+}
+
+/** How often to look for the reader of a named pipe, in milliseconds. */
+const lookMs = 50;
+
+async function openDevice(path: string, signal: AbortSignal): Promise<Writable> {
+  // To open a pipe as a file is to block a thread until it has a reader.
+  while (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) {
+    try {
+      const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      return new Socket({ fd, readable: false, writable: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENXIO") throw outputFault(path, error);
+    }
+    await systemClock.sleep(lookMs, signal);
+  }
+  const stream = createWriteStream(path);
+  await new Promise<void>((resolve, reject) => {
+    stream.once("open", () => resolve());
+    stream.once("error", (error) => reject(outputFault(path, error)));
+  });
+  return stream;
+}

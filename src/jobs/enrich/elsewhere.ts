@@ -1,0 +1,112 @@
+import { counted, formatCount } from "../../core/text/quantity.js";
+import type { Item } from "../../core/item/item.js";
+import { recogniseItem } from "../../core/item/recognise.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Row } from "../../core/row.js";
+import { itemFinder } from "../extract/find-items.js";
+import { isCitation } from "../../io/formats/columns/column-words.js";
+import { columnName, extractPipe } from "../../io/formats/columns/name-columns.js";
+import { type IsHeld, isPublic } from "../../io/formats/columns/rate-columns.js";
+import { leavesOf } from "../../io/formats/ndjson/ndjson-row.js";
+import { limits } from "../../io/formats/reading/lines.js";
+import type { OpenedSource, RunInput } from "../../io/input/types.js";
+import { addCount, type Counts, mostFrequentFirst } from "./counters.js";
+
+/** What a run has seen of items that it does not look up. */
+export type ElsewhereCounts = Pick<Manifest, "elsewhere" | "inside_cells">;
+
+/** Of the rows behind the sample of an input, one in so many is examined. */
+const stride = 100;
+
+/**
+ * Estimates the items that a run does not look up: those in other columns, and those inside cells and
+ * lines. It examines as many rows as the choice of a column does, and every hundredth one after.
+ */
+export class Elsewhere {
+  readonly #columns: Counts = new Map();
+  #inside = 0;
+  #watched: Watched | null = null;
+  readonly #find = itemFinder();
+
+  /** Examines the rows of this input from now on. */
+  watch(source: WatchedSource, isHeld: IsHeld): void {
+    const { columns, reading, kind } = source;
+    // Rows of an output that is read again: they were examined.
+    if (reading.items[0].index < 0) return;
+    const readings = source.files?.().map((file) => file.reading) ?? [reading];
+    const chosen = new Set(
+      readings.flatMap(({ items }) => items.map((item) => columnName(item).replace(/\[\]$/, ""))),
+    );
+    const names = columns.map((name, index) => columnName({ name, index }));
+    this.#watched = { names, chosen, isHeld, isText: kind === undefined };
+  }
+
+  add({ elsewhere = {}, inside_cells = 0 }: ElsewhereCounts): void {
+    for (const [name, rows] of Object.entries(elsewhere)) addCount(this.#columns, name, rows);
+    this.#inside += inside_cells;
+  }
+
+  note(row: Row, item: Item | null): void {
+    const isSampled = row.number <= limits.sampleRecords;
+    if (this.#watched === null || (!isSampled && row.number % stride !== 0)) return;
+    const weight = isSampled ? 1 : stride;
+    const { names, chosen, isHeld, isText } = this.#watched;
+    if (item === null && isText) this.#noteInside(row.itemText, weight);
+    for (const [name, text] of cellsOf(row, names)) {
+      if (text === "" || chosen.has(name)) continue;
+      const other = recogniseItem(text).item;
+      if (other === null) {
+        if (isText) this.#noteInside(text, weight);
+      } else if (isPublic(other) && !isHeld(other) && !(other.kind === "url" && isCitation(name))) {
+        addCount(this.#columns, name, weight);
+      }
+    }
+  }
+
+  snapshot(): ElsewhereCounts {
+    return {
+      ...(this.#columns.size > 0 && { elsewhere: mostFrequentFirst(this.#columns) }),
+      ...(this.#inside > 0 && { inside_cells: this.#inside }),
+    };
+  }
+
+  #noteInside(text: string, weight: number): void {
+    this.#find(text, () => {
+      this.#inside += weight;
+    });
+  }
+}
+
+type WatchedSource = Pick<OpenedSource, "columns" | "reading" | "files" | "kind">;
+
+interface Watched {
+  readonly names: readonly string[];
+  readonly chosen: ReadonlySet<string>;
+  readonly isHeld: IsHeld;
+  /** Whether `repute extract` reads the input. */
+  readonly isText: boolean;
+}
+
+/** The texts of a row by column, or by path. */
+function cellsOf(
+  { cells, json }: Row,
+  names: readonly string[],
+): Iterable<readonly [string, string]> {
+  return json === null ? cells.map((cell, index) => [names[index] ?? "", cell]) : leavesOf(json);
+}
+
+/** Warns if more items are inside cells and lines than rows were looked up; null otherwise. */
+export function insideWarning(
+  input: RunInput,
+  { inside_cells: inside = 0, kinds }: Pick<Manifest, "inside_cells" | "kinds">,
+): string | null {
+  const lookedUp = Object.values(kinds).reduce((sum, rows) => sum + rows, 0);
+  if (inside <= lookedUp) return null;
+  const files =
+    "inputs" in input ? input.inputs.map(({ name }) => name) : ["path" in input ? input.path : "-"];
+  const are = inside === 1 ? "item is" : "items are";
+  return (
+    `${formatCount(inside)} ${are} inside cells or lines, and ${counted(lookedUp, "row")} looked up; ` +
+    `to find them: ${extractPipe(files)}`
+  );
+}

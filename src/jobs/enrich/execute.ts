@@ -1,0 +1,217 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { UsageError } from "../../core/errors.js";
+import { withResources } from "../../core/resource-stack.js";
+import { noteRecord, recordEnding, recordStream } from "./finish/record-ending.js";
+import { finishEarlier } from "./finish/finished-run.js";
+import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
+import { inputReading } from "./copy/find-table-input.js";
+import type { FinishedRun } from "./state/checkpoint.js";
+import { optionalColumnsOf } from "./rows/reading.js";
+import { openStateFolder, type StateFolder } from "./state/state-folder.js";
+import { isRefusal, type Manifest } from "../../core/manifest/manifest.js";
+import type { EnrichJob, PublishedRun } from "./types.js";
+import { discardIfReplaced, discardRun, discardUnlessSame, writeRowsAgain } from "./discard-run.js";
+import { isPartLost, removePart } from "../../io/output/part-file.js";
+import { runRows } from "./run-rows.js";
+import type { RowHandling, CopyPlace } from "./rows/row-handling.js";
+import type { OutputTarget } from "./destination/output-target.js";
+
+/**
+ * The main job: reads every row of the input, looks up its item and writes the enriched row.
+ *
+ * @throws as `execute`
+ */
+export async function enrich(job: EnrichJob): Promise<Manifest> {
+  const { input, session, settings, clock } = job;
+  const withheld = await session.withheld(settings.lookup);
+  const how = { ...settings.input, isHeld: withheld.isListed };
+  return execute(job, await inputReading(input, how, clock));
+}
+
+/**
+ * Executes a run from its first row to its manifest. Keeps the state that a resume needs, if the
+ * output can be resumed.
+ *
+ * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
+ *   InterruptedError
+ */
+export async function execute(given: EnrichJob, handling: RowHandling): Promise<Manifest> {
+  const names = runNames(given, handling);
+  try {
+    return await executeNamed(given, handling, names);
+  } finally {
+    await names?.tidy();
+  }
+}
+
+async function executeNamed(
+  given: EnrichJob,
+  handling: RowHandling,
+  names: RunNames | null,
+): Promise<Manifest> {
+  const { job, target } = await (names === null
+    ? chooseRun(given, handling)
+    : names.choose(given, null));
+  try {
+    return target.base === null
+      ? await runToStream(job, handling, target)
+      : await runResumably(job, handling, target, names?.base ?? target.base, names);
+  } finally {
+    target.upload?.cleanEmpty();
+  }
+}
+
+/** Where a run writes, and the folder of what it keeps meanwhile. */
+interface Place {
+  readonly target: OutputTarget;
+  readonly folder: string;
+}
+
+/** A job whose input can be opened: of a table, the copy. */
+interface ReadyJob {
+  readonly job: EnrichJob;
+  readonly handling: RowHandling;
+}
+
+/** A run whose files have names. */
+interface PlacedRun extends ReadyJob, Place {}
+
+/** A job that reads the copies of its tables, made or not. */
+function withCopies(job: EnrichJob, handling: RowHandling, place: Place): ReadyJob {
+  if (handling.copied === undefined) return { job, handling };
+  const { input, open } = handling.copied.inFolder(copyPlace(job, place));
+  return { job: { ...job, input }, handling: { ...handling, open } };
+}
+
+function copyPlace(job: EnrichJob, { target, folder }: Place): CopyPlace {
+  const { signal, clock, onWarning, onNotice } = job;
+  // Objects keep the types of their values; cells are text.
+  const format = target.format === "ndjson" ? "ndjson" : "tsv";
+  const keepsNulls = target.warehouse !== null;
+  return { folder, format, keepsNulls, signal, clock, onWarning, onNotice };
+}
+
+/** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
+function runToStream(
+  job: EnrichJob,
+  handling: RowHandling,
+  target: OutputTarget,
+): Promise<Manifest> {
+  if (job.settings.run.resume) {
+    const message = `--resume needs an output file, and ${target.name} is not one`;
+    throw new UsageError("resume_needs_file", message);
+  }
+  return withResources(async (stack) => {
+    const folder = await mkdtemp(join(tmpdir(), "repute-"));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const place = { target, folder };
+    const ready = withCopies(job, handling, place);
+    await handling.copied?.make(copyPlace(ready.job, place), false);
+    return recordStream(ready.job, (recorded) =>
+      runRows(recorded, ready.handling, { target, state: null, folder }),
+    );
+  });
+}
+
+/**
+ * Executes a run whose state is kept beside its output. Completes an earlier run that is finished but
+ * for its publishing; starts anew if the input or the settings are other ones.
+ *
+ * @param base path from which the name of the state folder derives
+ * @param names null if the files of all runs have the same names
+ */
+async function runResumably(
+  job: EnrichJob,
+  handling: RowHandling,
+  target: OutputTarget,
+  base: string,
+  names: RunNames | null,
+): Promise<Manifest> {
+  const { settings, onFinished = (lastStep) => lastStep() } = job;
+  const { output: name = target.name } = names ?? {};
+  const opening = { ...settings.run, name, within: target.upload?.folder };
+  const state = await openStateFolder(base, opening, () => discardRun(target));
+  const noted = noteRecord(job);
+  const place = (chosen: ChosenRun): PlacedRun => placeRun(chosen, handling, state.path);
+  const own = place({ job: noted.job, target });
+  let run = own;
+  const start = async (): Promise<Manifest> => {
+    const inputGrew = await discardUnlessSame(run.job, run.handling, run.target, state);
+    const isResumed = state.checkpoint !== null;
+    if (!isResumed) {
+      run = own;
+      if (names !== null && run.target.file !== null) await state.noteFiles([run.target.file]);
+      await target.upload?.begin(handling.replacedVersion);
+    }
+    await handling.copied?.make(copyPlace(run.job, run), isResumed);
+    const { target: output, folder } = run;
+    return runRows(run.job, run.handling, { target: output, folder, state, inputGrew });
+  };
+  try {
+    if (names !== null && state.checkpoint !== null) {
+      run = place(await names.choose(noted.job, state.checkpoint));
+    }
+    const complete = async (): Promise<Manifest> =>
+      (await finishEarlier(run.job, run.handling, run.target, state)) ?? start();
+    const manifest = await complete().catch(async (error: unknown) => {
+      if (isPartLost(error) && state.canRewind) await writeRowsAgain(error, run.job, state);
+      else await discardIfReplaced(error, run.job, run.target, state);
+      return complete();
+    });
+    const { upload } = run.target;
+    if (await keepAnswers(manifest, run, state)) return manifest;
+    if (upload !== undefined) await state.markPublished(manifest);
+    await job.onPublished?.(publishedRun(run, state.finished, manifest));
+    await state.tidy();
+    onFinished(() => {
+      upload?.clean(state.path);
+      state.removeMark(() => upload?.cleanEmpty());
+    });
+    return manifest;
+  } catch (error) {
+    // A run without results leaves nothing behind; any other can be resumed.
+    if (state.resumable) await recordEnding(state.path, error, noted);
+    else if (run.target.file !== null) await removePart(run.target.file);
+    await (state.resumable ? state.release() : state.remove());
+    if (!state.resumable) run.target.upload?.clean();
+    throw error;
+  }
+}
+
+/** Keeps the answers that a refused run took over: they are for the next one that is complete. */
+async function keepAnswers(
+  { exit_reason, took_over = 0 }: Manifest,
+  { target }: PlacedRun,
+  state: StateFolder,
+): Promise<boolean> {
+  if (!isRefusal(exit_reason) || took_over === 0) return false;
+  await state.startOver();
+  target.upload?.clean(state.path);
+  await state.release();
+  return true;
+}
+
+function placeRun({ job, target }: ChosenRun, handling: RowHandling, folder: string): PlacedRun {
+  const place = { target, folder };
+  return { ...withCopies(job, handling, place), ...place };
+}
+
+/** What a reader of the rows needs to know, before the run removes its files. */
+function publishedRun(
+  { job, handling, target: { warehouse }, folder }: PlacedRun,
+  finished: FinishedRun | null,
+  manifest: Manifest,
+): PublishedRun {
+  const { suffix = "", checkpoint } = finished ?? {};
+  const local = job.settings.output.output + suffix;
+  const kind = warehouse?.target.kind;
+  // A retry in a table stages only the rows that change.
+  const isWhole = kind === "parquet" || handling.runId === undefined;
+  const isTyped = kind === "parquet" || kind === "duckdb" || kind === "postgres";
+  if (checkpoint === undefined || !isTyped || !isWhole) return { manifest, local, staged: null };
+  const { source, sink: position } = checkpoint;
+  const optional = optionalColumnsOf(job, handling);
+  return { manifest, local, staged: { kind, folder, position, columns: source.columns, optional } };
+}

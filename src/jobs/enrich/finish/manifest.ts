@@ -1,0 +1,175 @@
+import { type FoundManifest, parseManifest } from "../../../core/manifest/found-manifest.js";
+import { type Manifest, type RunEnding } from "../../../core/manifest/manifest.js";
+import { manifestPath } from "../../../core/files/output-names.js";
+import { type Clock, systemClock } from "../../../core/clock.js";
+import { schemaVersion } from "../../../core/columns.js";
+import { UsageError } from "../../../core/errors.js";
+import { jsonFileFault, readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
+import { programInfo } from "../../../core/program.js";
+import { isObjectAddress } from "../../../io/object/address.js";
+import { outputFault } from "../../../io/output/output-fault.js";
+import type { WrittenOutput } from "../../../io/output/types.js";
+import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
+import { defaultPrefix, type SinkSettings } from "../../../io/output/options.js";
+import type { Checkpointer } from "../state/checkpointer.js";
+import type { Tally } from "../tally.js";
+import type { EnrichSettings } from "../options.js";
+import type { OpenedSource, RunInput } from "../../../io/input/types.js";
+import { unknownEnding } from "../exit-reason.js";
+import { isTable, type OutputTarget, resultBase } from "../destination/output-target.js";
+
+/** What a manifest tells of the input, the progress and the counts of a run. */
+interface StartedRun {
+  readonly source: Pick<OpenedSource, "reading" | "kind" | "files" | "bytesTotal"> &
+    Partial<Pick<OpenedSource, "bytesRead">>;
+  readonly inputGrew: boolean;
+  readonly target: OutputTarget;
+  readonly tally: Tally;
+  readonly checkpointer: Pick<Checkpointer, "runId" | "startedAt" | "seconds" | "resumed">;
+}
+
+/** What a manifest tells of the command. */
+interface ManifestJob {
+  readonly command: readonly string[];
+  readonly clock?: Clock | undefined;
+  readonly input: RunInput | { readonly stream: null };
+  readonly settings: {
+    readonly output: Pick<SinkSettings, "prefix" | "distinct" | "only">;
+    readonly run: Pick<EnrichSettings["run"], "limit">;
+  };
+}
+
+/** The result of a run whose rows are written. */
+export interface RunEnd {
+  /** Bytes written to a stream; null for anything else. */
+  readonly bytes: number | null;
+  readonly suffix: string;
+  /** Null for a stream. */
+  readonly written: WrittenOutput | null;
+  readonly ending: RunEnding;
+}
+
+/** What a manifest tells of the prefix: nothing of the default one. */
+function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
+  return prefix === defaultPrefix ? {} : { prefix };
+}
+
+/**
+ * Prefix of an output's added columns: the one that was asked for, else the one that its manifest
+ * notes, else the default.
+ */
+export function prefixOfOutput(asked: string | undefined, manifest: FoundManifest | null): string {
+  return asked ?? manifest?.output?.prefix ?? defaultPrefix;
+}
+
+/** Builds the manifest of a run. */
+export function manifestOf(
+  job: ManifestJob,
+  { source, inputGrew, target, checkpointer, tally }: StartedRun,
+  { bytes, suffix, written, ending }: RunEnd,
+): Manifest {
+  const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
+  const { clock = systemClock } = job;
+  const { output, run: how } = job.settings;
+  const copyOf = "path" in job.input ? job.input.copyOf : undefined;
+  const inputs = inputRecords(source, rows);
+  return {
+    schema_version: schemaVersion,
+    program: programInfo(),
+    run_id: checkpointer.runId,
+    command: job.command,
+    input: {
+      path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
+      ...(inputs === undefined ? readingFacts(source) : sharedFacts(inputs)),
+      bytes: source.bytesTotal ?? source.bytesRead?.() ?? 0,
+      rows,
+      grew_while_interrupted: inputGrew,
+    },
+    ...(inputs === undefined ? {} : { inputs }),
+    ...skippedInputs(job.input),
+    output: {
+      ...outputPlace(target, suffix),
+      bytes: written === null ? bytes : written.bytes,
+      rows: tally.written,
+      sha256: written?.sha256 ?? null,
+      ...notedPrefix(output.prefix),
+      ...(written?.indicators === undefined ? {} : { indicators: written.indicators }),
+      ...(written?.withoutKey === undefined ? {} : { without_key: written.withoutKey }),
+    },
+    ...(output.distinct || output.only ? { left_out } : {}),
+    ...(how.limit === undefined ? {} : { sampled: how.limit }),
+    ...counts,
+    started_at: checkpointer.startedAt,
+    ended_at: new Date(clock.now()).toISOString(),
+    seconds: Math.round(checkpointer.seconds * 1000) / 1000,
+    resumed: checkpointer.resumed,
+    ...ending,
+  };
+}
+
+/** The manifest of a run so far, as a killed process leaves it behind. */
+export function manifestSoFar(job: ManifestJob, run: StartedRun): Manifest {
+  return manifestOf(job, run, {
+    bytes: null,
+    suffix: "",
+    written: null,
+    ending: unknownEnding,
+  });
+}
+
+/** Where the rows are, and in which format: those that a table does not take are in a text file. */
+function outputPlace(
+  { name, base, format, ...target }: OutputTarget,
+  suffix: string,
+): Pick<Manifest["output"], "path" | "format"> {
+  if (base === null) return { path: null, format };
+  const place = { base, ...target };
+  if (suffix === "" || !isTable(place)) return { path: name + suffix, format };
+  return { path: resultBase(place, suffix), format: "ndjson" };
+}
+
+/**
+ * Writes the manifest beside an output. Atomic: readers see the old or the new one.
+ *
+ * @param base path from which the names of the run's files derive
+ * @throws FatalError `output_*`; an existing manifest stays as it was
+ */
+export async function writeManifest(base: string, manifest: Manifest): Promise<void> {
+  const path = manifestPath(base);
+  await writeJsonFile(path, manifest).catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
+}
+
+/**
+ * Reads the manifest beside an output. Another program may have written it, so any member may be
+ * missing.
+ *
+ * @param hint advice for a missing manifest
+ * @throws UsageError `manifest_missing`, `manifest_unreadable`
+ */
+export async function readManifest(base: string, hint: string): Promise<FoundManifest> {
+  const found = await findManifest(base);
+  if (found !== null) return found;
+  throw new UsageError("manifest_missing", `there is no ${manifestPath(base)}`, { hint });
+}
+
+/** The same, but null where there is none. @throws UsageError `manifest_unreadable` */
+export async function findManifest(base: string): Promise<FoundManifest | null> {
+  const path = manifestPath(base);
+  const text = isObjectAddress(path) ? await readObjectText(path) : undefined;
+  try {
+    const found = text === undefined ? await readJsonFile(path) : JSON.parse(text ?? "null");
+    return parseManifest(found, path);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
+      cause: error,
+      hint: "restore it from a copy",
+    });
+  }
+}
+
+async function readObjectText(address: string): Promise<string | null> {
+  return (await import("../../../io/object/read-object.js")).readText(address);
+}

@@ -1,0 +1,112 @@
+import { FatalError } from "../../../core/errors.js";
+import { startOver } from "../../../core/remedies.js";
+import { partPath, readWritten } from "../../../io/output/part-file.js";
+import type { Checkpointer } from "../state/checkpointer.js";
+import type { Manifest, Refusal } from "../../../core/manifest/manifest.js";
+import { endingOfRows, exitCodes } from "../exit-reason.js";
+import { saveRecord } from "./finished-run.js";
+import { manifestOf, type RunEnd } from "./manifest.js";
+import type { Tally } from "../tally.js";
+import type { OpenRun } from "../open-run.js";
+import type { SinkPosition, WrittenOutput } from "../../../io/output/types.js";
+import { findingStatuses } from "../../../core/finding.js";
+import { type FailOn, refusalOf } from "../failure-limits.js";
+import type { EnrichJob } from "../types.js";
+import { failedSuffix } from "../../../core/files/output-names.js";
+import type { CountedWarning } from "../counted-warning.js";
+
+/** A run whose last row is written. */
+interface WrittenRun extends OpenRun {
+  readonly checkpointer: Checkpointer;
+  /** Rows read from the source, including those before an interruption. */
+  readonly rowsRead: number;
+  /** The rows were counted first, are too few, and so were not asked for. */
+  readonly isRefused: boolean;
+  /**
+   * Warnings about the run as a whole. Checkpoints omit them, since a resumed run finds them again.
+   */
+  readonly warnings: readonly CountedWarning[];
+}
+
+function refusalFor(job: EnrichJob, { isRefused, tally }: WrittenRun): Refusal | null {
+  if (isRefused) return "too_few_rows";
+  return refusalOf(job.settings.run, tally.snapshot(), tally.earlierRows);
+}
+
+/** The ending of a fully written run, and the suffix of its files. */
+function endOfRows(
+  refusal: Refusal | null,
+  failOn: FailOn,
+  tally: Tally,
+): Pick<RunEnd, "suffix" | "ending"> {
+  if (refusal === null) return { suffix: "", ending: endingOfRows(failOn, tally.statuses) };
+  const ending = { exit_reason: refusal, exit_code: exitCodes.stopped, resumable: false };
+  return { suffix: failedSuffix, ending };
+}
+
+/**
+ * Completes a run: compares the output with what was written, gives the file its name and writes the
+ * manifest beside it. If it must not replace the earlier output, that name is `OUT.failed`. If the
+ * process is killed from here on, `finishEarlier` repeats the publishing.
+ *
+ * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name;
+ *   `output_part_*` if it isn't what was written
+ */
+export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
+  const { target, sink, tally, checkpointer, state } = run;
+  const position = await sink.checkpoint();
+  const { suffix, ending } = endOfRows(refusalFor(job, run), job.settings.run.failOn, tally);
+  const written = await writeTarget(run, suffix, position);
+  checkCounts(run, [position.rows, written?.rows ?? position.rows]);
+  const checkpoint = await checkpointer.save();
+  for (const [message, count] of run.warnings) tally.warning(message, count);
+  if (checkpoint === null || state === null) {
+    await sink.finish(suffix);
+    return manifestOf(job, run, { bytes: position.length, suffix, written, ending });
+  }
+  const manifest = manifestOf(job, run, { bytes: null, suffix, written, ending });
+  await state.markFinished({ checkpoint, manifest, suffix });
+  await sink.finish(suffix, manifest);
+  await saveRecord(job, target, manifest, suffix);
+  return manifest;
+}
+
+/** Completes what is going to appear; null for a stream. */
+async function writeTarget(
+  { target, staged }: WrittenRun,
+  suffix: string,
+  position: SinkPosition,
+): Promise<WrittenOutput | null> {
+  if (staged !== null) return staged.prepare(suffix);
+  if (target.warehouse !== null || target.file === null) return null;
+  return { ...(await readWritten(target.file, position)), rows: position.rows };
+}
+
+function checkCounts({ rowsRead, tally, target }: WrittenRun, written: readonly number[]): void {
+  const faults = countFaults(rowsRead, tally, written);
+  if (faults.length === 0) return;
+  throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
+    hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; please report this as a bug; ${startOver}`,
+  });
+}
+
+/**
+ * What is wrong with the counts of a run: rows read = rows counted = the sum of the
+ * statuses, and rows written = those that are not left out.
+ *
+ * @param written rows in each place that they passed
+ */
+function countFaults(
+  rowsRead: number,
+  tally: Pick<Tally, "rows" | "statuses" | "written">,
+  written: readonly number[],
+): readonly string[] {
+  const { rows, statuses } = tally;
+  const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
+  const wrong = new Set(written.filter((count) => count !== tally.written));
+  return [
+    ...(rows === rowsRead ? [] : [`${rowsRead} rows read, ${rows} looked up`]),
+    ...(counted === rows ? [] : [`${rows} rows looked up, ${counted} with a status`]),
+    ...[...wrong].map((count) => `${tally.written} rows to write, ${count} in the output`),
+  ];
+}

@@ -1,0 +1,148 @@
+import { v7 as timeOrderedId } from "uuid";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { addedColumns, type OptionalColumns } from "../../core/columns.js";
+import { type ResourceStack } from "../../core/resource-stack.js";
+import { raceAbort } from "../../core/abort.js";
+import { formatCount } from "../../core/text/quantity.js";
+import type { OpenedSource } from "../../io/input/types.js";
+import type { EncoderOptions } from "../../io/formats/types.js";
+import type { Sink } from "../../io/output/types.js";
+import {
+  encoderOptions,
+  keptDelimiter,
+  openBundle,
+  openPublication,
+  openSink,
+} from "./destination/open-output.js";
+import { openStage, type StagedSink } from "../../io/output/publish/staged-sink.js";
+import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
+import type { StateFolder } from "./state/state-folder.js";
+import type { EnrichJob } from "./types.js";
+import { announceReading, optionalColumnsOf } from "./rows/reading.js";
+import { RowSelection } from "./rows/row-selection.js";
+import { Tally } from "./tally.js";
+import type { ResumePoint } from "./state/checkpoint.js";
+import type { RowHandling } from "./rows/row-handling.js";
+import type { OutputTarget } from "./destination/output-target.js";
+
+/** Where a run writes, and where it keeps the state for a resume. */
+export interface RunPlace {
+  readonly target: OutputTarget;
+  /** Null if the run cannot be resumed. */
+  readonly state: StateFolder | null;
+  /** Folder of the journal and of staged rows. */
+  readonly folder: string;
+  /** The input has grown since the run was interrupted. @default false */
+  readonly inputGrew?: boolean;
+}
+
+/** A run with its input and output open, ready to move rows. */
+export interface OpenRun extends RunPlace {
+  readonly clock: Clock;
+  readonly runId: string;
+  readonly fingerprint: Fingerprint;
+  readonly inputGrew: boolean;
+  readonly optional: OptionalColumns;
+  /** Checkpoint to continue from; null for a new run. */
+  readonly before: ResumePoint | null;
+  readonly source: OpenedSource;
+  /** The sink, if the rows wait to be published; null if it writes the output. */
+  readonly staged: StagedSink | null;
+  readonly tally: Tally;
+  readonly encoder: EncoderOptions;
+  /** Set if rows may be left out of the output. */
+  readonly leftOut: RowSelection | null;
+  /** The caller finishes or abandons it; the stack closes the source. */
+  readonly sink: Sink;
+}
+
+/** A run whose output is not open yet. */
+type OpeningRun = Omit<OpenRun, "sink" | "staged">;
+
+/** Opens a run's input and output, at the interrupted run's position or at the start. */
+export async function openRun(
+  job: EnrichJob,
+  handling: RowHandling,
+  place: RunPlace,
+  stack: ResourceStack,
+): Promise<OpenRun> {
+  const { session, settings, clock = systemClock } = job;
+  const { target, state, inputGrew = false } = place;
+  const before = state?.checkpoint ?? null;
+  const fingerprint = await takeFingerprint(job, handling, target);
+  const optional = optionalColumnsOf(job, handling);
+  const runId = before?.runId ?? handling.runId ?? job.runId ?? timeOrderedId();
+  job.onRunId?.(runId);
+  const opening = handling.open(before?.source ?? null);
+  const source = await raceAbort(opening, job.signal, (late) => late.close());
+  stack.use(source);
+  const tally = new Tally(before?.tally);
+  tally.hasMadeUp(session.service.madeUp);
+  tally.hasMadeUp(handling.madeUp);
+  const withheld = await session.withheld(settings.lookup);
+  tally.exclusions.name(withheld.lists);
+  tally.elsewhere.watch(source, withheld.isListed);
+  announceReading(job, source);
+  if (before !== null) {
+    job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);
+  }
+  const { columns } = source;
+  const added = addedColumns(optional);
+  const encoder = encoderOptions(settings.output, target.format, {
+    ...keptDelimiter(job, source, target.format),
+    columns,
+    added,
+    clock,
+  });
+  const { only, distinct } = settings.output;
+  const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
+  const facts = { clock, runId, fingerprint, inputGrew, optional, before };
+  const run: OpeningRun = { ...place, ...facts, source, tally, encoder, leftOut };
+  const staged = await openRunStage(job, handling, run);
+  return { ...run, staged, sink: await openRunSink(job, handling, run, staged) };
+}
+
+/** Opens the stage of an output that is not written row by row. */
+async function openRunStage(
+  job: EnrichJob,
+  handling: RowHandling,
+  { target, folder, source, before, runId, tally, encoder }: OpeningRun,
+): Promise<StagedSink | null> {
+  const { stdout } = job;
+  if (target.warehouse === null && target.format !== "stix") return null;
+  const onWarning = warnOnce(job, tally);
+  const rows = { source, runId, stateFolder: folder, onWarning };
+  const publication =
+    target.warehouse === null
+      ? await openBundle(target, { encoder, stdout, signal: job.signal, folder })
+      : await openPublication(job, handling, target, rows);
+  const resume = before?.sink ?? null;
+  if (resume === null) for (const message of publication.warnings ?? []) onWarning(message);
+  return openStage(publication, folder, resume);
+}
+
+/** Counts each warning, and tells it once: the same one may occur for every row. */
+function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    tally.warning(message);
+    if (told.has(message)) return;
+    told.add(message);
+    onWarning?.(message);
+  };
+}
+
+async function openRunSink(
+  { stdout, signal }: EnrichJob,
+  { encoder: wrapEncoder }: RowHandling,
+  run: OpeningRun,
+  staged: StagedSink | null,
+): Promise<Sink> {
+  const { target, before, encoder, leftOut, state } = run;
+  const resume = before?.sink ?? null;
+  let sink: Sink;
+  if (staged !== null) sink = staged;
+  else if (target.warehouse !== null) throw new TypeError("only text is not staged");
+  else sink = await openSink(target, { encoder, wrapEncoder, stdout, signal, resume });
+  return (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
+}

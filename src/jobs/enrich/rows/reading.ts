@@ -1,0 +1,206 @@
+import { type Clock, systemClock } from "../../../core/clock.js";
+import type { OptionalColumns } from "../../../core/columns.js";
+import { UsageError } from "../../../core/errors.js";
+import { type FindingError, unasked } from "../../../core/finding.js";
+import { parseKindName } from "../../../core/item/item.js";
+import { itemCodes } from "../../../core/row-codes.js";
+import { recogniseItem } from "../../../core/item/recognise.js";
+import type { Row } from "../../../core/row.js";
+import { othersNotice, shownColumns } from "../../../io/formats/columns/name-columns.js";
+import { skippedNotice } from "../../../io/formats/csv/skipped-lines.js";
+import { detectSourceFormat } from "../../../io/formats/registry.js";
+import { openSource } from "../../../io/input/open-input.js";
+import type { SourceFormat } from "../../../io/formats/types.js";
+import type { SniffedInput } from "../../../io/input/sniff-format.js";
+import type {
+  Encoding,
+  NamedInput,
+  OpenedSource,
+  RunInput,
+  SourceInput,
+  SourcePosition,
+} from "../../../io/input/types.js";
+import type { Lookup } from "../../../client/lookup/types.js";
+import type { EnrichJob } from "../types.js";
+import type { ReadingSettings, RowHandling, StartRow } from "./row-handling.js";
+
+/** The optional columns of a run's output. */
+export function optionalColumnsOf(
+  { input, settings }: Pick<EnrichJob, "input" | "settings">,
+  { optional }: Pick<RowHandling, "optional">,
+): OptionalColumns {
+  const items = [settings.input.itemColumn ?? []].flat();
+  const { raw, columns: only } = settings.output;
+  return optional ?? { file: "inputs" in input, column: items.length > 1, raw, only };
+}
+
+/** The default way for runs and plans to read an input and find its items. */
+export function readingOf(
+  input: RunInput,
+  settings: ReadingSettings,
+  clock: Clock = systemClock,
+): RowHandling {
+  if ("inputs" in input) return readingOfSeveral(input.inputs, settings, clock);
+  const comment = settings.comment ?? null;
+  const { format: named, ...stored } = storedAs(input, settings);
+  let sniffing: Promise<SniffedInput> | null = null;
+  const sniff = (resume: SourcePosition | null = null): Promise<SniffedInput> =>
+    (sniffing ??=
+      named === null
+        ? import("../../../io/input/sniff-format.js").then(({ sniffFormat }) =>
+            sniffFormat(input, { ...stored, comment, clock, before: resume?.input }),
+          )
+        : Promise.resolve({ input, format: named, comment }));
+  const flags = flagsOf(settings);
+  return {
+    inputFormat: async () => (await sniff()).format,
+    options: optionsOf(settings, named),
+    open: async (resume) => {
+      const sniffed = await sniff(resume);
+      const format = resume?.reading.format ?? sniffed.format;
+      refuseDelimiter(input, settings, format);
+      const guessed = settings.from === undefined;
+      const { comment } = sniffed;
+      const options = { format, guessed, ...stored, ...flags, comment, resume, clock };
+      return openSource(sniffed.input, options);
+    },
+    start: startRow,
+  };
+}
+
+/** What flags and name tell of how an input is stored, and of its format; null if they don't. */
+function storedAs(
+  input: SourceInput,
+  { from, delimiter, encoding, sheet }: ReadingSettings,
+): Encoding & { readonly format: Exclude<SourceFormat, "json"> | null } {
+  const detected = "path" in input ? detectSourceFormat(input.path) : null;
+  const gzip = detected?.gzip ?? false;
+  const cells = delimiter === undefined ? null : delimiter === "\t" ? "tsv" : "csv";
+  const format = from ?? detected?.format ?? cells;
+  const stored = { gzip, encoding, sheet };
+  if (format === "json") return { ...stored, format: "ndjson", json: "named" };
+  const mayBeJson = format === null || format === "ndjson";
+  return { ...stored, format, json: mayBeJson ? "possible" : undefined };
+}
+
+/** @throws UsageError `text_option` for a delimiter of an input without cells */
+function refuseDelimiter(
+  input: SourceInput,
+  { delimiter }: ReadingSettings,
+  format: SourceFormat,
+): void {
+  if (delimiter === undefined || !["ndjson", "text"].includes(format)) return;
+  const name = "path" in input ? input.path : input.name;
+  const read = format === "text" ? "text, one item a line" : "JSON";
+  throw new UsageError("text_option", `--delimiter is for cells, but ${name} is read as ${read}`, {
+    hint: "leave out --delimiter, or add --from csv",
+  });
+}
+
+function readingOfSeveral(
+  inputs: readonly NamedInput[],
+  settings: ReadingSettings,
+  clock: Clock,
+): RowHandling {
+  const readings = inputs.map((named) => {
+    const read = (own: ReadingSettings): RowHandling => readingOf(named.input, own, clock);
+    return { ...named, read, reading: read(settings) };
+  });
+  return {
+    inputFormat: () => readings[0]!.reading.inputFormat(),
+    options: optionsOf(settings, settings.from ?? null),
+    async open(resume) {
+      const { openInputs } = await import("./read-several.js");
+      return openInputs(readings, settings, resume);
+    },
+    start: startRow,
+  };
+}
+
+function flagsOf(settings: ReadingSettings) {
+  return {
+    header: settings.header ?? null,
+    delimiter: settings.delimiter,
+    itemColumn: settings.itemColumn ?? null,
+    kindColumn: settings.kindColumn ?? null,
+    anyItemColumn: settings.anyItemColumn ?? false,
+    isHeld: settings.isHeld,
+  };
+}
+
+function optionsOf(settings: ReadingSettings, from: string | null): RowHandling["options"] {
+  const { header, delimiter, itemColumn, kindColumn } = flagsOf(settings);
+  return {
+    from,
+    "item-column": itemColumn,
+    "kind-column": kindColumn,
+    header,
+    ...(delimiter === undefined ? {} : { delimiter }),
+    comment: settings.comment ?? null,
+    // Runs that were interrupted before these existed have the fingerprint without them.
+    ...(settings.encoding === undefined ? {} : { encoding: settings.encoding }),
+    ...(settings.sheet === undefined ? {} : { sheet: settings.sheet }),
+  };
+}
+
+/** Recognises a row's item and starts its lookup. A row without an item is settled at once. */
+function startRow(lookup: Lookup): StartRow {
+  return (row, signal) => {
+    if (row.fault !== null) return { item: null, finding: unasked("failed", row.fault) };
+    if (row.itemNotText === true) return { item: null, finding: unasked("unsupported", notText) };
+    const kind = row.kindText === "" ? null : parseKindName(row.kindText);
+    const { item, reason } = recogniseItem(row.itemText, kind);
+    if (item === null) return { item, finding: unasked("unsupported", reason) };
+    return { item, finding: lookup(item, { signal, row: row.number }) };
+  };
+}
+
+const notText: FindingError = {
+  code: "not_text",
+  message: itemCodes.not_text[0],
+};
+
+/** Reports the columns that were chosen without a flag. */
+export function announceReading(
+  { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
+  { reading, notices }: Pick<OpenedSource, "reading" | "notices">,
+): void {
+  const { items, kind, others } = reading;
+  if (notices !== undefined) {
+    for (const notice of notices) onNotice?.(notice);
+    return;
+  }
+  const skips = skippedNotice(reading);
+  if (skips !== null) onNotice?.(skips);
+  const [{ sample }] = items;
+  const kinds = kind?.by === "neighbour" ? shownColumns([kind]) : null;
+  if (sample !== null && sample.cells > 0) {
+    const { indicators, cells } = sample;
+    const found = `${indicators} of ${cells} sampled cells are indicators`;
+    const also = kinds === null ? "" : `; ${kinds} holds the kinds`;
+    onNotice?.(`using column ${shownColumns(items)} (${found})${also}`);
+  } else if (kinds !== null) {
+    onNotice?.(`using column ${kinds} for the kinds of items`);
+  }
+  if (others !== undefined) onNotice?.(othersNotice(items, others));
+}
+
+/**
+ * The first rows of a source. Ends without waiting for one more, which a pipe may never bring.
+ *
+ * @param limit maximum rows of the whole input; undefined for all
+ * @param before rows that earlier sessions read
+ */
+export async function* firstRows(
+  rows: OpenedSource["rows"],
+  limit = Number.POSITIVE_INFINITY,
+  before = 0,
+): AsyncGenerator<readonly Row[]> {
+  let left = limit - before;
+  if (left <= 0) return;
+  for await (const batch of rows) {
+    yield batch.length > left ? batch.slice(0, left) : batch;
+    left -= batch.length;
+    if (left <= 0) return;
+  }
+}

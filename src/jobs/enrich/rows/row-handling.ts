@@ -1,0 +1,90 @@
+import type { Clock } from "../../../core/clock.js";
+import type { OptionalColumns } from "../../../core/columns.js";
+import type { MadeUp } from "../../../core/finding-source.js";
+import type { Finding } from "../../../core/finding.js";
+import type { Item } from "../../../core/item/item.js";
+import type { Row } from "../../../core/row.js";
+import type { Encoder, ReadOptions, SourceFormat } from "../../../io/formats/types.js";
+import type { OpenedSource, RunInput, SourcePosition } from "../../../io/input/types.js";
+import type { Lookup } from "../../../client/lookup/types.js";
+import type { EnrichSettings } from "../options.js";
+
+/** Settings that determine how the rows of an input are read. */
+export type ReadingSettings = Pick<
+  EnrichSettings["input"],
+  "from" | "header" | "delimiter" | "comment" | "encoding" | "sheet" | "itemColumn" | "kindColumn"
+> &
+  Pick<ReadOptions, "anyItemColumn" | "isHeld">;
+
+/** A row's item, and its finding or the promise of one. */
+interface StartedRow {
+  readonly item: Item | null;
+  readonly finding: Finding | Promise<Finding>;
+}
+
+export type StartRow = (row: Row, signal: AbortSignal) => StartedRow;
+
+/** How a run handles the rows of an input: reading, looking up and writing. */
+export interface RowHandling {
+  /**
+   * Format of the input. Waits for the first bytes if neither a flag nor the file name tells it.
+   */
+  inputFormat(): Promise<SourceFormat>;
+  /** Options that affect reading, by flag name. A resumed run must have the same. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Opens the input, at the interrupted run's position or at the start. */
+  open(resume: SourcePosition | null): Promise<OpenedSource>;
+  /** Starts each row's lookup. */
+  start(lookup: Lookup): StartRow;
+  /** False: partial answers in a cache are requested again. @default true */
+  readonly partialsFromCache?: boolean;
+  /** Set if the rows already hold answers that are made up. */
+  readonly madeUp?: MadeUp | undefined;
+  /** The optional columns of the output. @default those that the inputs and settings ask for */
+  readonly optional?: OptionalColumns;
+  /** Run whose rows are filled in; by default a run has an identifier of its own. */
+  readonly runId?: string;
+  /** Wraps the encoder of the output. */
+  readonly encoder?: ((encoder: Encoder) => Encoder) | undefined;
+  /** The output replaces the input. @default false */
+  readonly inPlace?: boolean;
+  /** ETag of what an output in object storage replaces, as it was read. @default any */
+  readonly replacedVersion?: string | undefined;
+  /** Set for tables, which are copied to the run's folder before the input is opened. */
+  readonly copied?: CopiedInput;
+}
+
+/** How a copy is written: a table of text, or an object per line. */
+export type CopyFormat = "tsv" | "ndjson";
+
+export interface CopyForm {
+  readonly format: CopyFormat;
+  /** Whether a TSV copy tells null from an empty text. */
+  readonly keepsNulls: boolean;
+}
+
+/** Where a run's input is copied, and what a run needs while it is. */
+export interface CopyPlace extends CopyForm {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly onNotice?: ((message: string) => void) | undefined;
+}
+
+/** Something that is read for a copy, or beside it. */
+interface CopySource {
+  /** `text`, or the kind of a table. */
+  readonly kind: string;
+  /** The file that holds it; null for a server or a stream. */
+  readonly file: string | null;
+}
+
+/** An input of which a run copies tables first. */
+interface CopiedInput {
+  readonly sources: readonly CopySource[];
+  /** The copy as input. */
+  inFolder(place: CopyPlace): { readonly input: RunInput } & Pick<RowHandling, "open">;
+  /** Makes the copy, or checks the one of the interrupted run. @throws ReputeError */
+  make(place: CopyPlace, isResumed: boolean): Promise<void>;
+}

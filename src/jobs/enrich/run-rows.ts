@@ -1,0 +1,215 @@
+import { counted } from "../../core/text/quantity.js";
+import { EarlyEndError, FatalError } from "../../core/errors.js";
+import { endingOfError } from "./exit-reason.js";
+import type { UnsupportedCode } from "../../core/item/item.js";
+import { surplusCells } from "../../core/row.js";
+import { withResources } from "../../core/resource-stack.js";
+import { shownColumns } from "../../io/formats/columns/name-columns.js";
+import { formats } from "../../io/formats/registry.js";
+import { sinkFormats } from "../../io/formats/types.js";
+import { insideWarning } from "./elsewhere.js";
+import type { OpenedSource, RunInput } from "../../io/input/types.js";
+import type { SinkSettings } from "../../io/output/options.js";
+import { unasked } from "../../core/finding.js";
+import { rowCodes } from "../../core/row-codes.js";
+import { leastRows } from "./failure-limits.js";
+import { earlierRows } from "./finish/earlier-rows.js";
+import { hasFewerRows } from "./rows/fewer-rows.js";
+import { manifestSoFar } from "./finish/manifest.js";
+import { publish } from "./finish/publish.js";
+import { openRequests } from "../../client/lookup/options.js";
+import { openRunLookup, type RunLookup } from "./run-lookup.js";
+import { Checkpointer } from "./state/checkpointer.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
+import type { EnrichJob } from "./types.js";
+import { RunSignals } from "./run-signals.js";
+import { type CountedWarning, valueWarnings } from "./counted-warning.js";
+import { firstRows } from "./rows/reading.js";
+import { moveRows } from "./rows/move-rows.js";
+import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
+import { progressOf } from "./run-progress.js";
+import type { Tally, TallySnapshot } from "./tally.js";
+import type { RowHandling } from "./rows/row-handling.js";
+
+/** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
+export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace): Promise<Manifest> {
+  return withResources(async (stack) => {
+    const run = await openRun(job, handling, place, stack);
+    let lookup: RunLookup | null = null;
+    let saving: Checkpointer | null = null;
+    try {
+      const signals = new RunSignals(job);
+      stack.defer(() => signals.close());
+      const { partialsFromCache } = handling;
+      const asReceived = needsReceived(run);
+      lookup = await openRunLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
+      const progress = await progressOf(job, handling, { ...run, ...lookup }, stack);
+      const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
+      const { journal, slots, address } = lookup;
+      const { startedAt } = job;
+      const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, journal, record });
+      saving = checkpointer;
+      const { before, source, tally } = run;
+      // A run that continues may have published already: it would take itself for the earlier one.
+      if (before === null) tally.earlierRows = await earlierRows(run.target, run.staged);
+      // Save before the first lookup: a journal without a checkpoint counts as damage.
+      await checkpointer.save();
+      const isRefused = await hasTooFewRows(job, handling, tally);
+      const start = handling.start(isRefused ? () => Promise.resolve(notAsked) : lookup.lookup);
+      let rowsRead = before?.source.row ?? 0;
+      let received = rowsRead;
+      job.onStart?.(() => progress(received), record);
+      const { limit } = job.settings.run;
+      await moveRows({
+        ...run,
+        source: limit === undefined ? source : { rows: firstRows(source.rows, limit, rowsRead) },
+        start: run.leftOut?.noting(start) ?? start,
+        leftOut: run.leftOut?.reason,
+        concurrency: openRequests(job.settings.lookup),
+        slots,
+        signals,
+        skip: new Set(before?.ahead),
+        startOffset: before?.source.offset ?? 0,
+        onReceived: (count) => void (received += count),
+        onRead: () => void rowsRead++,
+        onWritten: (position, last) => checkpointer.written(position, last),
+      });
+      const warnings = closingWarnings(job, source, address.warnings(), tally);
+      rowsRead += before?.ahead.length ?? 0;
+      return await publish(job, { ...run, checkpointer, warnings, rowsRead, isRefused });
+    } catch (error) {
+      if (error instanceof EarlyEndError) await publishSoFar(job, run, saving, error);
+      await run.sink.abandon();
+      dropUselessState(run, lookup, error);
+      throw error;
+    }
+  });
+}
+
+/** The finding of items that a run with too few rows does not ask for. */
+const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
+
+/** Whether the rows are fewer than `--min-rows` allows, as far as they can be counted first. */
+async function hasTooFewRows(
+  job: EnrichJob,
+  handling: RowHandling,
+  { earlierRows: before }: Tally,
+): Promise<boolean> {
+  return hasFewerRows(leastRows(job.settings.run.minRows, before), job, handling);
+}
+
+/** Whether rows contain results as received. */
+function needsReceived({ target, encoder, optional }: OpenRun): boolean {
+  const format = sinkFormats.find((name) => name === target.format);
+  if (optional.raw === true) return true;
+  return format !== undefined && formats[format].keepsReceived(encoder.shape);
+}
+
+/** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
+async function publishSoFar(
+  job: EnrichJob,
+  run: OpenRun,
+  checkpointer: Checkpointer | null,
+  end: EarlyEndError,
+): Promise<void> {
+  const { staged, target } = run;
+  if (staged === null || checkpointer === null) return;
+  try {
+    // A table must not have more rows than a resume knows of.
+    await checkpointer.save();
+    const soFar = manifestSoFar(job, { ...run, checkpointer });
+    await staged.publishSoFar({ ...soFar, ...endingOfError(end, true) });
+  } catch (error) {
+    job.onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);
+  }
+}
+
+/** Drops the state of a failed run if there is nothing to resume. */
+function dropUselessState(
+  { state, before, tally }: OpenRun,
+  lookup: RunLookup | null,
+  error: unknown,
+): void {
+  // A run without workers waits for some to come.
+  const waits = error instanceof FatalError && error.code === "workers_away";
+  if (before === null && tally.rows === 0 && !tally.answered && !waits) state?.forget();
+  // The journal holds only 404s, which a run with the right address must not replay.
+  // Nor would another run want the answers of a service that the table does not take.
+  const isWrongService =
+    error instanceof FatalError && ["wrong_service", "made_up_rows"].includes(error.code);
+  if (isWrongService && (before === null || lookup?.address.found === false)) {
+    state?.forget();
+  }
+}
+
+/** Share of rows without an indicator from which the item column is probably wrong. */
+const unlikelyShare = 0.9;
+
+/** Reason codes of cells that were never meant as indicators. */
+const noIndicator: readonly UnsupportedCode[] = [
+  "empty",
+  "text",
+  "control_character",
+  "not_text",
+  "hex_length",
+];
+
+/** Warning for a run without rows. */
+const noRows = "the input has no rows";
+
+const surplusDropped =
+  "cells of rows with more cells than columns are not in the output; add extra to --columns to keep them";
+
+/** Warnings about the run as a whole: the input, the service's address, the item column. */
+function closingWarnings(
+  job: {
+    readonly onWarning?: ((message: string) => void) | undefined;
+    readonly input?: RunInput;
+    readonly settings: { readonly output: Pick<SinkSettings, "columns"> };
+  },
+  source: Pick<OpenedSource, "warnings" | "reading" | "notices">,
+  addressWarnings: readonly string[],
+  tally: Tally,
+): readonly CountedWarning[] {
+  const counts = tally.snapshot();
+  const unlikely = unlikelyColumn(source, counts);
+  const inside = job.input === undefined ? null : insideWarning(job.input, counts);
+  const empty = tally.rows === 0 ? [noRows] : [];
+  const { columns } = job.settings.output;
+  const dropsSurplus = columns !== undefined && !columns.includes("extra");
+  const lost = dropsSurplus && (counts.warnings[surplusCells] ?? 0) > 0 ? [surplusDropped] : [];
+  const messages = [
+    ...empty,
+    ...addressWarnings,
+    ...(unlikely === null ? [] : [unlikely]),
+    ...(inside === null ? [] : [inside]),
+    ...lost,
+  ];
+  // Counted already, row by row.
+  const values = valueWarnings(counts);
+  for (const message of [...messages, ...values]) job.onWarning?.(message);
+  return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
+}
+
+/** Warning for a run with almost nothing to look up, which probably read the wrong column. */
+function unlikelyColumn(
+  { reading: { format, items }, notices }: Pick<OpenedSource, "reading" | "notices">,
+  { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
+): string | null {
+  const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
+  if (idle === 0 || idle < rows * unlikelyShare) return null;
+  const have = idle === 1 ? "has" : "have";
+  const [where, remedy] =
+    notices !== undefined
+      ? [`${have} no indicator`, "choose the column with --item-column"]
+      : format === "text"
+        ? [
+            `${have} no indicator`,
+            "the input was read as one item per line; set its format with --from",
+          ]
+        : [
+            `${have} no indicator in column ${shownColumns(items)}`,
+            "choose another with --item-column",
+          ];
+  return `${idle} of ${counted(rows, "row")} ${where}; ${remedy}`;
+}

@@ -1,0 +1,99 @@
+import { type Clock, systemClock } from "../../core/clock.js";
+import { EarlyEndError } from "../../core/errors.js";
+import type { Deadline } from "./options.js";
+import type { EnrichJob } from "./types.js";
+
+interface LimitedJob extends Pick<EnrichJob, "signal" | "clock"> {
+  readonly settings: { readonly run: { readonly deadline?: Deadline | undefined } };
+}
+
+/**
+ * Stages in which a run ends, in this order:
+ *
+ * - `interrupted`: a request from outside (Ctrl-C or the caller's signal)
+ * - `stop`: no more rows start, and queued lookups are dropped
+ * - `requests`: open requests are cancelled
+ * - `over`: the run has ended, successfully or not, and its timers stop
+ *
+ * An interrupt triggers `stop`. So do a spent budget, a deadline and every failure, through `end`.
+ */
+export class RunSignals {
+  readonly interrupted: AbortSignal;
+  readonly #stop = new AbortController();
+  readonly #requests = new AbortController();
+  readonly #over = new AbortController();
+  readonly stop: AbortSignal = this.#stop.signal;
+  readonly requests: AbortSignal = this.#requests.signal;
+  readonly over: AbortSignal = this.#over.signal;
+
+  /** Interrupted by the signal of a run, and ended at its deadline. Close them with the run. */
+  constructor({ signal: interrupted, settings, clock = systemClock }: LimitedJob) {
+    this.interrupted = interrupted;
+    const onInterrupt = (): void => this.end(interrupted.reason);
+    if (interrupted.aborted) onInterrupt();
+    interrupted.addEventListener("abort", onInterrupt, { once: true, signal: this.over });
+    const { deadline } = settings.run;
+    if (deadline !== undefined) {
+      void endAt(deadline, clock, (error) => this.end(error), this.over);
+    }
+  }
+
+  /** Stops the run. The first reason wins. */
+  end(reason: unknown): void {
+    this.#stop.abort(reason);
+  }
+
+  /** Cancels the open requests. */
+  cancelRequests(reason: unknown): void {
+    this.end(reason);
+    this.#requests.abort(reason);
+  }
+
+  close(): void {
+    this.#over.abort();
+  }
+}
+
+/** Long sleeps are split into steps of this length, to notice clock changes and system suspend. */
+const stepMs = 30_000;
+
+/**
+ * Ends a run at a time of day or after a duration. Resolves without doing so when aborted first.
+ */
+export async function endAt(
+  deadline: Deadline,
+  clock: Clock,
+  end: (error: EarlyEndError) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const left = timeLeft(deadline, clock);
+  try {
+    for (let ms = left(); ms > 0; ms = left()) await clock.sleep(Math.min(ms, stepMs), signal);
+  } catch {
+    return;
+  }
+  end(new EarlyEndError("deadline_reached", `the deadline ${deadline.text} has passed`));
+}
+
+/**
+ * Milliseconds left: of a duration by the monotonic clock, until a time of day by the wall clock.
+ */
+export function timeLeft(deadline: Deadline, clock: Clock): () => number {
+  if ("afterMs" in deadline) {
+    const end = clock.monotonic() + deadline.afterMs;
+    return () => end - clock.monotonic();
+  }
+  const end = nextTimeOfDay(deadline, clock.now());
+  return () => end - clock.now();
+}
+
+/** The first moment after `now` at which local clocks show this time. */
+export function nextTimeOfDay(time: { hours: number; minutes: number }, now: number): number {
+  const moment = new Date(now);
+  moment.setHours(time.hours, time.minutes, 0, 0);
+  if (moment.getTime() <= now) {
+    moment.setDate(moment.getDate() + 1);
+    moment.setHours(time.hours, time.minutes, 0, 0);
+  }
+  return moment.getTime();
+}

@@ -1,0 +1,239 @@
+import { type LeftOutCounts, type Manifest, madeUpOf } from "../../core/manifest/manifest.js";
+import { hasOtherTime } from "../../core/columns.js";
+import { findingSources, type MadeUp } from "../../core/finding-source.js";
+import {
+  countedVerdicts,
+  type FindingStatus,
+  findingStatuses,
+  firstAnswer,
+  hasOtherWord,
+  type VerdictCounts,
+  verdictOf,
+} from "../../core/finding.js";
+import { itemKinds } from "../../core/item/item.js";
+import {
+  type EnrichedRow,
+  type LeftOutReason,
+  leftOutReasons,
+  type Row,
+  rowWarnings,
+  zeros,
+} from "../../core/row.js";
+import { otherTimes, otherWords } from "./counted-warning.js";
+import {
+  addCount,
+  addCounts,
+  type Counts,
+  ExclusionCounts,
+  madeUpMembers,
+  mostFrequentFirst,
+  sourceCounts,
+} from "./counters.js";
+import { Elsewhere } from "./elsewhere.js";
+import { type RequestSnapshot, RequestTally } from "./request-tally.js";
+
+/** What is counted by a name that the data brings. */
+const named = ["unsupported", "errors", "tags", "warnings"] as const;
+
+function eachNamed<T>(of: (name: (typeof named)[number]) => T) {
+  return Object.fromEntries(named.map((name) => [name, of(name)])) as Record<
+    (typeof named)[number],
+    T
+  >;
+}
+
+/** The counts of a run, as its manifest has them. */
+type RunCounts = Pick<
+  Manifest,
+  | (typeof named)[number]
+  | "statuses"
+  | "verdicts"
+  | "kinds"
+  | "sources"
+  | "requests"
+  | "drift"
+  | "retried"
+  | "took_over"
+  | "elsewhere"
+  | "inside_cells"
+  | "exclusions"
+  | "warned_rows"
+  | "earlier_rows"
+  | "first_broken"
+  | "synthetic"
+  | "sample"
+>;
+
+/** The counts of a run as plain JSON, stored in checkpoints. */
+export interface TallySnapshot extends RunCounts, Pick<RequestSnapshot, "unjournalled"> {
+  readonly rows: number;
+  /** Rows that are counted and not written. */
+  readonly left_out: LeftOutCounts;
+  /** Rows that were read and not written; absent for none. */
+}
+
+/** The counts of a run whose rows are written again. */
+export function withoutRows({ unjournalled, took_over, ...run }: TallySnapshot): TallySnapshot {
+  return {
+    ...new Tally().snapshot(),
+    unjournalled,
+    ...(took_over === undefined ? {} : { took_over }),
+    ...madeUpMembers(madeUpOf(run)),
+  };
+}
+
+/** Counts rows as they are written and requests as they end. */
+export class Tally extends RequestTally {
+  rows = 0;
+  /** Rows that were read and not written. */
+  /** How its answers are made up; undefined if they are those of a real service. */
+  #madeUp: MadeUp | undefined;
+  /** Answers taken over from an interrupted run; null if there was none. */
+  tookOver: number | null = null;
+  /** Rows of the earlier output; null for none. */
+  earlierRows: number | null = null;
+  /** What is wrong with the first broken line; null for none. */
+  #firstBroken: string | null = null;
+  readonly statuses = zeros(findingStatuses);
+  readonly verdicts = zeros(countedVerdicts);
+  /** Rows that are counted and not written. */
+  readonly leftOut = {
+    reasons: zeros(leftOutReasons),
+    statuses: zeros(findingStatuses),
+    verdicts: zeros(countedVerdicts),
+  };
+  readonly exclusions = new ExclusionCounts();
+  readonly elsewhere = new Elsewhere();
+  readonly #kinds = zeros(itemKinds);
+  readonly #sources = zeros(findingSources);
+  readonly #named = eachNamed((): Counts => new Map());
+  readonly #warnedRows: Counts = new Map();
+  #retried: Manifest["retried"];
+
+  /** @param from the counts of the run so far. Its journal has the other requests, and the drift */
+  constructor(from?: TallySnapshot) {
+    super(from?.unjournalled);
+    if (from !== undefined) this.add({ ...from, requests: {}, drift: {} });
+  }
+
+  /** Adds the counts of a part of the run. */
+  add(part: RunCounts & Pick<Manifest, "left_out"> & { readonly rows: number }): void {
+    this.rows += part.rows;
+    this.hasMadeUp(madeUpOf(part));
+    if (part.took_over !== undefined) this.tookOver = (this.tookOver ?? 0) + part.took_over;
+    this.earlierRows = part.earlier_rows ?? this.earlierRows;
+    this.#firstBroken ??= part.first_broken ?? null;
+    this.#retried = part.retried ?? this.#retried;
+    addCounts(this.statuses, part.statuses);
+    addCounts(this.verdicts, part.verdicts);
+    addCounts(this.#kinds, part.kinds);
+    for (const source of findingSources) this.#sources[source] += part.sources[source] ?? 0;
+    if (part.left_out !== undefined) {
+      addCounts(this.leftOut.reasons, part.left_out);
+      addCounts(this.leftOut.statuses, part.left_out.statuses);
+      addCounts(this.leftOut.verdicts, part.left_out.verdicts);
+    }
+    this.exclusions.add(part.exclusions);
+    this.elsewhere.add(part);
+    for (const [value, n] of Object.entries(part.drift)) addCount(this.drift, value, n);
+    for (const [endpoint, { outcomes }] of Object.entries(part.requests)) {
+      this.requestsTo(endpoint, outcomes);
+    }
+    for (const each of named) {
+      for (const [name, n] of Object.entries(part[each])) addCount(this.#named[each], name, n);
+    }
+    for (const [message, row] of Object.entries(part.warned_rows)) this.#warnedAt(message, row);
+  }
+
+  /** Counts a row. @param reason why it is not written */
+  row(enriched: EnrichedRow, reason: LeftOutReason | null = null): void {
+    const { row, item, finding } = enriched;
+    for (const message of rowWarnings(row, item)) this.#warn(message, row);
+    if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
+    if (finding !== row.earlier && hasOtherWord(finding)) this.#warn(otherWords, row);
+    this.elsewhere.note(row, item);
+    this.rows++;
+    this.statuses[finding.status]++;
+    if (row.fault !== null)
+      this.#firstBroken ??= (row.file === undefined ? "" : `${row.file}: `) + row.fault.message;
+    if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
+    const verdict = verdictOf(finding) ?? "unknown";
+    this.verdicts[verdict]++;
+    if (reason !== null) this.leave(reason, finding.status, verdict);
+    if (item !== null) {
+      this.#kinds[item.kind]++;
+      this.#sources[finding.source]++;
+    }
+    if (finding.error !== null) {
+      const { code, message } = finding.error;
+      addCount(this.#named[finding.status === "unsupported" ? "unsupported" : "errors"], code);
+      if (code === "excluded") this.exclusions.row(message);
+    }
+    this.hasMadeUp(firstAnswer(finding)?.madeUp);
+    const tags = finding.answers.query?.result["tags"];
+    if (Array.isArray(tags)) {
+      for (const tag of tags) if (typeof tag === "string") addCount(this.#named.tags, tag);
+    }
+  }
+
+  /** Notes that there are such answers. */
+  hasMadeUp(how: MadeUp | undefined): void {
+    if (how !== undefined && this.#madeUp !== "invented") this.#madeUp = how;
+  }
+
+  /** Counts a row, counted already, as one that is not written. */
+  leave(reason: LeftOutReason, status: FindingStatus, verdict: keyof VerdictCounts): void {
+    this.leftOut.reasons[reason]++;
+    this.leftOut.statuses[status]++;
+    this.leftOut.verdicts[verdict]++;
+  }
+
+  /** Rows that are in the output. */
+  get written(): number {
+    const { distinct, only } = this.leftOut.reasons;
+    return this.rows - distinct - only;
+  }
+
+  #warn(message: string, { number }: Row): void {
+    this.warning(message);
+    this.#warnedAt(message, number);
+  }
+
+  #warnedAt(message: string, row: number): void {
+    this.#warnedRows.set(message, Math.min(row, this.#warnedRows.get(message) ?? row));
+  }
+
+  #retry(before: FindingStatus, now: FindingStatus): void {
+    this.#retried ??= {};
+    if (before !== "failed" && before !== "partial") return;
+    const counts = this.#retried[before];
+    this.#retried = { ...this.#retried, [before]: { ...counts, [now]: (counts?.[now] ?? 0) + 1 } };
+  }
+
+  warning(message: string, n = 1): void {
+    addCount(this.#named.warnings, message, n);
+  }
+
+  snapshot(): TallySnapshot {
+    const { reasons, statuses, verdicts } = this.leftOut;
+    const leftOut = { ...reasons, statuses: { ...statuses }, verdicts: { ...verdicts } };
+    return {
+      rows: this.rows,
+      left_out: leftOut,
+      statuses: { ...this.statuses },
+      verdicts: { ...this.verdicts },
+      kinds: { ...this.#kinds },
+      sources: sourceCounts(this.#sources),
+      ...this.requestCounts(),
+      ...eachNamed((name) => mostFrequentFirst(this.#named[name])),
+      ...this.elsewhere.snapshot(),
+      ...this.exclusions.snapshot(),
+      warned_rows: Object.fromEntries(this.#warnedRows),
+      ...(this.#retried === undefined ? {} : { retried: this.#retried }),
+      ...(this.tookOver === null ? {} : { took_over: this.tookOver }),
+      ...(this.earlierRows === null ? {} : { earlier_rows: this.earlierRows }),
+      ...(this.#firstBroken === null ? {} : { first_broken: this.#firstBroken }),
+      ...madeUpMembers(this.#madeUp),
+    };
+  }
+}

@@ -1,0 +1,123 @@
+import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Writable } from "node:stream";
+import type { Clock } from "../../core/clock.js";
+import type { OptionalColumns } from "../../core/columns.js";
+import type { FindingStatus, VerdictCounts } from "../../core/finding.js";
+import type { RunInput } from "../../io/input/types.js";
+import type { Throttling } from "../../client/pace/request-pace.js";
+import type { SinkPosition } from "../../io/output/types.js";
+import type { NamingName } from "../../io/output/sql/column-names.js";
+import type { Session } from "../../client/session/session.js";
+import type { EnrichSettings } from "./options.js";
+
+/** Everything a run needs besides its settings. */
+export interface EnrichJob {
+  readonly settings: EnrichSettings;
+  readonly input: RunInput;
+  /** Receives the rows when the output is `-`. */
+  readonly stdout: Writable;
+  /** The service, and everything that is open to ask it. The run does not close it. */
+  readonly session: Session;
+  /**
+   * Folder for the records of runs without an output file. Null for none.
+   *
+   * @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute`
+   */
+  readonly stateFolder?: string | null;
+  /**
+   * Keep the manifest of a run to a stream in the state folder, as that of the last such run.
+   *
+   * @default false
+   */
+  readonly recordsStream?: boolean;
+  /** The command line without secrets. Recorded in the manifest. */
+  readonly command: readonly string[];
+  /**
+   * Aborting ends the run cleanly; `enrich` then rejects with the reason, an `InterruptedError`.
+   */
+  readonly signal: AbortSignal;
+  /** Value of `run_id` and `rep_run_id`. A resumed run keeps its own. @default random */
+  readonly runId?: string;
+  /** When the run began, RFC 3339 UTC. A resumed run keeps its own. @default when rows start to flow */
+  readonly startedAt?: string;
+  /** @default the system clock */
+  readonly clock?: Clock;
+  /** Called once with the identifier of the run, before anything else is reported. */
+  readonly onRunId?: (runId: string) => void;
+  /**
+   * Called once when rows start to flow, with a cheap function that returns the progress, and one
+   * that returns the manifest of the run so far.
+   */
+  readonly onStart?: (progress: () => RunProgress, record: () => Manifest) => void;
+  /** Called when the rows are published, before the run removes its files. */
+  readonly onPublished?: (run: PublishedRun) => Promise<void>;
+  /**
+   * Receives the last step of a finished run: removing the mark that a resume would find. A program
+   * calls it right before it exits. Without this, `enrich` does it before it resolves.
+   */
+  readonly onFinished?: (lastStep: () => void) => void;
+  /** Called with warnings while the run is in progress. */
+  readonly onWarning?: (message: string) => void;
+  /** Called with choices that the user may want to check, such as the item column. */
+  readonly onNotice?: (message: string) => void;
+}
+
+/** A run whose rows are published. */
+export interface PublishedRun {
+  readonly manifest: Manifest;
+  /** The output in this machine's files: of objects, those that were uploaded. */
+  readonly local: string;
+  /** What a reader needs to know of the staged rows; null where they are not the cells of a table. */
+  readonly staged: StagedCells | null;
+}
+
+/** The staged rows of a run into a table or a Parquet file. */
+export interface StagedCells {
+  readonly kind: NamingName;
+  readonly folder: string;
+  readonly position: SinkPosition;
+  /** The input's column names. */
+  readonly columns: readonly string[];
+  readonly optional: OptionalColumns;
+}
+
+export interface RunProgress {
+  /** Rows in the bytes that are read, whether their lookups have started or not. */
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+  readonly requests: number;
+  /** Requests that were answered with 429. */
+  readonly throttled: number;
+  /** Seconds until the next request after a throttle answer; 0 if nothing is held back. */
+  readonly pausedSeconds: number;
+  /** Whether the service is away: the run waits and probes it. */
+  readonly isAway: boolean;
+  readonly statuses: Readonly<Record<FindingStatus, number>>;
+  /** Rows by verdict; `unknown` counts those without one. */
+  readonly verdicts: Readonly<VerdictCounts>;
+  /** Lookups that need requests. Under triage, an item counts as one: its quick check. */
+  readonly lookups: {
+    /** Number in the whole input; null if it is not counted (see `countInBackground`), or not yet. */
+    readonly planned: number | null;
+    readonly settled: number;
+    /** Requests that the settled ones took. */
+    readonly requests: number;
+  };
+  /** Maximum number of requests per second; null for no limit. */
+  readonly maxPerSecond: number | null;
+  /** What throttle answers have shown: `named` means a limit that the service names with 429. */
+  readonly throttling: Throttling | "named";
+  /** What ends the run before its last row, if that comes first. */
+  readonly ends: {
+    /** Requests left by `--max-requests` and quotas; null without them. */
+    readonly requests: number | null;
+    /** Seconds until the deadline; null without one. */
+    readonly seconds: number | null;
+    /** The deadline, if it is a time of day: `05:30`. */
+    readonly at: string | null;
+  };
+  /** Bytes read of the input as stored (compressed, if it is). */
+  readonly bytesRead: number;
+  /** Size of the input as stored; null if unknown (stdin). */
+  readonly bytesTotal: number | null;
+}

@@ -1,0 +1,152 @@
+import { decodeBytes } from "../../core/bytes.js";
+import { ReputeError } from "../../core/errors.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
+import { openInput } from "../../io/input/open-input.js";
+import type { NamedInput } from "../../io/input/types.js";
+import { itemFinder } from "./find-items.js";
+import { MailReader } from "./mail.js";
+import { isMarkup, MarkupReader } from "./markup.js";
+
+export interface ExtractedItem {
+  readonly item: string;
+  readonly kind: ItemKind;
+  /** Where it stands first: the input as named, and the line, counted from 1. */
+  readonly file: string;
+  readonly line: number;
+  count: number;
+}
+
+/** What was taken for a file, a version or code: how often, and some of the words. */
+export interface LeftOut {
+  readonly count: number;
+  readonly words: readonly string[];
+}
+
+interface ExtractedItems {
+  readonly items: Iterable<ExtractedItem>;
+  readonly leftOut: LeftOut;
+}
+
+interface ExtractOptions {
+  readonly signal: AbortSignal;
+  /** Called for each file of a folder that is not text, and each part of a mail that is not read. */
+  readonly onNotice: (message: string) => void;
+}
+
+/**
+ * Finds the distinct items of texts, in order of first appearance. Text is read in blocks; the items
+ * are held in memory.
+ *
+ * @throws as `openInput`; the signal's reason
+ */
+export async function extractItems(
+  inputs: readonly NamedInput[],
+  { signal, onNotice }: ExtractOptions,
+): Promise<ExtractedItems> {
+  const findItems = itemFinder<ExtractedItem>();
+  const items = new Map<string, ExtractedItem>();
+  const entryOf = ({ kind, value }: Item, file: string, line: number): ExtractedItem => {
+    const known = items.get(value);
+    if (known !== undefined) return known;
+    const entry = { item: value, kind, file, line, count: 0 };
+    items.set(value, entry);
+    return entry;
+  };
+  let count = 0;
+  const words = new Set<string>();
+  const onLeftOut = (word: string): void => {
+    count += 1;
+    if (words.size < mostNamed) words.add(word);
+  };
+  for (const named of inputs) {
+    const name = named.name === "-" ? "stdin" : named.name;
+    let before = 1;
+    for await (const text of readableText(named, name, onNotice)) {
+      signal.throwIfAborted();
+      before += findItems(
+        text,
+        (found, line) => {
+          found.entry ??= entryOf(found.item, name, before + line);
+          found.entry.count += 1;
+        },
+        onLeftOut,
+      );
+    }
+  }
+  return { items: items.values(), leftOut: { count, words: [...words] } };
+}
+
+/** Of the words that were left out. */
+const mostNamed = 5;
+
+/** The text of an input in blocks, with as many lines: that of mails and HTML is decoded. */
+async function* readableText(
+  { input, folder }: NamedInput,
+  name: string,
+  onNotice: (message: string) => void,
+): AsyncGenerator<string> {
+  const bytes = await openInput(input, {
+    gzip: false,
+    offset: 0,
+    chunkBytes: blockBytes,
+    markup: true,
+  }).catch((error: unknown) => {
+    // A folder of mails may hold pictures, too.
+    if (folder === undefined || !isBinary(error)) throw error;
+    onNotice(`skipping ${name}: not text`);
+    return null;
+  });
+  if (bytes === null) return;
+  try {
+    let reader: MailReader | MarkupReader | null = null;
+    for await (const block of textBlocks(bytes.chunks)) {
+      const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
+      reader ??= isMarkup(text)
+        ? new MarkupReader()
+        : new MailReader((part, line) => {
+            onNotice(`${name}, line ${line}: ${part}`);
+          });
+      yield reader.read(text);
+    }
+    if (reader !== null) yield reader.end();
+  } finally {
+    await bytes.close();
+  }
+}
+
+function isBinary(error: unknown): boolean {
+  return error instanceof ReputeError && error.code === "input_binary";
+}
+
+const blockBytes = 256 * 1024;
+const longestLine = 4 * blockBytes;
+
+/** Text in whole lines; what is longer is cut between words. */
+async function* textBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    length += chunk.length;
+    if (length < blockBytes) continue;
+    const whole = Buffer.concat(parts, length);
+    const end = blockEnd(whole);
+    if (end > 0) yield decodeBytes(whole.subarray(0, end));
+    const rest = whole.subarray(end);
+    parts = [rest];
+    length = rest.length;
+  }
+  if (length > 0) yield decodeBytes(Buffer.concat(parts, length));
+}
+
+/** Where to cut; 0 if there is no good place yet. */
+function blockEnd(bytes: Buffer): number {
+  const line = bytes.lastIndexOf("\n") + 1;
+  if (line > 0) return line;
+  const carriageReturn = bytes.lastIndexOf("\r") + 1;
+  if (carriageReturn > 0 || bytes.length < longestLine) return carriageReturn;
+  return (
+    Math.max(...[" ", ",", '"'].map((separator) => bytes.lastIndexOf(separator) + 1)) ||
+    bytes.length
+  );
+}

@@ -1,0 +1,200 @@
+import { readHostname } from "../../core/item/hostname.js";
+import {
+  fileName,
+  isAlone,
+  isListedWithFiles,
+  isQuoted,
+  lineAfter,
+  lineBefore,
+  nameOfValue,
+  type TextPlace,
+} from "./surroundings.js";
+
+/** Top-level domains that also are endings of files. */
+const extensions: ReadonlySet<string> = new Set(
+  "py sh md rs pl ps so zip mov mm cab cat cpa dot app do java".split(" "),
+);
+
+/** Countries whose endings also are members of code. */
+const countries: ReadonlySet<string> = new Set("id is as by my".split(" "));
+/** Top-level domains that few hosts and many members have. */
+const members: ReadonlySet<string> = new Set(
+  "name map call data date day new open post run select style page foo bar int read".split(" "),
+);
+
+/** Names of objects and modules in code. */
+const objects: ReadonlySet<string> = new Set(
+  "self this that window document obj cfg config conf req res request response".split(" "),
+);
+/** Such names that hosts have, too. */
+const sharedNames: ReadonlySet<string> = new Set(
+  "top parent location event module db line row item user users data net http string strings stream format".split(
+    " ",
+  ),
+);
+
+/** Top-level domains that are no members, but words of code. */
+const vague: ReadonlySet<string> = new Set(
+  "info live link host media network space zone work events email support".split(" "),
+);
+
+const topLevel: ReadonlySet<string> = new Set(["com", "org", "net", "io", "edu", "gov"]);
+const products: ReadonlySet<string> = new Set(["asp.net", "vb.net", "ado.net", "paint.net"]);
+
+/**
+ * Whether a name that is not defanged is a host's, and not a file's or a member's in code.
+ *
+ * @param isTechnical whether the text around it is code, or about code
+ */
+export function isHost(value: string, place: TextPlace, isTechnical: () => boolean): boolean {
+  const name = value.replace(/:.*$/s, "");
+  const host = readHostname(name);
+  if (host === null) return true;
+  if (isPartOfPath(place) || place.text.charAt(place.end) === "(") return false;
+  const labels = host.name.split(".");
+  const [first = ""] = labels;
+  const ending = labels.at(-1)!;
+  if (ending === "arpa" || products.has(host.name)) return false;
+  const isPlain = !host.name.includes("-");
+  // Packages of Java and bundles of macOS are domains written backwards.
+  if (isPlain && labels.length > 2 && topLevel.has(first)) return false;
+  if (!isSpelledAsHost(name, labels.at(-2) ?? "", ending)) return false;
+  if (topLevel.has(ending) || first === "www" || host.suffix.includes(".")) return true;
+  const said = isQuoted(place) ? kindOfValue(place) : null;
+  if (said !== null) return said === "host";
+  const names = { name, labels, ending };
+  if (extensions.has(ending)) return isHostNotFile(value, names, place, isTechnical);
+  if (members.has(ending) || countries.has(ending))
+    return isHostNotMember(names, place, isTechnical);
+  if (ending.length === 2 || isQuoted(place)) return true;
+  if (objects.has(first)) return false;
+  if (!isPlain) return true;
+  if (vague.has(ending)) return !sharedNames.has(first) && !(isInCode(place) && isTechnical());
+  return !(sharedNames.has(first) && isTechnical());
+}
+
+interface Names {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly ending: string;
+}
+
+type Asked = () => boolean;
+
+function isHostNotFile(value: string, names: Names, place: TextPlace, isTechnical: Asked): boolean {
+  if (isAlone(place)) return !isListedWithFiles(place) && !isTechnical();
+  if (isNamedAsFile(value, names) || isLinked(place, value)) return false;
+  const told = kindInLine(place);
+  if (told !== null) return told === "host";
+  return !fileName.test(lineBefore(place) + lineAfter(place)) && !isTechnical();
+}
+
+/** The target of a Markdown link, or a place in a file (`url.md#class-url`). */
+function isLinked(place: TextPlace, value: string): boolean {
+  return (
+    /\](?:\(|: *)$/.test(lineBefore(place)) || place.text.startsWith("#", place.at + value.length)
+  );
+}
+
+function isHostNotMember({ labels, ending }: Names, place: TextPlace, isTechnical: Asked): boolean {
+  const [first = ""] = labels;
+  if (fileBehind.test(labels.at(-2)!)) return false;
+  if (objects.has(first) || (sharedNames.has(first) && members.has(ending))) return false;
+  if (isAlone(place)) return !isTechnical();
+  if (isInCode(place) || isMemberBesideOthers(place, first)) return false;
+  const told = kindInLine(place);
+  if (told !== null) return told === "host";
+  if (isQuoted(place)) return true;
+  if (members.has(ending) && !labels.some((label) => /[-\d]/.test(label))) return false;
+  if (labels.length === 2 && (first.length === 1 || sharedNames.has(first))) return false;
+  return !isTechnical();
+}
+
+/** `data.id, data.url`, `lookup[token.name, token.id]` */
+function isMemberBesideOthers(place: TextPlace, object: string): boolean {
+  return `${lineBefore(place)}\n${lineAfter(place)}`.includes(`${object}.`);
+}
+
+export function isPartOfPath({ text, at }: TextPlace): boolean {
+  const before = text.charAt(at - 1);
+  return before === "\\" || before === "$";
+}
+
+/** `System.Net` and `user.firstName.in` are code, and `end.It` ends a sentence. */
+function isSpelledAsHost(name: string, registered: string, ending: string): boolean {
+  const written = name.replace(/\.$/, "");
+  if (/\.[A-Z][a-z]+$/.test(written)) return false;
+  if (topLevel.has(ending)) return true;
+  return !/[a-z][A-Z]|_\w*\.\w+$/.test(written) && !/^\d{1,2}$/.test(registered);
+}
+
+const fileStem =
+  /^(?:readme|changelog|changes|licen[cs]e|contributing|install|setup|main|index|lib|mod|conf|config|configure|tests?|utils?|init|manage|makefile|build|run|script|start|stop|lib[\w-]+)$/;
+const fileBehind =
+  /^(?:pdf|docx?|xlsx?|pptx?|txt|jpe?g|png|tar|min|exe|html?|xml|json|csv|css|js)$/;
+const port = /:(?:80|443|\d{4,5})$/;
+
+/** Whether the name itself is spelled as a file's. */
+function isNamedAsFile(value: string, { name, labels }: Names): boolean {
+  const [stem = ""] = labels;
+  if (/[A-Z]{2}.*\.[a-z]+$|[a-z\d]\.[A-Z]+$|^[A-Z][a-z]+\.app$|_/.test(name)) return true;
+  if (labels.length === 2 && fileStem.test(stem)) return true;
+  if (labels.length > 2 && fileBehind.test(labels.at(-2)!)) return true;
+  return value.includes(":") && !port.test(value);
+}
+
+const operator = /^["'`]?\s*(?:[=!<>]=|[+*%|&]=?\s|=\s|=>|\?\s|\[|;\s*$|\)\s*[{;)\]])/;
+const prefix = /(?:[!&$@+*]|%\s|=\s?|=>\s|\breturn\s|\bnew\s|\bdel\s|\bif\s\(?|\w\()$/;
+
+function isInCode(place: TextPlace): boolean {
+  return operator.test(lineAfter(place)) || prefix.test(lineBefore(place));
+}
+
+const fileWords =
+  "files?|filename|scripts?|archives?|attach\\w*|modules?|librar(?:y|ies)|programs?|binar(?:y|ies)|executables?|" +
+  "packages?|bundles?|documents?|artifacts?|sources?|folders?|director(?:y|ies)|opens?|opened|runs?|running|" +
+  "execut(?:e[sd]?|ing)|starts?|started|launch\\w*|reads?|edit(?:s|ed)?|sav(?:e[sd]?|ing)|unzips?|unpack\\w*|import(?:s|ed)?|" +
+  "chmod|bash|sh|python[\\d.]*|perl|rustc|cat|vim?|cp|mv|rm|tar|patch(?:ed|es)?|wrote|writes?|written|drops|dropped|" +
+  "kits?|download(?:s|ed)?|upload(?:s|ed)?|compil\\w+|renamed?";
+const codeWords =
+  "branch|tag|keys?|fields?|propert(?:y|ies)|methods?|functions?|variables?|attributes?|class|columns?|objects?|mutex|pipe|members?|parameters?|namespace";
+const hostWords =
+  "domains?|domain-name|host(?:s|ed|name|names)?|fqdn|(?:web)?sites?|(?:name)?servers?|c2|c&c|dns|quer(?:y|ies|ied)|resolv\\w+|visit\\w*|" +
+  "sent to|redirect\\w*|connect\\w*|contact\\w*|beacon\\w*|urls?|links? to|linked to|regist\\w+|sni|cname|mx|" +
+  "(?:download|fetch|retriev|receiv|load|serv|upload|pull)\\w*\\s(?:\\w+\\s)?(?:from|to)|lookups?|traffic|prox(?:y|ied)|block(?:s|ed)?|browse[rd]?|tunnel\\w*";
+const told = new RegExp(
+  `(?<![\\w.-])(?:(?<host>${hostWords})|(?:${fileWords}|${codeWords}))(?![\\w-]|\\.\\w)`,
+  "gi",
+);
+const toldBehind = new RegExp(
+  `^["'\`)]*[\\s,]\\s*(?:(?<host>domains?|domain-name|host(?:name)?|sites?|servers?|resolv\\w+|from \\d|was registered|answer\\w*)|versions?|${fileWords}|${codeWords})(?![\\w-]|\\.\\w)`,
+  "i",
+);
+const wordReach = 64;
+/** What is said of another name, which no comma or "and" joins with this one. */
+const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
+
+/** What the nearest word says of the name that stands in its line. */
+function kindInLine(place: TextPlace): "host" | "other" | null {
+  const behind = toldBehind.exec(lineAfter(place));
+  if (behind !== null) return behind.groups?.["host"] === undefined ? "other" : "host";
+  const before = lineBefore(place).slice(-wordReach).replace(otherName, "");
+  let nearest: "host" | "other" | null = null;
+  // matchAll would copy the expression for every name.
+  told.lastIndex = 0;
+  for (let word = told.exec(before); word !== null; word = told.exec(before)) {
+    nearest = word.groups?.["host"] === undefined ? "other" : "host";
+  }
+  return nearest;
+}
+
+const fileKey =
+  /file|path|script|command|image|module|process|attachment|(?<![a-z])(?:main|bin|cmd|exe)(?![a-z])/i;
+const hostKey =
+  /domain|host|dns|fqdn|sni|server|query|rrname|ur[il]|link|site|ioc|indicator|observable|de?st|src|e?mail/i;
+
+/** What the name or the declared type of a quoted value says. */
+function kindOfValue(place: TextPlace): "host" | "file" | null {
+  const name = nameOfValue(place);
+  return fileKey.test(name) ? "file" : hostKey.test(name) ? "host" : null;
+}

@@ -1,0 +1,74 @@
+import { readWord, withoutTail } from "../../core/item/word.js";
+
+/**
+ * Where a URL in a text ends.
+ *
+ * A URL in quotes ends with them. Any other one ends with its word; but a comma, a bar or an
+ * apostrophe within it belongs to it unless it separates cells, items or quotes.
+ *
+ * @param at where it begins
+ * @param end where its word ends
+ */
+export function endOfUrl(text: string, at: number, end: number): number {
+  const before = text.charAt(at - 1);
+  if (before === '"' || before === "'") {
+    const close = text.indexOf(before, at);
+    const isQuoted = close > end && close - at < longest && !/\s/.test(text.slice(at, close));
+    return isQuoted ? close : end;
+  }
+  const word = text.slice(at, end);
+  const next = nextItem(word);
+  if (next > 0) return at + next;
+  return before === " " && pathOf.test(word) && !cell.test(text.slice(Math.max(0, at - 3), at))
+    ? endOfSentenceUrl(text, end)
+    : end;
+}
+
+const longest = 8192;
+const pathOf = /:\/\/[^/?#]+[/?#]/;
+/** A cell of a table begins with the URL. */
+const cell = /[,;|] +$/;
+
+/** Where another item follows behind a semicolon or, without a blank, another URL; -1 if nowhere. */
+function nextItem(word: string): number {
+  for (let at = word.indexOf(";"); at > 0; at = word.indexOf(";", at + 1)) {
+    const piece = word.slice(at + 1).split(";", 1)[0] ?? "";
+    if (scheme.test(piece) || (/[.:@]/.test(piece) && readWord(piece) !== null)) return at;
+  }
+  return -1;
+}
+
+const scheme = /^h(?:tt|xx)ps?:\/\//i;
+
+function endOfSentenceUrl(text: string, wordEnd: number): number {
+  let end = wordEnd;
+  for (;;) {
+    within.lastIndex = end;
+    const more = within.exec(text)?.[0];
+    if (more === undefined) return end;
+    const piece = more.slice(1);
+    if (more.startsWith(",") || more.startsWith("|")) {
+      if (scheme.test(piece) || readWord(piece) !== null) return end;
+    }
+    end += more.length;
+  }
+}
+
+/** A separator of words and what follows it at once. */
+const within = /[,|'][\w%/?&=#~+-][^\s"'<>`|,{}\\“”‘’«»]*/y;
+
+/**
+ * A URL without the punctuation of the sentence.
+ *
+ * @param before the line up to the URL, whose emphasis (`__`) may end with it
+ */
+export function withoutSentence(url: string, before: string): string {
+  const bare = withoutTail(url);
+  const mark = emphasis.exec(bare)?.[0];
+  if (mark === undefined) return bare;
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  const isOpen = line.split(mark).length % 2 === 0;
+  return isOpen ? withoutTail(bare.slice(0, -mark.length)) : bare;
+}
+
+const emphasis = /(?:\*+|_+|~+)$/;

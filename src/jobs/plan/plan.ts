@@ -1,0 +1,187 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { abortable, raceAbort } from "../../core/abort.js";
+import { type Finding, lookupEndpoints, memberOf, unasked } from "../../core/finding.js";
+import type { ItemKind } from "../../core/item/item.js";
+import { type ResourceStack, withResources } from "../../core/resource-stack.js";
+import type { Clock } from "../../core/clock.js";
+import type { RunInput } from "../../io/input/types.js";
+import type { Withheld } from "../../client/lookup/withheld.js";
+import { inputReading } from "../enrich/copy/find-table-input.js";
+import type { FlatSettings } from "../enrich/options.js";
+import type { Row } from "../../core/row.js";
+import { announceReading, firstRows } from "../enrich/rows/reading.js";
+import { type ElsewhereCounts, insideWarning } from "../enrich/elsewhere.js";
+import { Tally, type TallySnapshot } from "../enrich/tally.js";
+import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
+import {
+  type CachedAnswers,
+  findCached,
+  PlannedItems,
+  type PlannedRequests,
+} from "./planned-items.js";
+import type { CopyPlace, ReadingSettings, RowHandling, StartRow } from "../enrich/rows/row-handling.js";
+
+interface PlanJob {
+  readonly input: RunInput;
+  readonly settings: ReadingSettings & Pick<FlatSettings, "lookups" | "prefix" | "limit">;
+  readonly pace: PlannedPace;
+  /** What the run would not send. */
+  readonly withheld: Withheld;
+  /** Answers that the run would already have. @default none */
+  readonly cache?: CachedAnswers | null;
+  readonly signal: AbortSignal;
+  /** @default the machine's */
+  readonly clock?: Clock;
+  readonly onWarning?: (message: string) => void;
+  /** As in `EnrichJob`. */
+  readonly onNotice?: (message: string) => void;
+}
+
+/** Estimate for a run over an input, and what it would not look up. */
+export interface Plan extends ElsewhereCounts {
+  readonly rows: number;
+  /** Rows by kind of item. */
+  readonly kinds: Readonly<Record<ItemKind, number>>;
+  /** Rows without an item by reason, most frequent first. */
+  readonly unsupported: Readonly<Record<string, number>>;
+  /** Rows that could not be read as records. */
+  readonly unreadable: number;
+  readonly distinct_items: number;
+  readonly duplicate_rows: number;
+  /** Rows that each exclusion list holds back, by its path. They are also `unsupported`. */
+  readonly excluded: Readonly<Record<string, number>>;
+  /** Distinct addresses in reserved ranges that no list holds back. `--bogons local` answers them without a request. */
+  readonly bogons: number;
+  /** Distinct items with a fresh answer in the cache, by endpoint. */
+  readonly cached: Readonly<Record<string, number>>;
+  /** Requests for each value of `--lookups`, with `--bogons` as given. */
+  readonly requests: Readonly<Record<string, PlannedRequests>>;
+  /** Cost of the given `--lookups`: requests in total (at most, under triage) and time. */
+  readonly chosen: PlannedTime & {
+    readonly lookups: string;
+    readonly requests: number;
+  };
+  readonly warnings: Readonly<Record<string, number>>;
+}
+
+/**
+ * Reads an input as a run would, sends nothing, and estimates requests and time.
+ *
+ * @throws UsageError, FatalError if the input cannot be read, as in a run
+ */
+export async function plan(job: PlanJob): Promise<Plan> {
+  const { lookups } = job.settings;
+  const { cache = null, withheld } = job;
+  const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
+  const items = new PlannedItems({ withheld, find: cache && findCached(cache), chosen });
+  const counts = await withResources(async (stack) =>
+    countRows(job, await readingFor(job, stack), items),
+  );
+  const { rows, kinds, unsupported, statuses, exclusions, warnings } = counts;
+  const { elsewhere, inside_cells } = counts;
+  return {
+    rows,
+    kinds,
+    unsupported,
+    unreadable: statuses.failed,
+    distinct_items: items.distinct,
+    duplicate_rows: items.rows - items.distinct,
+    excluded: Object.fromEntries((exclusions ?? []).map(({ path, rows: held }) => [path, held])),
+    bogons: items.bogons,
+    cached: Object.fromEntries(
+      lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
+    ),
+    requests: items.requests(),
+    chosen: costOf(job, items, chosen.length > 0 ? chosen.join(",") : "triage"),
+    warnings,
+    ...(elsewhere !== undefined && { elsewhere }),
+    ...(inside_cells !== undefined && { inside_cells }),
+  };
+}
+
+function costOf({ pace }: PlanJob, items: PlannedItems, lookups: string): Plan["chosen"] {
+  const requests = items.requests()[lookups] ?? {};
+  const most = Object.fromEntries(
+    Object.entries(requests).map(([name, n]) => [name, typeof n === "number" ? n : n.most]),
+  );
+  const total = Object.values(most).reduce((sum, n) => sum + n, 0);
+  return { lookups, requests: total, ...timeOf(pace, total) };
+}
+
+async function countRows(
+  job: PlanJob,
+  handling: RowHandling,
+  items: PlannedItems,
+): Promise<TallySnapshot> {
+  const { signal, withheld } = job;
+  const tally = new Tally();
+  tally.exclusions.name(withheld.lists);
+  const start = handling.start(() => neverFound);
+  const source = await raceAbort(handling.open(null), signal, (late) => late.close());
+  tally.elsewhere.watch(source, withheld.isListed);
+  announceReading(job, source);
+  try {
+    for await (const batch of abortable(firstRows(source.rows, job.settings.limit), signal)) {
+      for (const row of batch) countRow(row, start(row, signal), { tally, items, withheld });
+      await items.counted();
+    }
+    for (const [message, times] of source.warnings) tally.warning(message, times);
+  } finally {
+    await source.close();
+  }
+  const counts = tally.snapshot();
+  const inside = insideWarning(job.input, counts);
+  if (inside !== null) job.onWarning?.(inside);
+  return counts;
+}
+
+/** One promise shared by all items that would be looked up; nothing awaits it. */
+const neverFound = new Promise<Finding>(() => undefined);
+
+interface PlanCounts {
+  readonly tally: Tally;
+  readonly items: PlannedItems;
+  readonly withheld: Withheld;
+}
+
+function countRow(
+  row: Row,
+  { item, finding }: ReturnType<StartRow>,
+  { tally, items, withheld }: PlanCounts,
+): void {
+  if (!(finding instanceof Promise)) tally.row({ row, item, finding });
+  else if (item !== null) {
+    items.add(item);
+    tally.row({ row, item, finding: withheld.answer(item) ?? unasked("complete", null) });
+  }
+}
+
+/** Opens the input. What has to be copied goes to a temporary folder. */
+export async function readingFor(
+  {
+    input,
+    settings,
+    withheld,
+    signal,
+    onNotice,
+  }: Pick<PlanJob, "input" | "signal" | "onNotice"> &
+    Partial<Pick<PlanJob, "withheld">> & {
+      readonly settings: ReadingSettings;
+    },
+  stack: ResourceStack,
+): Promise<RowHandling> {
+  const handling = await inputReading(input, { ...settings, isHeld: withheld?.isListed });
+  if (handling.copied === undefined) return handling;
+  const folder = await scratch(stack);
+  const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
+  await handling.copied.make(place, false);
+  return { ...handling, open: handling.copied.inFolder(place).open };
+}
+
+async function scratch(stack: ResourceStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

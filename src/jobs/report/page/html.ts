@@ -1,0 +1,165 @@
+import { printable } from "../../../core/text/printable.js";
+import { createHash } from "node:crypto";
+
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type HtmlPart = Html | string | number | null | false | readonly HtmlPart[];
+
+/** Makes HTML: every value that is not HTML itself is escaped, trusted or not. */
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  return new Html(
+    strings.reduce((text, string, index) => text + inserted(parts[index - 1]!) + string),
+  );
+}
+
+function inserted(part: HtmlPart): string {
+  if (part instanceof Html) return part.text;
+  if (part === null || part === false) return "";
+  if (typeof part === "string") return escape(part);
+  if (typeof part === "number") return String(part);
+  return part.map(inserted).join("");
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+  "`": "&#96;",
+};
+
+/** Control and bidirectional characters come out as `<U+202E>`, so that they reorder nothing. */
+function escape(text: string): string {
+  return printable(text).replaceAll(/[&<>"'`]/g, (character) => entities[character]!);
+}
+
+/**
+ * The page's style: one column, light or dark as the reader has it, and a print form. The colours
+ * of verdicts differ in lightness as well, so that colour-blind readers can tell them apart
+ * (vermilion, orange and blue of Okabe and Ito).
+ */
+const style = `
+:root{color-scheme:light dark;--page:#fbfbfa;--card:#fff;--text:#1c1e21;--soft:#5b6168;--line:#dfe1e4;
+--malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--part:#8b9199;--unchecked:#e4e6e9;--plain:#4a5a78}
+@media (prefers-color-scheme:dark){:root{--page:#15171a;--card:#1d2024;--text:#e9eaec;--soft:#a3a9b1;--line:#363b42;
+--malicious:#ef6c3a;--suspicious:#f3bd4e;--listed:#62acea;--none:#6c737c;--part:#9aa1aa;--unchecked:#3b4047;--plain:#9fb2d6}}
+*{box-sizing:border-box}
+html{font-size:clamp(15px,.55vw + 8px,24px);-webkit-text-size-adjust:100%}
+body{margin:0;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums;overflow-wrap:break-word}
+bdi,code{overflow-wrap:anywhere}
+main,header,footer{max-width:62rem;margin:0 auto;padding:0 1.25rem}
+header{padding-top:2.5rem}
+footer{padding-top:1.5rem;padding-bottom:2.5rem;color:var(--soft);font-size:.85rem}
+h1{font-size:clamp(1.5rem,1.1rem + 1.9vw,2.3rem);line-height:1.2;letter-spacing:-.015em;margin:.4rem 0 .75rem;text-wrap:balance;font-weight:650}
+h2{font-size:1.2rem;margin:0 0 .25rem;letter-spacing:-.005em}
+p{margin:.25rem 0 .75rem;max-width:44rem}
+.soft,caption,figcaption{color:var(--soft)}
+.source{color:var(--soft);font-size:.9rem;margin:0}
+.invented{border:1px solid var(--suspicious);border-left-width:.4rem;border-radius:.4rem;padding:.5rem .9rem;margin:0 0 1rem;max-width:none}
+section{margin:2.75rem 0 0}
+nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;list-style:none;margin:1.25rem 0 0;padding:0;font-size:.9rem}
+a{color:inherit;text-decoration-color:var(--soft);text-underline-offset:.2em}
+a:focus-visible,summary:focus-visible{outline:3px solid var(--listed);outline-offset:3px;border-radius:2px}
+.tiles{display:grid;grid-template-columns:repeat(6,1fr);gap:.75rem;list-style:none;margin:1.25rem 0 .75rem;padding:0}
+.tiles.five{grid-template-columns:repeat(5,1fr)}
+.tiles li{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.7rem .9rem .8rem;display:flex;flex-direction:column}
+.tiles strong{font-size:1.75rem;line-height:1.25;font-weight:650;letter-spacing:-.01em}
+.tiles span{color:var(--soft);font-size:.9rem}
+.key{display:inline-block;width:.7em;height:.7em;border-radius:2px;margin-right:.45em;vertical-align:baseline}
+.bar{display:block;width:100%;height:.8rem;border-radius:2px;background:transparent}
+.whole .bar{height:1.1rem;border-radius:.3rem}
+.malicious{fill:var(--malicious);background:var(--malicious)}.suspicious{fill:var(--suspicious);background:var(--suspicious)}
+.listed{fill:var(--listed);background:var(--listed)}.none{fill:var(--none);background:var(--none)}.part{fill:var(--part);background:var(--part)}
+.unchecked{fill:var(--unchecked);background:var(--unchecked);outline:1px solid var(--line)}svg .unchecked{outline:0}.plain{fill:var(--plain)}
+table{border-collapse:collapse;width:100%;font-size:.94rem}
+th,td{text-align:left;vertical-align:top;padding:.42rem .9rem .42rem 0;border-bottom:1px solid var(--line);font-weight:400}
+thead th,thead td{color:var(--soft);font-size:.85rem;border-bottom-color:var(--soft)}
+th:last-child,td:last-child{padding-right:0}
+.number{text-align:right;white-space:nowrap}
+.chart{width:38%;min-width:6rem;padding-top:.75rem}
+.kinds th,.kinds td{white-space:nowrap}.kinds .chart{width:26%}.zero{color:var(--soft)}
+.pair .chart{width:30%}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1.25rem 3rem}
+figure{margin:1rem 0 0}
+.timeline text{fill:var(--text);font-size:.85rem}.timeline .peak{fill:var(--soft);text-anchor:end}.timeline .tick text{fill:var(--soft)}
+.timeline line{stroke:var(--line)}.lastSeen{fill:var(--plain)}.firstSeen{fill:var(--none)}
+details{margin-top:.5rem}summary{cursor:pointer;color:var(--soft);font-size:.9rem}
+.item{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em}
+.offenders td,.offenders th{padding-top:.7rem;padding-bottom:.7rem}
+.offenders thead th{padding:.4rem .9rem .4rem 0}
+.offenders .what{width:34%}.offenders small{display:block;color:var(--soft);font-size:.88em}
+.verdict{white-space:nowrap;font-weight:600}
+.own{margin:.35rem 0 0;font-size:.88em;color:var(--soft)}.own div{display:inline;margin-right:.9em}.own dt,.own dd{display:inline;margin:0}.own dt:after{content:" "}.own dd{color:var(--text)}
+.facts{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.5rem;margin:.75rem 0 0}.facts dt{color:var(--soft)}.facts dd{margin:0}
+code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.88em}
+@media (max-width:58rem){.tiles{grid-template-columns:repeat(3,1fr)}}
+@media (max-width:44rem){
+.tick.odd text{display:none}.facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.6rem}
+.tiles,.tiles.five{grid-template-columns:repeat(2,1fr)}.chart{width:30%;min-width:3rem}th,td{padding-right:.6rem}
+.offenders thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
+.offenders tbody,.offenders tr,.offenders th,.offenders td{display:block;border:0;padding:.12rem 0;width:auto}
+.offenders .what{width:auto}.tiles.five li:last-child{grid-column:span 2}
+.offenders tr{border-bottom:1px solid var(--line);padding:.7rem 0}.offenders .blank{display:none}
+.offenders .number{text-align:left}.offenders .number:after{content:" observations";color:var(--soft)}
+.changes td:nth-child(2),.changes td:nth-child(3){display:inline-block;margin-right:.75rem}
+.kinds .few{display:none}.kinds .chart{width:60%}.kinds .chart + .number{padding-right:0}}
+@media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc;--malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--part:#8b9199;--unchecked:#e4e6e9;--plain:#4a5a78}
+html{font-size:10pt}nav,details:not([open]){display:none}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
+*{-webkit-print-color-adjust:exact;print-color-adjust:exact}section{margin-top:1.6rem}tr,figure,.tiles{break-inside:avoid}h2{break-after:avoid}thead{display:table-header-group}
+@page{margin:16mm}}
+`;
+
+/** Allows the one style element and nothing else: no script, no request, no form, no base. */
+const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'`;
+
+const styleElement = new Html(`<style>${style}</style>`);
+
+/** A self-contained HTML page: no network, no script. */
+export function pageOf(title: string, body: Html): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${new Html(policy)}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="referrer" content="no-referrer" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        ${styleElement}
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html> `.text;
+}
+
+export function tableOf(heads: readonly Html[], rows: readonly Html[], name = ""): Html {
+  return html`<table class="${name}">
+    <thead>
+      <tr>
+        ${heads}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+export function title(text: string): Html {
+  return html`<th scope="col">${text}</th>`;
+}
+
+export function numberTitle(text: string): Html {
+  return html`<th scope="col" class="number">${text}</th>`;
+}
+
+/** Above a column of charts, which the numbers beside it explain. */
+export const noTitle: Html = html`<td></td>`;

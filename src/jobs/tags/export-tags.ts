@@ -1,0 +1,200 @@
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { UsageError } from "../../core/errors.js";
+import { ExportFolder } from "./folder/export-folder.js";
+import {
+  type ExportedTag,
+  exportedTags,
+  type ExportIndex,
+  hasList,
+  type IndexedTag,
+  indexSchemaVersion,
+} from "./folder/export-index.js";
+import { FileStems } from "./folder/file-stems.js";
+import type { ServiceError } from "../../client/api/status-fault.js";
+import { exportTag } from "./export-tag.js";
+import { ExportState } from "./export-state.js";
+import { isTagFault, mayPass, TagExportError } from "./faults.js";
+import { writeCombined } from "./write-combined.js";
+import { type ExportReport, type ExportTagsOptions, noProgress, type TagResult } from "./types.js";
+
+interface Job {
+  readonly options: ExportTagsOptions;
+  readonly folder: ExportFolder;
+  readonly state: ExportState;
+  readonly current: ExportIndex | null;
+  readonly names: ReadonlySet<string>;
+  /** Tags of the current export by name. */
+  readonly before: ReadonlyMap<string, ExportedTag>;
+}
+
+/**
+ * Exports the IP lists of tags to a folder (layout: see `ExportFolder`). A tag that cannot be
+ * exported yields a failed result and keeps its earlier list. The folder changes once, after all
+ * tags are done.
+ *
+ * @throws UsageError if the folder is not fit for exports, or another export is writing there;
+ *   FatalError (credentials refused, disk full) or the signal's reason: the folder is unchanged
+ */
+export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
+  const folder = await ExportFolder.open(options.folder);
+  const state = await ExportState.open(options.folder);
+  try {
+    const current = await folder.current();
+    await folder.tidy(current, state.scratchFolder);
+    const { combine } = options;
+    if (combine !== undefined && !(await folder.canUse(combine))) {
+      const message = `${join(options.folder, combine)}.* exists and does not belong to an export`;
+      throw new UsageError("file_name_taken", message, { hint: "choose another --combine NAME" });
+    }
+    const names = new Set<string>();
+    for await (const name of options.names) names.add(name);
+    const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
+    const job = { options, folder, state, current, names, before };
+    if (isDone(job)) {
+      const tags = Array.from(names, (name) => before.get(name)!);
+      return reportOf(options, current, tags, before.size - tags.length);
+    }
+    const done = await exportAll(job);
+    const others = [...before.values()].filter((tag) => !names.has(tag.name));
+    const index = await publish(job, done, others);
+    return reportOf(options, index, done, options.prune ? 0 : others.length);
+  } finally {
+    await state.release();
+  }
+}
+
+/** Whether this run's export is already there: it was killed after its lists were published. */
+function isDone({ options: { runId }, current, names, before }: Job): boolean {
+  if (runId === undefined || current?.run_id !== runId) return false;
+  const isExported = (status?: string) => status === "exported" || status === "unchanged";
+  return [...names].every((name) => isExported(before.get(name)?.status));
+}
+
+function reportOf(
+  { folder }: ExportTagsOptions,
+  index: ExportIndex | null,
+  indexed: readonly IndexedTag[],
+  kept: number,
+): ExportReport {
+  const { generation = null, combined: all } = index ?? {};
+  const combined = all ? { name: all.name, total: all.total, files: fileNames(all) } : null;
+  const tags = indexed.map(resultOf);
+  const count = (status: TagResult["status"]): number =>
+    tags.filter((result) => result.status === status).length;
+  const [exported, unchanged, failed] = [count("exported"), count("unchanged"), count("failed")];
+  return { folder, generation, combined, tags, exported, unchanged, failed, kept };
+}
+
+function fileNames({ files }: Pick<ExportedTag, "files">): string[] {
+  return files.map(({ file }) => file);
+}
+
+/** What the index says about a tag, as reported to the caller. */
+function resultOf(tag: IndexedTag): TagResult {
+  const { name, status, error } = tag;
+  if (!hasList(tag) || status === "failed") {
+    const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
+    return { name, status: "failed", error, ...nothing };
+  }
+  const { snapshot, total, added, removed } = tag;
+  const files = fileNames(tag);
+  const unchanged = status === "unchanged" ? "unchanged" : "exported";
+  return { name, status: unchanged, error: null, snapshot, total, added, removed, files };
+}
+
+/**
+ * This many tags in a row that fail after all their retries mean that the service is down. The
+ * remaining tags then fail at once: retrying thousands of them would take a day.
+ */
+const maxFaultsInRow = 8;
+
+/** Exports the tags in parallel. A fault that concerns all of them ends the export. */
+async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> {
+  const { options } = job;
+  const stems = new FileStems([...before.values()]);
+  const alone = pLimit(1);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
+  let faultsInRow = 0;
+  let lastFault: ServiceError | null = null;
+  const exportOne = async (name: string): Promise<IndexedTag> => {
+    const earlier = before.get(name) ?? null;
+    try {
+      signal.throwIfAborted();
+      if (lastFault !== null && faultsInRow >= maxFaultsInRow) {
+        const error = notRequested(lastFault);
+        options.onProgress?.({ tag: name, ...noProgress, state: "failed", error });
+        throw error;
+      }
+      const tag = await exportTag({ ...job, name, signal, before: earlier, stems, alone });
+      faultsInRow = 0;
+      return tag;
+    } catch (error) {
+      if (signal.aborted || !isTagFault(error)) {
+        stop.abort(error);
+        throw error;
+      }
+      if (mayPass(error)) lastFault = error;
+      faultsInRow = mayPass(error) || error instanceof NotRequested ? faultsInRow + 1 : 0;
+      const { code, message } = error;
+      return { ...(earlier ?? { name }), status: "failed", error: { code, message } };
+    }
+  };
+  const limit = pLimit(options.parallel ?? 4);
+  const ends = await Promise.allSettled(Array.from(names, (name) => limit(exportOne, name)));
+  signal.throwIfAborted();
+  return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
+}
+
+/** The fault of a tag that was not requested, because all before it failed. */
+class NotRequested extends TagExportError {}
+
+function notRequested({ code, message }: ServiceError): NotRequested {
+  return new NotRequested(
+    code,
+    `not requested because all tags before it failed; the last error was: ${message}`,
+  );
+}
+
+/** Publishes the next generation, if it differs from the current one. */
+async function publish(
+  { options, folder, state, current, names }: Job,
+  done: readonly IndexedTag[],
+  others: readonly ExportedTag[],
+): Promise<ExportIndex | null> {
+  const { clock, prune = false, runId } = options;
+  const isNews = done.some(({ status }) => status !== "failed");
+  const isOther = current === null || (prune && others.length > 0);
+  if (!isNews && !(isOther && done.length === 0)) return null;
+  const kept = prune ? [] : others.map((tag) => ({ ...tag, status: "kept" as const, error: null }));
+  const tags: IndexedTag[] = [];
+  for (const tag of [...done, ...kept]) {
+    const isEarlier = hasList(tag) && (tag.status === "failed" || tag.status === "kept");
+    if (!isEarlier || (await folder.carryOver(current!.generation, tag, state.nextFolder))) {
+      tags.push(tag);
+      continue;
+    }
+    options.onWarning?.(`the earlier list of tag ${tag.name} is gone from ${options.folder}`);
+    if (tag.error) tags.push({ name: tag.name, status: "failed", error: tag.error });
+  }
+  const { combine } = options;
+  const lists = tags.filter((tag) => hasList(tag)).filter(({ name }) => names.has(name));
+  const combined =
+    combine === undefined
+      ? {}
+      : { combined: await writeCombined(combine, lists, state.nextFolder, options) };
+  const now = clock.now();
+  const index: ExportIndex = {
+    schema: indexSchemaVersion,
+    exported_at: new Date(now).toISOString(),
+    ...(runId === undefined ? {} : { run_id: runId }),
+    generation: await folder.generationName(now),
+    previous_generation: current?.generation ?? null,
+    ...combined,
+    tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+  await folder.publish(state.nextFolder, index, state.scratchFolder);
+  await folder.tidy(index, state.scratchFolder);
+  return index;
+}

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { type AddressList, addressTexts, v4Text } from "./address-list.js";
+import { v6Text } from "../../core/item/ip.js";
+import type { ListMetadata } from "./types.js";
+
+/**
+ * The fewest CIDR blocks (RFC 4632) that cover exactly the addresses of the list, one per line.
+ *
+ * Splits each run of consecutive addresses, from its lower end, into the largest aligned blocks
+ * that fit. This is minimal, since no block can span two runs.
+ */
+export function* cidrLines({ v4, v6 }: AddressList): Generator<string> {
+  for (const [first, bits] of blocks(v4)) {
+    yield `${v4Text(Number(first))}/${32 - bits}\n`;
+  }
+  for (const [first, bits] of blocks(v6)) yield `${v6Text(BigInt(first))}/${128 - bits}\n`;
+}
+
+function* blocks(addresses: Addresses): Generator<[first: number | bigint, bits: number]> {
+  for (let at = 0; at < addresses.length;) {
+    let bits = 0;
+    while (isBlock(addresses, at, bits + 1)) bits++;
+    yield [addresses[at]!, bits];
+    at += 2 ** bits;
+  }
+}
+
+type Addresses = ArrayLike<number | bigint>;
+
+/** Whether the next `2 ** bits` addresses of an ascending list are an aligned block. */
+function isBlock(addresses: Addresses, at: number, bits: number): boolean {
+  const [first, size] = [BigInt(addresses[at]!), 2 ** bits];
+  const last = addresses[at + size - 1];
+  if (last === undefined || first % BigInt(size) !== 0n) return false;
+  return BigInt(last) === first + BigInt(size - 1);
+}
+
+/**
+ * Comment lines that describe a firewall file. Text from the service is quoted and cut, so that it
+ * cannot end the line and become a command; ipset reads lines of up to 1024 bytes.
+ */
+function heading({ v4, v6 }: AddressList, metadata: ListMetadata): string {
+  return `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`;
+}
+
+const maxQuoted = 200;
+
+function quoted(text: string): string {
+  const escaped = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(/[^ -~]/g, "?");
+  return escaped.length <= maxQuoted ? `"${escaped}"` : `"${escaped.slice(0, maxQuoted)} ..."`;
+}
+
+/**
+ * `create -exist` requires the limits of an existing set to be equal, so `maxelem` is its maximum
+ * instead of the length of the list. It costs no memory.
+ */
+const limits = "hashsize 1024 maxelem 4294967295 -exist";
+
+/**
+ * Two sets for `ipset restore`, one per family. Each is filled beside the set in use and then
+ * swapped with it, so that rules never see half a list, and loading the file again replaces the
+ * addresses.
+ */
+export function* ipsetLines(list: AddressList, metadata: ListMetadata): Generator<string> {
+  yield heading(list, metadata);
+  for (const [family, texts] of addressTexts(list)) {
+    const set = metadata.sets[`ipv${family}`];
+    const type = `hash:ip family ${family === 4 ? "inet" : "inet6"} ${limits}`;
+    yield `create ${set} ${type}\ncreate ${set}_n ${type}\nflush ${set}_n\n`;
+    for (const ip of texts) {
+      // A hash:ip set cannot store an all-zero address (ipset(8)).
+      if (ip !== "0.0.0.0" && ip !== "::") yield `add ${set}_n ${ip}\n`;
+    }
+    yield `swap ${set}_n ${set}\ndestroy ${set}_n\n`;
+  }
+}
+
+/** Table of all sets. Rules that use them belong in a table of the same name. */
+const table = "inet repute";
+
+/**
+ * Two sets for nftables, one per family, which `nft -f` creates or refills in one transaction:
+ * rules that use them never see half a list. Both always exist, so that such rules load.
+ *
+ * The sets hold single addresses rather than intervals; nftables looks them up by hash. There is one
+ * command per family, since the cost of nft grows with commands, not with elements.
+ */
+export function* nftLines(list: AddressList, metadata: ListMetadata): Generator<string> {
+  const { ipv4, ipv6 } = metadata.sets;
+  yield `#!/usr/sbin/nft -f\n${heading(list, metadata)}add table ${table}\n`;
+  yield `add set ${table} ${ipv4} { type ipv4_addr; }\nadd set ${table} ${ipv6} { type ipv6_addr; }\n`;
+  yield `flush set ${table} ${ipv4}\nflush set ${table} ${ipv6}\n`;
+  for (const [family, texts] of addressTexts(list)) {
+    // Empty braces are a syntax error.
+    if (list[`v${family}`].length === 0) continue;
+    yield `add element ${table} ${metadata.sets[`ipv${family}`]} {\n`;
+    for (const ip of texts) yield `\t${ip},\n`;
+    yield "}\n";
+  }
+}
+
+/** ipset names have at most 31 characters (ipset(8)); `_v4_n` is the longest suffix added. */
+const maxSetName = 26;
+
+/**
+ * Names of a tag's sets in a firewall. Uses the stem of its files if nftables and ipset accept it:
+ * letters, digits, `.`, `_` and `-`, starting with a letter, and short enough.
+ */
+export function setNames(tag: string, stem: string): ListMetadata["sets"] {
+  const digest = createHash("sha256").update(tag).digest("hex").slice(0, 8);
+  const plain = stem.replaceAll(/%[0-9A-F]{2}/g, "_").replace(/^[^A-Za-z]/, "t$&");
+  const name =
+    plain === stem && stem.length <= maxSetName
+      ? stem
+      : `${plain.slice(0, maxSetName - digest.length - 1)}-${digest}`;
+  return { ipv4: `${name}_v4`, ipv6: `${name}_v6` };
+}

@@ -1,0 +1,243 @@
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { FatalError, UsageError } from "../../../core/errors.js";
+import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
+import { makeFolder, syncFolder } from "../../../core/files/make-folder.js";
+import { isObjectAddress } from "../../../io/object/address.js";
+import { type AddressList, readAddresses } from "../address-list.js";
+import { exportFault } from "../faults.js";
+import {
+  type ExportedTag,
+  exportedTags,
+  type ExportIndex,
+  exportIndexSchema,
+  listsFolder,
+  storedListName,
+} from "./export-index.js";
+import { fileEndings } from "./file-stems.js";
+
+/**
+ * A folder of tag lists.
+ *
+ * ```
+ * DIR/generations/20240101T030000Z/   index.json, spam--bulk.txt …: one export; it never changes
+ * DIR/current                         -> generations/20240101T030000Z
+ * DIR/index.json, DIR/spam--bulk.txt  -> current/index.json, current/spam--bulk.txt
+ * ```
+ *
+ * An export is built elsewhere and moved to `generations/` as a whole. Readers see the change in
+ * one step, when a new `current` is renamed over the old one (Kubernetes updates config map volumes
+ * the same way). Until then, names that only the new export has are dangling links.
+ *
+ * To read several files of one export, follow `generation` in `index.json`, or resolve `current`
+ * once.
+ */
+export class ExportFolder {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /**
+   * Opens a folder, and creates it if necessary.
+   *
+   * @throws UsageError `export_to_objects` for an `s3://` address, `export_folder_in_use` if foreign
+   *   files occupy names that an export needs; FatalError
+   */
+  static async open(path: string): Promise<ExportFolder> {
+    assertLocal(path);
+    try {
+      makeFolder(join(path, generations));
+    } catch (error) {
+      const { message, code } = exportFault(path, error);
+      const hint = "choose a writable folder with -o, or with --tag-ips for a run";
+      throw new FatalError(code, message, { cause: error, hint });
+    }
+    const folder = new ExportFolder(path);
+    for (const name of [indexName, currentName]) {
+      if (await folder.#isFree(name)) continue;
+      const message = `${join(path, name)} exists and does not belong to an export`;
+      const hint = `export to another folder, or move ${name} away`;
+      throw new UsageError("export_folder_in_use", message, { hint });
+    }
+    return folder;
+  }
+
+  /**
+   * Checks early that a folder can take an export.
+   *
+   * @throws as {@link open} and {@link current}
+   */
+  static async check(path: string): Promise<void> {
+    assertLocal(path);
+    const made = await fs.mkdir(path, { recursive: true }).catch(() => undefined);
+    await (await ExportFolder.open(path)).current();
+    // A run that exports nothing must leave no folder.
+    if (made !== undefined) await fs.rm(made, { recursive: true });
+  }
+
+  /**
+   * The index of the current export; null if there is none.
+   *
+   * @throws UsageError `export_index_unreadable`
+   */
+  async current(): Promise<ExportIndex | null> {
+    const generation = await fs.readlink(join(this.path, currentName)).catch(() => null);
+    if (generation === null) return null;
+    const path = join(this.path, generation, indexName);
+    try {
+      const value = await readJsonFile(path);
+      const index = value === null ? null : exportIndexSchema.parse(value);
+      if (index === null || index.generation === generation) return index;
+      throw new Error(`it is the index of ${index.generation}`);
+    } catch (cause) {
+      throw new UsageError(
+        "export_index_unreadable",
+        `cannot read ${path}: not a valid export index`,
+        { cause, hint: "restore it from a backup, or export to another folder" },
+      );
+    }
+  }
+
+  /** A tag's addresses in the current export; null if they cannot be read. */
+  async listOf({ stem, total }: ExportedTag): Promise<AddressList | null> {
+    return readAddresses(join(this.path, currentName, storedListName(stem)), total);
+  }
+
+  /** True if no foreign file occupies the names of a tag's files. */
+  async canUse(stem: string): Promise<boolean> {
+    for (const ending of fileEndings) {
+      if (!(await this.#isFree(`${stem}.${ending}`))) return false;
+    }
+    return true;
+  }
+
+  /** An unused name for a generation created now. */
+  async generationName(now: number): Promise<string> {
+    const stamp = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+    for (let number = 1; ; number++) {
+      const name = `${generations}/${stamp}${number === 1 ? "" : `-${number}`}`;
+      if ((await fs.lstat(join(this.path, name)).catch(() => null)) === null) return name;
+    }
+  }
+
+  /**
+   * Carries a tag's files over to the generation under construction in `into`.
+   *
+   * @returns false if some of them are gone
+   * @throws FatalError
+   */
+  async carryOver(generation: string, tag: ExportedTag, into: string): Promise<boolean> {
+    const from = join(this.path, generation);
+    // The stored list is optional: without it, the next difference is against an empty list.
+    const stored = storedListName(tag.stem);
+    await shareFile(join(from, stored), join(into, stored)).catch(() => undefined);
+    try {
+      for (const { file } of tag.files) await shareFile(join(from, file), join(into, file));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw exportFault(this.path, error);
+      return false;
+    }
+  }
+
+  /**
+   * Publishes a generation as the current export.
+   *
+   * @param scratch an existing folder on the same file system
+   * @throws FatalError; the previous export then stays current
+   */
+  async publish(built: string, index: ExportIndex, scratch: string): Promise<void> {
+    try {
+      await writeJsonFile(join(built, indexName), index);
+      await syncFolder(join(built, listsFolder));
+      await syncFolder(built);
+      await fs.rename(built, join(this.path, index.generation));
+      await syncFolder(join(this.path, generations));
+      for (const name of namesOf(index)) {
+        if (!(await this.#isOurs(name))) await fs.symlink(linkTo(name), join(this.path, name));
+      }
+      const fresh = join(scratch, currentName);
+      await fs.symlink(index.generation, fresh);
+      await fs.rename(fresh, join(this.path, currentName));
+      await syncFolder(this.path);
+    } catch (error) {
+      throw exportFault(this.path, error);
+    }
+  }
+
+  /**
+   * Removes links to files that no longer exist, and all generations but the current one and the one
+   * before it, for readers that still use it.
+   *
+   * @param scratch an existing folder on the same file system
+   */
+  async tidy(current: ExportIndex | null, scratch: string): Promise<void> {
+    try {
+      const names = new Set(current ? namesOf(current) : []);
+      for (const entry of await fs.readdir(this.path, { withFileTypes: true })) {
+        const { name } = entry;
+        if (!entry.isSymbolicLink() || name === currentName || names.has(name)) continue;
+        if (await this.#isOurs(name)) await fs.unlink(join(this.path, name));
+      }
+      // If `current` is lost, keep all generations: the user may need to recover one.
+      if (current === null) return;
+      // Follows the link in the index, not dates, because clocks can be set back.
+      const kept = new Set([current.generation, current.previous_generation]);
+      for (const name of await fs.readdir(join(this.path, generations))) {
+        const generation = `${generations}/${name}`;
+        if (kept.has(generation) || !generationForm.test(generation)) continue;
+        // Rename first, so that the generation disappears in one step.
+        await fs.rename(join(this.path, generation), join(scratch, name));
+        await fs.rm(join(scratch, name), { recursive: true, force: true });
+      }
+    } catch (error) {
+      throw exportFault(this.path, error);
+    }
+  }
+
+  /** True if the name is unused or one of our links. */
+  async #isFree(name: string): Promise<boolean> {
+    const found = await fs.lstat(join(this.path, name)).catch(() => null);
+    return found === null || this.#isOurs(name);
+  }
+
+  async #isOurs(name: string): Promise<boolean> {
+    const target = await fs.readlink(join(this.path, name)).catch(() => "");
+    return name === currentName ? generationForm.test(target) : target === linkTo(name);
+  }
+}
+
+const indexName = "index.json";
+const currentName = "current";
+const generations = "generations";
+
+/** Path of a generation within the export's folder. */
+const generationForm = /^generations\/\d{8}T\d{6}Z(?:-\d+)?$/;
+
+/** Target of the link for a file name. */
+function linkTo(name: string): string {
+  return `${currentName}/${name}`;
+}
+
+/** Files of an export that get a link in the folder. */
+function namesOf(index: ExportIndex): string[] {
+  const lists = [...exportedTags(index), ...(index.combined === undefined ? [] : [index.combined])];
+  return [indexName, ...lists.flatMap(({ files }) => files.map(({ file }) => file))];
+}
+
+/** Links a file under another name, or copies it if the file system cannot link. */
+async function shareFile(from: string, to: string): Promise<void> {
+  await fs.link(from, to).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") throw error;
+    return fs.copyFile(from, to);
+  });
+}
+
+function assertLocal(path: string): void {
+  if (!isObjectAddress(path)) return;
+  throw new UsageError("export_to_objects", `tag lists go to a folder, not to ${path}`, {
+    hint: `export to a folder, then run: aws s3 sync DIR ${path}`,
+  });
+}

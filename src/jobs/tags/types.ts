@@ -1,0 +1,122 @@
+import type { IntelClient } from "../../client/api/intel-client.js";
+import type { Clock } from "../../core/clock.js";
+import type { Withheld } from "../../client/lookup/withheld.js";
+import type { ExportedTag, ExportIndex } from "./folder/export-index.js";
+import type { TagFormat } from "./options.js";
+
+/** The part of the client that an export uses. Its `send` obeys pace and retries. */
+type TagService = Pick<IntelClient, "tag" | "iterateTagIps">;
+
+export interface ExportTagsOptions {
+  readonly client: TagService;
+  /**
+   * Run whose tags these are. If the folder already has this run's export of the same tags, it is
+   * not repeated: that would report every list as unchanged.
+   */
+  readonly runId?: string | undefined;
+  /** Names of the tags; duplicates are ignored. */
+  readonly names: Iterable<string> | AsyncIterable<string>;
+  /** Folder for the lists. Created if necessary. */
+  readonly folder: string;
+  /** @default ["txt"] */
+  readonly formats?: readonly TagFormat[] | undefined;
+  /** Neutralise CSV cells that a spreadsheet would run as a formula. @default true */
+  readonly formulaGuard?: boolean | undefined;
+  /** Name of a list of all tags together, without duplicates. Default: none. */
+  readonly combine?: string | undefined;
+  /** Tags read in parallel; at least 1. @default 4 */
+  readonly parallel?: number | undefined;
+  /**
+   * Drop tags that are in the folder but not in `names`, instead of keeping them. @default false
+   */
+  readonly prune?: boolean | undefined;
+  /** What must not be in a list. */
+  readonly withheld: Withheld;
+  /**
+   * How much a list of 100 addresses or more may grow or shrink to be replaced, as a share of its
+   * size; 1 accepts any change. @default 0.5
+   */
+  readonly maxChange?: number | undefined;
+  readonly clock: Clock;
+  /**
+   * Aborting ends the export with the signal's reason. The folder stays unchanged.
+   */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: TagProgress) => void) | undefined;
+  /** Receives warnings for the user, as sentences. */
+  readonly onWarning?: ((warning: string) => void) | undefined;
+}
+
+export interface TagProgress {
+  readonly tag: string;
+  readonly state: "reading" | "writing" | "exported" | "unchanged" | "failed";
+  /** Pages read. */
+  readonly pages: number;
+  /** Entries on those pages. */
+  readonly entries: number;
+  /** Total reported by the service; null before the first page. */
+  readonly total: number | null;
+  /** Why it failed and what to do; null otherwise. */
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint: string | null;
+  } | null;
+}
+
+/** That of a tag before its first page. */
+export const noProgress = {
+  state: "reading",
+  pages: 0,
+  entries: 0,
+  total: null,
+  error: null,
+} as const;
+
+export interface TagResult {
+  readonly name: string;
+  readonly status: "exported" | "unchanged" | "failed";
+  /** Why it failed; null otherwise. */
+  readonly error: ExportedTag["error"];
+  /** Snapshot that the list was read from; null on failure. */
+  readonly snapshot: string | null;
+  /** Addresses in the list, and its changes against the previous one; null on failure. */
+  readonly total: number | null;
+  readonly added: number | null;
+  readonly removed: number | null;
+  /** Names of its files in the folder; empty on failure. */
+  readonly files: readonly string[];
+}
+
+/** Result of an export. */
+export interface ExportReport {
+  readonly folder: string;
+  /**
+   * Path of the new generation within the folder; null if none was made because no tag was exported
+   * or requested. The folder is then unchanged.
+   */
+  readonly generation: string | null;
+  /** The list of all tags together; null without `combine` or a new generation. */
+  readonly combined:
+    | (Pick<NonNullable<ExportIndex["combined"]>, "name" | "total"> & {
+        /** Names of its files in the folder. */
+        readonly files: readonly string[];
+      })
+    | null;
+  /** In the order of the names. */
+  readonly tags: readonly TagResult[];
+  readonly exported: number;
+  readonly unchanged: number;
+  readonly failed: number;
+  /** Tags that were not requested and whose lists stay in the folder. */
+  readonly kept: number;
+}
+
+/** Metadata of a list that a file may include. Nothing in it changes as long as the list does not. */
+export interface ListMetadata {
+  readonly tag: string;
+  /** Names of its sets in a firewall. */
+  readonly sets: ExportedTag["sets"];
+  /** True neutralises CSV cells that a spreadsheet would run as a formula. */
+  readonly formulaGuard: boolean;
+}

@@ -1,0 +1,138 @@
+import { z } from "zod";
+import { readPath } from "../../core/files/read-path.js";
+import { UsageError } from "../../core/errors.js";
+import { parseYaml } from "../../core/text/yaml-text.js";
+import { childPointer, quote } from "./problem.js";
+
+/** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
+const webhookMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
+
+/** Configuration of a webhook. */
+export const webhookSchema = z.strictObject({
+  /** Label; not empty. */
+  name: z
+    .string({ error: expected("a string") })
+    .regex(/\S/, "must not be empty")
+    .max(200, "must not be longer than 200 characters"),
+  /** Endpoint to call: an absolute http:// or https:// address. */
+  endpoint: z
+    .string({ error: expected("a string") })
+    .refine(isHttpAddress, "must be an http:// or https:// address"),
+  /** HTTP method, upper case. */
+  method: z.enum(webhookMethods, { error: expected(`one of ${webhookMethods.join(", ")}`) }),
+  /** Path within the endpoint, with or without a leading slash. May include a query. */
+  path: z.string({ error: expected("a string") }).optional(),
+  /**
+   * Data to send: any JSON value, with PQL fields in its strings. A string is sent as plain text,
+   * null as no body, everything else as JSON.
+   */
+  payload: z.unknown().nonoptional({ error: "is missing" }),
+});
+
+export type Webhook = Readonly<z.output<typeof webhookSchema>>;
+
+/**
+ * Reads a YAML or JSON file with one webhook, an array of them, or one per line (NDJSON).
+ *
+ * @throws UsageError `webhook_file` if the file cannot be read, and as {@link parseWebhooks}
+ */
+export async function readWebhooks(
+  file: string,
+  signal?: AbortSignal,
+): Promise<readonly Webhook[]> {
+  let text: string;
+  try {
+    text = (await readPath(file, { signal })).toString("utf8");
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const code = (cause as NodeJS.ErrnoException).code;
+    const why =
+      code === "ENOENT" ? "the file does not exist" : `cannot be read (${code ?? "unknown"})`;
+    throw new UsageError("webhook_file", `${file}: ${why}`, { cause });
+  }
+  return parseWebhooks(text, file);
+}
+
+/**
+ * Parses webhooks; see {@link readWebhooks}.
+ *
+ * @param origin source of the text, for messages
+ * @throws UsageError `webhook_syntax` with line and column of the first fault; `webhook_schema` with
+ *   the place of every invalid member; `webhook_names` if a name occurs twice
+ */
+export function parseWebhooks(text: string, origin: string): readonly Webhook[] {
+  const entries = parseEntries(text, origin);
+  if (entries.length === 0)
+    throw new UsageError("webhook_syntax", `${origin}: contains no webhook`);
+  const faults: string[] = [];
+  const webhooks: Webhook[] = [];
+  for (const { value, where } of entries) {
+    const parsed = webhookSchema.safeParse(value);
+    if (parsed.success) webhooks.push(parsed.data);
+    else faults.push(...parsed.error.issues.flatMap(describe).map((fault) => `${where}${fault}`));
+  }
+  if (faults.length > 0) {
+    const count = faults.length === 1 ? "" : `${faults.length} faults\n  `;
+    throw new UsageError("webhook_schema", `${origin}: ${count}${faults.join("\n  ")}`);
+  }
+  const names = webhooks.map((webhook) => webhook.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    throw new UsageError(
+      "webhook_names",
+      `${origin}: two webhooks have the name ${quote(twice)}; rename one`,
+    );
+  }
+  return webhooks;
+}
+
+interface Entry {
+  readonly value: unknown;
+  /** Which webhook of the file, for messages; "" if there is only one. */
+  readonly where: string;
+}
+
+function parseEntries(text: string, origin: string): readonly Entry[] {
+  const lines = text
+    .split(/\r?\n/)
+    .map((line, index) => ({ line, number: index + 1 }))
+    .filter(({ line }) => line.trim() !== "");
+  if (lines.length > 1 && lines.every(({ line }) => /^\uFEFF?\{/.test(line))) {
+    return lines.map(({ line, number }) => ({
+      value: parseText(line, origin, number),
+      where: `line ${number}: `,
+    }));
+  }
+  const value = parseText(text, origin, 1);
+  if (value === null) return [];
+  if (!Array.isArray(value)) return [{ value, where: "" }];
+  return value.map((value: unknown, index) => ({ value, where: `webhook ${index + 1}: ` }));
+}
+
+/** @param start number of the first line of the text within the file */
+function parseText(text: string, origin: string, start: number): unknown {
+  const { value, fault } = parseYaml(text);
+  if (fault === null) return value;
+  const { place, message } = fault;
+  const at = place === null ? "" : `, line ${place.line + start - 1}, column ${place.column}`;
+  throw new UsageError("webhook_syntax", `${origin}${at}: ${message}`);
+}
+
+function describe(issue: z.core.$ZodIssue): readonly string[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => `unknown member ${quote(key)}`);
+  }
+  if (issue.path.length === 0)
+    return ["a webhook must be an object with name, endpoint, method and payload"];
+  return [`${issue.path.map(String).reduce(childPointer, "")} ${issue.message}`];
+}
+
+function expected(kind: string) {
+  return ({ input }: { readonly input?: unknown }) =>
+    input === undefined ? "is missing" : `must be ${kind}`;
+}
+
+function isHttpAddress(text: string): boolean {
+  if (!/^https?:\/\//i.test(text)) return false;
+  return URL.canParse(text);
+}
