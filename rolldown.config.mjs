@@ -29,7 +29,7 @@ export default defineConfig({
   input: {
     repute: "dist/cli/main.js",
     // A thread starts with a file of its own, which `start-thread.ts` expects beside itself.
-    entry: "dist/api/thread/entry.js",
+    entry: "dist/client/api/thread/entry.js",
   },
   platform: "node",
   plugins: [{ name: "licenses", writeBundle: writeBundledLicenses }],

@@ -1,5 +1,9 @@
 import { type AbortGroups, raceAbort } from "../core/abort.js";
-import type { PartialResult, QueryResult, QuickCheckResult } from "../client/api/schema/query-result.js";
+import type {
+  PartialResult,
+  QueryResult,
+  QuickCheckResult,
+} from "../client/api/schema/query-result.js";
 import type { FindingSource } from "../core/finding-source.js";
 import {
   type FindingError,

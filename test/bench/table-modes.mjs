@@ -12,8 +12,8 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import pg from "pg";
 import { v7 as timeOrderedId } from "uuid";
 import { systemClock } from "../../dist/core/clock.js";
-import { findWarehouse } from "../../dist/outputs/registry.js";
-import { openStage } from "../../dist/outputs/publish/staged-sink.js";
+import { findWarehouse } from "../../dist/io/output/registry.js";
+import { openStage } from "../../dist/io/output/publish/staged-sink.js";
 import { startPostgres } from "./postgres-cluster.mjs";
 
 const [, , rowsText = "100000", existingText = "1000000", only] = process.argv;

@@ -57,13 +57,13 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
     "library-options": await optionsOf("ClientShape"),
     "file-options": await optionsOf("FileShape"),
     layers: table(
-      ["Folder", "Content", "May import"],
+      ["Folder", "Content", "Imports"],
       Object.entries(layers)
         .filter(([name]) => existsSync(join(root, "src", name)))
-        .map(([name, { content, mayImport }]) => [
+        .map(([name, { content, imports }]) => [
           `\`src/${name}\``,
           content,
-          mayImport.join(", ") || "nothing of ours",
+          imports.join(", ") || "nothing of ours",
         ]),
     ),
     "demo-rows": output(rows),

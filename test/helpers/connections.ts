@@ -6,7 +6,7 @@ import { RequestThread } from "../../src/client/api/thread/request-thread.js";
 export type Connect = (baseUrl: string) => Dispatcher | RequestThread;
 
 /** Node.js itself loads a thread's first file, so it must be the built one. */
-const entry = new URL("../../dist/api/thread/entry.js", import.meta.url);
+const entry = new URL("../../dist/client/api/thread/entry.js", import.meta.url);
 
 /** Both transports, which must behave the same. */
 export const ways = [

@@ -7,7 +7,7 @@ import { Withheld } from "../../src/client/lookup/withheld.js";
 import { composeLookup } from "../../src/client/lookup/compose.js";
 import { Pace } from "../../src/client/pace/pace.js";
 import { Slots } from "../../src/client/pace/slots.js";
-import { countLookups } from "../../src/jobs/plan/count-lookups.js";
+import { countLookups } from "../../src/jobs/enrich/count-lookups.js";
 import { Tally } from "../../src/jobs/enrich/tally.js";
 import { aProgress } from "./a-progress.js";
 import { ManualClock } from "./manual-clock.js";

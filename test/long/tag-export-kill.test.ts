@@ -6,7 +6,12 @@ import { seededHash } from "../../src/service/seeded-hash.js";
 import { type ExportedTag, exportedTags } from "../../src/jobs/tags/folder/export-index.js";
 import { startExporter } from "../unit/jobs/tags/exporter-process.js";
 import { exporterOf, readExport } from "../unit/jobs/tags/exporting.js";
-import { addresses, type ServedList, served, startTagServer } from "../unit/jobs/tags/tag-server.js";
+import {
+  addresses,
+  type ServedList,
+  served,
+  startTagServer,
+} from "../unit/jobs/tags/tag-server.js";
 
 /** Entries of each tag. */
 const sizes = { "a:one": 75_000, "b:two": 25_000, "c:three": 5 };

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { outputBase } from "../../src/jobs/enrich/destination/check-paths.js";
+import { outputBase } from "../../src/io/output/check-paths.js";
 import { mostRepeated } from "../helpers/killed-run.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";

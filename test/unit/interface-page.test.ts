@@ -5,7 +5,11 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { calls } from "../../src/client/api/calls.js";
 import { endpoints } from "../../src/client/api/endpoints.js";
-import { abuseContactStatuses, caseStates, resultTypes } from "../../src/client/api/schema/vocabulary.js";
+import {
+  abuseContactStatuses,
+  caseStates,
+  resultTypes,
+} from "../../src/client/api/schema/vocabulary.js";
 import { blocklistStatuses, intents } from "../../src/core/finding.js";
 import { webhookSchema } from "../../src/jobs/webhooks/configuration.js";
 

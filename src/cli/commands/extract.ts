@@ -4,13 +4,21 @@ import { UsageError } from "../../core/errors.js";
 import { itemKinds } from "../../core/item/item.js";
 import { option } from "../../core/options.js";
 import { counted, formatCount } from "../../core/text/quantity.js";
-import { type ExtractedItem, extractItems, type LeftOut } from "../../jobs/extract/extract-items.js";
+import {
+  type ExtractedItem,
+  extractItems,
+  type LeftOut,
+} from "../../jobs/extract/extract-items.js";
 import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-writer.js";
 import { detectSinkFormat } from "../../io/formats/registry.js";
-import { listInputs, recursiveNotices, skippedNotices } from "../../io/input/listing/list-inputs.js";
+import {
+  listInputs,
+  recursiveNotices,
+  skippedNotices,
+} from "../../io/input/listing/list-inputs.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
-import { checkOutputName } from "../../jobs/enrich/destination/check-paths.js";
+import { checkOutputName } from "../../io/output/check-paths.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";

@@ -3,7 +3,7 @@ import { isQuota, option } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
 import type { Plan } from "../../jobs/plan/plan.js";
 import type { PlannedPace } from "../../jobs/plan/plan-time.js";
-import type { CachedAnswers } from "../../jobs/plan/planned-items.js";
+import type { CachedAnswers } from "../../jobs/enrich/planned-items.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { embeddedServiceName, runOptions } from "../../jobs/enrich/options.js";

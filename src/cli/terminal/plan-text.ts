@@ -1,6 +1,6 @@
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { Plan } from "../../jobs/plan/plan.js";
-import type { PlannedRequests } from "../../jobs/plan/planned-items.js";
+import type { PlannedRequests } from "../../jobs/enrich/planned-items.js";
 import { counted, formatCount, formatCounts, formatSeconds } from "../../core/text/quantity.js";
 import { labelled } from "../../core/text/wrap.js";
 

@@ -5,7 +5,12 @@ import { UsageError } from "../../core/errors.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import type { RunEnding } from "../../core/manifest/manifest.js";
 import { endingOfError, exitCodes } from "../../jobs/enrich/exit-reason.js";
-import { checkpointName, earlierName, markName, recordName } from "../../jobs/enrich/state/checkpoint.js";
+import {
+  checkpointName,
+  earlierName,
+  markName,
+  recordName,
+} from "../../jobs/enrich/state/checkpoint.js";
 import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";

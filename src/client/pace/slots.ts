@@ -1,5 +1,4 @@
 import pLimit, { type LimitFunction } from "p-limit";
-import type { AttemptLookup, AttemptWrapper } from "../lookup/types.js";
 
 export interface SlotsOptions {
   /** Maximum number of open attempts, at least 1. */
@@ -63,8 +62,10 @@ export class Slots {
    * Gives each attempt a slot. An attempt whose signal aborts while it waits is refused at its turn:
    * one signal aborts all attempts of a run, so the slots are free at once.
    */
-  readonly limit: AttemptWrapper = (next) => {
-    const turn: AttemptLookup = (item, options) => {
+  readonly limit = <I, O extends { readonly signal: AbortSignal }, A>(
+    next: (item: I, options: O) => Promise<A>,
+  ): typeof next => {
+    const turn = (item: I, options: O): Promise<A> => {
       this.#noteWaiting();
       options.signal.throwIfAborted();
       return next(item, options);

@@ -5,7 +5,7 @@ import type { RunLookup } from "./run-lookup.js";
 import { perSecond } from "../../client/session/connections.js";
 import { quotaOfAll } from "../../client/session/paces.js";
 import type { Session } from "../../client/session/session.js";
-import { countedEndpoints, countInBackground } from "../plan/count-lookups.js";
+import { countedEndpoints, countInBackground } from "./count-lookups.js";
 import type { EnrichJob, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
 import { timeLeft } from "./run-signals.js";

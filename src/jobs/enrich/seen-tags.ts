@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../io/object/address.js";
-import { readManifest } from "./finish/manifest.js";
-import { outputBase } from "./destination/check-paths.js";
+import { readManifest } from "../../io/output/manifest-file.js";
+import { outputBase } from "../../io/output/check-paths.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { otherNames } from "./counters.js";
 import type { Manifest } from "../../core/manifest/manifest.js";

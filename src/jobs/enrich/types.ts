@@ -1,13 +1,11 @@
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
-import type { OptionalColumns } from "../../core/columns.js";
 import type { FindingStatus, VerdictCounts } from "../../core/finding.js";
 import type { RunInput } from "../../io/input/types.js";
 import type { Throttling } from "../../client/pace/request-pace.js";
-import type { SinkPosition } from "../../io/output/types.js";
-import type { NamingName } from "../../io/output/sql/column-names.js";
 import type { Session } from "../../client/session/session.js";
+import type { PublishedRun } from "../../io/output/types.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Everything a run needs besides its settings. */
@@ -60,25 +58,6 @@ export interface EnrichJob {
   readonly onWarning?: (message: string) => void;
   /** Called with choices that the user may want to check, such as the item column. */
   readonly onNotice?: (message: string) => void;
-}
-
-/** A run whose rows are published. */
-export interface PublishedRun {
-  readonly manifest: Manifest;
-  /** The output in this machine's files: of objects, those that were uploaded. */
-  readonly local: string;
-  /** What a reader needs to know of the staged rows; null where they are not the cells of a table. */
-  readonly staged: StagedCells | null;
-}
-
-/** The staged rows of a run into a table or a Parquet file. */
-export interface StagedCells {
-  readonly kind: NamingName;
-  readonly folder: string;
-  readonly position: SinkPosition;
-  /** The input's column names. */
-  readonly columns: readonly string[];
-  readonly optional: OptionalColumns;
 }
 
 export interface RunProgress {

@@ -20,8 +20,13 @@ import {
   findCached,
   PlannedItems,
   type PlannedRequests,
-} from "./planned-items.js";
-import type { CopyPlace, ReadingSettings, RowHandling, StartRow } from "../enrich/rows/row-handling.js";
+} from "../enrich/planned-items.js";
+import type {
+  CopyPlace,
+  ReadingSettings,
+  RowHandling,
+  StartRow,
+} from "../enrich/rows/row-handling.js";
 
 interface PlanJob {
   readonly input: RunInput;

@@ -1,6 +1,10 @@
 import { rowCodes } from "../../core/row-codes.js";
 import { decisiveMembers, type FindingStatus, type Verdict, verdicts } from "../../core/finding.js";
-import { answeredLookups, rowHasOtherWord, lackedMembers } from "../../io/formats/answered-lookups.js";
+import {
+  answeredLookups,
+  rowHasOtherWord,
+  lackedMembers,
+} from "../../io/formats/answered-lookups.js";
 import type { EarlierRecord } from "../../io/formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
 import { Days } from "./timeline.js";

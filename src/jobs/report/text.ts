@@ -8,7 +8,7 @@ import { outcomes, total } from "./report-tally.js";
 import { runFacts } from "./run-facts.js";
 import { bucketName, timelineOf } from "./timeline.js";
 import type { Offender, Report, TopCounts } from "./types.js";
-import { changeCounts, changePhrase, changeTotal } from "../diff/change-phrase.js";
+import { changeCounts, changePhrase, changeTotal } from "./change-phrase.js";
 
 /** Items listed in text; the page has more. */
 const itemsShown = 10;

@@ -8,7 +8,7 @@ import { faultReason } from "../../../core/files/system-fault.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 import { installCommand, optionalPackages } from "../../../core/load-driver.js";
 import { formatBytes, formatCount } from "../../../core/text/quantity.js";
-import { checkFolder } from "../../../jobs/enrich/destination/check-paths.js";
+import { checkFolder } from "../../../io/output/check-paths.js";
 import type { SessionSettings } from "../../../client/session/types.js";
 import type { CommandCall } from "../../command.js";
 import type { ServiceChoice } from "../../services/services.js";

@@ -11,7 +11,7 @@ import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../.
 import type { FolderSettings } from "../../../io/input/listing/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
 import { withoutNamedFolders } from "../../../jobs/enrich/destination/named-folders.js";
-import { outputBase } from "../../../jobs/enrich/destination/check-paths.js";
+import { outputBase } from "../../../io/output/check-paths.js";
 import { statePath } from "../../../jobs/enrich/state/state-files.js";
 import type { sourceOptions } from "../../../io/input/source-options.js";
 import type { runGroups } from "./job-options.js";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { ReputeError } from "../../../core/errors.js";
-import { writeManifest } from "../../../jobs/enrich/finish/manifest.js";
+import { writeManifest } from "../../../io/output/manifest-file.js";
 import { isObjectAddress } from "../../../io/object/address.js";
-import { outputBase } from "../../../jobs/enrich/destination/check-paths.js";
+import { outputBase } from "../../../io/output/check-paths.js";
 import { manifestPath } from "../../../core/files/output-names.js";
 import { seenTags, type SeenTags, uncountedText } from "../../../jobs/enrich/seen-tags.js";
 import { otherNames } from "../../../jobs/enrich/counters.js";

@@ -9,7 +9,7 @@ import { labelled } from "../../../core/text/wrap.js";
 import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
 import { madeUpText } from "../../../core/finding-source.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
-import { recordBase } from "../../../jobs/enrich/destination/check-paths.js";
+import { recordBase } from "../../../io/output/check-paths.js";
 import { countedWarning } from "../../../jobs/enrich/counted-warning.js";
 import {
   isRefusal,

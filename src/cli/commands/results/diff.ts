@@ -5,7 +5,7 @@ import { option } from "../../../core/options.js";
 import { formatCount } from "../../../core/text/quantity.js";
 import { earlierPrefix } from "../../../io/output/options.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
-import { changeCounts, changePhrase, changeTotal } from "../../../jobs/diff/change-phrase.js";
+import { changeCounts, changePhrase, changeTotal } from "../../../jobs/report/change-phrase.js";
 import type { OutputDiff } from "../../../jobs/diff/diff-outputs.js";
 import { defang } from "../../../jobs/report/defang.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";

@@ -5,7 +5,7 @@ import { realPath } from "../../../core/files/real-path.js";
 import { isObjectAddress, parseObjectAddress } from "../../../io/object/address.js";
 import { openFileDestination } from "../../../io/output/file-destination.js";
 import { removePart } from "../../../io/output/part-file.js";
-import { checkFolder, filesOf, keepInputs } from "../../../jobs/enrich/destination/check-paths.js";
+import { checkFolder, filesOf, keepInputs } from "../../../io/output/check-paths.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { writeOut } from "../../terminal/data-output.js";
 

@@ -1,7 +1,11 @@
 import { lacksType } from "../../formats/stored-types.js";
 import type { InputType, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import type { Column, ColumnType } from "../../../core/column.js";
-import { addedColumns, columns as allColumns, type OptionalColumns } from "../../../core/columns.js";
+import {
+  addedColumns,
+  columns as allColumns,
+  type OptionalColumns,
+} from "../../../core/columns.js";
 import { UsageError } from "../../../core/errors.js";
 import { didYouMean } from "../../../core/text/did-you-mean.js";
 import { type NamingName, safeColumnNames } from "./column-names.js";

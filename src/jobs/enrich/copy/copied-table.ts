@@ -4,7 +4,12 @@ import { type Clock, systemClock } from "../../../core/clock.js";
 import type { Row } from "../../../core/row.js";
 import type { InputType } from "../../../io/formats/typed-column.js";
 import { mapLists } from "../../../io/formats/reading/lines.js";
-import type { RunInput, SeveralInputs, SourceInput, SourcePosition } from "../../../io/input/types.js";
+import type {
+  RunInput,
+  SeveralInputs,
+  SourceInput,
+  SourcePosition,
+} from "../../../io/input/types.js";
 import { outputFault } from "../../../io/output/output-fault.js";
 import type { TableInput } from "../../../io/output/tables/types.js";
 import { readingOf } from "../rows/reading.js";

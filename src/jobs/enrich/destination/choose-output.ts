@@ -16,7 +16,7 @@ import {
   makeStateFolder,
   recordBase,
   refuseFolder,
-} from "./check-paths.js";
+} from "../../../io/output/check-paths.js";
 import {
   localSettings,
   type OutputTarget,

@@ -11,7 +11,7 @@ import { inputPaths } from "../../../io/input/types.js";
 import { isObjectAddress } from "../../../io/object/address.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import type { EnrichJob } from "../types.js";
-import { outputBase } from "./check-paths.js";
+import { outputBase } from "../../../io/output/check-paths.js";
 import { chooseOutput } from "./choose-output.js";
 import { localSettings, type OutputTarget } from "./output-target.js";
 import { NamedFolders, withoutNamedFolders } from "./named-folders.js";

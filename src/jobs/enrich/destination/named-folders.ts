@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { hasRunWords, namedAfter, type RunStart } from "../../../core/files/output-names.js";
 import { outputFault } from "../../../io/output/output-fault.js";
 import { isObjectAddress } from "../../../io/object/address.js";
-import { checkFolder } from "./check-paths.js";
+import { checkFolder } from "../../../io/output/check-paths.js";
 
 /** Folders with `{date}` or `{run_id}` in their names, which a run creates. */
 export class NamedFolders {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import type { Publication } from "../../../io/output/publication.js";
 import type { OutputTarget } from "../destination/output-target.js";
-import { findManifest } from "./manifest.js";
+import { findManifest } from "../../../io/output/manifest-file.js";
 import { previousOutputs, storedManifest } from "./previous-outputs.js";
 
 type Target = Pick<OutputTarget, "base" | "file" | "name" | "upload" | "pattern">;

@@ -15,7 +15,7 @@ import type { EnrichJob } from "../types.js";
 import { openPublication } from "../destination/open-output.js";
 import { type FailedPlace, removeFailed } from "../../../io/output/publish/failed-output.js";
 import { stageUpTo } from "../../../io/output/publish/staged-sink.js";
-import { writeManifest } from "./manifest.js";
+import { writeManifest } from "../../../io/output/manifest-file.js";
 import type { FinishedRun } from "../state/checkpoint.js";
 import type { RowHandling } from "../rows/row-handling.js";
 import {

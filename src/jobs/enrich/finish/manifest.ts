@@ -1,13 +1,7 @@
-import { type FoundManifest, parseManifest } from "../../../core/manifest/found-manifest.js";
 import { type Manifest, type RunEnding } from "../../../core/manifest/manifest.js";
-import { manifestPath } from "../../../core/files/output-names.js";
 import { type Clock, systemClock } from "../../../core/clock.js";
 import { schemaVersion } from "../../../core/columns.js";
-import { UsageError } from "../../../core/errors.js";
-import { jsonFileFault, readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 import { programInfo } from "../../../core/program.js";
-import { isObjectAddress } from "../../../io/object/address.js";
-import { outputFault } from "../../../io/output/output-fault.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
 import { inputRecords, readingFacts, sharedFacts, skippedInputs } from "../input-records.js";
 import { defaultPrefix, type SinkSettings } from "../../../io/output/options.js";
@@ -52,14 +46,6 @@ export interface RunEnd {
 /** What a manifest tells of the prefix: nothing of the default one. */
 function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
   return prefix === defaultPrefix ? {} : { prefix };
-}
-
-/**
- * Prefix of an output's added columns: the one that was asked for, else the one that its manifest
- * notes, else the default.
- */
-export function prefixOfOutput(asked: string | undefined, manifest: FoundManifest | null): string {
-  return asked ?? manifest?.output?.prefix ?? defaultPrefix;
 }
 
 /** Builds the manifest of a run. */
@@ -126,50 +112,4 @@ function outputPlace(
   const place = { base, ...target };
   if (suffix === "" || !isTable(place)) return { path: name + suffix, format };
   return { path: resultBase(place, suffix), format: "ndjson" };
-}
-
-/**
- * Writes the manifest beside an output. Atomic: readers see the old or the new one.
- *
- * @param base path from which the names of the run's files derive
- * @throws FatalError `output_*`; an existing manifest stays as it was
- */
-export async function writeManifest(base: string, manifest: Manifest): Promise<void> {
-  const path = manifestPath(base);
-  await writeJsonFile(path, manifest).catch((error: unknown) => {
-    throw outputFault(path, error);
-  });
-}
-
-/**
- * Reads the manifest beside an output. Another program may have written it, so any member may be
- * missing.
- *
- * @param hint advice for a missing manifest
- * @throws UsageError `manifest_missing`, `manifest_unreadable`
- */
-export async function readManifest(base: string, hint: string): Promise<FoundManifest> {
-  const found = await findManifest(base);
-  if (found !== null) return found;
-  throw new UsageError("manifest_missing", `there is no ${manifestPath(base)}`, { hint });
-}
-
-/** The same, but null where there is none. @throws UsageError `manifest_unreadable` */
-export async function findManifest(base: string): Promise<FoundManifest | null> {
-  const path = manifestPath(base);
-  const text = isObjectAddress(path) ? await readObjectText(path) : undefined;
-  try {
-    const found = text === undefined ? await readJsonFile(path) : JSON.parse(text ?? "null");
-    return parseManifest(found, path);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
-      cause: error,
-      hint: "restore it from a copy",
-    });
-  }
-}
-
-async function readObjectText(address: string): Promise<string | null> {
-  return (await import("../../../io/object/read-object.js")).readText(address);
 }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { manifestPath, hasRunWords, wordForms } from "../../../core/files/output-names.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import { manifestAt } from "../../../io/output/publish/send-objects.js";
-import { outputBase } from "../destination/check-paths.js";
-import { findManifest } from "./manifest.js";
+import { outputBase } from "../../../io/output/check-paths.js";
+import { findManifest } from "../../../io/output/manifest-file.js";
 import { isObjectAddress } from "../../../io/object/address.js";
 import { listObjects } from "../../../io/object/list-objects.js";
 

@@ -8,7 +8,7 @@ import type { Manifest } from "../../../core/manifest/manifest.js";
 import { endingOfError } from "../exit-reason.js";
 import { readUnfinished, saveUnfinished } from "../state/checkpoint.js";
 import type { EnrichJob } from "../types.js";
-import { writeManifest } from "./manifest.js";
+import { writeManifest } from "../../../io/output/manifest-file.js";
 
 /** A job, and the manifest of its run so far: null until rows flow. */
 interface NotedJob {

@@ -2,7 +2,12 @@ import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { startOver } from "../../../core/remedies.js";
-import { openSealedJson, readJsonFile, replaceFile, sealJson } from "../../../core/files/json-file.js";
+import {
+  openSealedJson,
+  readJsonFile,
+  replaceFile,
+  sealJson,
+} from "../../../core/files/json-file.js";
 import { type Manifest, manifestSchema } from "../../../core/manifest/manifest.js";
 import type { SourcePosition } from "../../../io/input/types.js";
 import { outputFault } from "../../../io/output/output-fault.js";

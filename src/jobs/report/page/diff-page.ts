@@ -1,7 +1,7 @@
 import { recordWriter, withoutFormula } from "../../../io/formats/csv/csv-writer.js";
 import { joinedEntries } from "../../../io/formats/column-types.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
-import { changePhrase, changeTotal, graveCounts, newTags } from "../../diff/change-phrase.js";
+import { changePhrase, changeTotal, graveCounts, newTags } from "../change-phrase.js";
 import type { Observation } from "../../diff/observation.js";
 import {
   type Change,

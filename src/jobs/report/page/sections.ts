@@ -1,5 +1,5 @@
 import { formatCount, formatPercent } from "../../../core/text/quantity.js";
-import { changeCounts, changeTotal } from "../../diff/change-phrase.js";
+import { changeCounts, changeTotal } from "../change-phrase.js";
 import { kindName, moreText, outcomeNames } from "../headline.js";
 import { outcomes, total } from "../report-tally.js";
 import { runFacts } from "../run-facts.js";

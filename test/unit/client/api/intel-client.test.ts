@@ -1,7 +1,11 @@
 import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../../../src/client/api/intel-client.js";
-import { NotFoundError, RejectedError, ThrottledError } from "../../../../src/client/api/status-fault.js";
+import {
+  NotFoundError,
+  RejectedError,
+  ThrottledError,
+} from "../../../../src/client/api/status-fault.js";
 import type { AttemptReport } from "../../../../src/client/api/types.js";
 import type { ItemKind } from "../../../../src/core/item/item.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";

@@ -7,7 +7,11 @@ import { NotFoundError } from "../../../../src/client/api/status-fault.js";
 import { FatalError } from "../../../../src/core/errors.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { collected } from "./answers.js";
-import { reply, type ScriptedServer, startScriptedServer } from "../../../helpers/scripted-server.js";
+import {
+  reply,
+  type ScriptedServer,
+  startScriptedServer,
+} from "../../../helpers/scripted-server.js";
 
 let server: ScriptedServer;
 let pool: Pool;

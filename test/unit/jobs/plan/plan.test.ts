@@ -9,7 +9,7 @@ import { enrich } from "../../../../src/jobs/enrich/execute.js";
 import { enrichOptions } from "../../../../src/jobs/enrich/options.js";
 import { openWithheld } from "../../../../src/client/lookup/withheld.js";
 import { plan } from "../../../../src/jobs/plan/plan.js";
-import type { CachedAnswers } from "../../../../src/jobs/plan/planned-items.js";
+import type { CachedAnswers } from "../../../../src/jobs/enrich/planned-items.js";
 import { startService } from "../../../../src/service/service.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

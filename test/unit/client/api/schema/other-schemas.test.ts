@@ -10,7 +10,11 @@ import {
   successEnvelope,
 } from "../../../../../src/client/api/schema/vocabulary.js";
 import { partialResultSchema } from "../../../../../src/client/api/schema/query-result.js";
-import { tagIpsSchema, tagListSchema, tagSchema } from "../../../../../src/client/api/schema/tag.js";
+import {
+  tagIpsSchema,
+  tagListSchema,
+  tagSchema,
+} from "../../../../../src/client/api/schema/tag.js";
 import { failure, ipResult, partialSuccess, success, without } from "../answers.js";
 
 const tag = {

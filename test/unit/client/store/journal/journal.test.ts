@@ -2,7 +2,10 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { LookupRecord } from "../../../../../src/core/attempt.js";
-import { type JournalOptions, openJournal } from "../../../../../src/client/store/journal/journal.js";
+import {
+  type JournalOptions,
+  openJournal,
+} from "../../../../../src/client/store/journal/journal.js";
 import { textHash } from "../../../../../src/client/store/cache-key.js";
 import type { LookupStore } from "../../../../../src/client/store/store.js";
 import { temporaryFolder } from "../../../../helpers/temporary-folder.js";

@@ -95,8 +95,8 @@ describe("a quota counted in a folder", () => {
   test("is exact when four processes share it", async () => {
     const { stateFolder } = await counted();
     const program = `
-      import { Quota } from "./dist/store/quota/quota.js";
-      import { openQuotas } from "./dist/store/quota/open-quotas.js";
+      import { Quota } from "./dist/client/store/quota/quota.js";
+      import { openQuotas } from "./dist/client/store/quota/open-quotas.js";
       const start = ${Date.now()};
       // Time passes 20 times as fast, the same for all processes.
       const clock = {

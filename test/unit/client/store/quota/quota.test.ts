@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import {
+  MemoryQuotaStore,
+  QuotaCounts,
+} from "../../../../../src/client/store/quota/quota-counts.js";
+import { Quota, type QuotaStore, tightest } from "../../../../../src/client/store/quota/quota.js";
 import type { Clock } from "../../../../../src/core/clock.js";
-import { MemoryQuotaStore, QuotaCounts } from "../../../../../src/client/store/quota/quota-counts.js";
+import { ManualClock } from "../../../../helpers/manual-clock.js";
 import { Quota, type QuotaStore, tightest } from "../../../../../src/client/store/quota/quota.js";
 import { ManualClock } from "../../../../helpers/manual-clock.js";
 

@@ -2,7 +2,12 @@ import { rowWarnings } from "../../../../../src/core/row.js";
 import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../../../src/core/bytes.js";
 import type { SourceOptions } from "../../../../../src/io/input/types.js";
-import { limitRecords, piped, readingOf, readSource } from "../../../../contract/sources-reading.js";
+import {
+  limitRecords,
+  piped,
+  readingOf,
+  readSource,
+} from "../../../../contract/sources-reading.js";
 
 async function cellsOf(
   content: string | Buffer,

@@ -6,7 +6,10 @@ import { sealJson } from "../../../../../src/core/files/json-file.js";
 import { openStateFolder } from "../../../../../src/jobs/enrich/state/state-folder.js";
 import { statePath } from "../../../../../src/jobs/enrich/state/state-files.js";
 import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
-import { type Checkpoint, checkpointVersion } from "../../../../../src/jobs/enrich/state/checkpoint.js";
+import {
+  type Checkpoint,
+  checkpointVersion,
+} from "../../../../../src/jobs/enrich/state/checkpoint.js";
 
 const start = { resume: false, restart: false };
 const resume = { resume: true, restart: false };

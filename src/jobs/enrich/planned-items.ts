@@ -10,7 +10,7 @@ import { cacheKeys } from "../../client/store/cache-key.js";
 import { showsSomething } from "../../client/lookup/combine.js";
 import { type CachedOptions, isUsable } from "../../client/lookup/cache.js";
 import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
-import { KnownItems } from "../enrich/rows/known-items.js";
+import { KnownItems } from "./rows/known-items.js";
 
 /**
  * Requests per endpoint, keyed by member name. Under `triage`, the number of queries depends on the

@@ -1,18 +1,18 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { UsageError } from "../../../core/errors.js";
-import { makeFolder } from "../../../core/files/make-folder.js";
-import { realPath } from "../../../core/files/real-path.js";
-import { partPath } from "../../../io/output/part-file.js";
-import { outputFault } from "../../../io/output/output-fault.js";
-import { didYouMean } from "../../../core/text/did-you-mean.js";
-import { detectSinkFormat } from "../../../io/formats/registry.js";
-import { localPath } from "../../../io/output/object-files.js";
-import { findWarehouse } from "../../../io/output/registry.js";
-import type { WarehouseTarget } from "../../../io/output/warehouse/target.js";
+import { UsageError } from "../../core/errors.js";
+import { makeFolder } from "../../core/files/make-folder.js";
+import { realPath } from "../../core/files/real-path.js";
+import { partPath } from "./part-file.js";
+import { outputFault } from "./output-fault.js";
+import { didYouMean } from "../../core/text/did-you-mean.js";
+import { detectSinkFormat } from "../formats/registry.js";
+import { localPath } from "./object-files.js";
+import { findWarehouse } from "./registry.js";
+import type { WarehouseTarget } from "./warehouse/target.js";
 import { hash } from "node:crypto";
-import { userStateFolder } from "../../../core/files/user-folders.js";
-import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
+import { userStateFolder } from "../../core/files/user-folders.js";
+import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 
 /**
  * Checks that a file can be created at a path.

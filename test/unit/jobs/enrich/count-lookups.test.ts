@@ -8,7 +8,7 @@ import {
   countInBackground,
   countLookups,
   type CountLookupsOptions,
-} from "../../../../src/jobs/plan/count-lookups.js";
+} from "../../../../src/jobs/enrich/count-lookups.js";
 import { Withheld } from "../../../../src/client/lookup/withheld.js";
 import { readingOf } from "../../../../src/jobs/enrich/rows/reading.js";
 import { cacheKeys } from "../../../../src/client/store/cache-key.js";

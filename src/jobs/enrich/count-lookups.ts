@@ -5,9 +5,9 @@ import { itemKey } from "../../client/lookup/attempt/journalled.js";
 import type { LookupChoice } from "../../client/lookup/options.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
 import type { LookupStore } from "../../client/store/store.js";
-import type { EnrichJob } from "../enrich/types.js";
-import { isReadTwice } from "../enrich/rows/fewer-rows.js";
-import type { RowHandling } from "../enrich/rows/row-handling.js";
+import type { EnrichJob } from "./types.js";
+import { isReadTwice } from "./rows/fewer-rows.js";
+import type { RowHandling } from "./rows/row-handling.js";
 import { type CachedAnswers, type FindAnswer, findCached, PlannedItems } from "./planned-items.js";
 
 /** Requests per second from which the rate hardly limits a run, and counting would cost it time. */

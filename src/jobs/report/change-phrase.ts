@@ -1,8 +1,8 @@
 import { joinedEntries } from "../../io/formats/column-types.js";
 import { formatCount } from "../../core/text/quantity.js";
-import { cutList, cutText, longestName } from "../report/cut-text.js";
-import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";
-import type { Observation } from "./observation.js";
+import { cutList, cutText, longestName } from "./cut-text.js";
+import { type Change, changeKinds, type DiffCounts } from "../diff/diff-outputs.js";
+import type { Observation } from "../diff/observation.js";
 
 /**
  * What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`; of a
