@@ -43,7 +43,7 @@ export function startExporter(
   return { child, ended };
 }
 
-const built = new URL("../../../dist/", import.meta.url).href;
+const built = new URL("../../../../dist/", import.meta.url).href;
 
 const program = `
 import { IntelClient } from "${built}api/intel-client.js";

@@ -8,7 +8,7 @@ import { ThreadService } from "../../../../../src/client/api/thread/service.js";
 import { TransportError } from "../../../../../src/client/api/http/transport-error.js";
 import type { Answer, Receiver, Requests } from "../../../../../src/client/api/types.js";
 
-const entry = new URL("../../../../dist/client/api/thread/entry.js", import.meta.url);
+const entry = new URL("../../../../../dist/client/api/thread/entry.js", import.meta.url);
 
 /** Starting a thread takes a while on a busy machine. */
 const patient = { timeout: 30_000 };

@@ -28,7 +28,7 @@ const putForEver = `
 /** Runs it until `count` findings are stored, then kills it. Returns the printed numbers. */
 async function putUntilKilled(folder: string, from: number, count: number): Promise<number[]> {
   const journal = pathToFileURL(
-    join(import.meta.dirname, "../../../../dist/client/store/journal/journal.js"),
+    join(import.meta.dirname, "../../../../../dist/client/store/journal/journal.js"),
   ).href;
   const child = spawn(
     process.execPath,

@@ -118,7 +118,7 @@ describe("a quota counted in a folder", () => {
       console.log(spent);`;
     const run = () =>
       promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
-        cwd: new URL("../../../..", import.meta.url),
+        cwd: new URL("../../../../..", import.meta.url),
       });
     const outputs = await Promise.all(Array.from({ length: 4 }, run));
     expect(outputs.map(({ stderr }) => stderr).join("")).toBe("");

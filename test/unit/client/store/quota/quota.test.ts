@@ -7,8 +7,6 @@ import {
 import { Quota, type QuotaStore, tightest } from "../../../../../src/client/store/quota/quota.js";
 import type { Clock } from "../../../../../src/core/clock.js";
 import { ManualClock } from "../../../../helpers/manual-clock.js";
-import { Quota, type QuotaStore, tightest } from "../../../../../src/client/store/quota/quota.js";
-import { ManualClock } from "../../../../helpers/manual-clock.js";
 
 const day = 86_400_000;
 const all = `all ${day}`;
