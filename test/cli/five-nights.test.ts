@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
+import { runRepute } from "../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -60,7 +61,17 @@ function cron(home: string, args: readonly string[]): Promise<{ code: number; st
   });
 }
 
+/** The same in this process, which is ten times as fast. */
+function here(
+  home: string,
+  args: readonly string[],
+): Promise<{ code: number | null; stderr: string }> {
+  return runRepute(args, { cwd: home, env: { HOME: home } });
+}
+
 interface Output {
+  /** @default here */
+  readonly run?: typeof here;
   readonly flags: readonly string[];
   /** Path of the manifest of refused rows, and of the rows. */
   readonly failed: string;
@@ -98,6 +109,7 @@ const table = (mode: string): Output => ({
 
 const outputs: Readonly<Record<string, Output>> = {
   "a file": {
+    run: cron,
     flags: ["-o", "out/night.csv", "--report", "out/night.html"],
     failed: "out/night.csv.failed",
     content: (home) => bytesIn(join(home, "out")),
@@ -124,7 +136,10 @@ const outputs: Readonly<Record<string, Output>> = {
 
 test.each(Object.entries(outputs))(
   "five nights with good and bad dumps need no hand: %s",
-  async (_, { flags, failed, content, after, report = "out/night.html", compared = "" }) => {
+  async (
+    _,
+    { run = here, flags, failed, content, after, report = "out/night.html", compared = "" },
+  ) => {
     const home = await temporaryFolder();
     await mkdir(join(home, "out"));
     const server = await startAnsweringServer();
@@ -144,7 +159,7 @@ test.each(Object.entries(outputs))(
       const before = [server.total, await content(home)] as const;
       await writeFile(join(home, "dump.ndjson"), night.dump);
       const calls = monitor.requests.length;
-      const { code, stderr } = await cron(home, [...line, ...service, ...watched]);
+      const { code, stderr } = await run(home, [...line, ...service, ...watched]);
       const about = `night ${index + 1}: ${stderr}`;
       expect([code, server.total - before[0]], about).toEqual([night.code, night.requests]);
       // Metrics and ping tell the truth.
@@ -169,7 +184,6 @@ test.each(Object.entries(outputs))(
     const page = await readFile(join(home, report), "utf8");
     expect(page).toContain(compared);
   },
-  180_000,
 );
 
 interface Contents {
