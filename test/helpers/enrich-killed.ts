@@ -1,5 +1,5 @@
 import type { AnsweringServer } from "./answering-server.js";
-import { startRepute } from "./run-repute.js";
+import { runRepute, startRepute } from "./run-repute.js";
 import type { RunReputeResult } from "./run-repute.js";
 
 export interface KilledRun {
@@ -24,11 +24,13 @@ export async function enrichKilled({
   kill,
 }: KilledRun): Promise<RunReputeResult> {
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
-  const { child, result } = startRepute([command, ...args, ...service, "--quiet"], { cwd });
-  const last = server.total + (kill?.requests ?? Number.POSITIVE_INFINITY);
+  const line = [command, ...args, ...service, "--quiet"];
+  if (kill === null) return runRepute(line, { cwd });
+  const { child, result } = startRepute(line, { cwd });
+  const last = server.total + kill.requests;
   let timer: NodeJS.Timeout | undefined;
   server.onRequest = (total) => {
-    if (total < last || kill === null) return true;
+    if (total < last) return true;
     timer ??= setTimeout(() => child.kill("SIGKILL"), kill.ms);
     return kill.ms > 0;
   };
