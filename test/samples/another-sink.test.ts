@@ -31,12 +31,12 @@ afterAll(() => rm(copy, { recursive: true, force: true }));
 /** Follows the docs: copies the file, and adds the import and the line to the registry. */
 async function addSink(): Promise<void> {
   const sample = await readFile(join(root, "samples", "sinks", "chunk-folder.ts"), "utf8");
-  await build(join("outputs", "chunk-folder"), sample.replaceAll('"../../src/', '"../'));
+  await build(join("io", "output", "chunk-folder"), sample.replaceAll('"../../src/', '"../../');
 
   const page = await readFile(join(root, "docs", "contributing.md"), "utf8");
   const marked = /```ts\n(import .*)\n+(.*)\n```/;
   const [, imported = "", line = ""] = marked.exec(page) ?? [];
-  const path = join("outputs", "registry");
+  const path = join("io", "output", "registry");
   const registry = await readFile(join(root, "src", `${path}.ts`), "utf8");
   const list = "const warehouses: readonly FindWarehouse[] = [\n";
   expect([registry.includes(list), line.trim()]).toEqual([true, "chunkFolder,"]);
