@@ -31,7 +31,7 @@ afterAll(() => rm(copy, { recursive: true, force: true }));
 /** Follows the docs: copies the file, and adds the import and the line to the registry. */
 async function addSink(): Promise<void> {
   const sample = await readFile(join(root, "samples", "sinks", "chunk-folder.ts"), "utf8");
-  await build(join("io", "output", "chunk-folder"), sample.replaceAll('"../../src/', '"../../');
+  await build(join("io", "output", "chunk-folder"), sample.replaceAll('"../../src/', '"../../'));
 
   const page = await readFile(join(root, "docs", "contributing.md"), "utf8");
   const marked = /```ts\n(import .*)\n+(.*)\n```/;
