@@ -96,6 +96,11 @@ const views = {
   light: {},
   dark: { dark: true },
   print: { print: true },
+  // A4 within its margins.
+  paper: { print: true, width: 673 },
+  tablet: { width: 800 },
+  "half a screen": { width: 500 },
+  phone: { width: 380 },
   narrow: { width: 320 },
   wide: { width: 3840, height: 2160 },
 };
@@ -116,6 +121,7 @@ test.each(Object.keys(pages))(
       expect(await browser.evaluate("getComputedStyle(document.body).marginTop")).toBe("0px");
       const overflow = "document.documentElement.scrollWidth - innerWidth";
       expect(await browser.evaluate(overflow), view).toBeLessThanOrEqual(0);
+      expect(await browser.evaluate(looseTiles), view).toEqual([]);
       colours.add(await browser.evaluate("getComputedStyle(document.body).backgroundColor"));
       expect(browser.events(), view).toEqual({ requests: [], console: [] });
       expect(judged.has(view) ? await faults() : [], view).toEqual([]);
@@ -124,6 +130,17 @@ test.each(Object.keys(pages))(
     expect(colours.size).toBe(3);
   },
 );
+
+/** Tiles whose row does not fill the page, and those from which text sticks out. */
+const looseTiles = `[...document.querySelectorAll(".tiles")].flatMap((list) => {
+  const tiles = [...list.children];
+  const edge = (tile) => tile.getBoundingClientRect();
+  return tiles.filter((tile, n) => {
+    const isLast = n + 1 === tiles.length || edge(tiles[n + 1]).top > edge(tile).top;
+    const isLoose = isLast && Math.abs(edge(tile).right - edge(list).right) > 1;
+    return isLoose || tile.scrollWidth > tile.clientWidth;
+  }).map((tile) => tile.textContent);
+})`;
 
 /** Views that axe judges; it looks at what they have in common once. */
 const judged = new Set(["light", "dark", "narrow"]);

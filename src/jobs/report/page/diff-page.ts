@@ -66,7 +66,7 @@ export function changeTable(changes: readonly Change[], total: number): Html {
       ? `The worst ${formatCount(changes.length)} of ${formatCount(total)} changes.`
       : "Every change, worst first.";
   return html`<p class="soft">${which} Items are defanged.</p>
-    ${tableOf(["Item", "Change", "Verdict", "Difference"].map(title), changes.map(changeRow), "offenders changes")}`;
+    ${tableOf(["Item", "Change", "Verdict", "Difference"].map(title), changes.map(changeRow), "items changes")}`;
 }
 
 function changeRow(change: Change): Html {

@@ -40,6 +40,15 @@ function escape(text: string): string {
   return printable(text).replaceAll(/[&<>"'`]/g, (character) => entities[character]!);
 }
 
+/** Style of a table whose rows are too wide for the page: each becomes a card. */
+function cards(table: string): string {
+  const parts = ["tbody", "tr", "th", "td"].map((part) => `${table} ${part}`).join();
+  return `${table} thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
+${parts}{display:block;border:0;padding:.12rem 0;width:auto}${table} .what{width:auto}
+${table} tr{border-bottom:1px solid var(--line);padding:.7rem 0}${table} .blank{display:none}
+${table} .number{text-align:left}${table} .unit{display:inline}`;
+}
+
 /**
  * The page's style: one column, light or dark as the reader has it, and a print form. The colours
  * of verdicts differ in lightness as well, so that colour-blind readers can tell them apart
@@ -92,22 +101,18 @@ figure{margin:1rem 0 0}
 .timeline line{stroke:var(--line)}.lastSeen{fill:var(--plain)}.firstSeen{fill:var(--none)}
 details{margin-top:.5rem}summary{cursor:pointer;color:var(--soft);font-size:.9rem}
 .item{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em}
-.offenders td,.offenders th{padding-top:.7rem;padding-bottom:.7rem}
-.offenders thead th{padding:.4rem .9rem .4rem 0}
-.offenders .what{width:34%}.offenders small{display:block;color:var(--soft);font-size:.88em}
+.items td,.items th{padding-top:.7rem;padding-bottom:.7rem}
+.items thead th{padding:.4rem .9rem .4rem 0}
+.items .what{width:34%}.items small{display:block;color:var(--soft);font-size:.88em}.unit{display:none;color:var(--soft)}
 .verdict{white-space:nowrap;font-weight:600}
 .own{margin:.35rem 0 0;font-size:.88em;color:var(--soft)}.own div{display:inline;margin-right:.9em}.own dt,.own dd{display:inline;margin:0}.own dt:after{content:" "}.own dd{color:var(--text)}
 .facts{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.5rem;margin:.75rem 0 0}.facts dt{color:var(--soft)}.facts dd{margin:0}
 code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.88em}
-@media (max-width:58rem){.tiles{grid-template-columns:repeat(3,1fr)}}
+@media (max-width:58rem){.tiles{grid-template-columns:repeat(3,1fr)}.kinds .chart{width:10%}.kinds thead th{white-space:normal;vertical-align:bottom}.kinds thead .key{display:block;margin:0 0 .25em auto}${cards(".offenders")}}
 @media (max-width:44rem){
 .tick.odd text{display:none}.facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.6rem}
 .tiles,.tiles.five{grid-template-columns:repeat(2,1fr)}.chart{width:30%;min-width:3rem}th,td{padding-right:.6rem}
-.offenders thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
-.offenders tbody,.offenders tr,.offenders th,.offenders td{display:block;border:0;padding:.12rem 0;width:auto}
-.offenders .what{width:auto}.tiles.five li:last-child{grid-column:span 2}
-.offenders tr{border-bottom:1px solid var(--line);padding:.7rem 0}.offenders .blank{display:none}
-.offenders .number{text-align:left}.offenders .number:after{content:" observations";color:var(--soft)}
+.tiles.five li:last-child{grid-column:span 2}${cards(".changes")}
 .changes td:nth-child(2),.changes td:nth-child(3){display:inline-block;margin-right:.75rem}
 .kinds .few{display:none}.kinds .chart{width:60%}.kinds .chart + .number{padding-right:0}}
 @media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc;--malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--part:#8b9199;--unchecked:#e4e6e9;--plain:#4a5a78}

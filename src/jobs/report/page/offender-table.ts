@@ -13,7 +13,7 @@ export function offenderTable({ offenders: { worst, items, itemsAreMore } }: Rep
       ? `The worst ${formatCount(worst.length)} of ${all} items with a verdict against them; the output has them all.`
       : `Every item with a verdict against it.`;
   return html`<p class="soft">${which} Items are defanged.</p>
-    ${tableOf(heads, worst.map(offenderRow), "offenders")}`;
+    ${tableOf(heads, worst.map(offenderRow), "items offenders")}`;
 }
 
 const heads = [
@@ -42,7 +42,9 @@ function offenderRow(offender: Offender): Html {
       ${itemName(item, kind)}${seen.length > 0 && html`<small>${seen.join(", ")}</small>`}${cells.length > 0 && html`<dl class="own">${cells}</dl>`}
     </th>
     <td class="verdict"><span class="key ${verdict}"></span>${verdict}</td>
-    <td class="number">${formatCount(observations)}</td>
+    <td class="number">
+      ${formatCount(observations)}<span class="unit"> observation${observations !== 1 && "s"}</span>
+    </td>
     <td class="${offender.tags.length === 0 ? "blank" : ""}">
       ${offender.tags.map((tag) => html`<div><bdi>${tag}</bdi></div>`)}
     </td>

@@ -94,6 +94,34 @@ test("has a part for everything that the rows tell", async () => {
   }
 });
 
+test("every row is in one tile: that of its verdict, of too little known, or of not checkable", async () => {
+  const rows = {
+    malicious: ip("192.0.2.1", "malicious"),
+    // Answered in part, but known to be bad: its verdict counts.
+    "malicious ": ip("192.0.2.2", "malicious", { status: "partial", missing: "asn" }),
+    suspicious: ip("192.0.2.3", "suspicious"),
+    "on a mail blocklist": ip("192.0.2.4", "listed"),
+    "nothing known": ip("192.0.2.5", "none"),
+    "nothing known ": ip("192.0.2.6", "none", { status: "partial", missing: "reverse_dns" }),
+    "too little known": ip("192.0.2.7", "", { status: "partial", missing: "intent", type: "IP" }),
+    "not checkable": record({ status: "unsupported", error_code: "sha256" }),
+    "not checkable ": record({ item: "192.0.2.8", kind: "ip", status: "failed" }),
+  };
+  const names = Object.keys(rows) as (keyof typeof rows)[];
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...names)), async (drawn) => {
+      const page = reportPage(await reportOf(drawn.map((name) => rows[name])));
+      const [, list = ""] = /<ul class="tiles">([^]*?)<\/ul>/.exec(page) ?? [];
+      const tile = /<strong>([\d,]+)<[^]*?<\/span>([^<]+)<\/span\s*><span>([\d.]+)%</g;
+      const tiles = [...list.matchAll(tile)].map(([, count, name]) => [name, Number(count)]);
+      const counts = new Map(names.map((name) => [name.trim(), 0]));
+      for (const name of drawn) counts.set(name.trim(), counts.get(name.trim())! + 1);
+      expect(tiles).toEqual([...counts]);
+    }),
+    { numRuns: 30 },
+  );
+});
+
 test("the policy allows the page's own style and nothing else", async () => {
   const page = reportPage(await reportOf([ip("192.0.2.1", "malicious")]));
   const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1];
