@@ -34,7 +34,7 @@ function publishChunks(
   folder: string,
   { columns, prefix, runId, base }: PublicationOptions,
 ): Publication {
-  const encoder = ndjsonEncoder({ columns, prefix, shape: "nested", formulaGuard: false });
+  const encoder = ndjsonEncoder({ columns, prefix, shape: "nested" });
   return {
     encoder: stageEncoder((row) => [encoder.encode([row])]),
     columns: [{ type: "text" }],

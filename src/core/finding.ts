@@ -138,13 +138,14 @@ export function isOtherWord(member: DecisiveMember, value: unknown): boolean {
 }
 
 export function hasOtherWord({ answers }: Finding): boolean {
-  return lookupEndpoints.some((endpoint) => {
-    const result = answers[endpoint]?.result;
-    return (
-      isOtherWord("intent", result?.["intent"]) ||
-      isOtherWord("serviceMailBlocklist", listedAs(result))
-    );
-  });
+  return isInOtherWords(answers.query?.result) || isInOtherWords(answers["quick-check"]?.result);
+}
+
+function isInOtherWords(result: JsonObject | undefined): boolean {
+  if (result === undefined) return false;
+  return (
+    isOtherWord("intent", result["intent"]) || isOtherWord("serviceMailBlocklist", listedAs(result))
+  );
 }
 
 /**

@@ -140,8 +140,6 @@ class FileShape {
   readonly shape = ofSink.shape;
   /** What the names of added columns begin with. @default "rep_" */
   readonly prefix = ofSink.prefix;
-  /** Neutralise added CSV cells that a spreadsheet would run as a formula. @default true */
-  readonly formulaGuard = ofSink.formulaGuard;
   /** Add only these columns, in this order, named without the prefix. Default: all. */
   readonly columns = ofSink.columns;
   /** Write only rows with one of these verdicts or statuses; `none` and `unknown` are verdicts, too. Default: all. */

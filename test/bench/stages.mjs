@@ -115,7 +115,6 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
     columns: ["id", "ip", "seen", "note"],
     prefix: "rep_",
     shape: "flat",
-    formulaGuard: true,
   };
   const output = `${folder}/stage.csv`;
   const openSink = async () => {

@@ -96,12 +96,12 @@ describe("enrich --to ecs", () => {
 
 describe("enrich --to es-bulk", () => {
   test("writes pairs, which verify counts and retry and report refuse", async () => {
-    const { out, text } = await shaped("es-bulk", { flags: ["--es-index", "intel"] });
+    const { out, text } = await shaped("es-bulk");
     const lines = linesOf(text);
     expect(lines).toHaveLength(2 * rows);
     const ids = lines.filter((_, n) => n % 2 === 0).map((line) => (line["index"] as Json)["_id"]);
     expect(new Set(ids).size).toBe(rows);
-    const again = linesOf((await shaped("es-bulk", { flags: ["--es-index", "intel"] })).text);
+    const again = linesOf((await shaped("es-bulk")).text);
     expect(again.filter((_, n) => n % 2 === 0)).toEqual(lines.filter((_, n) => n % 2 === 0));
     const { code, stdout } = await runRepute(["verify", out]);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);

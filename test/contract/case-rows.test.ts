@@ -58,11 +58,6 @@ test.each([
   });
 });
 
-test("--no-formula-guard keeps the fields verbatim", async () => {
-  const { stdout } = await enrichCase("c-1", "--no-formula-guard");
-  expect(cellsOf(stdout)).toMatchObject({ ip: "=192.0.2.1", customer_id: "=HYPERLINK(0)" });
-});
-
 test("fields stay verbatim in formats that no spreadsheet opens", async () => {
   const { stdout } = await enrichCase("c-1", "--to", "ndjson");
   expect(JSON.parse(stdout)).toMatchObject({ ip: "=192.0.2.1", customer_id: "=HYPERLINK(0)" });

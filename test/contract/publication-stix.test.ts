@@ -13,7 +13,7 @@ import type { SinkPosition } from "../../src/io/output/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const options = { columns: ["ip"], prefix: "rep_", shape: "flat", formulaGuard: true } as const;
+const options = { columns: ["ip"], prefix: "rep_", shape: "flat" } as const;
 
 describe("a bundle", () => {
   it.each([false, true])("appears with each indicator once, compressed: %s", async (gzip) => {

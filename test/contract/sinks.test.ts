@@ -102,7 +102,7 @@ describe("a stream as output", () => {
   });
 });
 
-const encoder = { columns: ["ip"], prefix: "rep_", shape: "flat", formulaGuard: true } as const;
+const encoder = { columns: ["ip"], prefix: "rep_", shape: "flat" } as const;
 
 const streamTarget: TextOutputTarget = {
   file: null,

@@ -114,7 +114,6 @@ describe("other settings", () => {
     ["certain verdicts", { only: "malicious" }, 20],
     ["distinct items", { distinct: true }, 20],
     ["a limit", { limit: 30 }, 20],
-    ["formulas", { formulaGuard: false }, 20],
     ["reserved addresses", { bogons: "local" }, 20],
     ["shorter URLs", { urlQuery: "strip" }, 20],
   ])("start a new run with the answers: %s", async (_, settings, taken) => {

@@ -24,7 +24,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 async function written(night: Night) {
   const format = formats[night.form === "csv" || night.form === "tsv" ? night.form : "ndjson"];
   const shape = night.form === "nested" ? ("nested" as const) : ("flat" as const);
-  const options = { columns: ["item"], prefix: "rep_", shape, formulaGuard: true };
+  const options = { columns: ["item"], prefix: "rep_", shape };
   const encoder = format.write(options);
   const counter = format.count({ ...options, inputColumns: 1 });
   const tally = new Tally();

@@ -194,6 +194,7 @@ function variablesOf({ options, variables = [] }: Command): readonly Entry[] {
       "REPUTE_…",
       "every flag has a variable: --item-column is REPUTE_ITEM_COLUMN, --no-header is REPUTE_HEADER=false",
     ],
+    ["NO_COLOR", "1: no colours; FORCE_COLOR=1: colours in pipes and files, too"],
     ["REPUTE_DEBUG", "1: print a stack trace with each error"],
   ];
 }

@@ -136,14 +136,11 @@ function rowsFormat({
   to,
   output,
   shape,
-  formulaGuard,
-}: Pick<Settings, "to" | "output" | "shape" | "formulaGuard">): CaseRowsFormat {
+}: Pick<Settings, "to" | "output" | "shape">): CaseRowsFormat {
   // No spreadsheet opens a database table, so cells need no guard.
   if (output !== "-" && findWarehouse(output) !== null) return "csv";
   const format = to ?? (output === "-" ? null : detectSinkFormat(output).format);
-  if (format === null || format === "csv" || format === "tsv") {
-    return formulaGuard ? "csv, guarded" : "csv";
-  }
+  if (format === null || format === "csv" || format === "tsv") return "csv, guarded";
   if (format !== "ndjson") return "ndjson, all";
   return shape === "flat" ? "ndjson" : "ndjson, all";
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { option, wholeNumber } from "../../core/options.js";
-import { colorChoices } from "../terminal/colors.js";
 
 /** One option of a command, as flags, environment, config file and help need it. */
 export interface OptionSpec {
@@ -37,7 +36,7 @@ export function optionSpecs(schema: Pick<z.ZodObject, "shape">): readonly Option
   return Object.entries(schema.shape).map(([key, member]) => optionSpec(key, member));
 }
 
-/** The flag of an option: `formulaGuard` → `formula-guard`. */
+/** The flag of an option: `itemColumn` → `item-column`. */
 export function flagName(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
@@ -129,10 +128,6 @@ export const cliOptions = z.strictObject({
     description:
       "With --report, also show what changed since this earlier output, or since the previous one, if -o has {date} or {run_id}",
     value: "FILE|previous",
-  }),
-  color: option(z.enum(colorChoices).default("auto"), {
-    description:
-      "Colour verdicts and titles. auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR colours pipes too",
   }),
   json: option(z.boolean().default(false), {
     description: "Print the summary as one JSON object, to stdout if OUT is a file, else to stderr",

@@ -3,7 +3,7 @@ import { option } from "../../core/options.js";
 import { lookupOptions } from "../../client/lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
 
-const { local, synthetic, color } = cliOptions.shape;
+const { local, synthetic } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of commands that send requests other than lookups. */
@@ -23,7 +23,6 @@ const callGroups = {
   },
   Run: {
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
-    color,
   },
 };
 

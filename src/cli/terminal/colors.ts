@@ -2,10 +2,6 @@ import { printableData } from "../../core/text/printable.js";
 import type { CliContext } from "./cli-context.js";
 import { type TerminalStream, writePainted } from "./terminal-output.js";
 
-export const colorChoices = ["auto", "always", "never"] as const;
-
-export type ColorChoice = (typeof colorChoices)[number];
-
 /** Adds colour to text whose control characters are already escaped. */
 export interface Paint {
   readonly title: (text: string) => string;
@@ -31,29 +27,18 @@ const colored: Paint = {
 };
 
 /**
- * Whether to colour what goes to a stream. `--color` decides; with `auto`, FORCE_COLOR and NO_COLOR
- * do, in that order, as in Node.js; without any of them, whether the stream is a capable terminal.
+ * Whether to colour what goes to a stream. FORCE_COLOR and NO_COLOR decide, in that order, as in
+ * Node.js; without them, whether the stream is a capable terminal.
  */
-export function usesColor(
-  choice: ColorChoice | undefined,
-  env: CliContext["env"],
-  stream: TerminalStream,
-): boolean {
-  if (choice === "always" || choice === "never") return choice === "always";
+export function usesColor(env: CliContext["env"], stream: TerminalStream): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   if ((env["NO_COLOR"] ?? "") !== "") return false;
   return stream.isTTY === true && (env["TERM"] ?? "dumb") !== "dumb";
 }
 
-export function paintFor({
-  settings,
-  context,
-}: {
-  readonly settings: { readonly color?: ColorChoice | undefined };
-  readonly context: Pick<CliContext, "stdout" | "env">;
-}): Paint {
-  return usesColor(settings.color, context.env, context.stdout) ? colored : plain;
+export function paintFor({ stdout, env }: Pick<CliContext, "stdout" | "env">): Paint {
+  return usesColor(env, stdout) ? colored : plain;
 }
 
 /** Colours the verdicts that a run's summary starts with. */
@@ -65,13 +50,9 @@ export function paintSummary(text: string): string {
 }
 
 /** Prints a report's text in colour: its headings, and the verdicts that lines start with. */
-export function printReport(
-  text: string,
-  { settings, context }: Parameters<typeof paintFor>[0],
-): void {
+export function printReport(text: string, { stdout, env }: Parameters<typeof paintFor>[0]): void {
   const safe = printableData(text);
-  const paint = usesColor(settings.color, context.env, context.stdout);
-  writePainted(context.stdout, paint ? paintReport(safe) : safe);
+  writePainted(stdout, usesColor(env, stdout) ? paintReport(safe) : safe);
 }
 
 function paintReport(text: string): string {

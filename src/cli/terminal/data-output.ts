@@ -2,7 +2,7 @@ import { wrapLines } from "../../core/text/wrap.js";
 import { formatPath } from "../../jobs/webhooks/pql.js";
 import { once } from "node:events";
 import type { CliContext } from "./cli-context.js";
-import { type ColorChoice, paintFor } from "./colors.js";
+import { paintFor } from "./colors.js";
 import { type CardField, printCard, printTable } from "./terminal-table.js";
 
 type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
@@ -14,7 +14,7 @@ export function wantsLines({ settings, context }: OutputCall): boolean {
 
 /** The part of a call that says where and how to print data. */
 export interface OutputCall {
-  readonly settings: { readonly json: boolean; readonly color?: ColorChoice | undefined };
+  readonly settings: { readonly json: boolean };
   readonly context: Pick<CliContext, "stdout" | "signal" | "env">;
 }
 
@@ -42,7 +42,7 @@ export async function printRecords<T>(
     }
   } finally {
     const titles = columns.map(([title]) => title);
-    printTable(call.context.stdout, { titles, rows, prose, whole }, paintFor(call));
+    printTable(call.context.stdout, { titles, rows, prose, whole }, paintFor(call.context));
   }
 }
 
@@ -79,7 +79,7 @@ export async function showRecord(call: OutputCall, record: object): Promise<void
   const fields = [...fieldsOf(record)];
   const shown = fields.slice(0, mostShown);
   if (fields.length > mostShown) shown.push(["…", "more with --json"]);
-  printCard(call.context.stdout, [{ title: "", fields: shown }], paintFor(call));
+  printCard(call.context.stdout, [{ title: "", fields: shown }], paintFor(call.context));
 }
 
 /** Maximum number of fields to print on a terminal. */

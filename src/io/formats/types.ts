@@ -164,10 +164,6 @@ export interface EncoderOptions {
   readonly delimiter?: Delimiter | undefined;
   /** The columns to add. @default those of every run */
   readonly added?: readonly Column[];
-  /** Neutralise added cells that a spreadsheet would run as a formula (CSV and TSV). */
-  readonly formulaGuard: boolean;
-  /** Index named in the action lines of `es-bulk`. @default none: the address names it */
-  readonly esIndex?: string | undefined;
   readonly esAction?: (typeof esActions)[number] | undefined;
   /** What identifies a document of `es-bulk`. @default row */
   readonly esId?: (typeof esIds)[number] | undefined;

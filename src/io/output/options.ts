@@ -90,21 +90,6 @@ export const sinkOptions = z.strictObject({
       "Shape of NDJSON output [default nested]. nested adds one member with the answer as received, flat adds the columns",
     value: "SHAPE",
   }),
-  esIndex: option(
-    z
-      .string()
-      .regex(
-        /^(?![-_+.])[^A-Z\\/*?"<>| ,#:\x00-\x1f\x7f]{1,255}$/,
-        'must be the name of an index: lower case, not beginning with - _ + or ., and without \\ / * ? " < > | , # : or spaces',
-      )
-      .optional(),
-    {
-      rare: true,
-      description:
-        "Index named in every action line of --to es-bulk [default: none; the address of the _bulk request names it]",
-      value: "NAME",
-    },
-  ),
   esAction: option(z.enum(esActions).optional(), {
     rare: true,
     description:
@@ -119,11 +104,6 @@ export const sinkOptions = z.strictObject({
     rare: true,
     description:
       "Add the results as received as the last columns of flat output: query and quick check, as JSON text",
-  }),
-  formulaGuard: option(z.boolean().default(true), {
-    rare: true,
-    description:
-      "Leave added CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
   }),
   tagIps: option(z.string().min(1).optional(), {
     rare: true,

@@ -150,7 +150,6 @@ export class Tally extends RequestTally {
     const { row, item, finding } = enriched;
     for (const message of rowWarnings(row, item)) this.#warn(message, row);
     if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
-    if (finding !== row.earlier && hasOtherWord(finding)) this.#warn(otherWords, row);
     this.elsewhere.note(row, item);
     this.rows++;
     this.statuses[finding.status]++;
@@ -159,6 +158,9 @@ export class Tally extends RequestTally {
     if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
     const verdict = verdictOf(finding) ?? "unknown";
     this.verdicts[verdict]++;
+    // No verdict is `none` with such a word.
+    if (verdict !== "none" && finding !== row.earlier && hasOtherWord(finding))
+      this.#warn(otherWords, row);
     if (reason !== null) this.leave(reason, finding.status, verdict);
     if (item !== null) {
       this.#kinds[item.kind]++;

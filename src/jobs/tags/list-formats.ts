@@ -44,10 +44,9 @@ function* piecesOf(texts: Iterable<string>): Generator<Uint8Array> {
 }
 
 /** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
-function* csvRows(list: AddressList, metadata: ListMetadata): Generator<string> {
+function* csvRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
   yield "ip,family,tag\n";
-  const { tag, formulaGuard } = metadata;
-  const rest = recordWriter(",")([formulaGuard ? withoutFormula(tag) : tag]);
+  const rest = recordWriter(",")([withoutFormula(tag)]);
   for (const [family, texts] of addressTexts(list)) {
     for (const ip of texts) yield `${ip},${family},${rest}`;
   }

@@ -13,10 +13,6 @@ export const tagExportOptions = z.strictObject({
     description: `Formats of each list, comma-separated: ${tagFormats.join(", ")}`,
     value: "LIST",
   }),
-  formulaGuard: option(z.boolean().default(true), {
-    description:
-      "Leave CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
-  }),
   intent: option(namesAmong(intents, "intent").optional(), {
     description: `Only tags of these intents, comma-separated: ${intents.join(", ")}. Without it, also lists that are no reason to block anything`,
     value: "LIST",

@@ -20,8 +20,6 @@ export interface ExportTagsOptions {
   readonly folder: string;
   /** @default ["txt"] */
   readonly formats?: readonly TagFormat[] | undefined;
-  /** Neutralise CSV cells that a spreadsheet would run as a formula. @default true */
-  readonly formulaGuard?: boolean | undefined;
   /** Name of a list of all tags together, without duplicates. Default: none. */
   readonly combine?: string | undefined;
   /** Tags read in parallel; at least 1. @default 4 */
@@ -117,6 +115,4 @@ export interface ListMetadata {
   readonly tag: string;
   /** Names of its sets in a firewall. */
   readonly sets: ExportedTag["sets"];
-  /** True neutralises CSV cells that a spreadsheet would run as a formula. */
-  readonly formulaGuard: boolean;
 }

@@ -16,7 +16,7 @@ export async function writeCombined(
   name: string,
   tags: readonly ExportedTag[],
   into: string,
-  { formats = ["txt"], formulaGuard = true }: ExportTagsOptions,
+  { formats = ["txt"] }: ExportTagsOptions,
 ): Promise<NonNullable<ExportIndex["combined"]>> {
   const pages = new AddressPages();
   for (const tag of tags) {
@@ -29,7 +29,7 @@ export async function writeCombined(
   }
   const list = pages.list();
   const sets = setNames(name, name);
-  const metadata = { tag: name, sets, formulaGuard };
+  const metadata = { tag: name, sets };
   const files = await writeFormats(join(into, name), list, metadata, formats);
   return { name, total: sizeOf(list), sets, files };
 }

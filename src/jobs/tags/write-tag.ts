@@ -46,9 +46,9 @@ export async function writeTag(
   }
   if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
   if (sizeOf(list) === 0 && sizeOf(whole) > 0) options.onWarning?.(emptyText(name, leftOut));
-  const { formats = ["txt"], formulaGuard = true } = options;
+  const { formats = ["txt"] } = options;
   const sets = setNames(name, stem);
-  const metadata = { tag: name, sets, formulaGuard };
+  const metadata = { tag: name, sets };
   const { txt } = tagFormatWriters;
   const write = (file: string, pieces: Pieces) => writeNew(join(state.nextFolder, file), pieces);
   const files = await writeFormats(join(state.nextFolder, stem), list, metadata, formats);

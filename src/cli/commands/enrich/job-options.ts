@@ -6,7 +6,7 @@ import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
-const { local, synthetic, report, against, color, json, quiet } = cliOptions.shape;
+const { local, synthetic, report, against, json, quiet } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { mode, key, tagIps, ...files } = sinkOptions.shape;
 const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, ...pace } = lookupOptions.shape;
@@ -22,7 +22,6 @@ export const runGroups = {
     report,
     against,
     tagIps,
-    color,
     json,
     quiet,
     ...unattendedOptions.shape,

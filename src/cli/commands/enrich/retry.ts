@@ -13,7 +13,7 @@ import { checkRunWords, hasRunWords, namedAfter } from "../../../core/files/outp
 const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;
 const { against: _against, ...reports } = runGroups["Reports and monitoring"];
-const { to, formulaGuard } = sinkOptions.shape;
+const { to } = sinkOptions.shape;
 
 const groups = {
   Output: {
@@ -25,7 +25,6 @@ const groups = {
     }),
     to,
     prefix: earlierPrefix,
-    formulaGuard,
   },
   Service,
   Lookups,

@@ -6,7 +6,7 @@ import { exitCodes } from "../../exit-code.js";
 import type { CommandCall } from "../../command.js";
 import { oneLine } from "../../../core/text/printable.js";
 import { labelled } from "../../../core/text/wrap.js";
-import { type ColorChoice, paintSummary, usesColor } from "../../terminal/colors.js";
+import { paintSummary, usesColor } from "../../terminal/colors.js";
 import { madeUpText } from "../../../core/finding-source.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { recordBase } from "../../../io/output/check-paths.js";
@@ -42,7 +42,6 @@ interface PrintedSummary extends SummarySettings {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly failOn: FailOn;
-  readonly color: ColorChoice;
 }
 
 /**
@@ -53,13 +52,13 @@ export async function printSummary(
   manifest: Manifest,
   { settings, context }: Pick<CommandCall<PrintedSummary>, "settings" | "context">,
 ): Promise<void> {
-  const { json, quiet, color, failOn, stateDir, prefix = defaultPrefix } = settings;
+  const { json, quiet, failOn, stateDir, prefix = defaultPrefix } = settings;
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
     context.reporter.warning(countedRows(manifest, failOn, { prefix, stateDir }));
   }
   if (json || quiet || context.reporter.format === "json") return;
   const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
-  const isColored = usesColor(color, context.env, context.stderr);
+  const isColored = usesColor(context.env, context.stderr);
   context.reporter.print(text, isColored ? paintSummary : undefined);
 }
 

@@ -45,7 +45,7 @@ export async function printAnswers(
   for await (const answer of answers) all.push(answer);
   const [first, ...others] = all;
   if (first !== undefined && others.length === 0) {
-    printCard(context.stdout, answerCard(first), paintFor(call));
+    printCard(context.stdout, answerCard(first), paintFor(context));
     return;
   }
   await printRecords(call, all, shown, { whole: ["status", "verdict"] });

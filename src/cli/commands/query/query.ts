@@ -10,7 +10,7 @@ const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
 const { bogons, exclude, urlQuery, rate, concurrency, workers, retries, partialRetries } =
   lookupOptions.shape;
 const { cache, cacheTtl } = lookupOptions.shape;
-const { local, synthetic, color } = cliOptions.shape;
+const { local, synthetic } = cliOptions.shape;
 
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
@@ -19,7 +19,6 @@ const quickCheckGroups = {
   Run: {
     failOn: runOptions.shape.failOn,
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
-    color,
   },
 };
 

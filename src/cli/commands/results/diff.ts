@@ -17,7 +17,7 @@ import { writeProse, writeOut } from "../../terminal/data-output.js";
 import { printTable } from "../../terminal/terminal-table.js";
 import { checkOutput, writeLines } from "./write-lines.js";
 
-const { json, color, quiet } = cliOptions.shape;
+const { json, quiet } = cliOptions.shape;
 
 /** Changes shown on a terminal; a file has them all. */
 const mostShown = 40;
@@ -37,7 +37,6 @@ const groups = {
     }),
     prefix: earlierPrefix,
     stateDir: runOptions.shape.stateDir,
-    color,
     quiet,
   },
 };
@@ -122,7 +121,7 @@ async function show(
     const item = defang(change.item, change.kind);
     rows.push([change.change, change.kind, item, changePhrase(change)]);
   }
-  printTable(context.stdout, { titles, rows, prose: true }, paintFor(call));
+  printTable(context.stdout, { titles, rows, prose: true }, paintFor(context));
   if (total > mostShown) {
     const more = formatCount(total - mostShown);
     await writeProse(context, `\n${more} more changes; write them all with -o changes.csv\n`);

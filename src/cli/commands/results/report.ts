@@ -6,7 +6,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { commonExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
 
-const { color, quiet } = cliOptions.shape;
+const { quiet } = cliOptions.shape;
 
 const groups = {
   Options: {
@@ -22,7 +22,6 @@ const groups = {
       value: "EARLIER|previous",
     }),
     prefix: earlierPrefix,
-    color,
     stateDir: runOptions.shape.stateDir,
     quiet,
   },
@@ -66,7 +65,7 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   if (settings.output === undefined) {
     const { reportText } = await import("../../../jobs/report/text.js");
     const { printReport } = await import("../../terminal/colors.js");
-    printReport(reportText(made, context.stdout.columns || 80), call);
+    printReport(reportText(made, context.stdout.columns || 80), context);
     return 0;
   }
   await writeReportPage(settings.output, made);

@@ -90,7 +90,7 @@ export const tagsExportCommand = defineCommand({
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands, watch } = call;
   watch?.follow({ record: () => emptyReport(settings.output ?? null), toStdout: true });
-  const { output: folder, formats, formulaGuard, combine, parallel, maxChange } = settings;
+  const { output: folder, formats, combine, parallel, maxChange } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
       hint: "name it with -o DIR",
@@ -102,7 +102,7 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   // An interrupted export starts over when the command is repeated.
   watch?.follow({ resumable: () => true });
   const prune = settings.prune || settings.all;
-  const own = { formats, formulaGuard, combine, parallel, prune, maxChange };
+  const own = { formats, combine, parallel, prune, maxChange };
   const what = { names, folder, intents: settings.intent, ...own };
   const report = await withServices(["intel"], call, ({ intel }) =>
     withSession(intel, call, (session) => exportTagLists(session, context, what, settings.quiet)),
@@ -152,7 +152,7 @@ async function everyTag(client: IntelClient, signal: AbortSignal): Promise<strin
 
 interface TagExport extends Pick<
   ExportTagsOptions,
-  "folder" | "runId" | "maxChange" | "formats" | "formulaGuard" | "combine" | "parallel" | "prune"
+  "folder" | "runId" | "maxChange" | "formats" | "combine" | "parallel" | "prune"
 > {
   /** Names of the tags, possibly read with the client. */
   readonly names: Names;

@@ -54,15 +54,14 @@ const formula = /^'*[=+\-@\t\r]/;
 /** Quick to test, as most cells have none of them. */
 const guardedStarts: ReadonlySet<string> = new Set("'=+-@\t\r");
 
-/** Input cells are written unchanged; added cells are guarded unless the option is off. */
+/** Input cells are written unchanged; added cells are guarded. */
 export function csvEncoder(own: Delimiter, options: EncoderOptions): Encoder {
   const write = recordWriter(options.delimiter ?? own);
   const width = options.columns.length;
-  const shown = options.formulaGuard ? withoutFormula : String;
   const ours = options.added ?? columns;
   return {
     ...linesEncoder((enriched) => {
-      const added = ours.map((column) => shown(cellOf(column.value(enriched))));
+      const added = ours.map((column) => withoutFormula(cellOf(column.value(enriched))));
       return write(inputCells(enriched.row.cells, width).concat(added));
     }),
     header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns, ours)]),

@@ -143,9 +143,8 @@ export const esBulk: WritableFormat = { ...documentFormat(pairsOf), count: count
 function pairsOf(options: EncoderOptions): (enriched: EnrichedRow) => string {
   const document = ecsDocuments(options);
   const input = inputMember(options.columns);
-  const { esIndex, esAction = "index", esId = "row" } = options;
-  const index = esIndex === undefined ? "" : `"_index":${JSON.stringify(esIndex)},`;
-  const start = `{"${esAction}":{${index}"_id":"`;
+  const { esAction = "index", esId = "row" } = options;
+  const start = `{"${esAction}":{"_id":"`;
   const identity = ({ row, item }: EnrichedRow): string =>
     // A row without an item is identified by its number; a line that is not a record has no columns.
     esId === "item" && item !== null
@@ -157,7 +156,7 @@ function pairsOf(options: EncoderOptions): (enriched: EnrichedRow) => string {
   };
 }
 
-const actionLine = /^\{"(?:index|create)":\{(?:"_index":"[^"]+",)?"_id":"[0-9a-f]{40}"\}\}\n$/;
+const actionLine = /^\{"(?:index|create)":\{"_id":"[0-9a-f]{40}"\}\}\n$/;
 
 function countPairs(options: CountOptions): RecordCounter {
   const documents = ecs.count(options);

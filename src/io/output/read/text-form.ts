@@ -142,7 +142,7 @@ function copyingEncoder(
   // The members of an input object go verbatim before the added ones, which are encoded without
   // columns.
   const added = addedColumns(optional);
-  const ours = formats.ndjson.write({ columns: [], prefix, shape, added, formulaGuard: false });
+  const ours = formats.ndjson.write({ columns: [], prefix, shape, added });
   return {
     ...encoder,
     header,

@@ -20,19 +20,12 @@ import type { TextOutputTarget, WarehouseOutputTarget } from "./output-target.js
 
 /** How a run's rows are encoded, in any format. */
 export function encoderOptions(
-  {
-    prefix,
-    shape,
-    formulaGuard,
-    esIndex,
-    esAction,
-    esId,
-  }: Pick<SinkSettings, "prefix" | "shape" | "formulaGuard" | "esIndex" | "esAction" | "esId">,
+  { prefix, shape, esAction, esId }: Pick<SinkSettings, "prefix" | "shape" | "esAction" | "esId">,
   format: string,
   rest: Pick<EncoderOptions, "columns" | "added" | "clock" | "delimiter">,
 ): EncoderOptions {
   const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
-  return { ...rest, prefix, shape: flatOrNested, formulaGuard, esIndex, esAction, esId };
+  return { ...rest, prefix, shape: flatOrNested, esAction, esId };
 }
 
 /** The delimiter that CSV keeps: that of the one CSV file or stream it is written from. */

@@ -9,8 +9,8 @@ import type { OutputTarget } from "./output-target.js";
  *
  * @throws UsageError `es_option_unused`
  */
-export function refuseIdleOptions({ to, esIndex, esAction, esId }: SinkSettings): void {
-  const bulk = Object.entries({ "--es-index": esIndex, "--es-action": esAction, "--es-id": esId });
+export function refuseIdleOptions({ to, esAction, esId }: SinkSettings): void {
+  const bulk = Object.entries({ "--es-action": esAction, "--es-id": esId });
   const [idle] = to === "es-bulk" ? [] : bulk.filter(([, value]) => value !== undefined);
   if (idle === undefined) return;
   throw new UsageError("es_option_unused", `${idle[0]} applies only to --to es-bulk`, {

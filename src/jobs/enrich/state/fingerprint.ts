@@ -112,8 +112,6 @@ export async function takeFingerprint(
     only: output.only ?? null,
     distinct: output.distinct ? true : null,
     limit: settings.run.limit ?? null,
-    "formula-guard": output.formulaGuard,
-    "es-index": output.esIndex ?? null,
     "es-action": output.esAction === "create" ? "create" : null,
     "es-id": output.esId === "item" ? "item" : null,
     lookups: lookup.lookups,

@@ -8,24 +8,22 @@ const terminal = new FakeStream(80);
 const pipe = new FakeStream();
 
 test.each([
-  ["auto on a terminal", "auto", { TERM: "xterm" }, terminal, true],
-  ["auto on a dumb terminal", "auto", { TERM: "dumb" }, terminal, false],
-  ["auto in a pipe", "auto", { TERM: "xterm" }, pipe, false],
-  ["NO_COLOR on a terminal", "auto", { TERM: "xterm", NO_COLOR: "1" }, terminal, false],
-  ["an empty NO_COLOR on a terminal", "auto", { TERM: "xterm", NO_COLOR: "" }, terminal, true],
-  ["FORCE_COLOR in a pipe", "auto", { FORCE_COLOR: "1" }, pipe, true],
-  ["FORCE_COLOR=0 on a terminal", "auto", { TERM: "xterm", FORCE_COLOR: "0" }, terminal, false],
-  ["FORCE_COLOR with NO_COLOR", "auto", { FORCE_COLOR: "1", NO_COLOR: "1" }, pipe, true],
-  ["always with NO_COLOR", "always", { NO_COLOR: "1" }, pipe, true],
-  ["never with FORCE_COLOR", "never", { FORCE_COLOR: "1" }, terminal, false],
-] as const)("colours: %s", (_, choice, env, stream, expected) => {
-  expect(usesColor(choice, env, stream)).toBe(expected);
+  ["nothing on a terminal", { TERM: "xterm" }, terminal, true],
+  ["nothing on a dumb terminal", { TERM: "dumb" }, terminal, false],
+  ["nothing in a pipe", { TERM: "xterm" }, pipe, false],
+  ["NO_COLOR on a terminal", { TERM: "xterm", NO_COLOR: "1" }, terminal, false],
+  ["an empty NO_COLOR on a terminal", { TERM: "xterm", NO_COLOR: "" }, terminal, true],
+  ["FORCE_COLOR in a pipe", { FORCE_COLOR: "1" }, pipe, true],
+  ["FORCE_COLOR=0 on a terminal", { TERM: "xterm", FORCE_COLOR: "0" }, terminal, false],
+  ["FORCE_COLOR with NO_COLOR", { FORCE_COLOR: "1", NO_COLOR: "1" }, pipe, true],
+] as const)("colours: %s", (_, env, stream, expected) => {
+  expect(usesColor(env, stream)).toBe(expected);
 });
 
 test("colours titles and verdicts of a table and escapes colour codes in its data", () => {
   const screen = new FakeStream(80);
   const stdout = new TerminalOutput(screen);
-  const paint = paintFor({ settings: { color: "always" }, context: { stdout, env: {} } });
+  const paint = paintFor({ stdout, env: { FORCE_COLOR: "1" } });
   const rows = ["malicious", "none"].map((verdict) => [verdict, "\u001B[31mx"]);
   printTable(stdout, { titles: ["verdict", "note"], rows }, paint);
   expect(screen.text.replaceAll("\u001B", "^").split("\n")).toEqual([

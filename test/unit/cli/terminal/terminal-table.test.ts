@@ -3,7 +3,7 @@ import { printTable } from "../../../../src/cli/terminal/terminal-table.js";
 import { paintFor } from "../../../../src/cli/terminal/colors.js";
 import { fakeContext, FakeStream } from "../fake-context.js";
 
-const plain = paintFor({ settings: { color: "never" }, context: fakeContext() });
+const plain = paintFor(fakeContext());
 
 function tabled(titles: string, rows: readonly (readonly string[])[], width: number | null = 80) {
   const stdout = new FakeStream(width);

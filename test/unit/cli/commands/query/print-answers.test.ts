@@ -24,7 +24,7 @@ test.each([
   ["to a pipe", undefined, false],
   ["with --json", 80, true],
 ])("prints a line of JSON with the members of nested output %s", async (_, columns, json) => {
-  const shape = { prefix: "rep_", shape: "nested", formulaGuard: true } as const;
+  const shape = { prefix: "rep_", shape: "nested" } as const;
   const line = ndjsonEncoder({ columns: [], ...shape }).encode([
     { row: aRow({ cells: [] }), item: anItem, finding: answer.finding },
   ]);

@@ -6,7 +6,7 @@ import { ndjsonEncoder } from "../../../../../src/io/formats/ndjson/ndjson-write
 import type { EarlierRecord } from "../../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../../helpers/enriched-rows.js";
 
-const options = { columns: ["ip"], prefix: "rep_", formulaGuard: true } as const;
+const options = { columns: ["ip"], prefix: "rep_" } as const;
 const row = anEnrichedRow(
   {},
   { query: fullIpResult, quickCheck: { intent: "none", bogon: false } },

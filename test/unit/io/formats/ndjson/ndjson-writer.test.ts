@@ -8,7 +8,6 @@ const base: EncoderOptions = {
   columns: ["ip"],
   prefix: "rep_",
   shape: "nested",
-  formulaGuard: true,
 };
 
 describe("ndjsonEncoder", () => {

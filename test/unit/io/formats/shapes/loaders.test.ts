@@ -53,10 +53,8 @@ it("identifies a document by its item if that is asked for", () => {
 });
 
 it("creates documents, and counts those it created", () => {
-  const text = esBulk
-    .write({ ...options, esIndex: "repute-1", esAction: "create" })
-    .encode([maliciousRow]);
-  expect(linesOf(text)[0]).toEqual({ create: { _index: "repute-1", _id: idOf(maliciousRow) } });
+  const text = esBulk.write({ ...options, esAction: "create" }).encode([maliciousRow]);
+  expect(linesOf(text)[0]).toEqual({ create: { _id: idOf(maliciousRow) } });
   const counter = esBulk.count({ prefix: "rep_", shape: "nested", inputColumns: 0 });
   for (const line of text.trimEnd().split("\n")) counter.add(Buffer.from(`${line}\n`));
   expect(counter.counted()).toMatchObject({ rows: 1 });

@@ -9,7 +9,6 @@ export const options: EncoderOptions = {
   columns: ["ip"],
   prefix: "rep_",
   shape: "nested",
-  formulaGuard: true,
   clock: { ...systemClock, now: () => Date.parse("2026-05-06T07:08:09.000Z") },
 };
 

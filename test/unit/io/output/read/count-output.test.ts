@@ -21,7 +21,6 @@ const encoderOptions = {
   columns: ["a", "b"],
   prefix: "rep_",
   shape: "flat",
-  formulaGuard: true,
 } as const;
 
 /** An answer for each verdict. */

@@ -22,7 +22,6 @@ describe.each(["flat", "nested"] as const)("the JSON Schema of %s rows", (shape)
     columns: options.columns,
     prefix: "rep_",
     shape,
-    formulaGuard: true,
   }).encode(rows);
   const records = text
     .trimEnd()
