@@ -48,6 +48,11 @@ export interface Claims {
 /** Lookups of one run: its journal, or a store in memory. */
 export type LookupStore = Store<LookupRecord>;
 
+export interface RunJournal extends LookupStore {
+  /** Saves the lookups in another folder if their file was removed; false if it wasn't. */
+  saveRemoved(folder: string): Promise<boolean>;
+}
+
 /** Keeps values in memory, for the life of the process. */
 export class MemoryStore<Value = LookupRecord> implements Store<Value> {
   readonly #values = new Map<string, Value>();

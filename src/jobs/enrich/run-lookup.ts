@@ -7,7 +7,7 @@ import { madeUpIn } from "../../client/api/endpoints.js";
 import type { LookupRecord } from "../../core/attempt.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { openJournal } from "../../client/store/journal/journal.js";
-import type { LookupStore } from "../../client/store/store.js";
+import type { LookupStore, RunJournal } from "../../client/store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
 import type { EnrichJob } from "./types.js";
@@ -28,7 +28,7 @@ interface RunLookupOptions extends Pick<
 
 /** The lookup of a run, and its journal. */
 export interface RunLookup extends OpenedLookup {
-  readonly journal: Pick<LookupStore, "get" | "sync" | "durableBytes">;
+  readonly journal: RunJournal;
 }
 
 /** Opens the journal of a run, and the lookup that answers what is not in it. */
@@ -85,8 +85,8 @@ function refuseMixed(
   signals.end(new FatalError("made_up_rows", message, { hint: otherTable }));
 }
 
-interface RunJournal {
-  readonly store: LookupStore;
+interface OpenedJournal {
+  readonly store: RunJournal;
   /** The same store; records written through it are counted in the run's tally. */
   readonly counting: LookupStore;
   /** True if an earlier part of the run has left a journal. */
@@ -101,7 +101,7 @@ interface RunJournal {
 async function openRunJournal(
   { onWarning }: EnrichJob,
   { folder, before, asReceived, tally }: RunLookupOptions,
-): Promise<RunJournal> {
+): Promise<OpenedJournal> {
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: LookupRecord): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);

@@ -81,7 +81,7 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       if (error instanceof EarlyEndError) await publishSoFar(job, run, saving, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
-      throw error;
+      throw (lookup && (await place.state?.saveRemoved(lookup.journal))) ?? error;
     }
   });
 }

@@ -8,7 +8,7 @@ import { OffsetIndex } from "./offset-index.js";
 import { intactRecords, type ReadJournalOptions } from "./read-journal.js";
 import { RecordLog } from "./record-log.js";
 import { textHash } from "../cache-key.js";
-import type { LookupStore } from "../store.js";
+import type { RunJournal } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 
 export interface JournalOptions extends ReadJournalOptions {
@@ -32,7 +32,7 @@ export async function openJournal({
   folder,
   asReceived = false,
   ...options
-}: JournalOptions): Promise<LookupStore> {
+}: JournalOptions): Promise<RunJournal> {
   try {
     makeFolder(folder);
     chmodSync(folder, 0o700);
@@ -80,7 +80,7 @@ const flushThreshold = { records: 32, bytes: 1024 * 1024 };
  */
 const maxRepeated = 1024;
 
-class Journal implements LookupStore {
+class Journal implements RunJournal {
   readonly #folder: string;
   readonly #read: ReadBackOptions;
   readonly #log: RecordLog;
@@ -148,6 +148,11 @@ class Journal implements LookupStore {
     } catch (error) {
       throw (this.#fault ??= journalFault(this.#folder, "write", error));
     }
+  }
+
+  async saveRemoved(folder: string): Promise<boolean> {
+    if (this.#batch.size > 0) await this.#batch.done.catch(() => undefined);
+    return this.#log.saveRemoved(folder);
   }
 
   close(): Promise<void> {

@@ -3,6 +3,7 @@ import {
   constants,
   fdatasync,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   openSync,
   read,
@@ -11,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { makeFolder } from "../../../core/files/make-folder.js";
 import type { RecordHead, RecordParts } from "../finding-record.js";
 import {
   endOf,
@@ -180,6 +182,25 @@ export class RecordLog {
     const written = this.#written;
     await syncData(this.#file);
     return written;
+  }
+
+  /** Copies a file that was removed, so that only this process can read it; false if it wasn't. */
+  saveRemoved(folder: string): boolean {
+    if (fstatSync(this.#file).nlink > 0) return false;
+    makeFolder(folder, 0o700);
+    const copy = openSync(join(folder, "records"), "w", 0o600);
+    try {
+      const bytes = Buffer.allocUnsafeSlow(scanBytes);
+      for (let at = 0; at < this.#written;) {
+        const length = readSync(this.#file, bytes, 0, Math.min(scanBytes, this.#written - at), at);
+        writeWhole(copy, bytes, length, at);
+        at += length;
+      }
+      fsyncSync(copy);
+    } finally {
+      closeSync(copy);
+    }
+    return true;
   }
 
   /** No operation may be in progress. */

@@ -1,7 +1,8 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { UsageError } from "../../../core/errors.js";
+import { FatalError, UsageError } from "../../../core/errors.js";
+import type { RunJournal } from "../../../client/store/store.js";
 import { startOver } from "../../../core/remedies.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import { checkResume } from "../options.js";
@@ -192,6 +193,25 @@ export class StateFolder {
     this.finished = null;
     this.#latest = null;
     this.resumable = false;
+  }
+
+  /**
+   * Keeps the answers of a run whose folder was removed meanwhile, for the next one.
+   *
+   * @returns the error that says so; null if the folder is there
+   */
+  async saveRemoved(journal: RunJournal): Promise<FatalError | null> {
+    const latest = this.#latest;
+    if (latest === null || existsSync(this.path)) return null;
+    const earlier = join(this.path, earlierName);
+    const isSaved = await journal.saveRemoved(earlier);
+    if (isSaved) await writeSealed(join(earlier, checkpointName), latest);
+    const [what, hint] = isSaved
+      ? ["removed during the run; its answers are saved there again", ""]
+      : ["moved during the run", "move it back, then "];
+    return new FatalError("state_removed", `${this.path} was ${what}`, {
+      hint: `${hint}continue with --resume`,
+    });
   }
 
   /** Removes everything except the mark of a finished run, the lock, and entries that are `kept`. */
